@@ -59,10 +59,13 @@ export function releaseRows(ids, sets) {
 /**
  * How many of the figures shown moved, since each older release, in one sentence. Pure.
  * @param {ReturnType<typeof releaseRows>} table
- * @returns {string|null} null if nothing was tested
+ * @returns {string|null} null if nothing was compared
  */
 export function movedSentence({ columns, newest, rows }) {
-  const tested = rows.flatMap(({ moves }) => moves).filter(({ moved }) => moved !== null);
+  const moves = rows.flatMap((row) => row.moves);
+  const tested = moves.filter(({ moved }) => moved !== null);
+  if (moves.length > 0 && tested.length === 0)
+    return `${newest}: no difference is tested yet (·); that takes two blocks of each release.`;
   const parts = columns.flatMap(({ name, title }) => {
     const since = tested.filter(({ from }) => from === name);
     const moved = since.filter((one) => one.moved).length;

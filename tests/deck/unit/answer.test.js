@@ -337,6 +337,12 @@ test("claims by release: how far the newest moved from each older one that has a
     movedSentence(releaseRows(["a"], sets)),
     "Ceph 20.2.4: moved by more than noise (≠) are 1 of 1 since 16.2.15, and none of 1 since 18.2.7.",
   );
+  const untested = { ...found, low: null, high: null, interval: null, more_than_noise: null };
+  const early = { ...sets[3], releases: { against: { "r-16": against(untested) } } };
+  assert.match(
+    movedSentence(releaseRows(["a"], [...sets.slice(0, 3), early])),
+    /no difference is tested yet/,
+  );
   const alone = releaseRows(["a"], sets.slice(0, 1));
   assert.deepEqual([alone.newest, movedSentence(alone)], [null, null]);
 });
