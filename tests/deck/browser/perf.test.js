@@ -31,6 +31,11 @@ test("the performance program measures both sides of a scenario, prints their ra
   await rm(folder, { recursive: true });
 });
 
+test("both sides draw every chart of the talk", async () => {
+  const { stdout } = await perf("--rounds", "1", "--changes", "2", "--only", "The talk");
+  assert.match(stdout, /^The talk$/m);
+});
+
 test("a wrong option is answered with what is wrong, and nothing is measured", async () => {
   await assert.rejects(
     perf("--rounds", "many"),

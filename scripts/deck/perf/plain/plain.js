@@ -48,12 +48,15 @@ function draw(canvas) {
   canvas.height = inSlide > 2 ? CHART_HEIGHT / 2 : CHART_HEIGHT;
   const data = datasetsOf(read(canvas.dataset.chartSrc));
   const long = !data.labels && canvas.dataset.chart !== "bar";
+  // Chart.js knows no strips: their trials are dots here, as far as plain lines have them.
+  const strip = canvas.dataset.chart === "strip";
   new Chart(canvas, {
-    type: canvas.dataset.chart,
+    type: strip ? "line" : canvas.dataset.chart,
     data,
     options: {
       responsive: false,
       animation: false,
+      showLine: !strip,
       interaction: { mode: "nearest", axis: "x", intersect: false },
       ...(long && { scales: { x: { type: "linear" } } }),
     },
