@@ -47,11 +47,7 @@ export function RevealChartCsv(options = {}) {
     new Groups(options.shareIn ?? null, slotsIn, shareAxes),
     new Groups(options.alignIn ?? null, slotsIn, alignPlots),
   ];
-  const ahead = new IdleQueue((slot) => {
-    if (!slot.wanted) return null;
-    slot.create();
-    return slot.ready;
-  });
+  const ahead = new IdleQueue((slot) => slot.wanted && slot.create());
   let deck = null;
   let printing = false;
   let observers = null;

@@ -3,7 +3,6 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { nearSlides, surplus } from "../src/reveal/near.js";
 import { setTimeout as wait } from "node:timers/promises";
-import { Groups } from "../src/reveal/groups.js";
 import { IdleQueue } from "../src/reveal/idle.js";
 
 const slides = Array.from({ length: 10 }, (_, i) => i);
@@ -63,62 +62,6 @@ test("waiting work can be done at once, or dropped", async () => {
   queue.clear();
   await wait(30);
   assert.deepEqual(done, ["a"]);
-});
-
-test("work that takes a while ends before the next begins", async () => {
-  const ends = [];
-  const queue = new IdleQueue(() => new Promise((resolve) => ends.push(resolve)));
-  queue.add("a");
-  queue.add("b");
-  while (ends.length < 1) await wait(5);
-  await wait(30);
-  assert.equal(ends.length, 1);
-  ends[0]();
-  while (ends.length < 2) await wait(5);
-});
-
-test("work that never ends keeps the next waiting only for a while, and flush waits for nothing", async () => {
-  const begun = [];
-  const queue = new IdleQueue((item) => {
-    begun.push(item);
-    return new Promise(() => {});
-  });
-  queue.add("a");
-  queue.add("b");
-  while (begun.length < 2) await wait(50);
-  queue.add("c");
-  queue.flush();
-  assert.deepEqual(begun, ["a", "b", "c"]);
-});
-
-test("charts are aligned together once none of them is being made", () => {
-  const frames = [];
-  globalThis.requestAnimationFrame = (run) => frames.push(run);
-  globalThis.cancelAnimationFrame = () => {};
-  const group = {};
-  const slots = ["a", "b", "broken"].map((name) => ({
-    ...{ name, creating: false, drawn: name !== "broken" },
-    canvas: { closest: () => group },
-  }));
-  const aligned = [];
-  const groups = new Groups(
-    ".group",
-    () => slots,
-    (ready) => aligned.push(ready.map(({ name }) => name)),
-  );
-  try {
-    slots[1].creating = true;
-    groups.touch(slots[0]);
-    frames.shift()();
-    assert.deepEqual(aligned, []);
-    slots[1].creating = false;
-    groups.touch(slots[1]);
-    frames.shift()();
-    assert.deepEqual(aligned, [["a", "b"]]);
-  } finally {
-    delete globalThis.requestAnimationFrame;
-    delete globalThis.cancelAnimationFrame;
-  }
 });
 
 test("work may add work", async () => {

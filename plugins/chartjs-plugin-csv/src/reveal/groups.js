@@ -1,4 +1,4 @@
-/** Groups of charts that are aligned again, once all of them are made, whenever one of them may need different room. */
+/** Groups of charts that are aligned again whenever one of them may need different room. */
 export class Groups {
   #selector;
   #slotsIn;
@@ -9,8 +9,7 @@ export class Groups {
   /**
    * @param {string|null} selector   of the element that contains the charts of a group; null: there are no groups
    * @param {(group: Element) => import("./slot.js").Slot[]} slotsIn
-   * @param {(slots: import("./slot.js").Slot[]) => void} align   gets the slots of a group that are drawn, while none is being
-   *   made
+   * @param {(slots: import("./slot.js").Slot[]) => void} align   gets the slots of a group that are drawn
    */
   constructor(selector, slotsIn, align) {
     this.#selector = selector;
@@ -32,11 +31,6 @@ export class Groups {
     this.#frame = null;
     const groups = [...this.#touched];
     this.#touched.clear();
-    for (const group of groups) {
-      const slots = this.#slotsIn(group);
-      // Each touches its group again once it is made: aligned before, all others would be laid out anew for each.
-      if (slots.some(({ creating }) => creating)) continue;
-      this.#align(slots.filter(({ drawn }) => drawn));
-    }
+    for (const group of groups) this.#align(this.#slotsIn(group).filter(({ drawn }) => drawn));
   }
 }

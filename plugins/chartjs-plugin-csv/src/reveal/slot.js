@@ -134,8 +134,6 @@ export class Slot {
     this.creating = true;
     this.ready = this.#create().finally(() => {
       this.creating = false;
-      // Its group waited for it.
-      this.context.moved(this);
       // Meanwhile the choice changed, or the chart was dropped and is wanted again.
       if (this.wanted && !this.chart) this.create();
     });
