@@ -13,7 +13,7 @@ export function releasesAddress(dataSet) {
  * @param {object|null} document   releases.json
  * @param {string} id   of a claim
  * @param {string|null} condition   its name
- * @returns {{from: string, ratio: number|null, low: number|null, high: number|null, moved: boolean|null, paired: boolean,
+ * @returns {{from: string, ratio: number|null, low: number|null, high: number|null, moved: boolean|null,
  *            missing: string|null}[]}
  *   from: the older data set; ratio: the newer estimate ÷ the older; moved: whether by more than noise, null where that was
  *   not tested; missing: why there is no interval, or what counts say
@@ -22,8 +22,7 @@ export function movesOf(document, id, condition) {
   return Object.entries(document?.against ?? {})
     .map(([from, { claims }]) => [from, claims?.[id]?.conditions?.[condition]])
     .filter(([, found]) => found)
-    .map(([from, { ratio, low, high, interval, more_than_noise: moved, missing }]) => ({
-      ...{ from, ratio, low, high, moved, missing },
-      paired: interval === "paired",
-    }));
+    .map(([from, { ratio, low, high, more_than_noise: moved, missing }]) => {
+      return { from, ratio, low, high, moved, missing };
+    });
 }

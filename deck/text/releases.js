@@ -59,10 +59,11 @@ export function releaseRows(ids, sets) {
 /**
  * How many of the figures shown moved, since each older release, in one sentence. Pure.
  * @param {ReturnType<typeof releaseRows>} table
- * @returns {string|null} null if nothing was compared
+ * @returns {string|null} null if no ratios were compared
  */
 export function movedSentence({ columns, newest, rows }) {
-  const moves = rows.flatMap((row) => row.moves);
+  // Counts are not tested: they agree, or they do not.
+  const moves = rows.flatMap((row) => row.moves).filter(({ ratio }) => ratio !== null);
   const tested = moves.filter(({ moved }) => moved !== null);
   if (moves.length > 0 && tested.length === 0)
     return `${newest}: no difference is tested yet (·); that takes two blocks of each release.`;
@@ -94,8 +95,7 @@ export function writeReleases(root, data) {
       renewChildren(place, [describeCells(tableOf(releaseRows(ids, all), place.ownerDocument))]);
     };
     makeScrollable(place, "Claims by release");
-    if (place.childElementCount === 0)
-      show(names.map(() => ({ claims: null, manifest: null, releases: null })));
+    if (place.childElementCount === 0) show(names.map(() => ({ claims: null, manifest: null })));
     Promise.all(names.map((name) => data.other(name))).then(show);
   }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -24,7 +25,7 @@ RELEASES = [*THREE, "--scale", "quick"]
 def world(tmp_path, monkeypatch):
     """Sandboxes and measurements that only say what was asked of them. `failing` is a data set that cannot be."""
     monkeypatch.setattr(interleave, "default_directory", lambda name: tmp_path / "sandboxes" / name)
-    made = SimpleNamespace(said=[], done=set(), failing=None, running=set())
+    made = SimpleNamespace(said=[], done=set(), failing=None, running=set(), status=None)
 
     def up(folder, *, release, say):
         assert not made.running, "only one sandbox runs at a time"
@@ -32,7 +33,7 @@ def world(tmp_path, monkeypatch):
         made.said.append(f"up {release}")
 
     def down(folder, *, keep):
-        assert keep == (folder.exists() or made.failing is not None)
+        assert keep == (folder.exists() or made.status != 0), "only what this turn made and measured is removed"
         made.running.discard(folder.name)
         made.said.append(f"down {folder.name.removeprefix('release-')}")
 
@@ -40,10 +41,10 @@ def world(tmp_path, monkeypatch):
         data_set, block = argv[argv.index("--data") + 1], int(argv[argv.index("--blocks") + 1])
         assert Path(environment["REPLAY_SANDBOX_DIR"]).name in made.running
         made.said.append(f"measure {data_set} {block}")
-        if data_set == made.failing:
-            return 1
-        made.done.add((data_set, block))
-        return 0
+        made.status = 1 if data_set == made.failing else 0
+        if made.status == 0:
+            made.done.add((data_set, block))
+        return made.status
 
     monkeypatch.setattr(interleave, "lifecycle", SimpleNamespace(up=up, down=down))
     monkeypatch.setattr(interleave, "_run", measure)
@@ -101,7 +102,6 @@ def test_a_sandbox_that_was_there_before_stays(world, capsys):
 
 def test_an_interruption_stops_the_sandbox_and_tells_how_to_continue(world, monkeypatch, capsys):
     monkeypatch.setattr(interleave, "_run", lambda argv, environment: 130)
-    world.failing = "none of them"
     assert main([*RELEASES, "--blocks", "1", "--experiment", "failover"]) == 130
     assert world.running == set()
     assert "next: to continue, run" in capsys.readouterr().out
@@ -196,10 +196,11 @@ def test_a_block_that_was_measured_by_a_sandbox_that_is_gone_is_done(tmp_path, m
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
     turn = interleave.Turn(2, 20, "h-20", tmp_path / "release-20")
     assert not interleave.is_done(turn, ["failover"], "quick")
-    pack = raw / "block-02-0123456789ab.tar.gz"
+    pack, design = raw / "block-02-0123456789ab.tar.gz", raw / "design-0123456789ab.json"
     pack.write_bytes(b"")
-    (raw / "SHA256SUMS").write_text(f"{'0' * 64}  {pack.name}\n")
-    (raw / "design-0123456789ab.json").write_text('{"scale": "quick"}')
+    design.write_text('{"schema_version": 1, "scale": "quick"}')
+    sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in (pack, design))
+    (raw / "SHA256SUMS").write_text("".join(sums))
     assert interleave.is_done(turn, ["failover"], "quick")
     assert not interleave.is_done(turn, ["failover"], "talk")
     assert not interleave.is_done(turn, ["failover", "baseline"], "quick")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -33,7 +32,8 @@ from replay.design.expansion import expand
 from replay.measure.interleave_arguments import COMMAND
 from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.preflight.plan import design_for, plans, raw_directory
-from replay.raw.layout import sealed_block, sealed_blocks
+from replay.raw.layout import sealed_block
+from replay.raw.read import list_raw
 from replay.sandbox import lifecycle
 
 SITE = "sandbox"
@@ -135,9 +135,11 @@ def is_done(turn: Turn, names: Sequence[str], scale: str) -> bool:
 
 
 def _is_sealed(raw: Path, block: int, scale: str) -> bool:
-    packs = [pack for pack in sealed_blocks(raw) if pack.name.startswith(f"block-{block:02d}-") and pack.exists()]
-    scales = {json.loads(path.read_bytes()).get("scale") for path in raw.glob("design-*.json")}
-    return bool(packs) and scale in scales
+    if not raw.is_dir():
+        return False
+    listing = list_raw(raw)
+    is_there = any(pack.block == block and (raw / pack.name).exists() for pack in listing.packs)
+    return is_there and any(design["scale"] == scale for design in listing.designs().values())
 
 
 def _measure(turn: Turn, names: Sequence[str], scale: str) -> int:

@@ -331,8 +331,8 @@ test("claims by release: how far the newest moved from each older one that has a
   ];
   const { newest, rows } = releaseRows(["a"], sets);
   assert.equal(newest, "Ceph 20.2.4");
-  const moved = { from: "r-16", ratio: 0.8, low: 0.7, high: 0.9, moved: true, paired: true, missing: null };
-  assert.deepEqual(rows[0].moves, [moved, { ...moved, from: "r-18", moved: false, paired: false }]);
+  const moved = { from: "r-16", ratio: 0.8, low: 0.7, high: 0.9, moved: true, missing: null };
+  assert.deepEqual(rows[0].moves, [moved, { ...moved, from: "r-18", moved: false }]);
   assert.equal(
     movedSentence(releaseRows(["a"], sets)),
     "Ceph 20.2.4: moved by more than noise (≠) are 1 of 1 since 16.2.15, and none of 1 since 18.2.7.",
@@ -343,6 +343,9 @@ test("claims by release: how far the newest moved from each older one that has a
     movedSentence(releaseRows(["a"], [...sets.slice(0, 3), early])),
     /no difference is tested yet/,
   );
+  const counts = { ...untested, ratio: null, missing: "counts: alike" };
+  const counted = { ...sets[3], releases: { against: { "r-16": against(counts) } } };
+  assert.equal(movedSentence(releaseRows(["a"], [...sets.slice(0, 3), counted])), null);
   const alone = releaseRows(["a"], sets.slice(0, 1));
   assert.deepEqual([alone.newest, movedSentence(alone)], [null, null]);
 });

@@ -48,7 +48,7 @@ function draw(canvas) {
   canvas.height = inSlide > 2 ? CHART_HEIGHT / 2 : CHART_HEIGHT;
   const data = datasetsOf(read(canvas.dataset.chartSrc));
   const long = !data.labels && canvas.dataset.chart !== "bar";
-  // Chart.js knows no strips: their trials are dots here, as far as plain lines have them.
+  // Chart.js has no strips: here each is a line chart of which only the dots are drawn.
   const strip = canvas.dataset.chart === "strip";
   new Chart(canvas, {
     type: strip ? "line" : canvas.dataset.chart,
@@ -56,7 +56,7 @@ function draw(canvas) {
     options: {
       responsive: false,
       animation: false,
-      showLine: !strip,
+      ...(strip && { showLine: false }),
       interaction: { mode: "nearest", axis: "x", intersect: false },
       ...(long && { scales: { x: { type: "linear" } } }),
     },
