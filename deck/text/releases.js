@@ -72,9 +72,9 @@ export function movedSentence({ columns, newest, rows }) {
     const moved = since.filter((one) => one.moved).length;
     return since.length === 0
       ? []
-      : [`${moved === 0 ? "none" : moved} of ${since.length} since ${versionIn(title)}`];
+      : [`since ${versionIn(title)}, ${moved === 0 ? "none" : moved} of ${since.length}`];
   });
-  return parts.length === 0 ? null : `${newest}: moved by more than noise (≠) are ${parts.join(", and ")}.`;
+  return parts.length === 0 ? null : `${newest}: ${parts.join("; ")} moved by more than noise (≠).`;
 }
 
 /**

@@ -15,17 +15,20 @@ const HELP = `Takes a screenshot of every slide, with all steps shown, and combi
 
 Usage: node scripts/deck/contact-sheet.mjs --out DIR [options]
 
-  --out DIR      where to write <theme>-NN-<slide>.png and <theme>-sheet-N.png
+  --out DIR      where to write <theme>-NN-<slide>.png and <theme>-sheet-N.png or .jpeg
   --data NAME    the data set to show
   --theme NAME   light, dark or both (light)
   --cut MINUTES  only the slides of that cut, such as 20, and the appendix (the first in config/talk.yaml)
   --only TEXT    only slides whose id contains this text
+  --no-appendix  without the slides of the appendix
   --width PX     width of a screenshot on the sheet (640)
   --columns N    screenshots side by side (3)
   --rows N       rows on a sheet (4)
+  --type TYPE    of the sheets, png or jpeg, which is smaller (png)
   --help         show this text`;
 
 const THEMES = { light: ["light"], dark: ["dark"], both: ["light", "dark"] };
+const TYPES = ["png", "jpeg"];
 const NUMBERS = ["width", "columns", "rows"];
 /** How long a chart that is not created ahead may take to appear. */
 const FRAMES_FOR_A_CHART = 200;
@@ -40,13 +43,16 @@ const options = optionsOf({
     theme: { type: "string", default: "light" },
     cut: { type: "string" },
     only: { type: "string", default: "" },
+    "no-appendix": { type: "boolean", default: false },
     width: { type: "string", default: "640" },
     columns: { type: "string", default: "3" },
     rows: { type: "string", default: "4" },
+    type: { type: "string", default: "png" },
   },
   check(values) {
     if (!values.out) throw new Error("--out DIR is missing");
     requireOneOf("theme", Object.keys(THEMES), values.theme);
+    requireOneOf("type", TYPES, values.type);
     const cuts = readTalkFile(talkRoot()).cuts.map(({ minutes }) => minutes);
     requireOneOf("cut", cuts.toSorted((a, b) => a - b).map(String), values.cut);
     for (const name of NUMBERS) {
@@ -84,12 +90,15 @@ async function photograph(theme) {
   await page.goto(address.href);
   await page.waitForSelector("html[data-deck-ready]");
   // All slides, those of the appendix included, which reveal does not count.
-  const ids = await page.evaluate(() =>
-    [...document.querySelectorAll(".slides section:not(.stack)")].map((slide) => slide.id),
+  const slides = await page.evaluate(() =>
+    [...document.querySelectorAll(".slides section:not(.stack)")].map(({ id, dataset }) => ({
+      id,
+      isAppendix: dataset.visibility === "uncounted",
+    })),
   );
   const taken = [];
-  for (const [position, id] of ids.entries()) {
-    if (!id.includes(options.only)) continue;
+  for (const [position, { id, isAppendix }] of slides.entries()) {
+    if (!id.includes(options.only) || (isAppendix && options["no-appendix"])) continue;
     await page.evaluate(show, { position, patience: FRAMES_FOR_A_CHART });
     const file = path.join(out, `${theme}-${String(position).padStart(3, "0")}-${id}.png`);
     await page.screenshot({ path: file });
@@ -120,7 +129,7 @@ async function layOut(photographs, theme) {
   const perSheet = columns * rows;
   const sheets = [];
   for (let from = 0; from < photographs.length; from += perSheet) {
-    const name = `${theme}-sheet-${sheets.length + 1}.png`;
+    const name = `${theme}-sheet-${sheets.length + 1}.${options.type}`;
     await writeSheet(photographs.slice(from, from + perSheet), path.join(out, name));
     sheets.push(name);
   }
@@ -140,7 +149,7 @@ async function writeSheet(photographs, target) {
     background:#888;font:16px sans-serif}figure{margin:0}img{width:${width}px;display:block}`;
   await writeFile(html, `<!doctype html><meta charset="utf-8"><style>${style}</style>${figures.join("")}`);
   await page.goto(`file://${html}`);
-  await page.screenshot({ path: target, fullPage: true });
+  await page.screenshot({ path: target, type: options.type, fullPage: true });
   await page.close();
   await rm(html);
 }

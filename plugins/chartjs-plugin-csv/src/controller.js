@@ -28,6 +28,7 @@ export class CsvController {
   #files = new ChartFiles(() => this.settings);
   #datasets = [];
   #own;
+  #theme = null;
   #loaded = false;
   #hidden = new Set();
 
@@ -55,6 +56,11 @@ export class CsvController {
   /** Whether this chart gets its data from CSV. */
   get active() {
     return Boolean(this.url) || typeof this.text === "string";
+  }
+
+  /** Whether its CSV has neither arrived nor failed. */
+  get isWaiting() {
+    return this.active && this.model === null && this.error === null;
   }
 
   /** The runs behind the points while they are shown, or null; why there are none is in `runsError`. */
@@ -87,9 +93,11 @@ export class CsvController {
     return isLogarithmic(yScaleType(this.settings)) ? "log" : "linear";
   }
 
-  /** Computed text and grid colours, and the font, at the canvas. */
+  /** Computed text and grid colours, and the font, at the canvas: as they were when the chart was last filled or restyled. */
   get theme() {
-    return themeAt(this.#canvas, { ...defaults.plugins.csv.theme, ...this.settings.theme });
+    // Asked at each draw, while a browser computes all styles anew for the answer.
+    this.#theme ??= themeAt(this.#canvas, { ...defaults.plugins.csv.theme, ...this.settings.theme });
+    return this.#theme;
   }
 
   /** Starts the first load. CSV given as text is applied at once, before the chart is first drawn. */
@@ -247,6 +255,7 @@ export class CsvController {
 
   /** Model, options and present style → the chart's data and scales; the caller updates the chart. */
   #apply() {
+    this.#theme = null;
     const { model, settings, theme, room } = this;
     const second = this.#beside;
     const unseen = this.lines !== null;

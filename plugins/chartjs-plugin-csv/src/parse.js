@@ -19,7 +19,12 @@ const STRICT = { delimiter: ",", comment: null, trim: false, blankLines: false }
  * @throws {CsvError} with row (record) and column (field), both 1-based
  */
 export function parseCsv(text) {
-  return parseRecords(text, STRICT).rows;
+  return finish(parsingCsv(text));
+}
+
+/** The work of `parseCsv`, which may be done in slices. */
+export function* parsingCsv(text) {
+  return (yield* parsing(text, STRICT)).rows;
 }
 
 /**

@@ -27,8 +27,8 @@ export function* readingPlainLong(
   const asUsual =
     ["auto", ","].includes(delimiter) &&
     ["auto", "."].includes(decimal) &&
-    comment === "auto" &&
-    missing === MISSING;
+    ["auto", false, "#"].includes(comment) &&
+    !missing.some((word) => /\d/.test(word));
   if (!asUsual || !text.startsWith(HEAD) || text.includes('"') || text.includes("\r")) return null;
   const fields = new Fields(text, HEAD.length);
   const byName = new Map();

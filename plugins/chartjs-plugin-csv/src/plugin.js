@@ -86,8 +86,11 @@ export const ChartCsv = {
     controllers.delete(chart);
   },
 
+  /** Lays nothing out before there is anything to draw. */
   beforeUpdate(chart) {
-    controllers.get(chart)?.follow();
+    const controller = controllers.get(chart);
+    controller?.follow();
+    return controller?.isWaiting ? false : undefined;
   },
 
   /** Draws nothing before the data have arrived. */

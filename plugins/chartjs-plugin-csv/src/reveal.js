@@ -44,10 +44,16 @@ export function RevealChartCsv(options = {}) {
     [...group.querySelectorAll(SELECTOR)].map((canvas) => charts.get(canvas)).filter(Boolean);
   // Axes first: a changed axis may need more room beside its plot.
   const groups = [
-    new Groups(options.shareIn ?? null, slotsIn, shareAxes),
-    new Groups(options.alignIn ?? null, slotsIn, alignPlots),
+    new Groups(options.shareIn ?? null, slotsIn, shareAxes, layOut),
+    new Groups(options.alignIn ?? null, slotsIn, alignPlots, layOut),
   ];
-  const ahead = new IdleQueue((slot) => slot.wanted && slot.create());
+  /** Charts to be laid out again. */
+  const due = new IdleQueue((slot) => slot.settle());
+  const ahead = new IdleQueue((slot) => {
+    if (!slot.wanted) return null;
+    slot.create();
+    return slot.ready;
+  });
   let deck = null;
   let printing = false;
   let observers = null;
@@ -64,12 +70,25 @@ export function RevealChartCsv(options = {}) {
     palette: options.palette,
     height: 420,
     moved: (slot) => groups.forEach((group) => group.touch(slot)),
+    make,
     fetch: (...request) => (reader ?? globalThis.fetch)(...request),
     pixelRatio() {
       const ratio = window.devicePixelRatio || 1;
       return Math.min(MAX_PIXEL_RATIO, printing ? Math.max(2, ratio) : ratio * (deck.getScale() || 1));
     },
   };
+
+  /** Makes a chart that is in sight at once, another one when there is time. */
+  function make(slot) {
+    if (slot.inSight) slot.create();
+    else if (!slot.live) ahead.add(slot);
+  }
+
+  /** What is in sight is laid out before the next frame, the rest when there is time. */
+  function layOut(slot) {
+    if (slot.inSight) slot.settle();
+    else due.add(slot);
+  }
 
   /** Adds canvases that are new in the deck, and drops those that left it. */
   function scan() {
@@ -79,6 +98,7 @@ export function RevealChartCsv(options = {}) {
       observers.size.unobserve(slot.box);
       observers.sight.unobserve(slot.box);
       ahead.delete(slot);
+      due.delete(slot);
       if (slot.key !== null) left.set(slot.key, slot.state);
       slot.destroy();
       charts.delete(canvas);
@@ -106,11 +126,13 @@ export function RevealChartCsv(options = {}) {
     const many = Boolean(deck.isOverview?.() || deck.isScrollView?.());
     for (const slot of charts.values()) {
       const { slide } = slot;
-      const inSight = printing || slide === current || (many && slot.intersecting);
-      slot.wanted = inSight || near.has(slide);
-      if (inSight) slot.create();
-      else if (slot.wanted && !slot.live) ahead.add(slot);
-      else ahead.delete(slot);
+      slot.inSight = printing || slide === current || (many && slot.intersecting);
+      slot.wanted = slot.inSight || near.has(slide);
+      if (slot.wanted) make(slot);
+      if (slot.inSight || !slot.wanted) ahead.delete(slot);
+      if (!slot.inSight) continue;
+      due.delete(slot);
+      slot.settle();
     }
     const live = [...charts.values()].filter((slot) => slot.chart || slot.wanted);
     if (live.length <= limit) return;
@@ -164,7 +186,10 @@ export function RevealChartCsv(options = {}) {
   async function settled() {
     ahead.flush();
     await Promise.all([...charts.values()].filter((slot) => slot.wanted).map((slot) => slot.settled()));
-    for (const group of groups) group.flush();
+    while (groups.some(({ isWaiting }) => isWaiting)) {
+      for (const group of groups) group.flush();
+      due.flush();
+    }
   }
 
   const listeners = {
@@ -204,6 +229,7 @@ export function RevealChartCsv(options = {}) {
       for (const [type, listener] of Object.entries(listeners)) deck.off(type, listener);
       for (const observer of Object.values(observers)) observer.disconnect();
       ahead.clear();
+      due.clear();
       for (const slot of charts.values()) slot.destroy();
       charts.clear();
     },

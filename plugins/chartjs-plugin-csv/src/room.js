@@ -7,6 +7,7 @@ export class Room {
   #chart;
   #insets = { left: 0, right: 0 };
   #held = null;
+  #isDue = false;
 
   constructor(chart) {
     this.#chart = chart;
@@ -20,14 +21,26 @@ export class Room {
     return Math.max(width, this.#insets[side]);
   }
 
-  /** Leaves at least this much beside the plot, px. */
+  /** Whether the chart has to be laid out again for what it was told. */
+  get isDue() {
+    return this.#isDue;
+  }
+
+  /** Lays the chart out again if it has to be. */
+  settle() {
+    if (!this.#isDue) return;
+    this.#isDue = false;
+    this.#chart?.update("none");
+  }
+
+  /** Leaves at least this much beside the plot, px, from the next layout on. */
   setInsets({ left, right }) {
     const before = this.#insets;
     if (left === before.left && right === before.right) return;
     const moved = Math.max(left, this.needs.left) !== Math.max(before.left, this.needs.left);
     const widened = Math.max(right, this.needs.right) !== Math.max(before.right, this.needs.right);
     this.#insets = { left, right };
-    if (moved || widened) this.#chart?.update("none");
+    if (moved || widened) this.#isDue = true;
   }
 
   /** Notes the ends of the y axis after everything else has extended it, then extends it to the range of `hold`. */
@@ -40,12 +53,12 @@ export class Room {
     if (!maxDefined) scale.max = Math.max(scale.max, this.#held.high);
   }
 
-  /** Makes the y axis cover this range, too; null: only the chart's own data. */
+  /** Makes the y axis cover this range, too, from the next layout on; null: only the chart's own data. */
   hold(range) {
     const before = this.#held;
     if (range?.low === before?.low && range?.high === before?.high) return;
     this.#held = range;
-    this.#chart?.update("none");
+    this.#isDue = true;
   }
 
   /** Forgets the chart, which no longer exists. */

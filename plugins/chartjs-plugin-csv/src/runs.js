@@ -1,7 +1,8 @@
 import { clipped, lastPoint, pixelX, pixelY } from "./draw.js";
 import { CsvError } from "./error.js";
 import { isLogarithmic } from "./range.js";
-import { parseCsv } from "./parse.js";
+import { parsingCsv } from "./parse.js";
+import { finish, inSlices } from "./slices.js";
 import { numberAt, readXs } from "./table.js";
 import { loadText } from "./load.js";
 
@@ -25,7 +26,12 @@ const COLUMNS = 5;
  * @throws {CsvError} naming row and column
  */
 export function readRuns(text) {
-  const [header = [], ...body] = parseCsv(text);
+  return finish(readingRuns(text));
+}
+
+/** The work of `readRuns`, which may be done in slices. */
+function* readingRuns(text) {
+  const [header = [], ...body] = yield* parsingCsv(text);
   if (header.join() !== RUNS_HEADER.join()) {
     throw new CsvError(`the header of a file of runs is ${RUNS_HEADER.join(",")}`, {
       row: 1,
@@ -34,7 +40,12 @@ export function readRuns(text) {
     });
   }
   const rows = body.map((fields, index) => ({ fields, row: index + 2 }));
-  return new Map([...by(rows, 0)].map(([chart, all]) => [chart, readChart(all)]));
+  const charts = new Map();
+  for (const [chart, all] of by(rows, 0)) {
+    charts.set(chart, readChart(all));
+    yield;
+  }
+  return charts;
 }
 
 /** The runs of one chart by series: whether its x are numbers does not depend on other charts. */
@@ -250,7 +261,7 @@ export function sharedRuns(url, { fresh = false, maxBytes, fetch }) {
 async function read(url, options) {
   const text = await loadText(url, options);
   try {
-    return readRuns(text);
+    return await inSlices(readingRuns(text));
   } catch (error) {
     throw error instanceof CsvError ? error.in(url) : error;
   }

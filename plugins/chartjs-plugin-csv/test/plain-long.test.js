@@ -4,6 +4,7 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
+import { MISSING } from "../src/dialect.js";
 import { readingPlainLong } from "../src/plain-long.js";
 import { finish } from "../src/slices.js";
 import { readModel } from "../src/table.js";
@@ -37,6 +38,22 @@ test("plain files are read by the quick reader, in any of their forms", () => {
   }
 });
 
+test("options matter only if they change how a plain file is read", () => {
+  const text = `${HEAD}a,1,2,,,\n`;
+  // Chart.js copies the options of plugins.
+  assert.notEqual(quick(text, { missing: [...MISSING] }), null);
+  const read = [
+    { missing: [...MISSING] },
+    { missing: ["?"] },
+    { delimiter: ",", decimal: ".", comment: false },
+  ];
+  for (const options of read) {
+    const model = quick(text, options);
+    assert.notEqual(model, null, JSON.stringify(options));
+    assert.deepEqual(model, readModel(carefully(text), options));
+  }
+});
+
 test("whatever is not plain is left to the careful reader, which says what is wrong", () => {
   const texts = [
     "",
@@ -66,9 +83,9 @@ test("whatever is not plain is left to the careful reader, which says what is wr
   for (const options of [
     { delimiter: ";" },
     { decimal: "," },
-    { comment: false },
     { comment: "a" },
     { missing: ["2"] },
+    { missing: ["-1"] },
   ])
     assert.equal(quick(`${HEAD}a,1,2,,,\n`, options), null, JSON.stringify(options));
   assert.equal(readModel(`${HEAD}a,1,2,,,\n`, { missing: ["2"] }).series[0].points[0].y, null);

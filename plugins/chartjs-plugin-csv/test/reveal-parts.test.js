@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { nearSlides, surplus } from "../src/reveal/near.js";
 import { setTimeout as wait } from "node:timers/promises";
+import { Groups } from "../src/reveal/groups.js";
 import { IdleQueue } from "../src/reveal/idle.js";
 
 const slides = Array.from({ length: 10 }, (_, i) => i);
@@ -62,6 +63,65 @@ test("waiting work can be done at once, or dropped", async () => {
   queue.clear();
   await wait(30);
   assert.deepEqual(done, ["a"]);
+});
+
+test("work that takes a while ends before the next begins", async () => {
+  const ends = [];
+  const queue = new IdleQueue(() => new Promise((resolve) => ends.push(resolve)));
+  queue.add("a");
+  queue.add("b");
+  while (ends.length < 1) await wait(5);
+  await wait(30);
+  assert.equal(ends.length, 1);
+  ends[0]();
+  while (ends.length < 2) await wait(5);
+});
+
+test("work that never ends keeps the next waiting only for a while, and flush waits for nothing", async () => {
+  const begun = [];
+  const queue = new IdleQueue((item) => {
+    begun.push(item);
+    return new Promise(() => {});
+  });
+  queue.add("a");
+  queue.add("b");
+  while (begun.length < 2) await wait(50);
+  queue.add("c");
+  queue.flush();
+  assert.deepEqual(begun, ["a", "b", "c"]);
+});
+
+test("charts are aligned together once none of them is coming, and then laid out", () => {
+  const frames = [];
+  globalThis.requestAnimationFrame = (run) => frames.push(run);
+  globalThis.cancelAnimationFrame = () => {};
+  const group = {};
+  const slots = ["a", "b", "broken"].map((name) => ({
+    ...{ name, coming: false, drawn: name !== "broken" },
+    canvas: { closest: () => group },
+  }));
+  const done = [];
+  const groups = new Groups(
+    ".group",
+    () => slots,
+    (ready) => done.push(ready.map(({ name }) => name)),
+    ({ name }) => done.push(name),
+  );
+  try {
+    slots[1].coming = true;
+    groups.touch(slots[0]);
+    assert.equal(groups.isWaiting, true);
+    frames.shift()();
+    assert.deepEqual(done, []);
+    assert.equal(groups.isWaiting, false);
+    slots[1].coming = false;
+    groups.touch(slots[1]);
+    frames.shift()();
+    assert.deepEqual(done, [["a", "b"], "a", "b"]);
+  } finally {
+    delete globalThis.requestAnimationFrame;
+    delete globalThis.cancelAnimationFrame;
+  }
 });
 
 test("work may add work", async () => {

@@ -52,11 +52,32 @@ test("both themes are photographed slide by slide, and laid out on as many sheet
   await rm(out, { recursive: true });
 });
 
+test("sheets may be JPEG, and may leave the appendix out", async () => {
+  const out = await mkdtemp(path.join(tmpdir(), "replay-sheet-"));
+  await contactSheet("--out", out, "--data", "fixture", "--only", "fio", "--no-appendix");
+  assert.deepEqual(await readdir(out), []);
+  await contactSheet(
+    "--out",
+    out,
+    "--data",
+    "fixture",
+    "--only",
+    "run-it",
+    "--no-appendix",
+    "--type",
+    "jpeg",
+  );
+  assert.ok((await readdir(out)).includes("light-sheet-1.jpeg"));
+  assert.equal((await readFile(path.join(out, "light-sheet-1.jpeg"))).readUInt16BE(0), 0xffd8);
+  await rm(out, { recursive: true });
+});
+
 test("a wrong option is answered with what is wrong about it", async () => {
   const refused = (args, pattern) =>
     assert.rejects(contactSheet(...args), ({ code, stderr }) => code === 2 && pattern.test(stderr));
   await refused([], /--out DIR is missing/);
   await refused(["--out", "x", "--theme", "blue"], /--theme blue: expected one of light, dark, both/);
   await refused(["--out", "x", "--columns", "0"], /--columns wants a whole number/);
+  await refused(["--out", "x", "--type", "gif"], /--type gif: expected one of png, jpeg/);
   await refused(["--out", "x", "--cut", "30"], /--cut 30: expected one of 20, 40/);
 });

@@ -1,13 +1,19 @@
 /** Longest wait, ms: a chart of the next slide must not wait for a page that is never idle. */
 const TIMEOUT = 250;
+/** After this time, ms, work that has not ended no longer keeps the next from its turn: its file may never arrive. */
+const PATIENCE = 1000;
 
-/** A queue whose items are handled one by one while the browser is idle. */
+/**
+ * A queue whose items are handled one by one while the browser is idle. Work that takes a while, as its promise says, ends
+ * before the next begins, so that no frame has to bear two of them.
+ */
 export class IdleQueue {
   #work;
   #items = new Set();
   #handle = null;
+  #busy = null;
 
-  /** @param {(item: unknown) => void} work */
+  /** @param {(item: unknown) => unknown} work   what it returns is awaited if it is a promise, which must not reject */
   constructor(work) {
     this.#work = work;
   }
@@ -32,22 +38,38 @@ export class IdleQueue {
   clear() {
     this.#cancel();
     this.#items.clear();
+    this.#busy = null;
   }
 
   #schedule() {
-    if (this.#handle !== null || this.#items.size === 0) return;
+    if (this.#handle !== null || this.#busy !== null || this.#items.size === 0) return;
     const next = () => {
       this.#handle = null;
       const [item] = this.#items;
       if (item === undefined) return;
       this.#items.delete(item);
-      this.#work(item);
+      this.#await(this.#work(item));
       this.#schedule();
     };
     // Safari has no idle callbacks.
     this.#handle = globalThis.requestIdleCallback
       ? { idle: requestIdleCallback(next, { timeout: TIMEOUT }) }
       : { timer: setTimeout(next, 0) };
+  }
+
+  #await(work) {
+    if (typeof work?.then !== "function") return;
+    const turn = (this.#busy = {});
+    const over = () => {
+      if (this.#busy !== turn) return;
+      this.#busy = null;
+      this.#schedule();
+    };
+    const timer = setTimeout(over, PATIENCE);
+    work.then(() => {
+      clearTimeout(timer);
+      over();
+    });
   }
 
   #cancel() {

@@ -36,6 +36,7 @@ export class Slot {
     this.refusal = null;
     this.described = Promise.resolve();
     this.wanted = false;
+    this.inSight = false;
     this.intersecting = false;
     this.ready = Promise.resolve();
     Object.assign(this, boxCanvas(canvas, { height: context.height, captions: Boolean(context.labelFor) }));
@@ -102,6 +103,11 @@ export class Slot {
   /** Whether the chart shows its file. */
   get drawn() {
     return this.chart !== null && this.model !== null && this.error === null;
+  }
+
+  /** Whether the chart will be there soon: it is wanted, and shows neither its file nor an error yet. */
+  get coming() {
+    return this.wanted && !this.drawn && this.error === null;
   }
 
   get live() {
@@ -185,12 +191,12 @@ export class Slot {
     if (!(error instanceof CsvError)) console.error(error);
   }
 
-  /** Fits the chart to its box and the screen's pixels; makes it if it waited for a size. */
+  /** Fits the chart to its box and the screen's pixels; asks for it if it waited for a size. */
   resize() {
     const { width, height } = this.#size;
     if (width === 0 || height === 0) return;
     if (!this.chart) {
-      if (this.wanted) this.create();
+      if (this.wanted) this.context.make(this);
       return;
     }
     const ratio = this.context.pixelRatio();
@@ -211,6 +217,14 @@ export class Slot {
     const changed = await csvOf(this.chart).refresh();
     await this.described;
     return changed;
+  }
+
+  /** Lays the chart out again if its neighbours have changed its room. */
+  settle() {
+    const room = this.chart && csvOf(this.chart).room;
+    if (!room?.isDue) return;
+    room.settle();
+    this.context.moved(this);
   }
 
   restyle() {
