@@ -95,7 +95,8 @@ export async function startDeck({ shipped = false } = {}) {
 
 /** Copies the shipped data, without raw output; resolves to their folders. */
 function copyShipped(benchmarks) {
-  const filter = (name) => !/\/raw(?:\/|$)/.test(name);
+  // A hidden file is one that derive is writing, and may be gone before it is copied.
+  const filter = (name) => !/\/raw(?:\/|$)/.test(name) && !path.basename(name).startsWith(".");
   return Promise.all(
     SHIPPED.map(async (name) => {
       const folder = path.join(benchmarks, name);
