@@ -105,9 +105,12 @@ export class Slot {
     return this.chart !== null && this.model !== null && this.error === null;
   }
 
-  /** Whether the chart will be there soon: it is wanted, and shows neither its file nor an error yet. */
+  /** Whether the chart will be there soon: it is wanted, has a place, and shows neither its file nor an error yet. */
   get coming() {
-    return this.wanted && !this.drawn && this.error === null;
+    if (!this.wanted || this.drawn || this.error !== null) return false;
+    const { width, height } = this.#size;
+    // A text that the verdicts rule out has no size, and its charts are never made.
+    return this.live || (width > 0 && height > 0);
   }
 
   get live() {
