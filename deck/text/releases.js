@@ -72,9 +72,9 @@ export function movedSentence({ columns, newest, rows }) {
     const moved = since.filter((one) => one.moved).length;
     return since.length === 0
       ? []
-      : [`since ${versionIn(title)}, ${moved === 0 ? "none" : moved} of ${since.length}`];
+      : [`${moved === 0 ? "none" : moved} of ${since.length} since ${versionIn(title)}`];
   });
-  return parts.length === 0 ? null : `${newest}: ${parts.join("; ")} moved by more than noise (≠).`;
+  return parts.length === 0 ? null : `Moved by more than noise (≠) in ${newest}: ${parts.join(", ")}.`;
 }
 
 /**

@@ -123,6 +123,36 @@ inDeck(
 );
 
 inDeck(
+  "a chart in a hidden panel, which is never made, keeps its neighbours from nothing",
+  ({ csv }) => {
+    csv("/d/throughput-a.csv", "I/O size,4096,4194304\nWithout journal,1e8,1.75e9\n");
+    csv("/d/iops-a.csv", "I/O size,4096,4194304\nWith journal mirrored,4000,10\n");
+    const panel = (src, hidden) =>
+      `<div${hidden}>${canvas(src, "line", "", 'data-chart-height="180"')}</div>`;
+    const panels = [
+      panel("/d/throughput-a.csv", ""),
+      panel("/d/iops-a.csv", ""),
+      panel("/d/iops-a.csv", " hidden"),
+    ];
+    return {
+      sections: [`<div class="panels">${panels.join("")}</div>`],
+      css: `${PANELS} .panels { grid-template-columns: 1fr; } [hidden] { display: none; }`,
+      options: "{ alignIn: '.panels' }",
+    };
+  },
+  async (page) => {
+    const slots = await page.evaluate(() =>
+      [...window.plugin.charts.values()].map(({ chart, coming }) => ({
+        coming,
+        left: chart && Math.round(chart.chartArea.left),
+      })),
+    );
+    assert.deepEqual(slots[2], { coming: false, left: null });
+    assert.equal(slots[1].left, slots[0].left);
+  },
+);
+
+inDeck(
   "plots below each other have the same width and place; those beside each other have their own",
   ({ csv }) => {
     csv("/d/throughput-a.csv", "I/O size,4096,4194304\nWithout journal,1e8,1.75e9\n");

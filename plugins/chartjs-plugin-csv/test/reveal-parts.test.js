@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { nearSlides, surplus } from "../src/reveal/near.js";
 import { setTimeout as wait } from "node:timers/promises";
 import { Groups } from "../src/reveal/groups.js";
+import { Room } from "../src/room.js";
 import { IdleQueue } from "../src/reveal/idle.js";
 
 const slides = Array.from({ length: 10 }, (_, i) => i);
@@ -122,6 +123,22 @@ test("charts are aligned together once none of them is coming, and then laid out
     delete globalThis.requestAnimationFrame;
     delete globalThis.cancelAnimationFrame;
   }
+});
+
+test("a chart is laid out again once for all that it was told of its room, and only if that changes it", () => {
+  const updates = [];
+  const room = new Room({ update: (mode) => updates.push(mode) });
+  room.fit("left", 40);
+  room.fit("right", 60);
+  room.setInsets({ left: 40, right: 10 });
+  assert.equal(room.isDue, false, "it has that much room already");
+  room.setInsets({ left: 50, right: 10 });
+  room.hold({ low: 0, high: 5 });
+  assert.deepEqual(updates, []);
+  room.settle();
+  room.settle();
+  assert.deepEqual(updates, ["none"]);
+  assert.equal(room.fit("left", 40), 50);
 });
 
 test("work may add work", async () => {

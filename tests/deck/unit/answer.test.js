@@ -335,7 +335,7 @@ test("claims by release: how far the newest moved from each older one that has a
   assert.deepEqual(rows[0].moves, [moved, { ...moved, from: "r-18", moved: false }]);
   assert.equal(
     movedSentence(releaseRows(["a"], sets)),
-    "Ceph 20.2.4: since 16.2.15, 1 of 1; since 18.2.7, none of 1 moved by more than noise (≠).",
+    "Moved by more than noise (≠) in Ceph 20.2.4: 1 of 1 since 16.2.15, none of 1 since 18.2.7.",
   );
   const untested = { ...found, low: null, high: null, interval: null, more_than_noise: null };
   const early = { ...sets[3], releases: { against: { "r-16": against(untested) } } };
