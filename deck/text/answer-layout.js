@@ -199,9 +199,11 @@ function priceText(price, unit) {
   return price === 0 ? "no price" : figureText(price, unit);
 }
 
+const [UP, DOWN] = ["up", "down"];
+
 /**
- * Labels beside points, two lines each. One that would lie on another moves up, or to the other side if it has to move less
- * there; one that fits on neither side stands above its point. The bar of an interval is avoided unless that leads far away.
+ * Labels beside points, two lines each. One that would lie on something else moves up or down, or to the other side, whichever is
+ * nearest; one that fits on neither side stands above its point. The bar of an interval is avoided unless that leads far away.
  */
 function apart(points, { left, right, top, bottom }, { letter, line, scale }) {
   const gap = 18 * scale;
@@ -229,20 +231,23 @@ function apart(points, { left, right, top, bottom }, { letter, line, scale }) {
       const usual = Math.min(point.y - line, bottom - 2 * line);
       const placedAmong = (obstacles) =>
         sides
-          .map(({ start, ...side }) => {
-            let y = usual;
-            const overlaps = (box) =>
-              start < box.end && start + length > box.start && y < box.bottom && y + 2 * line > box.top;
-            for (let hit = obstacles.find(overlaps); hit && y > top - line; hit = obstacles.find(overlaps))
-              y = hit.top - 2 * line;
-            return { ...side, start, y };
-          })
-          // The lower one has moved less; at the same height the first.
-          .reduce((best, one) => (one.y > best.y ? one : best));
+          .flatMap(({ start, ...side }) =>
+            [UP, DOWN].map((direction) => {
+              let y = usual;
+              const isInside = () => y > top - line && y <= bottom - 2 * line;
+              const overlaps = (box) =>
+                start < box.end && start + length > box.start && y < box.bottom && y + 2 * line > box.top;
+              for (let hit = obstacles.find(overlaps); hit && isInside(); hit = obstacles.find(overlaps))
+                y = direction === UP ? hit.top - 2 * line : hit.bottom;
+              return { ...side, start, y, moved: isInside() ? Math.abs(y - usual) : Infinity };
+            }),
+          )
+          // Of those that moved as little, the first.
+          .reduce((best, one) => (one.moved < best.moved ? one : best));
       const clear = placedAmong([...boxes, ...intervals]);
-      const { start, y, ...side } = usual - clear.y <= 2 * line ? clear : placedAmong(boxes);
+      const { start, y, labelAt, anchor } = clear.moved <= 2 * line ? clear : placedAmong(boxes);
       boxes.push({ start, end: start + length, top: y, bottom: y + 2 * line });
-      return { ...point, ...side, labelY: y + line - 6 * scale };
+      return { ...point, labelAt, anchor, labelY: y + line - 6 * scale };
     });
 }
 

@@ -6,7 +6,7 @@
  */
 
 import { VERDICT_SIGNS, decidingCondition, decidingName, isCount, shortEstimate } from "../data/claims.js";
-import { formatRatio, formatShort, unbroken } from "../data/format.js";
+import { formatRatio, unbroken } from "../data/format.js";
 import { movesOf } from "../data/moves.js";
 import { element, makeScrollable } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
@@ -164,7 +164,7 @@ function movesCell(moves, titles, page) {
   if (moves.length === 0) return make("td", { class: "absent" }, "–");
   const lines = moves.map(({ from, ratio, low, high, moved, missing }) => {
     const [sign, word] = MOVED.get(moved);
-    const interval = moved === null ? null : `(${formatShort(low)} to ${formatShort(high)})`;
+    const interval = moved === null ? null : `(${numberOf(low)} to ${numberOf(high)})`;
     return make(
       "div",
       { class: moved ? "moved" : null },
@@ -176,6 +176,11 @@ function movesCell(moves, titles, page) {
     );
   });
   return make("td", { class: "moves" }, ...lines);
+}
+
+/** A ratio with two digits beside one that has the sign. */
+function numberOf(ratio) {
+  return formatRatio(ratio).replace("×", "");
 }
 
 function versionIn(title) {

@@ -39,7 +39,7 @@ export function dataFor(model, chartType, lookOf, options = {}) {
   const byLabel = new Map(existing.map((dataset) => [dataset.label, dataset]));
   const parted = ["pie", "doughnut", "polarArea"].includes(chartType);
   const categories = chartType === "bar" || !hasAxes(chartType) || typeof model.xs[0] === "string";
-  const xs = categories ? unitedXs(model.xs, otherXs) : [...model.xs];
+  const xs = categories ? unitedXs(model.xs, otherXs) : model.xs;
   const whole = entries.every(({ second, points }, i) => second || points === model.series[i].points);
   const asRows = model.kind === "wide" && chartType !== "scatter" && whole && xs.length === model.xs.length;
   const valueOf = ({ y }) => (positive && y !== null && y <= 0 ? null : y);
@@ -64,7 +64,7 @@ export function dataFor(model, chartType, lookOf, options = {}) {
     dataset.parsing = aligned || categories || !isSorted(points);
     return dataset;
   });
-  return asRows || categories ? { labels: xs, datasets } : { datasets };
+  return asRows || categories ? { labels: [...xs], datasets } : { datasets };
 }
 
 /** The options for one dataset. */

@@ -29,13 +29,15 @@ export function range({ low, high }, unit, format) {
   return `${formatValue(low, unit, format)} to ${formatValue(high, unit, format)}`;
 }
 
-/** "n = 10" or "n = 6–10" over points; null if none has a count. */
-export function counts(points) {
+/** "n = 10" or "n = 6–10" over lists of points; null if none has a count. */
+export function counts(lists) {
   let [least, greatest] = [Infinity, -Infinity];
-  for (const { n } of points) {
-    if (!Number.isFinite(n)) continue;
-    least = Math.min(least, n);
-    greatest = Math.max(greatest, n);
+  for (const points of lists) {
+    for (const { n } of points) {
+      if (!Number.isFinite(n)) continue;
+      least = Math.min(least, n);
+      greatest = Math.max(greatest, n);
+    }
   }
   if (greatest < least) return null;
   return least === greatest ? `n = ${least}` : `n = ${least}–${greatest}`;

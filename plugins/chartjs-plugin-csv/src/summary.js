@@ -42,14 +42,9 @@ export function summarize(model, options = {}) {
   const told = model.series.slice(0, MOST_SERIES).map((series) => describeSeries(series, say));
   if (model.series.length === 0) told.push("no series shown yet");
   if (model.series.length > MOST_SERIES) told.push(`and ${model.series.length - MOST_SERIES} more`);
-  const n = counts(pointsOf(model));
+  const n = counts(model.series.map(({ points }) => points));
   const end = [n, ...notes, second && `compared with ${second}`].filter(Boolean);
   return `${[head, ...told, ...end].join("; ")}.`;
-}
-
-/** All points of a model; a file may have too many of them for one more list. */
-function* pointsOf({ series }) {
-  for (const { points } of series) yield* points;
 }
 
 function spanOf(model, { xTitle = null }, say) {
@@ -59,27 +54,32 @@ function spanOf(model, { xTitle = null }, say) {
 }
 
 function describeSeries({ name, points }, say) {
-  const measured = points.filter(({ y }) => y !== null);
-  if (measured.length === 0) return `${name} not measured`;
+  // In one pass, without a copy: a file may have very many points.
+  let [first, last, least, greatest] = [null, null, null, null];
+  let missing = 0;
+  for (const point of points) {
+    if (point.y === null) {
+      missing += 1;
+      continue;
+    }
+    first ??= point;
+    last = point;
+    if (least === null || point.y < least.y) least = point;
+    if (greatest === null || point.y > greatest.y) greatest = point;
+  }
+  if (first === null) return `${name} not measured`;
   const tell = (point, word = "") => {
     const bounds = say.bounds(point);
     return `${word}${say.y(point.y)}${bounds ? ` (${bounds})` : ""} at ${say.x(point.x)}`;
   };
-  const [first, last] = [measured[0], measured.at(-1)];
   const parts = [tell(first)];
   if (last !== first) parts.push(tell(last));
-  let [least, greatest] = [first, first];
-  for (const point of measured) {
-    if (point.y < least.y) least = point;
-    if (point.y > greatest.y) greatest = point;
-  }
   for (const [word, point] of [
     ["lowest ", least],
     ["highest ", greatest],
   ]) {
     if (point !== first && point !== last) parts.push(tell(point, word));
   }
-  const missing = points.length - measured.length;
   if (missing) parts.push(`not measured at ${missing} of ${points.length}`);
   return `${name} ${parts.join(", ")}`;
 }

@@ -59,7 +59,7 @@ function crossTable(sheaf) {
   const xs = [...new Set(sheaf.flatMap(({ model }) => model.xs))];
   if (typeof xs[0] === "number") xs.sort((a, b) => a - b);
   const points = sheaf.flatMap((chart) => seriesOf(chart).flatMap((series) => series.points));
-  const n = counts(points);
+  const n = counts([points]);
   const oneCount = n !== null && !n.includes("–");
   const columns = sheaf.flatMap((chart) => {
     return seriesOf(chart).map((series) => {
@@ -111,7 +111,7 @@ function list(chart, maxRows) {
   const all = seriesOf(chart).flatMap(({ name, points }) => points.map((point) => ({ name, point })));
   const kept = all.slice(0, maxRows);
   const left = all.length - kept.length;
-  const caption = captionOf([chart], { n: counts(all.map(({ point }) => point)) });
+  const caption = captionOf([chart], { n: counts([all.map(({ point }) => point)]) });
   const whole = left
     ? `${caption} · the first ${kept.length} of ${all.length} points; the CSV has all`
     : caption;

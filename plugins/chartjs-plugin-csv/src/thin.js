@@ -18,9 +18,8 @@ const COLUMNS_WITH_BOUNDS = 640;
  */
 export function thin(points, { logarithmic = false, min, max, above = THIN_ABOVE } = {}) {
   if (points.length <= above || typeof points[0].x !== "number") return points;
-  const columns = points.some(({ low, high }) => low !== null && high !== null)
-    ? COLUMNS_WITH_BOUNDS
-    : COLUMNS;
+  const hasBounds = points.some(({ low, high }) => low !== null && high !== null);
+  const columns = hasBounds ? COLUMNS_WITH_BOUNDS : COLUMNS;
   const place = logarithmic ? Math.log2 : (x) => x;
   const [first, last] = extentOf(points);
   const from = place(min ?? first);
@@ -28,13 +27,13 @@ export function thin(points, { logarithmic = false, min, max, above = THIN_ABOVE
   if (!(width > 0) || !Number.isFinite(width)) return points;
 
   const kept = [];
-  let column = new Column();
+  let column = new Column(hasBounds);
   let at = null;
   points.forEach((point, index) => {
     const number = Math.min(columns, Math.max(-1, Math.floor((place(point.x) - from) / width)));
     if (number !== at) {
       column.flush(kept);
-      column = new Column();
+      column = new Column(hasBounds);
       at = number;
     }
     column.add(point, index);
@@ -45,12 +44,17 @@ export function thin(points, { logarithmic = false, min, max, above = THIN_ABOVE
 
 /** The points that one column keeps, by index. */
 class Column {
+  #hasBounds;
   #first = null;
   #last = null;
   #gaps = [];
   #lastWasGap = false;
   #extremes = { y: [null, null], low: [null, null], high: [null, null] };
   #values = { y: [Infinity, -Infinity], low: [Infinity, -Infinity], high: [Infinity, -Infinity] };
+
+  constructor(hasBounds) {
+    this.#hasBounds = hasBounds;
+  }
 
   add(point, index) {
     this.#first ??= index;
@@ -59,6 +63,7 @@ class Column {
     if (point.y === null && !this.#lastWasGap) this.#gaps.push(index);
     this.#lastWasGap = point.y === null;
     this.#note("y", point.y, index);
+    if (!this.#hasBounds) return;
     this.#note("low", point.low, index);
     this.#note("high", point.high, index);
   }

@@ -24,9 +24,9 @@ test("a ratio has three digits in tables as on slides, and what is missing is no
 });
 
 test("a count is said once where all points have it", () => {
-  assert.equal(counts([point(1, 1, { n: 3 }), point(2, 1, { n: 3 })]), "n = 3");
-  assert.equal(counts([point(1, 1, { n: 3 }), point(2, 1, { n: 10 })]), "n = 3–10");
-  assert.equal(counts([point(1, 1)]), null);
+  assert.equal(counts([[point(1, 1, { n: 3 })], [point(2, 1, { n: 3 })]]), "n = 3");
+  assert.equal(counts([[point(1, 1, { n: 3 }), point(2, 1, { n: 10 })]]), "n = 3–10");
+  assert.equal(counts([[point(1, 1)]]), null);
 });
 
 test("panels over one axis share a table: a row per x, the columns of each panel under its heading", () => {

@@ -23,6 +23,14 @@ export function watchLoading() {
   requestAnimationFrame(look);
 }
 
+/** Addresses of the scripts that had arrived at a time, given in ms since the navigation began. */
+export function scriptsBefore(time) {
+  return performance
+    .getEntriesByType("resource")
+    .filter(({ name, responseEnd }) => /\.m?js$/.test(new URL(name).pathname) && responseEnd <= time)
+    .map(({ name }) => name);
+}
+
 /** Bytes of all canvases of the page: four for each pixel. */
 export function canvasBytes() {
   return [...document.querySelectorAll("canvas")].reduce(

@@ -1,7 +1,9 @@
 /** Measures one side of the comparison in a fresh browser profile, so that nothing is cached. */
 /* global window -- in functions that run in the page */
 
-import { canvasBytes, changeSlides, recordFrames, watchLoading } from "./in-page.js";
+import { gzipSync } from "node:zlib";
+
+import { canvasBytes, changeSlides, recordFrames, scriptsBefore, watchLoading } from "./in-page.js";
 import { quantile } from "./statistics.js";
 
 const VIEWPORT = { width: 1280, height: 720 };
@@ -11,7 +13,8 @@ const PATIENCE_MS = 120_000;
 
 /**
  * Opens a page and waits until the charts of its slide are drawn; `more` is called with the page for further measures.
- * @returns {Promise<Record<string, number>>} milliseconds: `firstSlide`, `chartsReady`, and the results of `more`
+ * @returns {Promise<Record<string, number>>} milliseconds: `firstSlide`, `chartsReady`; `scriptKilobytes` (of 1024 bytes) of
+ *   all scripts that had arrived by then, each compressed by gzip; and the results of `more`
  */
 export async function measureLoad(browser, url, more = () => ({})) {
   const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: "reduce" });
@@ -22,10 +25,22 @@ export async function measureLoad(browser, url, more = () => ({})) {
     await page.waitForFunction(() => window.perfSeen.chartsReady !== null, null, { timeout: PATIENCE_MS });
     await page.waitForSelector("html[data-deck-ready]", { timeout: PATIENCE_MS });
     const seen = await page.evaluate(() => window.perfSeen);
-    return { ...seen, ...(await more(page)) };
+    const scripts = await page.evaluate(scriptsBefore, seen.chartsReady);
+    const further = await more(page);
+    return { ...seen, scriptKilobytes: await compressedKilobytes(page, scripts), ...further };
   } finally {
     await context.close();
   }
+}
+
+async function compressedKilobytes(page, addresses) {
+  let bytes = 0;
+  for (const address of addresses) {
+    const response = await page.request.get(address);
+    if (!response.ok()) throw new Error(`${address}: the server answered ${response.status()}`);
+    bytes += gzipSync(await response.body()).length;
+  }
+  return bytes / 1024;
 }
 
 /** The longest frames of slide changes, and the memory of canvases afterwards. */

@@ -4,6 +4,7 @@
 export const MEASURES = {
   firstSlide: { name: "first slide to be seen", unit: "ms" },
   chartsReady: { name: "its charts drawn", unit: "ms" },
+  scriptKilobytes: { name: "JavaScript by then, gzip", unit: "KB" },
   changeMedian: { name: "longest frame of a slide change, median", unit: "ms" },
   changeP95: { name: "longest frame of a slide change, 95 %", unit: "ms" },
   canvasMegabytes: { name: "pixels held by canvases", unit: "MB" },

@@ -124,6 +124,32 @@ test("labels do not lie on each other, however close the points are", () => {
   }
 });
 
+test("a label that would lie on a neighbour's interval moves to where it lies on none, also downwards", () => {
+  const ways = waysOf(answer);
+  const way = (name, worst, price, low, high) => ({
+    ...ways.modes[1],
+    ...{ name, label: `Snapshots every ${worst} s`, worst, median: worst / 2, price, low, high },
+  });
+  const modes = [
+    way("few", 61, 0.0063, 0.0018, 0.0109),
+    way("many", 16, 0.0035, 0.001, 0.006),
+    way("soon", 4.8, 0.0098, 0.0067, 0.013),
+    way("dear", 3.8, 0.072, 0.07, 0.074),
+  ];
+  const { points } = answerLayout({ ...ways, modes }, { stage: "whole", ...BOX });
+  for (const { text, anchor, labelAt, labelY } of points) {
+    const length = 10.2 * Math.max(...text.map((line) => line.length));
+    const start = anchor === "end" ? labelAt - length : labelAt;
+    const [top, bottom] = [labelY - 19, labelY + 31];
+    for (const { at, highY, lowY, name } of points) {
+      const isCrossed = start < at && at < start + length && top < lowY && highY < bottom;
+      assert.ok(!isCrossed, `“${text[0]}” is crossed by the interval of ${name}`);
+    }
+  }
+  const many = points.find(({ name }) => name === "many");
+  assert.ok(many.anchor === "end" && many.labelY > many.y, "below the bar to its median");
+});
+
 test("what is gone is crossed out from the loss backwards, for as long as the worst trial lost", () => {
   const { rows, seconds, unplaced } = goneLayout(waysOf(answer), BOX);
   assert.deepEqual(
