@@ -48,8 +48,12 @@ function openAllInSight(deck) {
     [...deck.getSlidesElement().querySelectorAll("section")].filter(
       (slide) => !slide.querySelector("section"),
     );
+  let isShut = false;
   const settle = () => {
     const overview = deck.isOverview();
+    // Most changes of a slide happen on a stage that shows one, where all is as it was.
+    if (!overview && !isShut && !deck.isScrollView()) return;
+    isShut = overview;
     for (const slide of leaves()) {
       if (deck.isScrollView()) {
         slide.removeAttribute("aria-hidden");

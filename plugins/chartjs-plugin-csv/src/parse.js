@@ -2,6 +2,7 @@ import { CsvError } from "./error.js";
 import { STEP, finish, visit } from "./slices.js";
 
 const QUOTE = '"';
+const [LINE_FEED, RETURN] = [..."\n\r"].map((one) => one.charCodeAt(0));
 
 /** RFC 4180, nothing else. */
 const STRICT = { delimiter: ",", comment: null, trim: false, blankLines: false };
@@ -89,11 +90,7 @@ function raggedRow(row, found, width) {
 
 function* scanRows(text, start, dialect) {
   const { delimiter, comment, trim } = dialect;
-  const stops = ['"', "\r", "\n", delimiter];
-  const special = new RegExp(
-    `[${stops.map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")}]`,
-    "g",
-  );
+  const [quote, delimiterCode] = [QUOTE, delimiter].map((one) => one.charCodeAt(0));
   const [rows, places, left] = [[], [], []];
   let row = [];
   let at = start;
@@ -114,10 +111,13 @@ function* scanRows(text, start, dialect) {
   };
 
   const unquoted = () => {
-    special.lastIndex = at;
-    const stop = special.exec(text)?.index ?? text.length;
-    const field = text.slice(at, stop);
-    at = stop;
+    const from = at;
+    // Character by character: fields are short, and a search would look beyond the end of each.
+    for (; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === delimiterCode || code === LINE_FEED || code === quote || code === RETURN) break;
+    }
+    const field = text.slice(from, at);
     if (text[at] === QUOTE)
       fail("a quote inside an unquoted field (quote the whole field, double the quote)");
     if (text[at] === "\r" && !lineEnd()) fail("a carriage return without a line feed");

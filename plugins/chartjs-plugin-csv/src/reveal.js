@@ -47,8 +47,11 @@ export function RevealChartCsv(options = {}) {
     new Groups(options.shareIn ?? null, slotsIn, shareAxes, layOut),
     new Groups(options.alignIn ?? null, slotsIn, alignPlots, layOut),
   ];
-  /** Charts to be laid out again. */
-  const due = new IdleQueue((slot) => slot.settle());
+  /** Charts to be fitted to their boxes, or laid out again. */
+  const due = new IdleQueue((slot) => {
+    slot.resize();
+    slot.settle();
+  });
   const ahead = new IdleQueue((slot) => {
     if (!slot.wanted) return null;
     slot.create();
@@ -87,6 +90,12 @@ export function RevealChartCsv(options = {}) {
   /** What is in sight is laid out before the next frame, the rest when there is time. */
   function layOut(slot) {
     if (slot.inSight) slot.settle();
+    else due.add(slot);
+  }
+
+  /** A slide that is left shows all of its steps, so that its charts may get another size, which nobody sees. */
+  function resized(slot) {
+    if (slot.inSight || !slot.chart) slot.resize();
     else due.add(slot);
   }
 
@@ -131,7 +140,7 @@ export function RevealChartCsv(options = {}) {
       if (slot.wanted) make(slot);
       if (slot.inSight || !slot.wanted) ahead.delete(slot);
       if (!slot.inSight) continue;
-      due.delete(slot);
+      if (due.delete(slot)) slot.resize();
       slot.settle();
     }
     const live = [...charts.values()].filter((slot) => slot.chart || slot.wanted);
@@ -149,7 +158,9 @@ export function RevealChartCsv(options = {}) {
   function observe() {
     const slotOf = (box) => charts.get(box.querySelector(SELECTOR));
     observers = {
-      size: new ResizeObserver((entries) => entries.forEach(({ target }) => slotOf(target)?.resize())),
+      size: new ResizeObserver((entries) => {
+        for (const slot of entries.map(({ target }) => slotOf(target))) if (slot) resized(slot);
+      }),
       // Overview and scroll view show more than the current slide.
       sight: new IntersectionObserver((entries) => {
         for (const { target, isIntersecting } of entries) {
@@ -186,10 +197,10 @@ export function RevealChartCsv(options = {}) {
   async function settled() {
     ahead.flush();
     await Promise.all([...charts.values()].filter((slot) => slot.wanted).map((slot) => slot.settled()));
-    while (groups.some(({ isWaiting }) => isWaiting)) {
+    do {
       for (const group of groups) group.flush();
       due.flush();
-    }
+    } while (groups.some(({ isWaiting }) => isWaiting));
   }
 
   const listeners = {

@@ -39,40 +39,38 @@ function* readingRuns(text) {
       kind: "header",
     });
   }
-  const rows = body.map((fields, index) => ({ fields, row: index + 2 }));
   const charts = new Map();
-  for (const [chart, all] of by(rows, 0)) {
-    charts.set(chart, readChart(all));
+  for (const [chart, places] of placesByChart(body)) {
+    charts.set(chart, readChart(body, places));
     yield;
   }
   return charts;
 }
 
-/** The runs of one chart by series: whether its x are numbers does not depend on other charts. */
-function readChart(rows) {
-  const xs = readXs(rows.map(({ fields: [, , x] }) => x));
-  const placed = rows.map((one, index) => ({ ...one, x: xs[index] }));
-  return new Map(
-    [...by(placed, 1)].map(([series, all]) => [
-      series,
-      all.map(({ fields: [, , , y, block, attempt], x, row }) => ({
-        x,
-        y: numberAt(y, row, 4, "y"),
-        block,
-        attempt,
-      })),
-    ]),
-  );
+/** Where in the file the rows of each chart are. */
+function placesByChart(rows) {
+  const groups = new Map();
+  rows.forEach(([chart], place) => {
+    const places = groups.get(chart);
+    if (places) places.push(place);
+    else groups.set(chart, [place]);
+  });
+  return groups;
 }
 
-function by(rows, column) {
-  const groups = new Map();
-  for (const row of rows) {
-    const key = row.fields[column];
-    if (!groups.has(key)) groups.set(key, []);
-    groups.get(key).push(row);
-  }
-  return groups;
+/** The runs of one chart by series: whether its x are numbers does not depend on other charts. */
+function readChart(rows, places) {
+  const xs = readXs(places.map((place) => rows[place][2]));
+  const series = new Map();
+  places.forEach((place, index) => {
+    const [, name, , y, block, attempt] = rows[place];
+    // Errors count the header as the first row.
+    const run = { x: xs[index], y: numberAt(y, place + 2, 4, "y"), block, attempt };
+    const runs = series.get(name);
+    if (runs) runs.push(run);
+    else series.set(name, [run]);
+  });
+  return series;
 }
 
 /** The runs of the entries that are drawn; the axis makes room for them. */

@@ -5,6 +5,8 @@
 
 /** How long a slice takes, ms: less than a frame. */
 const SLICE_MS = 10;
+/** What may follow in the same task, ms: after longer work the page gets its turn before whoever waits for the result. */
+const SHORT_MS = 3;
 /** How many items lie between two places where work may be interrupted. */
 export const STEP = 1000;
 
@@ -24,14 +26,16 @@ export function finish(work) {
  * @returns {Promise<T>} rejects with what the work throws, or with the signal's reason
  */
 export async function inSlices(work, { signal, now = () => performance.now() } = {}) {
-  let until = now() + SLICE_MS;
+  let begun = now();
   for (;;) {
     const { done, value } = work.next();
-    if (done) return value;
-    if (now() < until) continue;
+    const spent = now() - begun;
+    if (done && spent < SHORT_MS) return value;
+    if (!done && spent < SLICE_MS) continue;
     await pause();
     signal?.throwIfAborted();
-    until = now() + SLICE_MS;
+    if (done) return value;
+    begun = now();
   }
 }
 

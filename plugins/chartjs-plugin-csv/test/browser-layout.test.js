@@ -187,3 +187,39 @@ inDeck(
     assert.ok(later[0][0] < first[0], "what is no longer needed is given back");
   },
 );
+
+inDeck(
+  "a chart whose slide is not on show is fitted to its box when there is time, or when its slide is shown",
+  ({ csv }) => {
+    csv("/d/a.csv", "I/O size,4096,4194304\nWithout journal,1,2\n");
+    return { sections: [canvas("/d/a.csv", "line"), canvas("/d/a.csv", "line")] };
+  },
+  async (page) => {
+    const widths = await page.evaluate(async () => {
+      const { deck, plugin } = window;
+      await plugin.ready();
+      const [slot] = plugin.charts.values();
+      const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+      const narrow = async (width) => {
+        slot.box.style.width = `${width}px`;
+        // The observer has told it after the second of these frames.
+        await frame();
+        await frame();
+        return slot.chart.width;
+      };
+      // Nobody is idle until this says so.
+      const idle = [];
+      window.requestIdleCallback = (work) => idle.push(work);
+      const inSight = await narrow(600);
+      deck.next();
+      const left = await narrow(500);
+      deck.prev();
+      const back = slot.chart.width;
+      deck.next();
+      await narrow(400);
+      while (idle.length) idle.shift()();
+      return { inSight, left, back, later: slot.chart.width };
+    });
+    assert.deepEqual(widths, { inSight: 600, left: 600, back: 500, later: 400 });
+  },
+);

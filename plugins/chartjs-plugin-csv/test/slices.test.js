@@ -65,3 +65,24 @@ test("property: every item is visited once, in its order", () =>
       assert.equal(seen.length, count);
     }),
   ));
+
+test("a page gets its turn before whoever waits for a longer file, and not for a short one", async () => {
+  const lasting = (milliseconds) => {
+    let at = -milliseconds;
+    return () => (at += milliseconds);
+  };
+  const work = () => visit(["the only item"], () => {});
+  /** Whether the result is there before anything else has had a turn. */
+  const isThereAtOnce = async (milliseconds) => {
+    let isThere = false;
+    const reading = inSlices(work(), { now: lasting(milliseconds) }).then(() => {
+      isThere = true;
+    });
+    for (let microtask = 0; microtask < 20; microtask += 1) await null;
+    const atOnce = isThere;
+    await reading;
+    return atOnce;
+  };
+  assert.equal(await isThereAtOnce(1), true);
+  assert.equal(await isThereAtOnce(8), false);
+});

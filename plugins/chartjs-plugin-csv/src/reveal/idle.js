@@ -23,8 +23,9 @@ export class IdleQueue {
     this.#schedule();
   }
 
+  /** @returns {boolean} whether it was waiting */
   delete(item) {
-    this.#items.delete(item);
+    return this.#items.delete(item);
   }
 
   /** Handles all remaining items now. */
