@@ -29,7 +29,8 @@ export function thin(points, { logarithmic = false, min, max, above = THIN_ABOVE
   const kept = [];
   let column = new Column(hasBounds);
   let at = null;
-  points.forEach((point, index) => {
+  for (let index = 0; index < points.length; index += 1) {
+    const point = points[index];
     const number = Math.min(columns, Math.max(-1, Math.floor((place(point.x) - from) / width)));
     if (number !== at) {
       column.flush(kept);
@@ -37,7 +38,7 @@ export function thin(points, { logarithmic = false, min, max, above = THIN_ABOVE
       at = number;
     }
     column.add(point, index);
-  });
+  }
   column.flush(kept);
   return kept.map((index) => points[index]);
 }
@@ -49,39 +50,44 @@ class Column {
   #last = null;
   #gaps = [];
   #lastWasGap = false;
-  #extremes = { y: [null, null], low: [null, null], high: [null, null] };
-  #values = { y: [Infinity, -Infinity], low: [Infinity, -Infinity], high: [Infinity, -Infinity] };
+  #least = { value: Infinity, index: null };
+  #greatest = { value: -Infinity, index: null };
+  #lowest = { value: Infinity, index: null };
+  #highest = { value: -Infinity, index: null };
 
   constructor(hasBounds) {
     this.#hasBounds = hasBounds;
   }
 
-  add(point, index) {
-    this.#first ??= index;
+  add({ y, low, high }, index) {
+    if (this.#first === null) this.#first = index;
     this.#last = index;
-    // A gap in the file stays a gap in the line.
-    if (point.y === null && !this.#lastWasGap) this.#gaps.push(index);
-    this.#lastWasGap = point.y === null;
-    this.#note("y", point.y, index);
+    if (y === null) {
+      // A gap in the file stays a gap in the line.
+      if (!this.#lastWasGap) this.#gaps.push(index);
+      this.#lastWasGap = true;
+    } else {
+      this.#lastWasGap = false;
+      if (y < this.#least.value) set(this.#least, y, index);
+      if (y > this.#greatest.value) set(this.#greatest, y, index);
+    }
     if (!this.#hasBounds) return;
-    this.#note("low", point.low, index);
-    this.#note("high", point.high, index);
-  }
-
-  #note(key, value, index) {
-    if (value === null) return;
-    const values = this.#values[key];
-    if (value < values[0]) [values[0], this.#extremes[key][0]] = [value, index];
-    if (value > values[1]) [values[1], this.#extremes[key][1]] = [value, index];
+    if (low !== null && low < this.#lowest.value) set(this.#lowest, low, index);
+    if (high !== null && high > this.#highest.value) set(this.#highest, high, index);
   }
 
   flush(kept) {
     if (this.#first === null) return;
-    const { y, low, high } = this.#extremes;
-    const indices = new Set([this.#first, ...y, low[0], high[1], ...this.#gaps.slice(0, 2), this.#last]);
+    const extremes = [this.#least, this.#greatest, this.#lowest, this.#highest].map(({ index }) => index);
+    const indices = new Set([this.#first, ...extremes, ...this.#gaps.slice(0, 2), this.#last]);
     indices.delete(null);
     kept.push(...[...indices].sort((a, b) => a - b));
   }
+}
+
+function set(extreme, value, index) {
+  extreme.value = value;
+  extreme.index = index;
 }
 
 function extentOf(points) {

@@ -5,6 +5,7 @@ import { nearSlides, surplus } from "../src/reveal/near.js";
 import { setTimeout as wait } from "node:timers/promises";
 import { Groups } from "../src/reveal/groups.js";
 import { Room } from "../src/room.js";
+import { describe } from "../src/reveal/description.js";
 import { IdleQueue } from "../src/reveal/idle.js";
 
 const slides = Array.from({ length: 10 }, (_, i) => i);
@@ -151,4 +152,20 @@ test("work may add work", async () => {
   while (done.length < 3) await wait(5);
   await wait(5);
   assert.deepEqual(done, [1, 2, 3]);
+});
+
+test("a chart of very many points is described once the page is idle, and only if it still shows them", async () => {
+  const modelOf = (count) => ({ series: [{ name: "a", points: Array(count).fill({ x: 1, y: 1 }) }] });
+  const slotOf = (model) => {
+    const slot = { model, said: null, caption: null };
+    slot.canvas = { setAttribute: (name, value) => (slot.said = `${name}: ${value}`) };
+    return slot;
+  };
+  const context = { labelFor: null, summaryFor: (slot) => `${slot.model.series[0].points.length} points` };
+  const [few, many, changed] = [10, 20_000, 20_000].map((count) => slotOf(modelOf(count)));
+  const described = [few, many, changed].map((slot) => describe(slot, context));
+  assert.deepEqual([few.said, many.said], ["aria-label: 10 points", null]);
+  changed.model = null;
+  await Promise.all(described);
+  assert.deepEqual([many.said, changed.said], ["aria-label: 20000 points", null]);
 });

@@ -1,6 +1,11 @@
 import { csvOf } from "../plugin.js";
 import { summarize } from "../summary.js";
 
+/** A chart of more points is shown before it is described, which takes longer than a frame may. */
+const MANY_POINTS = 10_000;
+/** Longest wait for that, ms. */
+const TIMEOUT = 250;
+
 /**
  * Writes the text of a chart: its label for screen readers, and its caption.
  * @param {import("./slot.js").Slot} slot
@@ -8,6 +13,10 @@ import { summarize } from "../summary.js";
  */
 export async function describe(slot, { labelFor, summaryFor }) {
   const { model, canvas, caption } = slot;
+  if (model?.series.some(({ points }) => points.length > MANY_POINTS)) {
+    await whenIdle();
+    if (slot.model !== model) return;
+  }
   if (model) canvas.setAttribute("aria-label", summaryOf(slot, summaryFor));
   if (!caption) return;
   let label;
@@ -34,5 +43,13 @@ function summaryOf(slot, summaryFor) {
     type: slot.kind,
     title: slot.canvas.dataset.chartLabel ?? null,
     second: overlaid ? slot.state.overlay.label : null,
+  });
+}
+
+function whenIdle() {
+  return new Promise((resolve) => {
+    // Safari has no idle callbacks.
+    if (globalThis.requestIdleCallback) requestIdleCallback(() => resolve(), { timeout: TIMEOUT });
+    else setTimeout(resolve, 0);
   });
 }
