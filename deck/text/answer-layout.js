@@ -1,6 +1,7 @@
 /** Where the parts of the answer chart are, in px of its box. Pure: deck/text/answer-chart.js draws them. */
 
 import { EVERYTHING, figureText } from "../data/answer.js";
+import { withLabels } from "./answer-labels.js";
 
 /** What is shown, from the talk's first minutes to its last picture. */
 export const STAGES = ["empty", "price", "loss", "whole"];
@@ -33,7 +34,7 @@ function measuresOf(width, type) {
     letter,
     line: LINE * scale,
     narrow,
-    left: narrow ? ROOM.left * scale * 0.7 : ROOM.left * scale,
+    left: narrow ? ROOM.left * scale * 0.82 : ROOM.left * scale,
   };
 }
 
@@ -82,7 +83,7 @@ export function answerLayout(ways, { stage, width, height, type = STAGE_TYPE }) 
     plot,
     xTicks: readable(x.ticks, letter),
     yTicks: stage === "empty" ? [] : y.ticks,
-    points: apart(
+    points: withLabels(
       points.map((mode) => pointOf(mode, { x, y, plot, unit: ways.price.unit })),
       plot,
       { letter, line, scale },
@@ -197,58 +198,6 @@ function pointOf(mode, { x, y, plot, unit }) {
 
 function priceText(price, unit) {
   return price === 0 ? "no price" : figureText(price, unit);
-}
-
-const [UP, DOWN] = ["up", "down"];
-
-/**
- * Labels beside points, two lines each. One that would lie on something else moves up or down, or to the other side, whichever is
- * nearest; one that fits on neither side stands above its point. The bar of an interval is avoided unless that leads far away.
- */
-function apart(points, { left, right, top, bottom }, { letter, line, scale }) {
-  const gap = 18 * scale;
-  // No label lies on a point, or on the bar to its median.
-  const boxes = points.map(({ at, medianAt, y }) => ({
-    start: Math.min(at - 14 * scale, medianAt ?? at),
-    end: at + 14 * scale,
-    top: y - 12 * scale,
-    bottom: y + 12 * scale,
-  }));
-  const intervals = points.map(({ at, y, lowY, highY }) => ({
-    ...{ start: at - 4 * scale, end: at + 4 * scale },
-    ...{ top: highY ?? y, bottom: lowY ?? y },
-  }));
-  return [...points]
-    .sort((a, b) => b.y - a.y)
-    .map((point) => {
-      const length = Math.max(...point.text.map(({ length: letters }) => letters)) * letter;
-      const middle = Math.max(left + length / 2, Math.min(point.at, right - length / 2));
-      const sides = [
-        { anchor: "start", labelAt: point.at + gap, start: point.at + gap },
-        { anchor: "end", labelAt: point.at - gap, start: point.at - gap - length },
-      ].filter(({ start }) => start >= left && start + length <= right);
-      if (sides.length === 0) sides.push({ anchor: "middle", labelAt: middle, start: middle - length / 2 });
-      const usual = Math.min(point.y - line, bottom - 2 * line);
-      const placedAmong = (obstacles) =>
-        sides
-          .flatMap(({ start, ...side }) =>
-            [UP, DOWN].map((direction) => {
-              let y = usual;
-              const isInside = () => y > top - line && y <= bottom - 2 * line;
-              const overlaps = (box) =>
-                start < box.end && start + length > box.start && y < box.bottom && y + 2 * line > box.top;
-              for (let hit = obstacles.find(overlaps); hit && isInside(); hit = obstacles.find(overlaps))
-                y = direction === UP ? hit.top - 2 * line : hit.bottom;
-              return { ...side, start, y, moved: isInside() ? Math.abs(y - usual) : Infinity };
-            }),
-          )
-          // Of those that moved as little, the first.
-          .reduce((best, one) => (one.moved < best.moved ? one : best));
-      const clear = placedAmong([...boxes, ...intervals]);
-      const { start, y, labelAt, anchor } = clear.moved <= 2 * line ? clear : placedAmong(boxes);
-      boxes.push({ start, end: start + length, top: y, bottom: y + 2 * line });
-      return { ...point, labelAt, anchor, labelY: y + line - 6 * scale };
-    });
 }
 
 /** Labels of horizontal lines, each on its own; the lowest keeps its place. */

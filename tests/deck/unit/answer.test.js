@@ -150,6 +150,12 @@ test("a label that would lie on a neighbour's interval moves to where it lies on
   assert.ok(many.anchor === "end" && many.labelY > many.y, "below the bar to its median");
 });
 
+test("a box without a size, on a slide that is hidden, is laid out as well", () => {
+  const { points } = answerLayout(waysOf(answer), { stage: "whole", width: 0, height: 0 });
+  assert.equal(points.length, 3);
+  for (const { labelAt, labelY } of points) assert.ok(Number.isFinite(labelAt + labelY));
+});
+
 test("what is gone is crossed out from the loss backwards, for as long as the worst trial lost", () => {
   const { rows, seconds, unplaced } = goneLayout(waysOf(answer), BOX);
   assert.deepEqual(
