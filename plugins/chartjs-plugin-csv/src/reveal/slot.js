@@ -138,8 +138,9 @@ export class Slot {
 
   /** Makes the chart, unless there is one or its box has no size yet (then the box's next resize makes it). */
   create() {
+    if (this.live || this.refusal) return;
     const { width, height } = this.#size;
-    if (this.live || this.refusal || width === 0 || height === 0) return;
+    if (width === 0 || height === 0) return;
     this.creating = true;
     this.ready = this.#create().finally(() => {
       this.creating = false;
