@@ -71,7 +71,8 @@ export function provenance(sources, manifest, alterations = []) {
   const name = manifest.label ? `${dataSet}: ${manifest.label}` : dataSet;
   const words = [marked(name)];
   if (entries.length === 0) return [...words, "this chart is not in the manifest"].join(" · ");
-  words.push(...measuredWith(places.map(({ experiment }) => experiment.provenance ?? {})));
+  const provenances = places.map(({ experiment }) => experiment.provenance ?? {});
+  words.push(...measuredWith(provenances), ...hostsOf(provenances));
   words.push(sampleSize(combined(entries)) ?? "n not recorded");
   const dates = entries.map((entry) => entry.measured_to ?? manifest.measured_to).filter(Boolean);
   words.push(dates.length ? formatDate(dates.sort().at(-1), { short: true }) : "date not recorded");
@@ -90,6 +91,17 @@ function measuredWith(provenances) {
   if (ceph && ceph === client) return [`Ceph and client ${ceph}`];
   const words = [ceph && `Ceph ${ceph}`, client && `client ${client}`].filter(Boolean);
   return words.length ? [words.join(", ")] : [];
+}
+
+/**
+ * The number of hosts, as one item of the label, or none if it is one: their blocks are drawn together. Older data know a
+ * virtual machine under one name on all of its hosts, which then differ by their CPU only.
+ * @param {{machines?: string[], processors?: string[]}[]} provenances   of the charts' experiments
+ */
+function hostsOf(provenances) {
+  const count = (key) => new Set(provenances.flatMap((one) => one[key] ?? [])).size;
+  const hosts = Math.max(count("machines"), count("processors"));
+  return hosts > 1 ? [`${hosts} hosts`] : [];
 }
 
 /** The smallest and largest n over several charts. */

@@ -21,6 +21,8 @@ const LIMITS = {
   none: (share) => `nothing on your cluster reaches its limit, as in ${share} of these runs`,
 };
 const MEDIA = "media_write_operations_per_second";
+/** The site that Replay starts itself: both clusters on the machine that measures. */
+const SANDBOX = "sandbox";
 
 /**
  * @param {object|null} manifest
@@ -43,10 +45,10 @@ export function conditionsOf(manifest, names) {
 
 /** How large a machine is, and whether it holds both sites; false if nobody recorded it. */
 function machineOf(manifest) {
-  const { setup, machines } = manifest ?? {};
+  const { setup, site } = manifest ?? {};
   const { cores, clusters } = setup ?? {};
   const size = Number.isFinite(cores) && `${cores} ${cores === 1 ? "core" : "cores"}`;
-  if (clusters > 1 && machines?.length === 1)
+  if (clusters > 1 && site === SANDBOX)
     return `one machine${size ? ` with ${size}` : ""} holds both sites; on more machines, mirroring may cost a client less`;
   return size && `your machines are as small: ${size} each`;
 }

@@ -9,6 +9,7 @@ import { applyCut, redirected } from "./cut.js";
 import { drawQrCodes, qrTarget } from "./qr.js";
 import { Bindings } from "./bindings.js";
 import { stageKeys } from "./keys.js";
+import { layOutAhead } from "./lay-out-ahead.js";
 import { PHONE_CHARTS, fitWideParts, followPhone, phoneQuery } from "./phone.js";
 import { revealOptions } from "./reveal-options.js";
 import { dressSlideNumber } from "./slide-number.js";
@@ -78,6 +79,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
     : null;
   await deck.initialize();
   await laidOut;
+  if (!mode.print) layOutAhead(deck);
   const nameSlide = makeReadable(deck);
   dressSlideNumber(deck);
   drawQrCodes(root, qrTarget(talk.address, location));

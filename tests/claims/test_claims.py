@@ -145,6 +145,21 @@ def test_every_text_says_that_data_are_altered(tmp_path):
     assert first.startswith("ALTERED DATA: mine is a copy of 'reference'")
 
 
+def test_a_table_says_which_blocks_come_from_which_host(tmp_path, monkeypatch, capsys):
+    data_set = write_tidy(tmp_path / "mine", 2.0)
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+
+    def said(**hosts):
+        experiments = {"rbd-journaling": {"provenance": {"machines_by_block": hosts}}, "failover": {}}
+        (data_set / "manifest.json").write_text(json.dumps({"setup": {}, "experiments": experiments}))
+        assert program.main(["--data", "mine"]) == 0
+        return capsys.readouterr().out
+
+    line = "rbd-journaling was measured on 2 hosts: blocks 1, 3 on host-a; block 2 on host-b."
+    assert line in said(**{"1": ["host-a"], "2": ["host-b"], "3": ["host-a"]})
+    assert " hosts: " not in said(**{"1": ["host-a"], "2": ["host-a"]})
+
+
 def test_the_program_sets_its_exit_status_by_what_was_expected(tmp_path, monkeypatch, capsys):
     write_tidy(tmp_path / "mine", 2.0)
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))

@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     assessment = judge_data_set(data_set, book)
     unmet = [said for text in options.expect if (said := _unmet(text, assessment))]
     other = _other(options, book)
-    assessment = _chosen(assessment if other is None else with_versions(assessment, data_set), options.experiment)
+    assessment = _chosen(with_versions(assessment, data_set), options.experiment)
     left_out: tuple[Judgement, ...] = ()
     if options.measured:
         assessment, left_out = assessment.measured()

@@ -10,7 +10,17 @@ from typing import Any
 
 from replay.base import stats as statistics
 from replay.claims.evaluate import EQUIVALENCE_BLOCKS
-from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Claim, Condition, Count, Finding, Judgement, Presupposed
+from replay.claims.model import (
+    BLOCKS_FOR_VERDICT,
+    NOT_MEASURED,
+    Assessment,
+    Claim,
+    Condition,
+    Count,
+    Finding,
+    Judgement,
+    Presupposed,
+)
 from replay.claims.multiplicity import FALSE_DISCOVERY_RATE, multiplicity
 
 #: Wide enough for every verdict, in a pipe and on a terminal.
@@ -207,4 +217,22 @@ def summary_lines(assessment: Assessment) -> list[str]:
         ]
     if any(one.exploratory for one in assessment.judgements):
         lines.append(EXPLORATORY)
+    return [*lines, *_host_lines(assessment)]
+
+
+def _host_lines(assessment: Assessment) -> list[str]:
+    """Return a line for each experiment with a tested claim whose blocks come from several hosts: which from which."""
+    tested = {one.claim.experiment for one in assessment.judgements if one.verdict != NOT_MEASURED}
+    lines = []
+    for name in sorted(tested & assessment.machines.keys()):
+        blocks_of: dict[str, list[str]] = {}
+        for block, hosts in assessment.machines[name].items():
+            for host in hosts:
+                blocks_of.setdefault(host, []).append(block)
+        if len(blocks_of) > 1:
+            shares = "; ".join(
+                f"block{'s' if len(blocks) > 1 else ''} {', '.join(blocks)} on {host}"
+                for host, blocks in blocks_of.items()
+            )
+            lines.append(f"{name} was measured on {len(blocks_of)} hosts: {shares}.")
     return lines

@@ -87,6 +87,51 @@ test("Shift+O shows the overview on stage, and O or Escape leaves it", async () 
   await page.close();
 });
 
+test("slides near the current one are laid out when there is time, one slide a frame", async () => {
+  const page = await deck.openDeck("?data=fixture", { hash: "#/title" });
+  const laidOut = () =>
+    page.evaluate(() => {
+      const slides = [...document.querySelectorAll(".slides section:not(.stack)")];
+      const near = slides.filter(({ style }) => style.display !== "none");
+      // False for what is not in the layout, and for what waits in `content-visibility: hidden`.
+      const isLaidOut = (slide) => [...slide.children].some((part) => part.checkVisibility());
+      return { near: near.length, waiting: near.filter((slide) => !isLaidOut(slide)).map(({ id }) => id) };
+    });
+  /** What waits in the frame of a change, and the most slides that one later frame lays out. */
+  const change = (name) =>
+    page.evaluate(async (id) => {
+      const { deck } = window.replay;
+      const slide = document.getElementById(id);
+      const { h, v } = deck.getIndices(slide);
+      const marked = () => document.querySelectorAll(".slides section.laid-out").length;
+      deck.slide(h, v);
+      const counts = [marked()];
+      for (let frame = 0; frame < 60; frame += 1) {
+        await new Promise(requestAnimationFrame);
+        counts.push(marked());
+      }
+      return {
+        first: counts[0],
+        most: Math.max(...counts.slice(1).map((count, at) => count - counts[at])),
+        shown: [...slide.children].some((part) => part.checkVisibility()),
+      };
+    }, name);
+  const { first, most, shown } = await change("answer");
+  assert.equal(first, 1, "only the new slide itself");
+  assert.equal(most, 1);
+  assert.equal(shown, true);
+  await page.waitForFunction(
+    () => document.querySelectorAll(".slides section:not(.stack, .laid-out):not([style*='display: none'])").length === 0,
+  );
+  const settled = await laidOut();
+  assert.ok(settled.near > 2);
+  assert.deepEqual(settled.waiting, []);
+  await page.keyboard.press("Shift+O");
+  assert.deepEqual((await laidOut()).waiting, [], "the overview shows all");
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
 test("? lists the working keys, and moving on closes the list", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
   const before = await placeOf(page);

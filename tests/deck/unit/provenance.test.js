@@ -43,6 +43,22 @@ test("a label names the versions of Ceph and of its client", () => {
   assert.equal(label({ ceph_versions: [] }), "n = 10");
 });
 
+test("a label says if blocks come from several hosts, known by their names or by their CPUs", () => {
+  const label = (...provenances) => {
+    const charts = manifest.experiments["rbd-journaling"].charts;
+    const experiments = Object.fromEntries(
+      provenances.map((provenance, at) => [at ? `other-${at}` : "rbd-journaling", { charts, provenance }]),
+    );
+    const sources = Object.keys(experiments).map((name) => `benchmarks/reference/${name}/aggregate/iops-read-seq.csv`);
+    return provenance(sources, { ...manifest, experiments });
+  };
+  assert.match(label({ machines: ["a", "b"], processors: ["x", "y"] }), / · 2 hosts · n = 10 · /);
+  assert.match(label({ machines: ["a"], processors: ["x", "y"] }), / · 2 hosts · /);
+  assert.match(label({ machines: ["a"] }, { machines: ["b"] }), / · 2 hosts · /);
+  assert.doesNotMatch(label({ machines: ["a"], processors: ["x"] }, { machines: ["a"], processors: ["x"] }), /host/);
+  assert.doesNotMatch(label({}), /host/);
+});
+
 test("charts of one slide share a label: the range of n, the latest date, limits that differ", () => {
   assert.equal(
     provenance([address("iops-read-seq"), address("iops-write-seq")], manifest),
