@@ -121,7 +121,9 @@ test("slides near the current one are laid out when there is time, one slide a f
   assert.equal(most, 1);
   assert.equal(shown, true);
   await page.waitForFunction(
-    () => document.querySelectorAll(".slides section:not(.stack, .laid-out):not([style*='display: none'])").length === 0,
+    () =>
+      document.querySelectorAll(".slides section:not(.stack, .laid-out):not([style*='display: none'])")
+        .length === 0,
   );
   const settled = await laidOut();
   assert.ok(settled.near > 2);

@@ -99,7 +99,10 @@ test("release, machine, limiter, media, load and layout decide to whom a measure
   assert.match(limit({ "io-cap": 5 })[0], /^your cluster is limited by io-cap/);
   // Only a sandbox is known to hold both sites on one machine, wherever its blocks were measured; what was not recorded is
   // not said.
-  assert.match(conditionsOf(manifest({ cpu: 1 }, { machines: ["a", "b"] }), ["e"])[1], /^one machine with 2 cores/);
+  assert.match(
+    conditionsOf(manifest({ cpu: 1 }, { machines: ["a", "b"] }), ["e"])[1],
+    /^one machine with 2 cores/,
+  );
   const two = conditionsOf(manifest({ cpu: 1 }, { site: "mine", ceilings: undefined }), ["e"]);
   assert.equal(two[1], "your machines are as small: 2 cores each");
   assert.equal(two.length, 5);

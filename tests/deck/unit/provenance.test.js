@@ -49,13 +49,18 @@ test("a label says if blocks come from several hosts, known by their names or by
     const experiments = Object.fromEntries(
       provenances.map((provenance, at) => [at ? `other-${at}` : "rbd-journaling", { charts, provenance }]),
     );
-    const sources = Object.keys(experiments).map((name) => `benchmarks/reference/${name}/aggregate/iops-read-seq.csv`);
+    const sources = Object.keys(experiments).map(
+      (name) => `benchmarks/reference/${name}/aggregate/iops-read-seq.csv`,
+    );
     return provenance(sources, { ...manifest, experiments });
   };
   assert.match(label({ machines: ["a", "b"], processors: ["x", "y"] }), / · 2 hosts · n = 10 · /);
   assert.match(label({ machines: ["a"], processors: ["x", "y"] }), / · 2 hosts · /);
   assert.match(label({ machines: ["a"] }, { machines: ["b"] }), / · 2 hosts · /);
-  assert.doesNotMatch(label({ machines: ["a"], processors: ["x"] }, { machines: ["a"], processors: ["x"] }), /host/);
+  assert.doesNotMatch(
+    label({ machines: ["a"], processors: ["x"] }, { machines: ["a"], processors: ["x"] }),
+    /host/,
+  );
   assert.doesNotMatch(label({}), /host/);
 });
 
