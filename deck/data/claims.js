@@ -4,6 +4,7 @@
  */
 
 import { formatExactRatio, formatPercent, formatRatio, formatValue } from "./format.js";
+import { hostWords } from "./provenance.js";
 
 /** Facts about a claim as a whole, by the second word of a bound value. */
 export const CLAIM_FIELDS = ["verdict", "reason", "sentence", "source"];
@@ -121,7 +122,8 @@ export function anyExploratory(document, ids) {
  * @param {string[]} ids   which; none for all
  * @param {object|null} manifest   of the same data set: it says how many blocks each experiment will have
  * @returns {{id: string, sentence: string, source: string, sourceTitle: string|null, chart: string|null,
- *            verdict: string, reason: string, exploratory: string|null, condition: object|null, soFar: string|null}[]}
+ *            verdict: string, reason: string, exploratory: string|null, condition: object|null, soFar: string|null,
+ *            hosts: string|null}[]}   hosts: how many measured the blocks, if several
  *   exploratory: why a claim is; null if it is not
  */
 export function claimRows(document, ids = [], manifest = null) {
@@ -131,6 +133,7 @@ export function claimRows(document, ids = [], manifest = null) {
     .filter((id) => Object.hasOwn(claims, id))
     .map((id) => {
       const condition = decidingCondition(claims[id]);
+      const experiment = own(manifest?.experiments, claims[id].experiment);
       return {
         ...claims[id],
         id,
@@ -138,7 +141,8 @@ export function claimRows(document, ids = [], manifest = null) {
         exploratory: claims[id].exploratory ? (claims[id].exploratory_reason ?? EXPLORATORY) : null,
         sourceTitle: own(document.sources, claims[id].source)?.title ?? null,
         condition,
-        soFar: soFar(condition, own(manifest?.experiments, claims[id].experiment)),
+        soFar: soFar(condition, experiment),
+        hosts: hostWords([experiment?.provenance ?? {}]),
       };
     });
 }

@@ -72,7 +72,7 @@ export function provenance(sources, manifest, alterations = []) {
   const words = [marked(name)];
   if (entries.length === 0) return [...words, "this chart is not in the manifest"].join(" · ");
   const provenances = places.map(({ experiment }) => experiment.provenance ?? {});
-  words.push(...measuredWith(provenances), ...hostsOf(provenances));
+  words.push(...measuredWith(provenances), ...[hostWords(provenances)].filter(Boolean));
   words.push(sampleSize(combined(entries)) ?? "n not recorded");
   const dates = entries.map((entry) => entry.measured_to ?? manifest.measured_to).filter(Boolean);
   words.push(dates.length ? formatDate(dates.sort().at(-1), { short: true }) : "date not recorded");
@@ -94,14 +94,14 @@ function measuredWith(provenances) {
 }
 
 /**
- * The number of hosts, as one item of the label, or none if it is one: their blocks are drawn together. Older data know a
- * virtual machine under one name on all of its hosts, which then differ by their CPU only.
- * @param {{machines?: string[], processors?: string[]}[]} provenances   of the charts' experiments
+ * How many hosts measured what is shown together: "2 hosts", or null if it was one. Older data know a virtual machine under
+ * one name on all of its hosts, which then differ by their CPU only.
+ * @param {{machines?: string[], processors?: string[]}[]} provenances   of the experiments
  */
-function hostsOf(provenances) {
+export function hostWords(provenances) {
   const count = (key) => new Set(provenances.flatMap((one) => one[key] ?? [])).size;
   const hosts = Math.max(count("machines"), count("processors"));
-  return hosts > 1 ? [`${hosts} hosts`] : [];
+  return hosts > 1 ? `${hosts} hosts` : null;
 }
 
 /** The smallest and largest n over several charts. */

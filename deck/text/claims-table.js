@@ -130,7 +130,8 @@ function lineOf(row, page) {
     // Without a link the picture takes the focus, so that the reason is available by keyboard.
     if (row.slide === null) plot.setAttribute("tabindex", "0");
     const found = make("td", {}, estimateText(row.condition));
-    if (row.soFar !== null) found.append(make("span", { class: "so-far" }, row.soFar));
+    const blocks = [row.soFar, row.hosts].filter(Boolean).join(" · ");
+    if (blocks) found.append(make("span", { class: "of-blocks" }, blocks));
     line.append(found, make("td", {}, plot));
     verdict.append(make("span", { class: "details", id: row.detailsId }, details));
   } else {

@@ -186,11 +186,11 @@ test("while a data set is measured, its claims say how many blocks there are, an
   await page.evaluate(() => {
     window.kept = document.querySelector("#verdicts table.claims");
   });
-  const said = () => page.locator("#verdicts table.claims tbody tr").first().locator(".so-far");
+  const said = () => page.locator("#verdicts table.claims tbody tr").first().locator(".of-blocks");
   const arrives = (text) =>
     page.waitForFunction(
       (wanted) =>
-        (document.querySelector("#verdicts table.claims tbody tr:first-child .so-far")?.textContent ??
+        (document.querySelector("#verdicts table.claims tbody tr:first-child .of-blocks")?.textContent ??
           null) === wanted,
       text,
     );
@@ -217,8 +217,8 @@ test("on the talk's own slides every claim that is still being measured fits, wi
     for (const entry of Object.values(manifest.experiments)) entry.parameters = { blocks: 12 };
   });
   const page = await deck.openDeck(`?data=${name}`, { hash: "#/claims" });
-  await page.waitForFunction(() => document.querySelector("#claims .so-far") !== null);
-  assert.ok((await page.locator("#claims .so-far").count()) > 4);
+  await page.waitForFunction(() => document.querySelector("#claims .of-blocks") !== null);
+  assert.ok((await page.locator("#claims .of-blocks").count()) > 4);
   assert.deepEqual(await page.evaluate(layoutProblems, "claims"), []);
   await page.close();
 });

@@ -217,3 +217,17 @@ test("a row takes the intended blocks from its own experiment", () => {
   assert.equal(claimRows(document, [], null)[0].soFar, null);
   assert.equal(claimRows(document, [], { experiments: {} })[0].soFar, null);
 });
+
+test("a row says if blocks of its own experiment come from several hosts", () => {
+  const document = { claims: { small: { ...claims.claims.small, experiment: "mine" } } };
+  const hosts = (machines) => {
+    const experiments = {
+      mine: { provenance: { machines } },
+      other: { provenance: { machines: ["a", "b"] } },
+    };
+    return claimRows(document, [], { experiments })[0].hosts;
+  };
+  assert.equal(hosts(["a", "b"]), "2 hosts");
+  assert.equal(hosts(["a"]), null);
+  assert.equal(claimRows(document, [], null)[0].hosts, null);
+});
