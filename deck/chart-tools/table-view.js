@@ -5,6 +5,7 @@
 
 import { drawTable, tablesOf } from "chartjs-plugin-csv";
 
+import { unbroken } from "../data/format.js";
 import { renewChildren } from "../page/in-place.js";
 import { element, keepKeys } from "../page/elements.js";
 import { describeCells } from "../text/stacked-tables.js";
@@ -12,6 +13,8 @@ import { describeCells } from "../text/stacked-tables.js";
 const VIEW = "chart-table-view";
 /** Parts of a slide that the table repeats, and that make room for it. */
 const NEEDS_ROOM = "table-needs-room";
+/** The line below a table that says how many rows do not fit. */
+const REST = "chart-table-rest";
 const SCROLLING = [
   "ArrowUp",
   "ArrowDown",
@@ -39,12 +42,13 @@ export function showTables(charts, { scrolls }) {
     const draw = (details) =>
       renewChildren(
         view,
-        tables.map((table) => describeCells(drawTable(table, { document: page, details }))),
+        tables.map((table) => describeCells(unbrokenHeads(drawTable(table, { document: page, details })))),
       );
     draw(true);
     setCovered(place, true);
     if (!scrolls && view.scrollWidth > view.clientWidth) draw(false);
     makeRoom(view);
+    endWithWholeRow(view);
     comeIntoSight(view);
   }
 }
@@ -57,6 +61,12 @@ export function hideTables(slide) {
     setCovered(place, false);
     slide.classList.remove(NEEDS_ROOM);
   }
+}
+
+/** Lets no line of a heading end between a number and its unit. */
+function unbrokenHeads(table) {
+  for (const head of table.querySelectorAll("thead th")) head.textContent = unbroken(head.textContent);
+  return table;
 }
 
 function byPlace(charts) {
@@ -84,6 +94,31 @@ function added(place) {
 /** A table that does not fit also covers the lines that name the measure, which its caption repeats; then it scrolls. */
 function makeRoom(view) {
   if (view.scrollHeight > view.clientHeight) view.closest("section")?.classList.add(NEEDS_ROOM);
+}
+
+/**
+ * Ends a table that does not fit with a whole row, and says below it how many more there are. What the line says follows
+ * the scrolling.
+ */
+function endWithWholeRow(view) {
+  if (view.scrollHeight <= view.clientHeight) return;
+  const line = element(view.ownerDocument, "p", { class: REST });
+  view.append(line);
+  const rows = [...view.querySelectorAll("tbody tr")];
+  const edge = () => line.getBoundingClientRect().top;
+  const hidden = () => rows.filter((row) => row.getBoundingClientRect().bottom > edge() + 1);
+  const scale = view.getBoundingClientRect().height / view.offsetHeight || 1;
+  const whole = rows.filter((row) => !hidden().includes(row)).at(-1);
+  if (whole) {
+    const room = (view.getBoundingClientRect().bottom - whole.getBoundingClientRect().bottom) / scale;
+    line.style.height = `${room}px`;
+  }
+  const count = () => {
+    const more = hidden().length;
+    line.textContent = more === 0 ? "" : `${more} more ${more === 1 ? "row" : "rows"}`;
+  };
+  count();
+  view.onscroll = count;
 }
 
 /** If slides flow one below another, a chart that is replaced by a lower table gives up its height. */

@@ -21,8 +21,23 @@ export function showNotice(problem, remedy = [], page = document) {
   const lead = page.createElement("strong");
   lead.textContent = problem;
   notice.append(lead, ...remedy);
-  page.body.append(notice);
+  placeIn(page).append(notice);
   return notice;
+}
+
+/** Where notices are, at the top. The page begins below them (`--notices` in css/), so that none covers a title. */
+function placeIn(page) {
+  const present = page.querySelector(".notices");
+  if (present) return present;
+  const place = page.createElement("div");
+  place.className = "notices";
+  page.body.append(place);
+  new ResizeObserver(() => {
+    page.documentElement.style.setProperty("--notices", `${place.offsetHeight}px`);
+    // reveal fits its slides to the room that is left.
+    dispatchEvent(new Event("resize"));
+  }).observe(place);
+  return place;
 }
 
 /** What is shown instead, and links to the alternatives. */

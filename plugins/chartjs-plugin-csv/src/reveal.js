@@ -77,7 +77,7 @@ export function RevealChartCsv(options = {}) {
     fetch: (...request) => (reader ?? globalThis.fetch)(...request),
     pixelRatio() {
       const ratio = window.devicePixelRatio || 1;
-      return Math.min(MAX_PIXEL_RATIO, printing ? Math.max(2, ratio) : ratio * (deck.getScale() || 1));
+      return Math.min(MAX_PIXEL_RATIO, printing ? Math.max(2, ratio) : ratio * scaleOf(deck));
     },
   };
 
@@ -97,6 +97,12 @@ export function RevealChartCsv(options = {}) {
   function resized(slot) {
     if (slot.inSight || !slot.chart) slot.resize();
     else due.add(slot);
+  }
+
+  /** In the overview charts are small. A browser that shrinks a large picture that far makes it jagged. */
+  function overview() {
+    sync();
+    for (const slot of charts.values()) resized(slot);
   }
 
   /** Adds canvases that are new in the deck, and drops those that left it. */
@@ -209,8 +215,8 @@ export function RevealChartCsv(options = {}) {
       sync();
     },
     slidechanged: sync,
-    overviewshown: sync,
-    overviewhidden: sync,
+    overviewshown: overview,
+    overviewhidden: overview,
     resize: resizeAll,
     "pdf-ready": print,
   };
@@ -268,6 +274,13 @@ export function RevealChartCsv(options = {}) {
       for (const slot of charts.values()) slot.restyle();
     },
   };
+}
+
+/** How large a slide's pixel is on the screen. The deck itself does not count what its overview shrinks. */
+function scaleOf(deck) {
+  if (!deck.isOverview?.()) return deck.getScale() || 1;
+  const slides = deck.getSlidesElement();
+  return slides.getBoundingClientRect().width / slides.offsetWidth || 1;
 }
 
 export default RevealChartCsv;

@@ -111,6 +111,37 @@ test("on a stage, where nobody can scroll, a table that is too wide leaves out t
   }
 });
 
+test("a table that does not fit ends with a whole row, and says how many rows follow", async () => {
+  const page = await open("", "tools-wide");
+  await page.addStyleTag({
+    content: "#tools-wide .chart-figure { flex: none; height: 230px; overflow: hidden }",
+  });
+  await press(page, "t", () => document.querySelector("#tools-wide .chart-table-rest"));
+  const facts = () =>
+    page.$eval("#tools-wide .chart-table-view", (view) => {
+      const rest = view.querySelector(".chart-table-rest");
+      const edge = rest.getBoundingClientRect().top;
+      const rows = [...view.querySelectorAll("tbody tr")].map((row) => row.getBoundingClientRect());
+      return {
+        rows: rows.length,
+        whole: rows.filter(({ bottom }) => bottom <= edge + 1).length,
+        cut: rows.filter(({ top, bottom }) => top < edge - 1 && bottom > edge + 1).length,
+        says: rest.textContent,
+      };
+    });
+  const first = await facts();
+  assert.ok(first.whole > 1 && first.whole < first.rows, JSON.stringify(first));
+  assert.equal(first.cut, 0);
+  assert.equal(first.says, `${first.rows - first.whole} more rows`);
+  await page.$eval("#tools-wide .chart-table-view", (view) => view.scrollTo(0, view.scrollHeight));
+  await page.waitForFunction(
+    () => document.querySelector("#tools-wide .chart-table-rest").textContent === "",
+  );
+  assert.equal((await facts()).whole, first.rows);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
 test("a table follows changes of its file", async () => {
   const page = await open("", "tools-steps");
   await press(page, "t", () => document.querySelector("#tools-steps .chart-table-view table"));

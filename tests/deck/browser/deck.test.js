@@ -146,6 +146,12 @@ test("a missing or impossible data set is answered with a message that names the
     assert.match(notice, /Available: fixture, fixture-small\./);
     assert.match(notice, /The charts show “tentacle”/);
     assert.equal(await page.locator(".notice img").count(), 0);
+    // The stage begins below the notice, which covers no title.
+    await page.waitForFunction(() => {
+      const { bottom } = document.querySelector(".notice").getBoundingClientRect();
+      const title = document.querySelector("section.present:not(.stack) :is(h1, h2)");
+      return title.getBoundingClientRect().top >= bottom;
+    });
     await page.close();
   }
 });

@@ -55,9 +55,30 @@ test("the overview shows slides with their charts, and leaving it shows the slid
     charts.filter(({ drawn }) => !drawn),
     [],
   );
+  // Sharp: a chart has as many pixels as the screen shows of it.
+  const pixelsEach = () =>
+    [...window.replay.charts.charts.values()]
+      .filter(({ chart, canvas }) => chart && canvas.getBoundingClientRect().width > 0)
+      .map(({ canvas }) => canvas.width / devicePixelRatio / canvas.getBoundingClientRect().width);
+  await page.waitForFunction(`(${pixelsEach})().every((pixels) => pixels > 0.9 && pixels < 1.1)`, null, {
+    timeout: patient(8000),
+  });
+  assert.ok((await page.evaluate(pixelsEach)).length >= 4);
+  const marked = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll(".slides section:not(.stack)")]
+        .filter((slide) => getComputedStyle(slide).outlineStyle === "solid")
+        .filter((slide) => Number.parseFloat(getComputedStyle(slide).outlineWidth) > 15)
+        .map(({ id }) => id),
+    );
+  assert.deepEqual(await marked(), ["journal-ratio"]);
+  const step = page.locator("#monday li.fragment").first();
+  assert.equal(await step.evaluate((item) => getComputedStyle(item).visibility), "visible");
   await page.keyboard.press("ArrowRight");
   const chosen = await page.evaluate(() => window.replay.deck.getCurrentSlide().id);
+  assert.deepEqual(await marked(), [chosen]);
   await page.evaluate(() => window.replay.deck.toggleOverview(false));
+  assert.deepEqual(await marked(), []);
   assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), chosen);
   await goTo(page, "journal-ratio");
   assert.deepEqual(await page.evaluate(drawingProblems, "journal-ratio"), []);
