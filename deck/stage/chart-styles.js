@@ -5,6 +5,8 @@
 
 import { seriesNames } from "chartjs-plugin-csv";
 
+import { roomForNames } from "./strip-chart.js";
+
 /**
  * The looks that a talk gives to series by name (`series` in config/talk.yaml). Names at the lines' ends and markers tell them
  * apart without colour. Lines are solid: dashes are for what was published or is a ceiling, and not measured here.
@@ -52,7 +54,7 @@ export const CHART_OPTIONS = {
 
 /** Strips: lanes have names below them (strip-chart.js) instead of an x axis and a key. */
 const STRIP_OPTIONS = {
-  layout: { padding: { bottom: 58 } },
+  layout: { padding: { bottom: ({ chart }) => roomForNames(chart) } },
   plugins: { csvLabels: { display: false } },
   // Room for the figure above the worst dot.
   scales: { x: { display: false }, y: { grace: "12%" } },

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { adviceOf } from "../../../deck/data/advice.js";
 import { answerSource, decisionTable, parseAnswer, waysOf } from "../../../deck/data/answer.js";
 import { appendixNumbers } from "../../../deck/stage/slide-number.js";
-import { dotsAcross, medianOf } from "../../../deck/stage/strip-chart.js";
+import { dotsAcross, medianOf, namesInLanes } from "../../../deck/stage/strip-chart.js";
 import { answerLayout, goneLayout } from "../../../deck/text/answer-layout.js";
 import { ratioBars } from "../../../deck/text/ratio-bars.js";
 import { movedSentence, releaseRows } from "../../../deck/text/releases.js";
@@ -296,6 +296,38 @@ test("what is no answer.csv is refused, and the shipped one is read", async () =
   const text = await readFile(path.join(PROJECT, "benchmarks/tentacle/answer.csv"), "utf8");
   const { modes } = waysOf(parseAnswer(text));
   assert.ok(modes.length >= 5 && modes[0].worst === "everything");
+});
+
+test("names of a strip's lanes never run into each other, however narrow the lanes", () => {
+  const widthOf = (text) => 8 * text.length;
+  const labels = [
+    "Journal, poll age 5 s",
+    "Journal, poll age 1 s",
+    "Snapshots every 60 s",
+    "Snapshots every second",
+  ];
+  const spans = (lane) =>
+    namesInLanes(labels, lane, widthOf).map(({ lines, row }, at) => {
+      const half = Math.max(...lines.map(widthOf)) / 2;
+      const all = labels.length * lane;
+      const middle = Math.min(Math.max((at + 0.5) * lane, half), all - half);
+      return { left: middle - half, right: middle + half, top: row, bottom: row + lines.length };
+    });
+  for (const lane of [56, 64, 80, 100, 200, 400]) {
+    const names = spans(lane);
+    names.forEach((one, at) => {
+      assert.ok(one.left >= 0 && one.right <= labels.length * lane, `${lane} px: ${labels[at]} is cut`);
+      for (const other of names.slice(at + 1)) {
+        const beside = one.right < other.left;
+        const apart = beside || one.bottom <= other.top || other.bottom <= one.top;
+        assert.ok(apart, `${lane} px: ${JSON.stringify([one, other])}`);
+      }
+    });
+  }
+  assert.deepEqual(
+    namesInLanes(labels, 400, widthOf).map(({ lines, row }) => [lines.length, row]),
+    labels.map(() => [1, 0]),
+  );
 });
 
 test("a strip spreads its dots within their lane, and its line is the median", () => {
