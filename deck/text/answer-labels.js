@@ -2,8 +2,8 @@
 
 /** The name is bold and larger than the figures below it. */
 const NAME_WIDTH = 1.15;
-/** How many heights of a line a label may move rather than lie on the bar of an interval. */
-const INTERVAL_COST = 2;
+/** The cost of lying on the bar of an interval, in heights of a line: as much as of being about three lines away. */
+const INTERVAL_COST = 8;
 /** The same for what hides something: a point, the bar to its median, another label. */
 const HIDING_COST = 100;
 /** The same for a label that is not at the right of its point, where people look for it first. */
@@ -14,8 +14,7 @@ const STEP = 0.25;
 const PASSES = 4;
 
 /**
- * The points with the places of their labels, two lines each: near the point, and on nothing that matters. Each label in turn
- * takes the place that costs least among all others, several times over.
+ * The points with the places of their labels, two lines each: near the point, and on nothing that matters.
  * @param {{at: number, medianAt: number|null, y: number, lowY: number|null, highY: number|null, text: string[]}[]} points   px
  * @param {{left: number, right: number, top: number, bottom: number}} plot   px
  * @param {{letter: number, line: number, scale: number}} type   letter: width; line: height, px
@@ -26,22 +25,45 @@ export function withLabels(points, plot, { letter, line, scale }) {
   const hidden = sorted.map((point) => pointBox(point, scale));
   const crossed = sorted.map((point) => intervalBox(point, scale));
   const choices = sorted.map((point) => placesFor(point, plot, { letter, line, scale }));
-  const chosen = [];
-  const costOf = (place, own) => {
-    const others = chosen.filter((_, index) => index !== own);
+  const chosen = cheapest(choices, (place, others) => {
     const meets = (boxes) => boxes.filter((box) => overlap(place, box)).length;
     return place.cost + line * (HIDING_COST * meets([...hidden, ...others]) + INTERVAL_COST * meets(crossed));
-  };
-  for (let pass = 0; pass < PASSES; pass += 1) {
-    choices.forEach((places, index) => {
-      const costs = places.map((place) => costOf(place, index));
-      chosen[index] = places[costs.indexOf(Math.min(...costs))];
-    });
-  }
+  });
   return sorted.map((point, index) => {
     const { anchor, labelAt, top } = chosen[index];
     return { ...point, anchor, labelAt, labelY: top + line - 6 * scale };
   });
+}
+
+/**
+ * A place for each label, so that all together cost little. They choose in turn, and who comes first matters: so it is tried from
+ * each label on, in both directions.
+ * @param {object[][]} choices   the places of each label
+ * @param {(place: object, others: object[]) => number} costOf   others: the places that other labels have by then
+ */
+function cheapest(choices, costOf) {
+  const all = choices.map((_, index) => index);
+  const orders = all.flatMap((first) => {
+    const order = [...all.slice(first), ...all.slice(0, first)];
+    return [order, order.toReversed()];
+  });
+  const costAmong = (chosen, place, own) =>
+    costOf(
+      place,
+      chosen.filter((other, index) => other !== undefined && index !== own),
+    );
+  const settled = orders.map((order) => {
+    const chosen = [];
+    for (let pass = 0; pass < PASSES; pass += 1) {
+      for (const index of order) {
+        const costs = choices[index].map((place) => costAmong(chosen, place, index));
+        chosen[index] = choices[index][costs.indexOf(Math.min(...costs))];
+      }
+    }
+    return { chosen, cost: chosen.reduce((sum, place, index) => sum + costAmong(chosen, place, index), 0) };
+  });
+  return settled.reduce((best, one) => (one.cost < best.cost ? one : best), { chosen: [], cost: Infinity })
+    .chosen;
 }
 
 /** Every place that a label may have, with what it costs to be there, px. */
@@ -62,7 +84,8 @@ function placesFor({ at, y, text: [name, ...figures] }, plot, { letter, line, sc
     { anchor: "start", labelAt: left, start: left, cost: SIDE_COST.edge },
   ].filter((_, side) => !fits(beside[side].start));
   const sides = [...beside.filter(({ start }) => fits(start)), ...edges];
-  const highest = plot.top - line;
+  // Above the plot is the name of the axis.
+  const highest = plot.top - line / 4;
   const lowest = Math.max(highest, plot.bottom - 2 * line);
   const usual = Math.max(highest, Math.min(y - line, lowest));
   const steps = Math.floor((plot.bottom - plot.top) / (STEP * line));
@@ -71,7 +94,8 @@ function placesFor({ at, y, text: [name, ...figures] }, plot, { letter, line, sc
       .map((moved) => ({
         ...side,
         ...{ start, end: start + length, top: usual + moved, bottom: usual + moved + 2 * line },
-        cost: cost * line + Math.abs(moved),
+        // Two labels that are a little away are easier to read than one that is far away.
+        cost: cost * line + moved ** 2 / line,
       }))
       .filter(({ top }) => top >= highest && top <= lowest),
   );
