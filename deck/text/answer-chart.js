@@ -123,9 +123,9 @@ function drawAnswer({ add }, { scale, titles, plot, xTicks, yTicks, points, line
     add("text", { class: "axis-title", x: left - 8 * scale, y: (22 + 25 * index) * scale }, text),
   );
   if (stage === "empty") drawEmpty({ add }, plot, scale);
-  for (const { y, kind, text, labelY } of lines) {
+  for (const { y, kind, text, labelAt, labelY } of lines) {
     add("path", { class: `line ${kind}`, d: `M${left} ${y}H${beyond}` });
-    add("text", { class: `name ${kind}`, x: beyond - 8, y: labelY, "text-anchor": "end" }, text);
+    add("text", { class: `name ${kind}`, x: labelAt, y: labelY, "text-anchor": "end" }, text);
   }
   for (const point of points) drawPoint({ add }, point, scale);
 }

@@ -1,7 +1,7 @@
 /** Where the labels of the answer chart's points are. Pure. */
 
 /** The name is bold and larger than the figures below it. */
-const NAME_WIDTH = 1.15;
+export const NAME_WIDTH = 1.15;
 /** The cost of lying on the bar of an interval, in heights of a line: as much as of being about three lines away. */
 const INTERVAL_COST = 8;
 /** The same for what hides something: a point, the bar to its median, another label. */

@@ -1,7 +1,7 @@
 /** Where the parts of the answer chart are, in px of its box. Pure: deck/text/answer-chart.js draws them. */
 
 import { EVERYTHING, figureText } from "../data/answer.js";
-import { withLabels } from "./answer-labels.js";
+import { NAME_WIDTH, withLabels } from "./answer-labels.js";
 
 /** What is shown, from the talk's first minutes to its last picture. */
 export const STAGES = ["empty", "price", "loss", "whole"];
@@ -89,11 +89,12 @@ export function answerLayout(ways, { stage, width, height, type = STAGE_TYPE }) 
       { letter, line, scale },
     ),
     lines: spread(
-      lines.map((mode) => ({
-        ...mode,
-        y: y.at(mode.price),
-        text: `${mode.label}: ${priceText(mode.price, ways.price.unit)}`,
-      })),
+      lines.map((mode) => {
+        const text = `${mode.label}: ${priceText(mode.price, ways.price.unit)}`;
+        // In a narrow box a long one takes the whole width of the plot rather than lie on the ticks of its axis.
+        const fits = text.length * NAME_WIDTH * letter + 2 * line < plot.beyond - plot.left;
+        return { ...mode, text, y: y.at(mode.price), labelAt: (fits ? plot.beyond : plot.right) - 8 };
+      }),
       plot,
       line,
     ),
