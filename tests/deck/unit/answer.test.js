@@ -150,6 +150,48 @@ test("a label that would lie on a neighbour's interval moves to where it lies on
   assert.ok(many.anchor === "end" && many.labelY > many.y, "below the bar to its median");
 });
 
+test("on a phone, labels of points hide neither each other nor the axis' name, and those of lines keep off its ticks", () => {
+  const ways = waysOf(answer);
+  const way = (label, worst, price, low, high) => ({
+    ...ways.modes[1],
+    ...{ name: label, label, worst, median: worst / 2, price, low, high },
+  });
+  const modes = [
+    ways.modes[0],
+    way("Snapshots every 60 s", 61, 0.0063, 0.0018, 0.0109),
+    way("Snapshots every 15 s", 16, 0.0035, 0.001, 0.006),
+    way("Journal mirrored", 4.8, 0.0098, 0.0067, 0.013),
+    way("Snapshots every second", 3.8, 0.072, 0.07, 0.074),
+  ];
+  const type = 13;
+  const letter = (10.2 * type) / 20;
+  const line = (25 * type) / 20;
+  // The size of its box in css/answer.css, less the line that says where the data come from.
+  const box = { width: 350, height: 360, type };
+  const { points, plot } = answerLayout({ ...ways, modes }, { stage: "whole", ...box });
+  const labels = points.map(({ text: [name, figures], anchor, labelAt, labelY }) => {
+    const length = letter * Math.max(1.15 * name.length, figures.length);
+    const left = anchor === "end" ? labelAt - length : labelAt;
+    return { name, left, right: left + length, top: labelY - line + 4, bottom: labelY + line + 4 };
+  });
+  assert.equal(labels.length, 5);
+  labels.forEach((one, at) => {
+    assert.ok(one.top >= plot.top - line / 2, `${one.name} covers the name of the axis`);
+    for (const other of labels.slice(at + 1)) {
+      const apart =
+        one.right <= other.left ||
+        other.right <= one.left ||
+        one.bottom <= other.top ||
+        other.bottom <= one.top;
+      assert.ok(apart, JSON.stringify([one, other]));
+    }
+  });
+  const price = answerLayout({ ...ways, modes }, { stage: "price", ...box });
+  assert.equal(price.lines.length, 5);
+  for (const { text, labelAt } of price.lines)
+    assert.ok(labelAt - 1.15 * letter * text.length >= price.plot.left, `“${text}” lies on the ticks`);
+});
+
 test("a box without a size, on a slide that is hidden, is laid out as well", () => {
   const { points } = answerLayout(waysOf(answer), { stage: "whole", width: 0, height: 0 });
   assert.equal(points.length, 3);
