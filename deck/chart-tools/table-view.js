@@ -101,20 +101,23 @@ function makeRoom(view) {
  * the scrolling.
  */
 function endWithWholeRow(view) {
+  view.onscroll = null;
   if (view.scrollHeight <= view.clientHeight) return;
   const line = element(view.ownerDocument, "p", { class: REST });
   view.append(line);
   const rows = [...view.querySelectorAll("tbody tr")];
-  const edge = () => line.getBoundingClientRect().top;
-  const hidden = () => rows.filter((row) => row.getBoundingClientRect().bottom > edge() + 1);
+  const bottomOf = (part) => part.getBoundingClientRect().bottom;
+  /** How many rows end above the line. */
+  const inSight = () => {
+    const edge = line.getBoundingClientRect().top + 1;
+    const first = rows.findIndex((row) => bottomOf(row) > edge);
+    return first === -1 ? rows.length : first;
+  };
+  const whole = rows[inSight() - 1];
   const scale = view.getBoundingClientRect().height / view.offsetHeight || 1;
-  const whole = rows.filter((row) => !hidden().includes(row)).at(-1);
-  if (whole) {
-    const room = (view.getBoundingClientRect().bottom - whole.getBoundingClientRect().bottom) / scale;
-    line.style.height = `${room}px`;
-  }
+  if (whole) line.style.height = `${(bottomOf(view) - bottomOf(whole)) / scale}px`;
   const count = () => {
-    const more = hidden().length;
+    const more = rows.length - inSight();
     line.textContent = more === 0 ? "" : `${more} more ${more === 1 ? "row" : "rows"}`;
   };
   count();

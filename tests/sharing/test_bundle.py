@@ -76,6 +76,16 @@ def test_a_key_that_is_not_listed_does_not_leave(key, value):
     assert Redaction().document({key + "?": value}, CLAIMS, "c") == {}
 
 
+def test_that_several_hosts_measured_leaves_by_their_cpus_and_without_their_names():
+    provenance = {
+        "machines": ["27f1d610"],
+        "machines_by_block": {"1": ["27f1d610"]},
+        "processors": ["AMD EPYC", "Xeon"],
+    }
+    kept = Redaction().document({"experiments": {"e": {"provenance": provenance}}}, MANIFEST, "m")
+    assert kept == {"experiments": {"e": {"provenance": {"processors": ["AMD EPYC", "Xeon"]}}}}
+
+
 @at_most(200)
 @given(
     value=st.recursive(st.text(max_size=9), lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=4), inner))

@@ -56,6 +56,15 @@ test("the print view has a page for each slide, each chart drawn, in light colou
   await page.close();
 });
 
+test("a notice takes no room on paper", async () => {
+  const page = await deck.openDeck("?data=nowhere&view=print");
+  await page.waitForSelector("html[data-charts-ready]", { timeout: patient(20_000) });
+  // A notice on a stage takes it by now.
+  await page.waitForFunction(() => document.documentElement.style.getPropertyValue("--notices") > "0px");
+  assert.equal(await page.$eval(".pdf-page", (first) => first.getBoundingClientRect().top + scrollY), 0);
+  await page.close();
+});
+
 test("the shorter cut has fewer pages, those of its slides, and no reader's control is on paper", async () => {
   const screen = await deck.openDeck("?data=tentacle&cut=20");
   const ids = await slideIds(screen);
