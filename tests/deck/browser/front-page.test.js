@@ -150,12 +150,16 @@ test("a changed CSV file reaches the page's chart in place", async () => {
   const name = "fixture/rbd-journaling/aggregate/ratio-throughput-write-seq.csv";
   const original = await readFile(path.join(deck.benchmarks, name), "utf8");
   const [, first] = /^With journal,([^,\n]+)/m.exec(original);
+  const drawn = (value) =>
+    page.waitForFunction((wanted) => {
+      const slot = window.replay.front.charts.charts.get(document.querySelector(".front-page canvas"));
+      // The page may be open before its chart has read its file.
+      const set = slot?.chart?.data.datasets.find(({ label }) => label === "With journal");
+      return set && (set.data[0]?.y ?? set.data[0]) === wanted;
+    }, value);
+  await drawn(Number(first));
   await deck.replaceFile(name, original.replace(`With journal,${first}`, "With journal,3.21"));
-  await page.waitForFunction(() => {
-    const { chart } = window.replay.front.charts.charts.get(document.querySelector(".front-page canvas"));
-    const set = chart.data.datasets.find(({ label }) => label === "With journal");
-    return (set.data[0]?.y ?? set.data[0]) === 3.21;
-  });
+  await drawn(3.21);
   await deck.replaceFile(name, original);
   await page.close();
 });
