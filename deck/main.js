@@ -1,7 +1,7 @@
 /** Opens the talk: on stage the slides; for a reader whose address names no slide the first page, then the slides. */
 /* global __REPLAY_TALK__ -- what config/talk.yaml says of the talk, put in when the deck is bundled: scripts/deck/talk-page.js */
 
-import { loadChapters } from "./text/chapters.js";
+import { SlideReader } from "./text/read-slides.js";
 import { modeFrom } from "./page/mode.js";
 import {
   requestedBundle,
@@ -30,7 +30,8 @@ applyTheme(mode);
 
 const frozen = meta("frozen");
 const material = Material({ search, usual: meta("data-set"), frozen, mode, talk });
-const { data, numbers, makeMarkdown, makeCharts, writeTexts } = material;
+const { data, numbers, makeCharts, writeTexts } = material;
+const readSlides = SlideReader({ rendered: meta("rendered") !== null });
 let refused = null;
 try {
   const bundle = await requestedBundle(search, location.href);
@@ -40,7 +41,7 @@ try {
 }
 const fonts = Promise.all(["400", "700"].map((weight) => document.fonts.load(`${weight} 20px Inter`)));
 // The first page reads two chapters itself, and the reader may never open the slides.
-await Promise.all([data.load(), fonts, mode.front ? null : loadChapters(root)]);
+await Promise.all([data.load(), fonts, mode.front ? null : readSlides(root)]);
 for (const problem of mode.problems) showNotice(problem);
 if (data.problem) {
   const { problem, dataSet: shown, available } = data;
@@ -66,10 +67,10 @@ if (!mode.receiver && !mode.print) {
 
 if (mode.front) {
   const { showFrontPage } = await import("./front-page/front-page.js");
-  shown = await showFrontPage({ root, makeMarkdown, makeCharts, writeTexts, data, talk });
+  shown = await showFrontPage({ root, readSlides, makeCharts, writeTexts, data, talk });
   window.replay = { front: shown, charts: shown.charts, data, numbers };
   await shown.left;
-  await loadChapters(root);
+  await readSlides(root);
 }
 
 const announce = announcer();

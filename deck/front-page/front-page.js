@@ -28,7 +28,7 @@ const CHART_OPTIONS = {
  * Shows the page.
  * @param {object} given
  * @param {HTMLElement} given.root   the deck, hidden as long as the page shows
- * @param {() => object} given.makeMarkdown   makes the Markdown plugin that the deck uses
+ * @param {(root: Element) => Promise<void>} given.readSlides   as `SlideReader` makes it
  * @param {(options: object) => Promise<object>} given.makeCharts   makes a chart plugin like the deck's, with these Chart.js
  *   options over its own
  * @param {(root: Element) => void} given.writeTexts   fills values, texts that verdicts choose, labels
@@ -40,12 +40,12 @@ const CHART_OPTIONS = {
  *   have changed, with a predicate for the changed chart files
  * @throws {Error} when index.html has no such page
  */
-export async function showFrontPage({ root, makeMarkdown, makeCharts, writeTexts, data, talk }) {
+export async function showFrontPage({ root, readSlides, makeCharts, writeTexts, data, talk }) {
   const template = document.querySelector("template#front-page");
   if (template === null) throw new Error('index.html has no <template id="front-page">');
   const page = document.createElement("main");
   page.className = "front-page";
-  page.append(...(await readPage({ template, root, makeMarkdown })));
+  page.append(...(await readPage({ template, root, readSlides })));
   if (!page.querySelector('a[href^="#/"]')) page.append(wayToSlides());
   writeAddresses(page, location.href, talk.cuts[0]);
   writeCommand(page, talk.repository);

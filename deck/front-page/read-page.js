@@ -1,33 +1,30 @@
 /**
- * Reads the reader's page: its own Markdown, and the slides from which it copies parts. The deck's Markdown plugin reads
- * both, so that authors write them the same way.
+ * Reads the reader's page: its own Markdown, and the slides from which it copies parts. Both are read as the
+ * deck's slides are, so that authors write them the same way.
  */
 
-import { loadChapters } from "../text/chapters.js";
 import { filesTaken, fillPlaces } from "./taken.js";
 
 /**
- * @param {{template: HTMLTemplateElement, root: Element, makeMarkdown: () => object}} given
+ * @param {{template: HTMLTemplateElement, root: Element, readSlides: (root: Element) => Promise<void>}} given
  *   template: holds the page's chapter element; root: the deck, whose chapter elements say how a file is split into
- *   slides; makeMarkdown: makes reveal's Markdown plugin
+ *   slides; readSlides: as `SlideReader` makes it
  * @returns {Promise<Element[]>} the sections of the page; if a file could not be read, one of them says so
  */
-export async function readPage({ template, root, makeMarkdown }) {
-  const page = await converted([...template.content.cloneNode(true).children], makeMarkdown);
+export async function readPage({ template, root, readSlides }) {
+  const page = await filled([...template.content.cloneNode(true).children], readSlides);
   const chapters = filesTaken(page)
     .map((file) => root.querySelector(`section[data-markdown="${file}"]`))
     .filter((chapter) => chapter !== null)
     .map((chapter) => chapter.cloneNode(false));
-  fillPlaces(page, await converted(chapters, makeMarkdown));
+  fillPlaces(page, await filled(chapters, readSlides));
   return [...page.children];
 }
 
 /** Fills chapter elements from their files. */
-async function converted(chapters, makeMarkdown) {
+async function filled(chapters, readSlides) {
   const box = document.createElement("div");
   box.append(...chapters);
-  await loadChapters(box);
-  // The only part of a deck that the plugin needs.
-  await makeMarkdown().init({ getRevealElement: () => box, getConfig: () => ({}) });
+  await readSlides(box);
   return box;
 }

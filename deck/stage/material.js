@@ -12,16 +12,14 @@ import { writeAlteredMarks } from "../text/altered-marks.js";
 import { writeLabels } from "../text/labels.js";
 import { writeRatioBars } from "../text/ratio-bars.js";
 import { writeReleases } from "../text/releases.js";
-import { showNotice } from "../page/notice.js";
 import { chartEntry } from "../data/provenance.js";
 import { numbersFrom } from "../text/sources.js";
 import { chooseTexts } from "../text/verdict-text.js";
-import { SafeMarkdown } from "./safe-markdown.js";
 
 /**
  * @param {{search: string, usual: string, frozen: string|null, mode: {compare: string|null}, talk: object}} page
  *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows; talk: what config/talk.yaml says
- * @returns {{data: DataOnShow, numbers: object, makeMarkdown: () => object, chartCode: () => Promise<object>,
+ * @returns {{data: DataOnShow, numbers: object, chartCode: () => Promise<object>,
  *            makeCharts: (options?: object) => Promise<object>, writeTexts: (root: Element) => void}}
  *   numbers: the bound values of the data set on show;
  *   chartCode: fetches the code that draws charts; makeCharts: a chart plugin, `options` are Chart.js options over those of the stage;
@@ -63,7 +61,6 @@ export function Material({ search, usual, frozen, mode, talk }) {
   return {
     data,
     numbers,
-    makeMarkdown: () => SafeMarkdown(tellRefused),
     chartCode,
 
     async makeCharts(options) {
@@ -81,13 +78,4 @@ export function Material({ search, usual, frozen, mode, talk }) {
       for (const { part, named } of partsByDataSet(root)) writePart(part, named, root);
     },
   };
-}
-
-/** An author should notice at once, and a talk that was tampered with should not look complete. */
-function tellRefused(refused) {
-  const what = refused.join(", ");
-  console.warn(`Removed from the slides: ${what}`);
-  showNotice("Parts of the slides were removed:", [
-    ` ${what}. Slides must not run scripts or load anything.`,
-  ]);
 }

@@ -19,7 +19,7 @@ import { SpeakerView } from "./speaker-view.js";
 
 /**
  * @param {object} given
- * @param {HTMLElement} given.root   `.reveal`, its chapters loaded
+ * @param {HTMLElement} given.root   `.reveal`, its slides read
  * @param {object} given.mode   from `modeFrom`
  * @param {object} given.material   from `Material`, its data loaded
  * @param {(text: string) => void} given.announce
@@ -30,7 +30,7 @@ import { SpeakerView } from "./speaker-view.js";
  *   update: updates the slides, with a predicate for the changed chart files
  */
 export async function startDeck({ root, mode, material, announce, talk }) {
-  const { data, writeTexts, makeMarkdown } = material;
+  const { data, writeTexts } = material;
   const narrow = phoneQuery();
   const flowing = narrow.matches && !mode.receiver && !mode.print;
   const coming = prepareCharts({ material, flowing });
@@ -42,7 +42,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   /** The address before reveal changes it. */
   let asked = "";
 
-  /** After Markdown has run, before reveal counts its slides. */
+  /** Before reveal counts its slides. */
   function prepareSlides() {
     makeSteps(root);
     writeTexts(root);
@@ -68,7 +68,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   }
 
   const keyboardCondition = stageKeys({ mode, deck: () => deck, opens });
-  const plugins = [makeMarkdown(), { id: "replay-slides", init: prepareSlides }, speaker];
+  const plugins = [{ id: "replay-slides", init: prepareSlides }, speaker];
   // A page is printed with its first layout, charts included.
   if (mode.print) plugins.push((await coming).charts);
   deck = new Reveal(root, revealOptions(mode, { narrow: flowing, keyboardCondition, plugins }));

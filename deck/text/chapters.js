@@ -1,31 +1,41 @@
 /**
- * Fetches the chapters that index.html names and gives their text to reveal's Markdown plugin.
+ * Fetches the chapters that index.html names: their Markdown, for reveal's Markdown plugin, or on a published site the HTML
+ * that was made of it while building (scripts/deck/text/rendered.js).
  *
  * The plugin could fetch them itself, but would then report a missing chapter as "fetch undefined failed", and turn a file
  * with CRLF line ends into one endless slide.
  */
 
+/** The file that holds a chapter's HTML on a published site: `slides/00-hook.html` for `slides/00-hook.md`. */
+export function renderedFile(file) {
+  return file.replace(/\.md$/, ".html");
+}
+
 /**
  * Fills every `<section data-markdown="FILE">` below `root`. Chapters are fetched together.
+ * @param {Element} root
+ * @param {{rendered?: boolean, fetchFile?: typeof fetch}} [options]   rendered: whether to fetch HTML, whose slides replace
+ *   the section
  * @returns {Promise<string[]>} the files that could not be read
  */
-export async function loadChapters(root, fetchFile = (...args) => fetch(...args)) {
+export async function loadChapters(root, { rendered = false, fetchFile = (...args) => fetch(...args) } = {}) {
   const sections = [...root.querySelectorAll("section[data-markdown]")].filter((section) =>
     section.getAttribute("data-markdown"),
   );
-  const outcomes = await Promise.all(sections.map((section) => fillChapter(section, fetchFile)));
+  const outcomes = await Promise.all(
+    sections.map((section) => fillChapter(section, { rendered, fetchFile })),
+  );
   return outcomes.filter((file) => file !== null);
 }
 
-async function fillChapter(section, fetchFile) {
-  const file = section.getAttribute("data-markdown");
+async function fillChapter(section, { rendered, fetchFile }) {
+  const named = section.getAttribute("data-markdown");
+  const file = rendered ? renderedFile(named) : named;
   try {
-    const text = await readChapter(file, fetchFile);
-    const template = document.createElement("textarea");
-    template.setAttribute("data-template", "");
-    template.textContent = text;
-    section.replaceChildren(template);
-    section.setAttribute("data-markdown", "");
+    const text = await readChapter(file, { rendered, fetchFile });
+    // The page's own slides, from where its code is, and cleaned when they were made.
+    if (rendered) section.outerHTML = text;
+    else fillWithMarkdown(section, text);
     return null;
   } catch (error) {
     section.replaceChildren(errorSlide(file, error));
@@ -34,7 +44,16 @@ async function fillChapter(section, fetchFile) {
   }
 }
 
-async function readChapter(file, fetchFile) {
+/** Puts a chapter's Markdown where reveal's plugin looks for it. */
+export function fillWithMarkdown(section, text) {
+  const template = section.ownerDocument.createElement("textarea");
+  template.setAttribute("data-template", "");
+  template.textContent = text;
+  section.replaceChildren(template);
+  section.setAttribute("data-markdown", "");
+}
+
+async function readChapter(file, { rendered, fetchFile }) {
   let response;
   try {
     response = await fetchFile(file, { cache: "no-cache" });
@@ -42,10 +61,11 @@ async function readChapter(file, fetchFile) {
     throw new Error("the server did not answer");
   }
   if (!response.ok) throw new Error(`the server answered ${response.status}`);
-  if ((response.headers.get("content-type") ?? "").includes("text/html"))
-    throw new Error("the server answered with a page instead of the file");
   const text = normaliseChapter(await response.text());
   if (text.trim() === "") throw new Error("the file is empty");
+  const isPage = (response.headers.get("content-type") ?? "").includes("text/html");
+  if (rendered ? !text.startsWith("<section") : isPage)
+    throw new Error("the server answered with a page instead of the file");
   return text;
 }
 

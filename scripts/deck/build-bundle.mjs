@@ -8,7 +8,7 @@ import { deckConfig } from "./vite-config.js";
 
 try {
   const outDir = process.argv[2];
-  await build({ ...deckConfig({ outDir, copyFiles: false }), configFile: false, logLevel: "error" });
+  await build({ ...deckConfig({ outDir }), configFile: false, logLevel: "error" });
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

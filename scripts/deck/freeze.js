@@ -81,7 +81,7 @@ export async function freezeSite({
     ...(await commitOf(talkRoot())),
     claims_sha256: files[`benchmarks/${name}/claims.json`],
     files,
-    slides: await digests(outDir, (file) => chapters.has(file)),
+    slides: await digests(outDir, isSlides),
   };
   await writeFile(path.join(outDir, RECORD), `${JSON.stringify(record, null, 2)}\n`);
   return { record, undrawn: chartsWithout(chapters, files), site };
@@ -96,10 +96,7 @@ export async function freezeSite({
 export async function verifySite(folder) {
   const record = await readRecord(folder);
   const known = { ...record.files, ...record.slides };
-  const found = await digests(
-    folder,
-    (file) => isData(file) || file in known || /^slides\/.*\.md$/.test(file),
-  );
+  const found = await digests(folder, (file) => isData(file) || file in known || isSlides(file));
   const differences = [];
   for (const [file, digest] of Object.entries(known)) {
     if (!(file in found)) differences.push(`${file}: missing`);
@@ -126,6 +123,7 @@ async function readRecord(folder) {
 }
 
 const isData = (file) => file.startsWith("benchmarks/") && file !== INDEX;
+const isSlides = (file) => /^slides\/.*\.(?:html|md)$/.test(file);
 /** What sentences are filled from. */
 const isDocument = (file) => /^(?:manifest|claims)\.json$/.test(file);
 /** SHA-256 of what the sentences of these data sets are filled from, by its path in the site. */

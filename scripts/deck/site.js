@@ -16,6 +16,7 @@ import { withSocialTags } from "./social.js";
 import { answerOf } from "./text/answer.js";
 import { readDataSet, wordsOf } from "./text/data-set-words.js";
 import { TALK_FILE } from "./talk-file.js";
+import { renderChapters } from "./text/rendered.js";
 import { openTalk } from "./text/talk.js";
 import { alterationLines, requireUnaltered } from "./verified/alterations.js";
 import { deckConfig } from "./vite-config.js";
@@ -26,7 +27,8 @@ import { deckConfig } from "./vite-config.js";
  * @param {string} wanted.outDir   absolute
  * @param {string} [wanted.benchmarks]   folder of data sets
  * @param {string[]|null} [wanted.dataSets]   which to publish; null for all but the private one
- * @param {{name: string, chapters: Map<string, string>}|null} [wanted.frozen]   as for `deckConfig`
+ * @param {{name: string, chapters: Map<string, string>}|null} [wanted.frozen]   the data set that it is pinned to, and
+ *   the Markdown of its chapters by file
  * @param {boolean} [wanted.altered]   whether altered data may be published; each slide that shows them then says so
  * @param {boolean} [wanted.preview]   whether to make the picture
  * @param {(step: string) => void} [wanted.say]   called with each step as it begins
@@ -34,6 +36,7 @@ import { deckConfig } from "./vite-config.js";
  *   sizes: a table; tooHeavy: what is over its budget; remarks: what a publisher should know
  * @throws {import("./verified/alterations.js").AlteredData} when data are altered, and that is not allowed
  * @throws {import("./data-sets.js").NotDerived} when a data set is wanted by name that has nothing to show yet
+ * @throws {import("./text/rendered.js").RefusedParts} when a slide would run or load something
  * @throws {NoRepository} when nobody said where readers can clone the talk
  * @throws {SiteDoesNotStart} when it was built, and does not start in the browser that took the picture
  */
@@ -51,9 +54,13 @@ export async function buildSite({
   say("Comparing the data with what was recorded");
   const { published, waiting } = toPublish((await scanBenchmarks(benchmarks)).files, dataSets);
   const altered = await requireUnaltered(benchmarks, published, { allowed });
+  say("Rendering the slides");
+  const chapters = frozen?.chapters ?? new Map(talk.chapters.map(({ file, text }) => [file, text]));
+  const slides = await renderChapters(chapters, { readerPage: talk.stated.readerPage });
   say("Bundling the deck, copying slides and data");
   const { build } = await import("vite");
-  const config = deckConfig({ outDir, benchmarks, dataSets: published, frozen, altered, published: true });
+  const site = { slides, dataSets: published, frozen: frozen?.name ?? null, altered };
+  const config = deckConfig({ outDir, benchmarks, site });
   const { output } = await build({ ...config, configFile: false, logLevel: "warn" });
   say("Weighing the site");
   const parts = await weigh(output, outDir);

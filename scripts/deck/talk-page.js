@@ -7,6 +7,9 @@ export const SEPARATORS = { horizontal: "^\\n\\n\\n", vertical: "^\\n\\n", notes
 /** The reader's page has sections, one below another. */
 export const READER_SEPARATORS = { horizontal: "^\\n\\n", vertical: null, notes: "^<!-- Note -->" };
 
+/** Attributes of the meta element that tells the page that its slides lie beside it as HTML. */
+export const RENDERED_MARK = { name: "replay:rendered", content: "true" };
+
 const PLACES = {
   head: "<!-- talk: title, description, data set, accent -->",
   chapters: "<!-- talk: chapters -->",
@@ -22,7 +25,7 @@ const PLACES = {
 export function talkPage(html, talk) {
   const written = {
     head: headOf(talk),
-    chapters: talk.chapters.map((file) => chapterElement(file, SEPARATORS)).join("\n        "),
+    chapters: talk.chapters.map((file) => chapterElement(file)).join("\n        "),
     reader: talk.readerPage === null ? "" : readerTemplate(talk.readerPage),
   };
   return Object.entries(PLACES).reduce((page, [name, place]) => {
@@ -32,14 +35,19 @@ export function talkPage(html, talk) {
 }
 
 /** The element of a chapter; its text is fetched when the page opens. */
-export function chapterElement(file, { horizontal, vertical, notes }, attributes = "") {
+export function chapterElement(file, { horizontal, vertical, notes } = SEPARATORS) {
   const parted = vertical === null ? "" : ` data-separator-vertical="${vertical}"`;
-  return `<section${attributes} data-markdown="${escapeHtml(file)}" data-separator="${horizontal}"${parted} data-separator-notes="${notes}"></section>`;
+  return `<section data-markdown="${escapeHtml(file)}" data-separator="${horizontal}"${parted} data-separator-notes="${notes}"></section>`;
+}
+
+/** The element of the reader's page. */
+export function readerElement(file) {
+  return chapterElement(file, READER_SEPARATORS);
 }
 
 /** In a template, so that it is no slide (deck/front-page/). */
 function readerTemplate(file) {
-  return `<template id="front-page">${chapterElement(file, READER_SEPARATORS, " data-front-page")}</template>`;
+  return `<template id="front-page">${readerElement(file)}</template>`;
 }
 
 function headOf({ title, description, dataSet, accent: { light, dark, inverse } }) {

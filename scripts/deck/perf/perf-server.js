@@ -1,6 +1,6 @@
 /**
  * Serves one talk to both sides of the comparison: the deck at `/`, and the plain approach at `/plain/`. Both read the
- * same chapters and CSV files with the same delay.
+ * same chapters and CSV files with the same delay; the deck gets its slides as HTML, as on a published site.
  */
 
 import { readFile } from "node:fs/promises";
@@ -9,6 +9,8 @@ import path from "node:path";
 
 import { addressOf, dataHandler, fileWithin, refuse, send } from "../data-handler.js";
 import { mediaTypeOf } from "../media-types.js";
+import { RENDERED_MARK, chapterElement } from "../talk-page.js";
+import { renderChapters } from "../text/rendered.js";
 
 const PLAIN = "/plain/";
 
@@ -26,6 +28,7 @@ export async function startPerfServer({ deck, plain, slides, benchmarks, chapter
   const own = await readFile(path.join(deck, "index.html"), "utf8");
   const names = chapters ?? chaptersIn(own);
   const serveData = dataHandler({ benchmarks, slides });
+  const rendered = await renderChapters(await readChapters(slides, names));
   let latency = 0;
 
   const server = http.createServer(async (request, response) => {
@@ -36,6 +39,8 @@ export async function startPerfServer({ deck, plain, slides, benchmarks, chapter
         // The plain page is in another folder and requests the same files there.
         request.url = request.url.replace(PLAIN, "/");
         if (latency > 0) await new Promise((resolve) => setTimeout(resolve, latency));
+        const html = rendered.get(address.slice(1));
+        if (html !== undefined) return send(request, response, mediaTypeOf(address), Buffer.from(html));
         return await serveData(request, response, () => refuse(response, 404, "no such file"));
       }
       return await serveBundle(request, response, address);
@@ -50,8 +55,14 @@ export async function startPerfServer({ deck, plain, slides, benchmarks, chapter
     const file = await fileWithin(folder, name);
     if (!file) return refuse(response, 404, `no such file: ${name}`);
     const body = await readFile(file);
-    const page = name === "index.html" ? Buffer.from(withChapters(body.toString("utf8"), names)) : body;
-    return send(request, response, mediaTypeOf(file), page);
+    if (name !== "index.html") return send(request, response, mediaTypeOf(file), body);
+    const page = withChapters(body.toString("utf8"), names);
+    return send(
+      request,
+      response,
+      mediaTypeOf(file),
+      Buffer.from(folder === deck ? withRenderedMark(page) : page),
+    );
   }
 
   await new Promise((resolve, reject) => {
@@ -80,11 +91,21 @@ export function chaptersIn(html) {
 
 /** The page with these chapters instead of its own. Pure. @throws {Error} if the page has no place for them */
 export function withChapters(html, names) {
-  const sections = names.map(
-    (name) => `<section data-markdown="${name}" data-separator="^\\n\\n\\n"
-      data-separator-vertical="^\\n\\n" data-separator-notes="^<!-- Note -->"></section>`,
-  );
+  const sections = names.map((name) => chapterElement(name));
   return html.replace(slidesOf(html), () => `<div class="slides">${sections.join("")}</div>`);
+}
+
+function withRenderedMark(html) {
+  const { name, content } = RENDERED_MARK;
+  return html.replace("</head>", `<meta name="${name}" content="${content}"></head>`);
+}
+
+async function readChapters(folder, names) {
+  const texts = names.map(async (name) => [
+    name,
+    await readFile(path.join(folder, path.basename(name)), "utf8"),
+  ]);
+  return new Map(await Promise.all(texts));
 }
 
 function slidesOf(html) {

@@ -37,7 +37,7 @@ const tagOf = (html, name) =>
   new RegExp(`<meta\\s(?:name|property)="${name}"\\scontent="([^"]*)"`).exec(html)?.[1] ?? null;
 
 /** A page that shows the site, with all addresses that it requested. */
-async function openSite(query, options = {}) {
+async function openSite(query, { prepare = () => {}, ...options } = {}) {
   const page = await browser.newPage({
     viewport: { width: 1280, height: 720 },
     reducedMotion: "reduce",
@@ -51,6 +51,7 @@ async function openSite(query, options = {}) {
     if (message.type() === "error" && !/status of 404/.test(message.text()))
       page.complaints.push(message.text());
   });
+  await prepare(page);
   await page.goto(`${site.url}${query}`);
   await page.waitForSelector("html[data-deck-ready]");
   return page;
@@ -89,7 +90,7 @@ test("no address in the page or its parts is absolute, so the site works anywher
 
 test("the built site has slides, tables, manifests and attempts, and no raw output", async () => {
   const files = await readdir(site.folder, { recursive: true });
-  assert.ok(files.includes("slides/00-hook.md"));
+  assert.ok(files.includes("slides/00-hook.html"));
   assert.ok(files.includes("benchmarks/fixture/manifest.json"));
   assert.ok(files.includes("benchmarks/fixture/rbd-journaling/aggregate/ratio-throughput-write-seq.low.csv"));
   const index = JSON.parse(await textOf("benchmarks/index.json"));
@@ -125,6 +126,52 @@ test("the first slide needs only the files that the budget calls JavaScript at s
   assert.match(await page.innerText(".reveal section.present h1"), /\w/);
   assert.ok(heldBack.length > 0, "the charts' code comes later");
   await page.close();
+});
+
+/** Makes the page of a site read its slides as the stage does: as Markdown. */
+async function withMarkdown(page) {
+  await page.route(
+    (url) => url.href.startsWith(`${site.url}?`),
+    async (route) => {
+      const response = await route.fetch();
+      const html = await response.text();
+      const body = html.replace(/<meta name="replay:rendered"[^>]*>/, "");
+      assert.notEqual(body, html);
+      await route.fulfill({ response, body });
+    },
+  );
+  await page.route("**/slides/*.md", async (route) => {
+    const name = path.basename(new URL(route.request().url()).pathname);
+    const body = await readFile(path.join(PROJECT, "slides", name), "utf8");
+    await route.fulfill({ contentType: "text/markdown; charset=utf-8", body });
+  });
+}
+
+test("its slides are those that a stage makes of the same Markdown, which it does not fetch", async () => {
+  const query = "?stage&data=fixture#/run-it";
+  /** Each slide with its elements and texts. */
+  const slidesOn = (page) =>
+    page.evaluate(() =>
+      [...document.querySelectorAll(".slides section")].map((section) => {
+        const names = [...section.querySelectorAll("*")].map(({ localName }) => localName);
+        return { id: section.id, text: section.textContent, names };
+      }),
+    );
+  const made = await openSite(query, { prepare: withMarkdown });
+  const here = await slidesOn(made);
+  assert.ok(made.asked.some((address) => address.endsWith("/slides/00-hook.md")));
+  await made.close();
+  const built = await openSite(query);
+  const there = await slidesOn(built);
+  assert.deepEqual(
+    built.asked.filter((address) => /\.md$|safe-markdown/.test(address)),
+    [],
+  );
+  await built.close();
+
+  assert.ok(here.length > 50, `${here.length} slides`);
+  here.forEach((slide, at) => assert.deepEqual(there[at], slide, slide.id));
+  assert.equal(there.length, here.length);
 });
 
 test("its fonts are within the budget", async () => {

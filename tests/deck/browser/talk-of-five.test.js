@@ -59,7 +59,7 @@ test("it is built, and opens with its first slide: title, speaker, event, reposi
       .join("\n"),
     "",
   );
-  assert.deepEqual((await readdir(path.join(site, "slides"))).sort(), ["end.md", "queue.md"]);
+  assert.deepEqual((await readdir(path.join(site, "slides"))).sort(), ["end.html", "queue.html"]);
   server = await serveFolder(site);
   const page = await open("");
   assert.equal(await page.title(), "How deep is your queue?");
@@ -77,6 +77,23 @@ test("it is built, and opens with its first slide: title, speaker, event, reposi
   assert.deepEqual([await accent("light"), await accent("dark")], ["rgb(0, 95, 153)", "rgb(124, 196, 245)"]);
   assert.deepEqual(page.complaints, []);
   await page.close();
+});
+
+test("a slide that would run a script is refused, with its file, and no site is written", async () => {
+  const file = path.join(talk.root, "slides/end.md");
+  const whole = await readFile(file, "utf8");
+  await writeFile(file, whole.replace("\n## ", "\n<script>alert(1)</script>\n\n## "));
+  try {
+    const site = path.join(talk.root, "refused");
+    await assert.rejects(talk.run("scripts/build.mjs", "--out", site, "--no-preview"), (error) => {
+      assert.equal(error.code, 1);
+      assert.match(error.stderr, /The site was not built: .*slides\/end\.md: .*<script>.*build again\./);
+      return true;
+    });
+    assert.ok(!(await readdir(talk.root)).includes("refused"));
+  } finally {
+    await writeFile(file, whole);
+  }
 });
 
 test("its charts are drawn from its data, in words that its verdicts choose, and a cut of another talk is none of its own", async () => {

@@ -6,10 +6,10 @@
  * elements that are already in the page, which are checked afterwards.
  */
 
-import DOMPurify from "dompurify";
+import createDOMPurify from "dompurify";
 import RevealMarkdown from "reveal.js/plugin/markdown";
 
-import { FRAME_ATTRIBUTES, REFUSED_ELEMENTS } from "../text/refused.js";
+import { FRAME_ATTRIBUTES, REFUSED_ELEMENTS } from "./refused.js";
 
 const RULES = {
   // Comments carry the attributes of slides and the options of charts.
@@ -20,38 +20,36 @@ const RULES = {
 };
 
 /**
- * @param {(refused: string[]) => void} onRefused   called with the parts that were removed from the slides, if any
- * @returns {object} list it among reveal's plugins, first
+ * Makes slides of the Markdown in the chapter elements below `root`.
+ * @param {Element} root
+ * @param {Window} [window]   whose document that is; a build has one of its own
+ * @returns {Promise<string[]>} the parts that were removed, each kind once
  */
-export function SafeMarkdown(onRefused = () => {}) {
-  return {
-    id: "markdown",
-    async init(deck) {
-      const refused = [];
-      // Once: if the rules came with each text, they would be read again each time, which takes longer than cleaning it.
-      DOMPurify.setConfig(RULES);
-      const root = deck.getRevealElement();
-      const clean = (html) => {
-        const cleaned = DOMPurify.sanitize(html);
-        refused.push(...DOMPurify.removed.map(inWords).filter(Boolean));
-        return cleaned;
-      };
-      await RevealMarkdown().init({
-        getRevealElement: () => root,
-        getConfig: () => ({ markdown: { hooks: { postprocess: clean } } }),
-      });
-      refused.push(...cleanAttributes(root));
-      if (refused.length) onRefused([...new Set(refused)]);
-    },
+export async function makeSlides(root, window = globalThis.window) {
+  const purifier = createDOMPurify(window);
+  // Once: if the rules came with each text, they would be read again each time, which takes longer than cleaning it.
+  purifier.setConfig(RULES);
+  const refused = [];
+  const clean = (html) => {
+    const cleaned = purifier.sanitize(html);
+    refused.push(...purifier.removed.map(inWords).filter(Boolean));
+    return cleaned;
   };
+  // The only parts of a deck that the plugin needs.
+  await RevealMarkdown().init({
+    getRevealElement: () => root,
+    getConfig: () => ({ markdown: { hooks: { postprocess: clean } } }),
+  });
+  refused.push(...cleanAttributes(root, purifier));
+  return [...new Set(refused)];
 }
 
 /** Removes every attribute below `root` that runs or loads something; returns which. */
-function cleanAttributes(root) {
+function cleanAttributes(root, purifier) {
   const refused = [];
   for (const element of root.querySelectorAll("section, section *")) {
     for (const { name, value } of [...element.attributes]) {
-      if (!isRefused(element.localName, name, value)) continue;
+      if (!isRefused(element.localName, name, value, purifier)) continue;
       element.removeAttribute(name);
       refused.push(attributeInWords(name, element));
     }
@@ -59,10 +57,10 @@ function cleanAttributes(root) {
   return refused;
 }
 
-function isRefused(tag, name, value) {
+function isRefused(tag, name, value, purifier) {
   if (FRAME_ATTRIBUTES.includes(name)) return true;
   // Ids are the names of slides and may be any word; other attributes must be known.
-  return name !== "id" && !DOMPurify.isValidAttribute(tag, name, value);
+  return name !== "id" && !purifier.isValidAttribute(tag, name, value);
 }
 
 function inWords({ element, attribute, from }) {

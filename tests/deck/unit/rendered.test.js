@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { RefusedParts, renderChapters } from "../../../scripts/deck/text/rendered.js";
+
+const htmlOf = async (text, options = {}) => {
+  const file = options.readerPage ?? "slides/a.md";
+  const rendered = await renderChapters(new Map([[file, text]]), options);
+  assert.deepEqual([...rendered.keys()], [file.replace(".md", ".html")]);
+  return rendered.get(file.replace(".md", ".html"));
+};
+const count = (html, pattern) => [...html.matchAll(pattern)].length;
+
+test("a chapter becomes a stack of slides, with their attributes and notes", async () => {
+  const html = await htmlOf(
+    '<!-- .slide: id="one" data-timing="10" -->\n## One\n\n- a <!-- .element: class="fragment" -->\n\n<!-- Note -->\n**Cue**\n\n\n## Two\n',
+  );
+  assert.match(html, /^<section>\s*<section [^>]*id="one" data-timing="10"/);
+  assert.equal(count(html, /<section/g), 3);
+  assert.match(html, /<h2>One<\/h2>/);
+  assert.match(html, /<li class="fragment">a/);
+  assert.match(html, /<aside class="notes"><p><strong>Cue<\/strong>/);
+});
+
+test("line ends of Windows and a byte order mark change nothing", async () => {
+  const text = "## One\n\nWords.\n\n\n## Two\n";
+  assert.equal(await htmlOf(`\uFEFF${text.replaceAll("\n", "\r\n")}`), await htmlOf(text));
+});
+
+test("the reader's page is parted into sections, one below another", async () => {
+  const text = "## One\n\n\n## Two\n\n\n## Three\n";
+  assert.equal(count(await htmlOf(text, { readerPage: "slides/reader.md" }), /<section/g), 3);
+  assert.equal(count(await htmlOf(text), /<section/g), 4);
+});
+
+test("an empty chapter stays empty, so that the page can say so", async () => {
+  assert.equal(await htmlOf("\n \r\n"), "");
+});
+
+test("a slide that would run or load something is refused, with its file and what it is", async () => {
+  for (const [text, what] of [
+    ["## One\n\n<script>alert(1)</script>", /slides\/a\.md: .*<script>/],
+    ['## One\n\n<img src="x.png" onerror="alert(1)">', /slides\/a\.md: .*onerror of <img>/],
+    ["## One\n\n<iframe></iframe>", /slides\/a\.md: .*<iframe>/],
+    ['<!-- .slide: onclick="alert(1)" -->\n## One', /slides\/a\.md: .*onclick of <section>/],
+    ['<!-- .slide: data-background-iframe="x" -->\n## One', /data-background-iframe of <section>/],
+  ]) {
+    await assert.rejects(htmlOf(text), (error) => {
+      assert.ok(error instanceof RefusedParts, error.stack);
+      assert.match(error.message, what);
+      return true;
+    });
+  }
+});
+
+test("rendering leaves no name of a browser's behind", async () => {
+  await htmlOf("## One");
+  assert.equal(globalThis.Node, undefined);
+});
