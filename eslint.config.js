@@ -28,6 +28,7 @@ export default [
       "no-eval": "error",
       "no-implied-eval": "error",
       "no-new-func": "error",
+      "no-unused-expressions": "error",
       "object-shorthand": "error",
       "require-await": "error",
     },
