@@ -3,13 +3,14 @@
  * comes from the chart plugin; this module adds what only the deck knows. Pure.
  */
 
-import { summarize, withSeries } from "chartjs-plugin-csv";
+import { formatValue, summarize, withSeries } from "chartjs-plugin-csv";
 import { marginWords } from "../data/margin.js";
-import { chartedAs } from "./charted.js";
+import { medianOf } from "../data/median.js";
+import { STRIP, chartedAs } from "./charted.js";
 
 /**
  * @param {object} chart
- * @param {string} chart.kind   line, bar or scatter
+ * @param {string} chart.kind   line, bar, scatter or strip
  * @param {string|null} chart.heading   the heading above it
  * @param {string|null} chart.quantity   what its y axis measures, in words
  * @param {import("chartjs-plugin-csv").Model} chart.model
@@ -20,14 +21,26 @@ import { chartedAs } from "./charted.js";
  * @param {string|null} [chart.compared]   the data set that is drawn beside it
  */
 export function sentenceOf({ margin = null, dataSet, compared = null, axes, ...chart }) {
-  return summarize(withSeries(chart.model, chart.shown), {
-    ...axes,
-    type: chart.kind,
-    title: [chart.heading, chart.quantity].filter(Boolean).join(", "),
-    xTitle: axes.xLabel,
-    second: compared,
-    notes: [margin && `shaded, ${marginWords(margin)}`, dataSet && `data set ${dataSet}`],
+  const model = withSeries(chart.model, chart.shown);
+  const title = [chart.heading, chart.quantity].filter(Boolean).join(", ");
+  const notes = [margin && `shaded, ${marginWords(margin)}`, dataSet && `data set ${dataSet}`];
+  if (chart.kind === STRIP)
+    return trialsInWords(model, { title, axes, notes: [...notes, compared && `compared with ${compared}`] });
+  const { kind: type } = chart;
+  return summarize(model, { ...axes, type, title, xTitle: axes.xLabel, second: compared, notes });
+}
+
+/** What a strip shows: the order of its trials means nothing, and the worst one counts. */
+function trialsInWords({ series }, { title, axes, notes }) {
+  const say = (value) => formatValue(value, axes.yUnit);
+  const told = series.map(({ name, points }) => {
+    const values = points.flatMap(({ y }) => (y === null ? [] : [y]));
+    if (values.length === 0) return `${name} not measured`;
+    if (values.length === 1) return `${name} ${say(values[0])} in the only trial`;
+    return `${name} median ${say(medianOf(values))}, worst ${say(Math.max(...values))} of ${values.length} trials`;
   });
+  if (told.length === 0) told.push("no series shown yet");
+  return `Trials${title ? ` of ${title}` : ""}: ${[...told, ...notes.filter(Boolean)].join("; ")}.`;
 }
 
 /**

@@ -7,7 +7,7 @@
 
 import { parseCsv } from "chartjs-plugin-csv";
 
-import { medianOf, ratioOf } from "./statistics.js";
+import { ratioOf, spreadOf } from "./statistics.js";
 
 const LONG = ["series", "x", "y", "low", "high", "n"];
 /** Which value each file of a wide chart holds, by the suffix before `.csv`. */
@@ -88,7 +88,7 @@ export class Film {
       if (!values.has(key)) values.set(key, []);
       values.get(key).push(y);
     }
-    const estimate = this.#ratio ? (ys) => ratioOf(ys, this.#quantiles) : medianOf;
+    const estimate = this.#ratio ? (ys) => ratioOf(ys, this.#quantiles) : spreadOf;
     return new Map([...values].map(([key, ys]) => [key, estimate(ys)]));
   }
 

@@ -4,12 +4,11 @@
  * A finished chart is read from its file; these figures are used only while a recorded run plays.
  */
 
+import { medianOf } from "../data/median.js";
+
 /** Median, smallest, largest and number of runs. */
-export function medianOf(values) {
-  const ordered = [...values].sort((a, b) => a - b);
-  const half = ordered.length >> 1;
-  const y = ordered.length % 2 ? ordered[half] : (ordered[half - 1] + ordered[half]) / 2;
-  return { y, low: ordered[0], high: ordered.at(-1), n: ordered.length };
+export function spreadOf(values) {
+  return { y: medianOf(values), low: Math.min(...values), high: Math.max(...values), n: values.length };
 }
 
 /**

@@ -7,6 +7,7 @@ import { Chart, ScatterController } from "chart.js";
 import { csvOf, formatValue } from "chartjs-plugin-csv";
 
 import { unbroken } from "../data/format.js";
+import { medianOf } from "../data/median.js";
 
 /** The part of a lane over which dots are spread, and the part that the median's line takes. */
 const SPREAD = 0.36;
@@ -35,13 +36,6 @@ export function dotsAcross(count, { middle, width }) {
   const places = Math.min(PLACES, Math.max(1, count));
   const offset = (index) => (places === 1 ? 0 : ((index * 3) % places) / (places - 1) - 0.5);
   return Array.from({ length: count }, (_, index) => middle + offset(index) * width * SPREAD);
-}
-
-/** The middle value, or the mean of the two in the middle. Pure. */
-export function medianOf(values) {
-  const ordered = [...values].sort((a, b) => a - b);
-  const half = ordered.length >> 1;
-  return ordered.length % 2 ? ordered[half] : (ordered[half - 1] + ordered[half]) / 2;
 }
 
 export class StripController extends ScatterController {

@@ -301,6 +301,8 @@ export interface ShownChart {
   model: Model;
   shown: string[];
   axes: Format & { xLabel: string | null; xUnit: Unit | null; yUnit: Unit | null };
+  /** False if each point is one observation, so that its count says nothing. */
+  counted?: boolean;
 }
 
 export interface DataTable {

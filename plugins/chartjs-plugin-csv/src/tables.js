@@ -13,7 +13,8 @@ const MOST_POINTS = 500;
 
 /**
  * @typedef {{heading: string|null, quantity: string|null, model: import("./table.js").Model, shown: string[],
- *            axes: {xLabel: string|null, xUnit: string|null, yUnit: string|null, prefix?: string}}} Shown   a chart as people see it
+ *            axes: {xLabel: string|null, xUnit: string|null, yUnit: string|null, prefix?: string}, counted?: boolean}} Shown
+ *   a chart as people see it; counted: false if each point is one observation, so that its count says nothing
  * @typedef {{value: number|null, text: string, detail: string|null}} Cell
  * @typedef {{caption: string, valuesCaption: string, groups: {title: string, columns: string[]}[], xLabel: string,
  *            rows: {title: string, cells: Cell[]}[]}} Table   `groups`: the columns of each chart;
@@ -59,12 +60,12 @@ function crossTable(sheaf) {
   const xs = [...new Set(sheaf.flatMap(({ model }) => model.xs))];
   if (typeof xs[0] === "number") xs.sort((a, b) => a - b);
   const points = sheaf.flatMap((chart) => seriesOf(chart).flatMap((series) => series.points));
-  const n = counts([points]);
+  const n = countsOf(sheaf);
   const oneCount = n !== null && !n.includes("–");
   const columns = sheaf.flatMap((chart) => {
     return seriesOf(chart).map((series) => {
       const byX = new Map(series.points.map((point) => [point.x, point]));
-      return (x) => cellOf(byX.get(x) ?? null, chart.axes, oneCount);
+      return (x) => cellOf(byX.get(x) ?? null, chart.axes, oneCount || !isCounted(chart));
     });
   });
   const names = new Set(sheaf.flatMap((chart) => seriesOf(chart).map(({ name }) => name)));
@@ -86,6 +87,13 @@ function crossTable(sheaf) {
       cells: columns.map((column) => column(x)),
     })),
   };
+}
+
+const isCounted = ({ counted = true }) => counted;
+
+/** How many observations the points of some charts have behind them. */
+function countsOf(charts) {
+  return counts(charts.filter(isCounted).flatMap((chart) => seriesOf(chart).map(({ points }) => points)));
 }
 
 function cellOf(point, { yUnit, prefix }, countIsSaid) {
@@ -111,7 +119,7 @@ function list(chart, maxRows) {
   const all = seriesOf(chart).flatMap(({ name, points }) => points.map((point) => ({ name, point })));
   const kept = all.slice(0, maxRows);
   const left = all.length - kept.length;
-  const caption = captionOf([chart], { n: counts([all.map(({ point }) => point)]) });
+  const caption = captionOf([chart], { n: countsOf([chart]) });
   const whole = left
     ? `${caption} · the first ${kept.length} of ${all.length} points; the CSV has all`
     : caption;

@@ -71,6 +71,17 @@ test("counts that differ stand in the cells; an x that one chart lacks is empty 
   assert.deepEqual(table.rows[2].cells[1], { value: null, text: "–", detail: null });
 });
 
+test("where each point is one observation, a table says no count", () => {
+  const trials = ratioChart("A", [2, 3, 4]);
+  for (const one of trials.model.series[0].points) one.n = 1;
+  assert.match(tablesOf([trials])[0].caption, / · n = 1$/);
+  const [table] = tablesOf([{ ...trials, counted: false }]);
+  assert.match(table.caption, / · interval beside it$/);
+  assert.equal(table.rows[0].cells[0].detail, "1.50–2.50");
+  const [both] = tablesOf([ratioChart("B", [5, 6, 7]), { ...trials, counted: false }]);
+  assert.match(both.caption, / · n = 10$/);
+});
+
 test("charts over other axes have tables of their own, and so do charts with many series", () => {
   const seconds = ratioChart("B", [1, 2, 3]);
   seconds.axes = { ...RATIO_AXES, xUnit: "seconds" };

@@ -49,6 +49,32 @@ test("a sentence names only visible series, says what was not measured, and stay
   );
 });
 
+test("a strip is its median and its worst trial, since the order of trials means nothing", () => {
+  const trials = (...ys) => ys.map((y, at) => point(at + 1, y, { n: 1 }));
+  const series = [
+    { name: "Journal", points: trials(0.5, 4.84, 2, null, 1) },
+    { name: "Snapshots", points: trials(12) },
+    { name: "Nothing", points: trials(null) },
+  ];
+  const chart = {
+    kind: "strip",
+    heading: "Forced",
+    quantity: "Recovery point",
+    model: { kind: "long", xLabel: "x", xs: [1, 2, 3, 4, 5], series },
+    axes: { xLabel: "Trial", xUnit: "count", yUnit: "seconds" },
+    dataSet: "mine",
+  };
+  assert.equal(
+    sentenceOf({ ...chart, shown: ["Journal", "Snapshots", "Nothing"] }),
+    "Trials of Forced, Recovery point: Journal median 1.5 s, worst 4.84 s of 4 trials; " +
+      "Snapshots 12 s in the only trial; Nothing not measured; data set mine.",
+  );
+  assert.equal(
+    sentenceOf({ ...chart, heading: null, quantity: null, dataSet: null, shown: [] }),
+    "Trials: no series shown yet.",
+  );
+});
+
 test("the other view of a file is beside it, or where the author says", () => {
   assert.equal(
     otherSource("benchmarks/a/b/aggregate/ratio-iops-x.csv"),

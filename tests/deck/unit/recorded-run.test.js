@@ -9,7 +9,7 @@ import fc from "fast-check";
 
 import { chartFileIn } from "../../../deck/recorded-run/chart-file.js";
 import { Film, arrivedRuns, changesBetween, lastMoment } from "../../../deck/recorded-run/film.js";
-import { medianOf, ratioOf } from "../../../deck/recorded-run/statistics.js";
+import { ratioOf, spreadOf } from "../../../deck/recorded-run/statistics.js";
 import { Playback, groupsOf, timelineOf } from "../../../deck/recorded-run/timeline.js";
 import { formatDuration, lackingWords, runPosition, runTitle } from "../../../deck/recorded-run/words.js";
 
@@ -37,9 +37,9 @@ const near = (actual, expected, why) =>
 // Statistics --------------------------------------------------------------------------------------------------------
 
 test("a median is the middle value, or the mean of the two middle ones, with the least and the greatest", () => {
-  assert.deepEqual(medianOf([3, 1, 2]), { y: 2, low: 1, high: 3, n: 3 });
-  assert.deepEqual(medianOf([10, 2, 4, 1]), { y: 3, low: 1, high: 10, n: 4 });
-  assert.deepEqual(medianOf([5]), { y: 5, low: 5, high: 5, n: 1 });
+  assert.deepEqual(spreadOf([3, 1, 2]), { y: 2, low: 1, high: 3, n: 3 });
+  assert.deepEqual(spreadOf([10, 2, 4, 1]), { y: 3, low: 1, high: 10, n: 4 });
+  assert.deepEqual(spreadOf([5]), { y: 5, low: 5, high: 5, n: 1 });
 });
 
 test("a ratio is the geometric mean with a t-interval, and one pair has no interval", () => {
@@ -181,7 +181,7 @@ test("any frame of any recording is what derive would have made of the runs unti
             const found = ["", "min", "max", "n"].map((suffix) => table(files[suffix])[series][x]);
             if (arrived.length === 0) assert.deepEqual(found, [null, null, null, null]);
             else {
-              near(found[0], medianOf(arrived).y);
+              near(found[0], spreadOf(arrived).y);
               near(found[1], Math.min(...arrived));
               near(found[2], Math.max(...arrived));
               assert.equal(found[3], arrived.length);
