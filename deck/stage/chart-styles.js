@@ -5,6 +5,7 @@
 
 import { seriesNames } from "chartjs-plugin-csv";
 
+import { STRIP } from "../chart-tools/charted.js";
 import { roomForNames } from "./strip-chart.js";
 
 /**
@@ -70,8 +71,7 @@ const STRIP_OPTIONS = {
  */
 export function optionsFor(kind, src, colorOf, entry = null) {
   const name = src?.split("/").at(-1) ?? "";
-  if (kind === "strip")
-    return { ...STRIP_OPTIONS, plugins: { ...STRIP_OPTIONS.plugins, csv: knownOf(entry) } };
+  if (kind === STRIP) return { ...STRIP_OPTIONS, plugins: { ...STRIP_OPTIONS.plugins, csv: knownOf(entry) } };
   return name.startsWith("ratio-") ? ratioOptions(colorOf, entry) : { plugins: { csv: knownOf(entry) } };
 }
 

@@ -6,6 +6,7 @@
 import { Chart, ScatterController } from "chart.js";
 import { csvOf, formatValue } from "chartjs-plugin-csv";
 
+import { STRIP } from "../chart-tools/charted.js";
 import { unbroken } from "../data/format.js";
 import { medianOf } from "../data/median.js";
 
@@ -39,7 +40,7 @@ export function dotsAcross(count, { middle, width }) {
 }
 
 export class StripController extends ScatterController {
-  static id = "strip";
+  static id = STRIP;
 
   updateElements(points, start, count, mode) {
     super.updateElements(points, start, count, mode);

@@ -46,9 +46,13 @@ export function filesAtStart(output) {
 /**
  * The files that the first chart needs, with those at start. Pure.
  * @param {object[]} output   as for `filesAtStart`
+ * @throws {Error} if no chunk draws charts: then the budget of the first chart would hold nothing
  */
 export function filesForChart(output) {
-  return filesFrom(output, ({ facadeModuleId }) => CHART_CODE.test(facadeModuleId ?? ""));
+  const found = filesFrom(output, ({ facadeModuleId }) => CHART_CODE.test(facadeModuleId ?? ""));
+  if (found.size === 0)
+    throw new Error(`no chunk begins with a module like ${CHART_CODE}, which draws charts`);
+  return found;
 }
 
 /** The chunks that `begins` accepts, and what they import statically. */

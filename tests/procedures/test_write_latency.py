@@ -320,11 +320,14 @@ def test_latency_and_cost_of_each_mode_are_measured_while_mirroring_runs(campaig
         assert math.isfinite(figure(*place, "osd_cpu_seconds_above_idle_per_write"))
     ledgers = [one["samples"]["ledger"]["primary"] for one in sidecars]
     assert all(ledger[osd]["cpu"]["seconds"] > 0 for ledger in ledgers for osd in ("osd.0", "osd.1", "osd.2"))
-    # At smoke scale there is no ramp, so each write is counted. Opening and closing a journal takes a dozen writes at
-    # most, however few of the client's a slow machine does meanwhile.
-    for place in rows:
-        count = figure(*place, "operations")
-        assert figure(*place, "osd_plain_writes_per_write") * count == pytest.approx(count, abs=0.05 * count + 12)
+    # At smoke scale there is no ramp, so each write is counted. Opening and closing an image takes some more, however
+    # few of the client's a slow machine does meanwhile: at most 4 in the shipped cells of amplification, with a journal
+    # 12, and with snapshots 6.
+    for load, variant in rows:
+        count = figure(load, variant, "operations")
+        others = figure(load, variant, "osd_plain_writes_per_write") * count - count
+        most = {"none": 4, "snapshot-every-second": 6}.get(variant, 12)
+        assert -0.05 * count <= others <= max(0.05 * count, most)
     none, journal, mirrored = (("one-writer", name) for name in ("none", "journal", "journal-mirrored"))
     assert figure(*none, "osd_bytes_per_byte") == pytest.approx(1, abs=0.1)
     assert figure(*journal, "osd_bytes_per_byte") == pytest.approx(2, abs=0.1)

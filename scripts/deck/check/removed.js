@@ -1,4 +1,4 @@
-/** What the deck removes from slides before it shows them, or does not load; see deck/stage/safe-markdown.js. */
+/** What the deck removes from slides before it shows them, or does not load; see deck/text/safe-markdown.js. */
 
 import { FRAME_ATTRIBUTES, REFUSED_ELEMENTS } from "../../../deck/text/refused.js";
 import { nodesOf, placeOf } from "../text/segments.js";

@@ -10,6 +10,7 @@ import path from "node:path";
 import { addressOf, dataHandler, fileWithin, refuse, send } from "../data-handler.js";
 import { mediaTypeOf } from "../media-types.js";
 import { RENDERED_MARK, chapterElement } from "../talk-page.js";
+import { unescapeHtml } from "../text/escape.js";
 import { renderChapters } from "../text/rendered.js";
 
 const PLAIN = "/plain/";
@@ -86,7 +87,7 @@ export async function startPerfServer({ deck, plain, slides, benchmarks, chapter
 
 /** The chapters that a page's slides name, in order. Pure. */
 export function chaptersIn(html) {
-  return [...slidesOf(html).matchAll(/data-markdown="([^"]+)"/g)].map(([, name]) => name);
+  return [...slidesOf(html).matchAll(/data-markdown="([^"]+)"/g)].map(([, name]) => unescapeHtml(name));
 }
 
 /** The page with these chapters instead of its own. Pure. @throws {Error} if the page has no place for them */

@@ -108,6 +108,7 @@ test("slides near the current one are laid out when there is time, one slide a f
       const before = marked();
       deck.slide(h, v);
       const atOnce = marked().filter((one) => !before.includes(one));
+      const far = marked().filter(({ style }) => style.display === "none");
       const counts = [marked().length];
       for (let frame = 0; frame < 60; frame += 1) {
         await new Promise(requestAnimationFrame);
@@ -115,12 +116,14 @@ test("slides near the current one are laid out when there is time, one slide a f
       }
       return {
         atOnce: atOnce.map((one) => one.id),
+        far: far.map((one) => one.id),
         most: Math.max(...counts.slice(1).map((count, at) => count - counts[at])),
         shown: [...slide.children].some((part) => part.checkVisibility()),
       };
     }, name);
-  const { atOnce, most, shown } = await change("answer");
+  const { atOnce, far, most, shown } = await change("answer");
   assert.deepEqual(atOnce, ["answer"], "only the new slide itself");
+  assert.deepEqual(far, [], "what is no longer near will be laid out anew");
   assert.equal(most, 1);
   assert.equal(shown, true);
   await page.waitForFunction(

@@ -44,6 +44,12 @@ test("the start needs the entry and all of its static imports, however deep", ()
 
 test("the first chart needs the code that draws it, and what that imports", () => {
   assert.deepEqual([...filesForChart(OUTPUT)].sort(), ["cells.js", "charts.js", "deep.js"]);
+  const without = OUTPUT.filter(({ fileName }) => fileName !== "charts.js");
+  assert.throws(
+    () => filesForChart(without),
+    /no chunk begins with .*chart-code/,
+    "its budget would hold nothing",
+  );
 });
 
 test("files are measured as they are sent: scripts with gzip, fonts as they are", async () => {
@@ -51,13 +57,16 @@ test("files are measured as they are sent: scripts with gzip, fonts as they are"
   const script = "const a = 1;\n".repeat(1000);
   try {
     await writeFile(path.join(folder, "index.js"), script);
+    await writeFile(path.join(folder, "charts.js"), script);
     await writeFile(path.join(folder, "inter.woff2"), Buffer.alloc(5000));
+    const charts = chunk("charts.js", { facadeModuleId: "/replay/deck/stage/chart-code.js" });
     const parts = await weigh(
-      [chunk("index.js", { isEntry: true }), asset("inter.woff2"), asset("a.md")],
+      [chunk("index.js", { isEntry: true }), charts, asset("inter.woff2"), asset("a.md")],
       folder,
     );
     assert.deepEqual(parts, [
       { file: "inter.woff2", kind: "font", when: "start", bytes: 5000 },
+      { file: "charts.js", kind: "script", when: "chart", bytes: gzipSync(script).length },
       { file: "index.js", kind: "script", when: "start", bytes: gzipSync(script).length },
     ]);
   } finally {
