@@ -249,10 +249,16 @@ def tidy(campaign, name):
 @pytest.mark.sandbox
 @pytest.mark.of_release
 def test_a_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaign):
-    measure_as_shipped(campaign, "fio-profile")
+    said = measure_as_shipped(campaign, "fio-profile").said
     load_seconds = RAMP_SECONDS + design("fio-profile", "smoke").sizing.target_seconds
-    for sidecar in campaign.sidecars("fio-profile"):
-        assert sidecar["valid"]
+    sidecars = campaign.sidecars("fio-profile")
+    assert all(sidecar["valid"] for sidecar in sidecars)
+    # On a machine that stalls, fewer than two readings may be certain to lie within a load.
+    unknown = {sidecar["variant"] for sidecar in sidecars if "daemons" not in sidecar["samples"]}
+    assert said.count("what the daemons did under load is not known") == len(unknown), "the person is told of each"
+    for sidecar in sidecars:
+        if sidecar["variant"] in unknown:
+            continue
         began, ended = (datetime.fromisoformat(sidecar[moment]) for moment in ("started_at", "ended_at"))
         tool_seconds = (ended - began).total_seconds()
         sample = sidecar["samples"]["daemons"]
@@ -264,10 +270,13 @@ def test_a_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaign):
         assert (reads > writes) == (sidecar["variant"] != "random-write"), "the mix reads 70 of 100"
     rows = tidy(campaign, "fio-profile")
     assert set(rows) == {"random-read", "mixed", "random-write"}
-    for row in rows.values():
+    for variant, row in rows.items():
+        assert float(row["latency_p50_seconds"]) <= float(row["latency_p99_9_seconds"])
+        if variant in unknown:
+            assert not row.get("osd_cores_mean") and not row.get("machine_cpu_fraction"), "what is not known is empty"
+            continue
         assert 0 < float(row["osd_cores_mean"]) <= float(row["osd_cores_worst"])
         assert 0 < float(row["machine_cpu_fraction"]) <= 1
-        assert float(row["latency_p50_seconds"]) <= float(row["latency_p99_9_seconds"])
 
 
 @pytest.mark.sandbox
