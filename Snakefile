@@ -21,8 +21,8 @@ from snakemake.exceptions import WorkflowError
 from replay.base.errors import ReplayError
 from replay.base.paths import ROOT
 from replay.derive.part import PART, RATIOS
-from replay.workflow import settings as replay_settings
-from replay.workflow.notes import (
+from replay.claims.workflow import settings as replay_settings
+from replay.claims.workflow.notes import (
     ANSWER_NOTE,
     ANSWERED,
     CLAIMS_NOTE,
@@ -44,7 +44,7 @@ WHOLE = [
     *([*ANSWERED, ANSWER_NOTE] if replay_settings.answer_files() else []),
 ]
 MARKERS = SETTINGS.markers()
-JOB = f"{sys.executable} -m replay.workflow.job"
+JOB = f"{sys.executable} -m replay.claims.workflow.job"
 of_data_set = replay_settings.data_set_pattern
 of_experiment = replay_settings.experiment_pattern
 

@@ -15,7 +15,7 @@ from replay.base.command_line import guarded
 from replay.base.disk import explained, mount_point
 from replay.base.errors import ReplayError, cleaning_up, during
 from replay.base.progress import Progress
-from replay.raw import durable
+from replay.evidence import durable
 from support.patience import patient
 
 

@@ -58,7 +58,7 @@ def test_a_bug_in_deriving_is_shown_and_is_never_called_a_success(tree, capfd, m
     def run(options):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("replay.workflow.command.run", run)
+    monkeypatch.setattr("replay.cli.derive_command.run", run)
     assert say_claims("mine", ["rbd-journaling"], 0) == 1
     said = capfd.readouterr()
     assert "ZeroDivisionError: a bug" in said.err

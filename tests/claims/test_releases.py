@@ -12,7 +12,7 @@ from replay.claims.compare import compare
 from replay.claims.compare_output import compared_claims
 from replay.claims.files import judge_data_set
 from replay.claims.load import load_book
-from replay.describe.releases import releases_document, write_releases
+from replay.claims.describe.releases import releases_document, write_releases
 from support.claims import write_tidy
 
 CLAIM = "journal-4k-seq-write"

@@ -12,9 +12,9 @@ from replay.cluster import versions as module
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.health import classify
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
-from replay.raw.record import SampleTable
-from replay.samplers.daemons import COUNTERS, counters_in
-from replay.samplers.mirror import MirrorSampler
+from replay.evidence.record import SampleTable
+from replay.measure.samplers.daemons import COUNTERS, counters_in
+from replay.measure.samplers.mirror import MirrorSampler
 from support.releases import RECORDED, answer_of, names_of
 
 of_every_release = pytest.mark.parametrize("release", RECORDED)

@@ -13,10 +13,10 @@ from replay.cluster.site_file import load_site
 from replay.cluster.stuck import stuck_groups, stuck_sentence
 from replay.measure.bench import open_bench
 from replay.measure.guard import Guard
-from replay.owned.experiment_pools import PoolSpec, create_pool, remove_leftover_pools
+from replay.ownership.experiment_pools import PoolSpec, create_pool, remove_leftover_pools
 from replay.preflight.checks import check_cluster
 from replay.preflight.findings import Findings
-from replay.procedures.placement import placement_files
+from replay.protocols.placement import placement_files
 from support.patience import wait_until
 
 

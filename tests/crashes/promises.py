@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from crashes.ground import CLUSTER, COMMANDS, COPIES, DATA_SET, EXPERIMENT, FSID, RAW, SITE
-from replay.owned.account import Account
-from replay.owned.ledger import Ledger
-from replay.raw.read import list_raw, verify
+from replay.ownership.account import Account
+from replay.ownership.ledger import Ledger
+from replay.evidence.read import list_raw, verify
 from support.evidence import evidence_of
 
 #: A recorded file's path and content.

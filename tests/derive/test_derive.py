@@ -7,7 +7,7 @@ import pytest
 
 from replay.base.stats import median, paired_log_ratio
 from replay.derive.experiment import derive_experiment
-from replay.workflow.dataset import derive_data_set
+from replay.claims.workflow.dataset import derive_data_set
 from support.rawtree import METRICS, VARIANTS, RawTree, rbd_bench_output
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.config.experiments import load_experiment
+from replay.design.experiments import load_experiment
 from replay.derive.amplification import OVER_CELL, Entity, ledger_entities
 from replay.derive.designs import Design, DesignCell
 from replay.derive.entities import COLUMNS, entities_csv, entity_charts

@@ -11,12 +11,12 @@ import pytest
 from replay.base.errors import EvidenceError, ReplayError
 from replay.base.paths import ROOT
 from replay.derive.reseal import reseal
-from replay.raw.copies import ALTERED, read_stamp
-from replay.raw.pack import write_pack
-from replay.raw.sums import sums_text
-from replay.workflow.command import main
-from replay.workflow.dataset import derive_data_set
-from replay.workflow.watch import Watcher
+from replay.evidence.copies import ALTERED, read_stamp
+from replay.evidence.pack import write_pack
+from replay.evidence.sums import sums_text
+from replay.cli.derive_command import main
+from replay.claims.workflow.dataset import derive_data_set
+from replay.claims.workflow.watch import Watcher
 from support.datasets import (
     POINT,
     STDOUT,

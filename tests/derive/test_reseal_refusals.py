@@ -14,9 +14,9 @@ from replay.design.plan_file import PlanFile
 from replay.measure import block
 from replay.measure import command as measure
 from replay.preflight.plan import plans
-from replay.raw.copies import ALTERED, read_stamp
-from replay.workflow.command import main
-from replay.workflow.dataset import derive_data_set
+from replay.evidence.copies import ALTERED, read_stamp
+from replay.cli.derive_command import main
+from replay.claims.workflow.dataset import derive_data_set
 from support.datasets import (
     POINT,
     STDOUT,

@@ -17,10 +17,10 @@ import pytest
 
 from replay.base.paths import ROOT
 from replay.cli.main import main
-from replay.config.experiments import load_experiment
+from replay.design.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.design.selection import narrowed
-from replay.workflow.command import main as derive
+from replay.cli.derive_command import main as derive
 from support.patience import patient
 from support.scripted_rbd import ScriptedRbd
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from replay.owned.ledger import Ledger
+from replay.ownership.ledger import Ledger
 from replay.sandbox import Sandbox, daemons, load, processes, up
 from support.campaign import Campaign
 from support.patience import patient

@@ -20,8 +20,8 @@ from replay.base.paths import ROOT
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Pool, Pools
-from replay.config.experiments import experiment_names, load_experiment
-from replay.config.time_window import TimeWindow
+from replay.design.experiments import experiment_names, load_experiment
+from replay.design.time_window import TimeWindow
 from replay.design.estimate import (
     HOST_SECONDS,
     PILOTS,
@@ -39,10 +39,10 @@ from replay.measure.command import plan_lines
 from replay.measure.guard import Guard
 from replay.measure.sentry import RunStoppedError, Sentry
 from replay.preflight.plan import estimate, raw_directory, refuse_mixed_scales
-from replay.raw import evidence
-from replay.raw.history import History
-from replay.raw.record import Measured
-from replay.raw.seal import seal
+from replay.evidence import evidence
+from replay.evidence.history import History
+from replay.evidence.record import Measured
+from replay.evidence.seal import seal
 from support.bench import in_memory, waiting
 
 CLEAN = {

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.config.experiments import load_experiment
+from replay.design.experiments import load_experiment
 from replay.design.design import Skip
 from replay.design.expansion import expand
 from replay.design.media import Write
@@ -14,7 +14,7 @@ from replay.design.needs import NUMBER, WHOLE, Needs, Option
 from replay.measure import procedure as lifecycle
 from replay.measure.parts import Driver, Target, Watch
 from replay.measure.procedure import Procedure
-from replay.raw.record import Measured, Wait
+from replay.evidence.record import Measured, Wait
 from replay.tools import OutputError, Reader, Result
 from support.bench import bench_of
 

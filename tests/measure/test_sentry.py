@@ -17,7 +17,7 @@ from replay.cluster.ceilings import Ceilings, Stop
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.health import classify
 from replay.cluster.site import Pool, Pools
-from replay.config.experiments import load_experiment
+from replay.design.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.measure import runner
 from replay.measure.guard import Guard
@@ -25,9 +25,9 @@ from replay.measure.parts import Driver
 from replay.measure.procedure import Procedure
 from replay.measure.sentry import Halted, RunStoppedError, Sentry, without_interruption
 from replay.measure.stop_mark import mark_stopped, take_mark
-from replay.owned.ledger import Ledger
-from replay.raw.record import Measured
-from replay.tools.running.process import run_tool
+from replay.ownership.ledger import Ledger
+from replay.evidence.record import Measured
+from replay.cluster.running.process import run_tool
 from support.bench import bench_of
 from support.patience import patient, wait_until
 

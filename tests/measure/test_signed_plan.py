@@ -22,8 +22,8 @@ from replay.measure import signed_plan
 from replay.measure.arguments import COMMAND
 from replay.measure.run import chosen, write_plan
 from replay.measure.signed_plan import read_signed_plan
-from replay.owned.change_record import write_change_record
-from replay.owned.ledger import Ledger
+from replay.ownership.change_record import write_change_record
+from replay.ownership.ledger import Ledger
 from replay.preflight.changes import CHANGES, JOURNALED, MIRRORED, PROBE, changes_for
 
 FSID = "0f3c1f9a-2f4e-4c3a-9a51-6a4f5c1d2e3b"

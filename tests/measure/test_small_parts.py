@@ -20,11 +20,11 @@ from replay.cluster.health import nameless
 from replay.design.design import Sizing
 from replay.design.sizing import PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
 from replay.measure.nameless import hide, make_nameless, words_of
-from replay.raw import provenance
-from replay.raw.record import Measured, SampleTable
-from replay.samplers.limiter import limiting_resource
-from replay.samplers.machine import MachineSampler, Reading
-from replay.samplers.trims import TrimSampler
+from replay.evidence import provenance
+from replay.evidence.record import Measured, SampleTable
+from replay.derive.bottleneck import limiting_resource
+from replay.measure.samplers.machine import MachineSampler, Reading
+from replay.measure.samplers.trims import TrimSampler
 from support.patience import wait_until
 
 SIZING = Sizing(target_seconds=2.0, minimum_seconds=1.0, minimum_operations=64)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.owned.pools import await_clean
+from replay.ownership.pools import await_clean
 from replay.sandbox import load
 from support.administrator import administrator_of, delete_pool, make_user, session_of, site_text, tell
 from support.cluster_snapshot import difference, snapshot

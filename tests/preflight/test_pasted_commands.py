@@ -15,7 +15,7 @@ from replay.cluster import admin_commands
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site_file import load_site
-from replay.owned.pools import await_clean
+from replay.ownership.pools import await_clean
 from replay.preflight import command as preflight
 from replay.preflight.setup_script import setup_script
 from replay.sandbox import Sandbox

@@ -19,7 +19,7 @@ from replay.cluster.rights import rights
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool
 from replay.cluster.site_file import load_site
-from replay.owned.account import Account
+from replay.ownership.account import Account
 from replay.preflight import checks as preflight_checks
 from replay.preflight import command as preflight
 from replay.preflight.findings import Findings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replay.cluster.site_file import load_site
-from replay.owned.ledger import Ledger
+from replay.ownership.ledger import Ledger
 from replay.preflight import command as preflight
 from replay.preflight.write_probe import PROBE
 from support.administrator import make_user

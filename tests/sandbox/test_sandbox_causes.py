@@ -13,7 +13,7 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.sandbox_layout import Layout
 from replay.cluster.sandbox_record import Sandbox, SandboxCluster
-from replay.config.sandbox_options import SandboxOptions
+from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import causes, create, daemons, processes
 from replay.sandbox.absent import absent_daemons, naming_absent_daemons
 from replay.sandbox.errors import SandboxError

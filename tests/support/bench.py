@@ -14,8 +14,8 @@ from replay.design.design import Cell
 from replay.design.media import Write
 from replay.measure.bench import Bench
 from replay.measure.procedure import Procedure
-from replay.owned.account import Tally
-from replay.owned.spending import Spending
+from replay.ownership.account import Tally
+from replay.ownership.spending import Spending
 
 
 class Clock:

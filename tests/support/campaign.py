@@ -20,7 +20,7 @@ from replay.base.paths import ROOT
 from replay.cluster.cluster import Cluster
 from replay.measure.arguments import COMMAND as MEASURE
 from replay.measure.run import chosen
-from replay.raw.documents import plain
+from replay.evidence.documents import plain
 from replay.sandbox import load
 from support.administrator import administrator_of, image_names, tell
 from support.evidence import evidence_of

@@ -33,7 +33,7 @@ def copied(original: Path, target: Path) -> Path:
 
 
 def pack_of(data_set: Path, name: str) -> Path:
-    """Return the pack that contains a file, or did before it was removed; named as in an unpacked `raw/`."""
+    """Return the pack that contains a file, or did before it was removed; named as in an unpacked `evidence/`."""
     experiment, _, path = name.partition("/raw/")
     (pack,) = (data_set / experiment / "raw").glob(f"{path.partition('/')[0]}-*.tar.gz")
     return pack

@@ -8,11 +8,11 @@ import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from replay.raw.read import SealedMeanwhile, list_raw
+from replay.evidence.read import SealedMeanwhile, list_raw
 
 
 def evidence_of(raw: Path) -> dict[str, bytes]:
-    """Return every recorded file of an experiment except SHA256SUMS, verified, by its path in an unpacked `raw/`."""
+    """Return every recorded file of an experiment except SHA256SUMS, verified, by its path in an unpacked `evidence/`."""
     while raw.is_dir():
         with contextlib.suppress(SealedMeanwhile):
             listing = list_raw(raw)

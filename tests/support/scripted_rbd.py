@@ -10,8 +10,8 @@ from types import SimpleNamespace
 from replay.base.progress import Progress
 from replay.cluster.cluster import Cluster
 from replay.measure.runner import BlockRunner
-from replay.owned.images import BlockImage
-from replay.procedures.targets import images
+from replay.ownership.images import BlockImage
+from replay.protocols.targets import images
 from support.bench import bench_of
 
 #: An `rbd` that reports 100 operations a second for each of its threads, without taking that time.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replay.raw.record import SampleTable
+from replay.evidence.record import SampleTable
 from replay.tools import OutputError, adapter
 from support.made_up_output import latency_log, report, steps_log
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.raw.record import SampleTable
+from replay.evidence.record import SampleTable
 from replay.tools import OutputError, adapter
 from support.hostile import at_most
 from support.made_up_output import report, steps_log

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.raw.record import SampleTable
+from replay.evidence.record import SampleTable
 from replay.tools import OutputError
 from replay.tools.logs.fio_log import read_log
 from replay.tools.logs.readings import check_readings, check_rests

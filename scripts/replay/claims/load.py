@@ -25,9 +25,9 @@ from replay.claims.model import (
 from replay.claims.predicate import parse_predicate
 from replay.claims.table import PLACEHOLDER
 from replay.claims.wording import plain_of, wording_of
-from replay.config.documents import Document
-from replay.config.experiments import experiment_names, load_experiment
-from replay.config.talk_files import claims_path, load_claims_document
+from replay.design.documents import Document
+from replay.design.experiments import experiment_names, load_experiment
+from replay.design.talk_files import claims_path, load_claims_document
 from replay.derive.fact_vocabulary import FACTS, Fact, FactType
 from replay.design.registration import claim_digest
 

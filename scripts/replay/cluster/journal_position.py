@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.raw.record import Wait
+from replay.evidence.record import Wait
 
 #: The newest entry that a client of the journal is done with: the tag, which changes with the writer, and its number.
 Position = tuple[int, int]

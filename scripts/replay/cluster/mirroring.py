@@ -15,7 +15,7 @@ from typing import Any
 from replay.base.errors import ReplayError
 from replay.cluster import asok
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.raw.record import Wait
+from replay.evidence.record import Wait
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from replay.base.errors import RefusedError
 from replay.cluster import health
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
-from replay.raw.record import Wait
+from replay.evidence.record import Wait
 
 STABLE_WITHIN_SECONDS = 300.0
 #: The manager still reports a rate of recovery for some seconds after recovery has ended.

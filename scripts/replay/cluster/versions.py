@@ -6,8 +6,8 @@ from typing import Any
 
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
-from replay.raw.provenance import program_version, short_version
-from replay.raw.versions import DAEMONS, SECOND_SITE
+from replay.evidence.provenance import program_version, short_version
+from replay.evidence.versions import DAEMONS, SECOND_SITE
 
 
 def versions(session: MonitorSession, program: str, secondary: MonitorSession | None = None) -> dict[str, Any]:

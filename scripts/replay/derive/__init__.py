@@ -1,4 +1,4 @@
-"""Derives tables from raw output: turns `raw/` into tidy.csv and aggregates. Needs no cluster.
+"""Derives tables from raw output: turns `evidence/` into tidy.csv and aggregates. Needs no cluster.
 
 docs/deriving.md explains what `replay derive` does.
 """

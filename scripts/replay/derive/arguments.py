@@ -52,7 +52,7 @@ COMMAND = Command(
     "derive",
     "make a data set's tables from its raw output",
     _add_arguments,
-    "replay.workflow.command:run",
+    "replay.cli.derive_command:run",
     _DESCRIPTION,
     kept="every written file is complete; run the same command again to derive the rest",
 )

@@ -16,7 +16,7 @@ _EDGE = 1e-9
 
 
 def wanted_series(designs: Iterable[Mapping[str, Any]]) -> Wanted:
-    """Return which series these designs (as `raw/` holds them) draw, with the widths of their bins."""
+    """Return which series these designs (as `evidence/` holds them) draw, with the widths of their bins."""
     return frozenset(
         (metric["metric"], float(metric["bin_seconds"]))
         for design in designs

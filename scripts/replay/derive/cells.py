@@ -17,8 +17,8 @@ from replay.derive.facts import Value, facts_of
 from replay.derive.kept import compact, kept_sidecar, shared
 from replay.derive.sampling import sampler_seconds, sampling_metrics
 from replay.derive.write_costs import of_whole_run
-from replay.raw.documents import parse_json, plain
-from replay.raw.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
+from replay.evidence.documents import parse_json, plain
+from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 from replay.tools import OutputError, Result, find_adapter, judge
 
 Designs = dict[str, dict[str, Any]]

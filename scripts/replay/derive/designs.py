@@ -1,4 +1,4 @@
-"""Combines the designs in `raw/`, the newest first, and so decides which cells count."""
+"""Combines the designs in `evidence/`, the newest first, and so decides which cells count."""
 
 from __future__ import annotations
 

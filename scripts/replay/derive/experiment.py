@@ -1,4 +1,4 @@
-"""Derives one experiment: turns `raw/` into its tables, its aggregates and its entry in the manifest."""
+"""Derives one experiment: turns `evidence/` into its tables, its aggregates and its entry in the manifest."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from replay.derive.series import series_charts
 from replay.derive.summary import control, parameters, trials_entry
 from replay.derive.tidy import tidy_rows, used_attempts, used_rows
 from replay.derive.upper_bounds import upper_bounds
-from replay.raw.sums import sha256
-from replay.raw.versions import ceph_versions, client_version
+from replay.evidence.sums import sha256
+from replay.evidence.versions import ceph_versions, client_version
 
 #: Earlier versions wrote this file. Its columns are in tidy.csv now.
 _FORMER_FACTS = "facts.csv"

@@ -16,8 +16,8 @@ from typing import Any
 
 from replay.base.paths import config_directory
 from replay.base.tables import write_if_changed
-from replay.raw.layout import recorded_in
-from replay.raw.read import verify_all
+from replay.evidence.layout import recorded_in
+from replay.evidence.read import verify_all
 
 PART = "derived.json"
 #: `derive.ratios` and `derive.registered` write these. Importing them here would import pandas as well.

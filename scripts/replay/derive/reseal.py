@@ -1,7 +1,7 @@
 """`replay derive --reseal COPY`: accepts altered raw files in a copy of a data set, and stamps the copy as altered.
 
 SHA256SUMS, and the list in each altered pack, are updated to the present files, so that the copy can be derived. The
-stamp (`altered.json`, see `replay.raw.copies`) is on disk before the first SHA256SUMS is replaced. So an interruption
+stamp (`altered.json`, see `replay.evidence.copies`) is on disk before the first SHA256SUMS is replaced. So an interruption
 leaves either a copy that derive refuses, or one that says that it is altered.
 """
 
@@ -12,10 +12,10 @@ from pathlib import Path
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.tables import json_text
-from replay.raw import durable
-from replay.raw.alterations import Alterations, find_alterations
-from replay.raw.copies import ALTERED, CAMPAIGN, AlteredFile, Stamp, measured_as, read_stamp
-from replay.raw.layout import exclusive, experiments_in
+from replay.evidence import durable
+from replay.evidence.alterations import Alterations, find_alterations
+from replay.evidence.copies import ALTERED, CAMPAIGN, AlteredFile, Stamp, measured_as, read_stamp
+from replay.evidence.layout import exclusive, experiments_in
 
 SHIPPED = "tentacle"
 

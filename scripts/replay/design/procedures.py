@@ -1,6 +1,6 @@
 """Finds the procedure that an experiment's `protocol` names, for rooms below the procedures.
 
-A module in replay.procedures with a class `PROTOCOL` is the procedure of its name, so there is no list to extend. It is
+A module in replay.protocols with a class `PROTOCOL` is the procedure of its name, so there is no list to extend. It is
 imported when it is needed.
 """
 
@@ -13,7 +13,7 @@ from replay.base import plugins
 from replay.base.errors import ConfigurationError
 from replay.design.needs import Needs, check_declared
 
-PACKAGE = "replay.procedures"
+PACKAGE = "replay.protocols"
 
 
 def protocol_names() -> list[str]:

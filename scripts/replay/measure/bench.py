@@ -14,14 +14,14 @@ from replay.cluster.prometheus import PrometheusClient
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.measure.nameless import words_of
-from replay.owned.account import Account
-from replay.owned.ledger import Ledger
-from replay.owned.lookout import Lookout
-from replay.owned.open_site import OpenSite
-from replay.owned.slot import SlotLock
-from replay.owned.spending import Copies, Spending
-from replay.samplers.hosts import HostSampler
-from replay.samplers.machine import MachineSampler
+from replay.ownership.account import Account
+from replay.ownership.ledger import Ledger
+from replay.ownership.lookout import Lookout
+from replay.ownership.open_site import OpenSite
+from replay.ownership.slot import SlotLock
+from replay.ownership.spending import Copies, Spending
+from replay.measure.samplers.hosts import HostSampler
+from replay.measure.samplers.machine import MachineSampler
 
 
 @dataclass(kw_only=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from replay.cluster import asok, sandbox_record
 from replay.measure.bench import Bench
-from replay.raw.record import Wait
+from replay.evidence.record import Wait
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 

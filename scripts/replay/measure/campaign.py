@@ -11,9 +11,9 @@ from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.versions import versions
-from replay.raw import durable
-from replay.raw.documents import pretty_json
-from replay.raw.provenance import host, program_version, short_version
+from replay.evidence import durable
+from replay.evidence.documents import pretty_json
+from replay.evidence.provenance import host, program_version, short_version
 
 
 def campaign_facts(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from replay.cluster.session import MonitorSession
-from replay.raw.record import Measured
+from replay.evidence.record import Measured
 
 
 def words_of(session: MonitorSession, secondary: MonitorSession | None) -> dict[str, str]:

@@ -11,8 +11,8 @@ from replay.design import sizing
 from replay.design.design import Cell, CellSet, Design
 from replay.design.media import Write
 from replay.measure.bench import Bench
-from replay.raw.evidence import BlockWriter
-from replay.raw.record import Measured, Wait
+from replay.evidence.evidence import BlockWriter
+from replay.evidence.record import Measured, Wait
 from replay.tools import Result
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from replay.design.sizing import seconds_of
 from replay.measure.bench import Bench
 from replay.measure.nameless import make_nameless
 from replay.measure.parts import Driver, Look, Target, Watch
-from replay.raw.evidence import BlockWriter
-from replay.raw.record import Measured, Wait
+from replay.evidence.evidence import BlockWriter
+from replay.evidence.record import Measured, Wait
 from replay.tools import OutputError, Reader, Result, adapter, judge
 
 

@@ -30,11 +30,11 @@ from replay.measure.guard import Guard
 from replay.measure.procedure import Procedure
 from replay.measure.sentry import Halted, without_interruption
 from replay.measure.sidecar import sidecar_of
-from replay.owned.images import remove_owned_leftovers
-from replay.raw.evidence import Attempt, BlockWriter, record_design
-from replay.raw.provenance import host, measuring_code
-from replay.raw.record import Measured, Wait
-from replay.raw.seal import seal
+from replay.ownership.images import remove_owned_leftovers
+from replay.evidence.evidence import Attempt, BlockWriter, record_design
+from replay.evidence.provenance import host, measuring_code
+from replay.evidence.record import Measured, Wait
+from replay.evidence.seal import seal
 from replay.sandbox.absent import naming_absent_daemons
 
 MOST_ATTEMPTS = 3

@@ -21,7 +21,7 @@ from replay.cluster.ceilings import Stop
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Site
 from replay.measure.bench import Bench
-from replay.owned.cluster_lock import go_command
+from replay.ownership.cluster_lock import go_command
 
 LOOK_EVERY_SECONDS = 2.0
 #: Without Ceph's Python module, each question starts a program.

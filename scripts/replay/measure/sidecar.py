@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from replay.design.design import Cell, Design
-from replay.raw.provenance import host, measuring_code
-from replay.raw.record import Measured, Wait
-from replay.samplers import limiter
+from replay.evidence.provenance import host, measuring_code
+from replay.evidence.record import Measured, Wait
+from replay.measure.samplers import limiter
 
 
 def sidecar_of(

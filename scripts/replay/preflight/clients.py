@@ -6,7 +6,7 @@ from replay.base.errors import ReplayError
 from replay.cluster.capabilities import LOCAL_HOSTS, missing
 from replay.cluster.site import Site
 from replay.preflight.findings import Findings
-from replay.tools.running.fio_ssh import ask_versions, check_versions, versions_here
+from replay.cluster.running.fio_ssh import ask_versions, check_versions, versions_here
 
 
 def check_client_hosts(site: Site, findings: Findings) -> None:

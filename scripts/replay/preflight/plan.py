@@ -10,17 +10,17 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory
 from replay.cluster.capabilities import LOCAL_HOSTS
 from replay.cluster.site import Site, missing
-from replay.config.experiments import load_experiment_document
+from replay.design.experiments import load_experiment_document
 from replay.design.design import CellSet, Design, digest_of, plan_digest
 from replay.design.estimate import Estimate, Terms, reckon
 from replay.design.expansion import expand
 from replay.design.media import PoolCopies
 from replay.design.plan_file import PlannedBlock
 from replay.design.procedures import check_experiment, lacking
-from replay.raw import provenance
-from replay.raw.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
-from replay.raw.documents import parse_json
-from replay.raw.history import History
+from replay.evidence import provenance
+from replay.evidence.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
+from replay.evidence.documents import parse_json
+from replay.evidence.history import History
 
 #: Keys of an experiment that decide how it is presented, not how it is measured.
 _WORDS = ("title", "sources", "x_label", "x_unit", "metrics", "ceilings", "ratio_direction")

@@ -11,7 +11,7 @@ from replay.base.releases import NAMES, major_of
 from replay.cluster.sandbox_layout import Layout
 from replay.cluster.sandbox_record import SandboxCluster
 from replay.cluster.session import MonitorSession
-from replay.config.sandbox_options import SandboxOptions
+from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import causes, conf, daemons
 from replay.sandbox.errors import SandboxError
 from replay.sandbox.health import await_clean

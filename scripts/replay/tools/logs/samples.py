@@ -1,4 +1,4 @@
-"""Reads the CSV of `replay.raw.record`, which holds what samplers saw during a cell. Strict, pure."""
+"""Reads the CSV of `replay.evidence.record`, which holds what samplers saw during a cell. Strict, pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import inf
 from typing import NamedTuple
 
-from replay.raw.record import FOOTER, HEADER
+from replay.evidence.record import FOOTER, HEADER
 from replay.tools.base import OutputError, number
 
 

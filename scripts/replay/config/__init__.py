@@ -1,1 +1,0 @@
-"""Reads and checks the files that people write under `config/`."""

@@ -1,0 +1,138 @@
+"""What measuring needs to know about earlier blocks of an experiment: its attempts, receipts and pilots."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from replay.evidence.documents import parse_json
+from replay.evidence.pack import pack_name
+from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
+
+#: The path of a pilot's note, either in its cell's folder or in a folder of its own below it.
+PILOT = re.compile(r"pilot/(?P<host>[^/]+)/(?P<cell>[^/]+)/(?:round-\d+/)?round-(?P<number>\d+)\.json", re.ASCII)
+_VERSIONS = "versions"
+_HOST = "host"
+#: A virtual machine that moved to another processor is another host; older pseudonyms do not show it.
+_NAMES_A_HOST = ("id", "cpu")
+Documents = Mapping[str, Mapping[str, Any]]
+
+
+class History:
+    """The documents in an experiment's `evidence/`. Each pack is read only once.
+
+    All methods raise EvidenceError naming a pack or file that is missing or altered, so that nothing is measured on top
+    of it.
+    """
+
+    def __init__(self, raw: Path) -> None:
+        self.raw = raw
+        self._of_open: dict[tuple[Any, ...], Documents] = {}
+
+    def attempts(self, block: int, point: str) -> list[tuple[int, Mapping[str, Any]]]:
+        """Return (number, attempt.json) of each attempt of a set, in order."""
+        return [(number, seal) for number, _, seal in _attempts(self._documents(block), point)]
+
+    def is_measured(
+        self, block: int, point: str, cells: Mapping[str, str], host: Mapping[str, Any] | None = None
+    ) -> bool:
+        """Return whether a set has a valid attempt for exactly these cells (variant to cell id).
+
+        `host` is the one that has to have measured it, as `provenance.host` describes it; None for any.
+        """
+        documents = self._documents(block)
+        hosts = {path.rpartition("/")[0]: document[_HOST] for path, document in documents if _HOST in document}
+        return any(
+            seal["valid"] and cells.items() <= seal.get("cells", {}).items() and _is_of(hosts.get(folder), host)
+            for _, folder, seal in _attempts(documents, point)
+        )
+
+    def is_sealed(self, block: int, plan: str) -> bool:
+        """Return whether the block is complete for a plan."""
+        return (self.raw / pack_name(block, plan)).exists()
+
+    def seals(self) -> list[Mapping[str, Any]]:
+        """Return attempt.json of every attempt."""
+        return [document for path, document in self._documents() if path.endswith(f"/{SEAL}")]
+
+    def receipts(self) -> list[Mapping[str, Any]]:
+        """Return the receipts of all complete blocks."""
+        return [document for path, document in self._documents() if RECEIPT.fullmatch(path)]
+
+    def versions(self) -> list[Mapping[str, Any]]:
+        """Return the distinct `versions` of all attempts; the first cell speaks for its attempt."""
+        found = [said for _, document in self._documents() if (said := document.get(_VERSIONS))]
+        return list({json.dumps(one, sort_keys=True): one for one in found}.values())
+
+    def pilots(self, host: str, cell: str) -> dict[int, Mapping[str, Any]]:
+        """Return the notes of a cell's pilots on a machine, number to note, in order."""
+        found = {}
+        for path, document in self._documents():
+            if (match := PILOT.fullmatch(path)) and (match["host"], match["cell"]) == (host, cell):
+                found[int(match["number"])] = document
+        return dict(sorted(found.items()))
+
+    def _documents(self, block: int | None = None) -> list[tuple[str, Mapping[str, Any]]]:
+        while self.raw.is_dir():
+            with contextlib.suppress(SealedMeanwhile):
+                return [
+                    pair
+                    for one in list_raw(self.raw).blocks
+                    if block in (None, one.block)
+                    for pair in (_of_pack(one) if isinstance(one, Pack) else self._of_open_block(one)).items()
+                ]
+        return []
+
+    def _of_open_block(self, block: OpenBlock) -> Documents:
+        """Return an open block's documents, without reading unchanged folders again."""
+        found: dict[str, Mapping[str, Any]] = {}
+        for folder in block.folders(lambda path, digests: _key(block, path, digests) in self._of_open):
+            key = _key(block, folder.path, folder.digests)
+            if key not in self._of_open:
+                self._of_open[key] = _documents_in(folder)
+            found |= self._of_open[key]
+        return found
+
+
+def _attempts(documents: list[tuple[str, Mapping[str, Any]]], point: str) -> list[tuple[int, str, Mapping[str, Any]]]:
+    """Return (number, folder, attempt.json) of each attempt of a set, in order."""
+    found = []
+    for path, document in documents:
+        folder, _, name = path.rpartition("/")
+        if name == SEAL and (match := ATTEMPT.fullmatch(folder)) and match["point"] == point:
+            found.append((int(match["number"]), folder, document))
+    return sorted(found, key=lambda one: one[0])
+
+
+def _is_of(said: Mapping[str, Any] | None, host: Mapping[str, Any] | None) -> bool:
+    """Return whether a host measured an attempt, as far as the sidecar of its first cell says."""
+    return said is None or host is None or all(said[key] == host[key] for key in _NAMES_A_HOST)
+
+
+def _key(block: OpenBlock, path: str, digests: Mapping[str, str]) -> tuple[Any, ...]:
+    return block.name, path, *digests.items()
+
+
+@cache
+def _of_pack(pack: Pack) -> Documents:
+    return {path: document for folder in pack.folders() for path, document in _documents_in(folder).items()}
+
+
+def _documents_in(folder: Folder) -> Documents:
+    found = {}
+    for name, content in folder.contents.items():
+        path = f"{folder.path}/{name}"
+        if name == SEAL or RECEIPT.fullmatch(path) or PILOT.fullmatch(path):
+            found[path] = parse_json(f"{folder.where}{name}", content)
+    if ATTEMPT.fullmatch(folder.path) and (name := min(filter(SIDECAR.fullmatch, folder.contents), default="")):
+        # Keep only the versions and the host, and of one cell only: sidecars are many and long.
+        sidecar = parse_json(f"{folder.where}{name}", folder.contents[name])
+        said = sidecar.get(_HOST)
+        host = said and {key: said.get(key) for key in _NAMES_A_HOST}
+        found[f"{folder.path}/{name}"] = {_VERSIONS: sidecar.get(_VERSIONS), _HOST: host}
+    return found

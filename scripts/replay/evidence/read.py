@@ -1,0 +1,285 @@
+"""Reads `evidence/`: lists it, and compares every file with SHA256SUMS. Writes nothing.
+
+Evidence is in packs, one per block, and in open blocks, which are being measured. Both hold the same tree of files,
+so readers need not know which one they read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+from replay.base.errors import EvidenceError
+from replay.base.invocation import replay_command
+from replay.evidence.documents import parse_json
+from replay.evidence.durable import is_working
+from replay.evidence.pack import ALTERED, PACK, in_pack_order, pack_name, verified_members
+from replay.evidence.sums import RESTORE, SUMS, locked, read_sums, sha256
+
+SEAL = "attempt.json"
+OPEN = re.compile(r"block-(?P<block>\d{2,})\.open", re.ASCII)
+DESIGN = re.compile(r"design-(?P<digest>[0-9a-f]+)\.json", re.ASCII)
+ATTEMPT = re.compile(r"block-(?P<block>\d{2,})/(?P<point>[^/]+)/attempt-(?P<number>\d+)", re.ASCII)
+# A variant's name is a slug without a dot: `<variant>.json` is a sidecar, `<variant>.result.json` a tool's file.
+SIDECAR = re.compile(r"(?!attempt\.json)[^.]+\.json", re.ASCII)
+RECEIPT = re.compile(r"block-\d{2,}/receipt-(?P<plan>[0-9a-f]+)\.json", re.ASCII)
+#: Folders that earlier versions wrote, before blocks were packed.
+UNPACKED = re.compile(r"pilot|block-\d{2,}", re.ASCII)
+
+
+class SealedMeanwhile(Exception):
+    """An open block was sealed while it was read: list `evidence/` again."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The verified files of one folder: their digests by name, and their contents unless the reader knows them.
+
+    Errors name a file as `where` followed by its name; `where` is `PACK:FOLDER/` or `OPEN BLOCK/FOLDER/`.
+    """
+
+    path: str
+    where: str
+    digests: Mapping[str, str]
+    contents: Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A sealed block. `digest` is the one in SHA256SUMS."""
+
+    raw: str
+    name: str
+    digest: str
+
+    @property
+    def state(self) -> str:
+        """What changes where the content does."""
+        return self.digest
+
+    @property
+    def block(self) -> int:
+        """The block's number."""
+        return int(PACK.fullmatch(self.name)["block"])
+
+    def content(self) -> bytes:
+        """Return the pack's bytes. Raises EvidenceError naming it when it is missing."""
+        return read_file(f"{self.raw}/{self.name}")
+
+    def folders(self, is_known: Callable[[str, Mapping[str, str]], bool] | None = None) -> Iterator[Folder]:
+        """Yield the folders of the pack, one at a time; without contents if `is_known(folder, digests)`.
+
+        Compares every file with its digest. Raises EvidenceError naming the pack or the member that differs.
+        """
+        path = f"{self.raw}/{self.name}"
+        verified = verified_members(self.content(), path, self.digest)
+        for folder, files in groupby(verified, lambda file: in_pack_order(file[0])[0]):
+            contents, digests = {}, {}
+            for member, content, digest in files:
+                name = member[len(folder) + 1 :]
+                contents[name], digests[name] = content, digest
+            where = f"{path}:{folder}/"
+            yield Folder(folder, where, digests, {} if is_known and is_known(folder, digests) else contents)
+
+
+@dataclass(frozen=True)
+class OpenBlock:
+    """A block that is being measured, or was stopped. `sums` maps the files that can be read to their digests."""
+
+    raw: str
+    name: str
+    sums: Mapping[str, str]
+
+    @property
+    def state(self) -> tuple[tuple[str, str], ...]:
+        """What changes where the content does."""
+        return tuple(self.sums.items())
+
+    @property
+    def block(self) -> int:
+        """The block's number."""
+        return int(OPEN.fullmatch(self.name)["block"])
+
+    def folders(self, is_known: Callable[[str, Mapping[str, str]], bool] | None = None) -> Iterator[Folder]:
+        """Yield the folders of the block; without reading a folder's files if `is_known(folder, digests)`.
+
+        Raises EvidenceError naming a file that is missing or altered, and SealedMeanwhile if the block is gone.
+        """
+        names = sorted(self.sums, key=in_pack_order)
+        for folder, paths in groupby(names, lambda path: in_pack_order(path)[0]):
+            digests = {path[len(folder) + 1 :]: self.sums[path] for path in paths}
+            where, contents = f"{self.raw}/{self.name}/{folder}/", {}
+            if not (is_known and is_known(folder, digests)):
+                contents = {name: self._read(f"{where}{name}", digest) for name, digest in digests.items()}
+            yield Folder(folder, where, digests, contents)
+
+    def _read(self, path: str, digest: str) -> bytes:
+        try:
+            content = read_file(path)
+        except EvidenceError:
+            if not Path(self.raw, self.name).is_dir():
+                raise SealedMeanwhile from None
+            raise
+        if sha256(content) != digest:
+            raise EvidenceError(f"altered: it does not match {SUMS}", where=path, next_step=ALTERED)
+        return content
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The content of `evidence/` at one moment. `sums`: its SHA256SUMS. `passed_over`: paths that are incomplete."""
+
+    raw: str
+    sums: Mapping[str, str]
+    packs: list[Pack] = field(default_factory=list)
+    open_blocks: list[OpenBlock] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
+
+    @property
+    def blocks(self) -> list[Pack | OpenBlock]:
+        """Everything that holds attempts, packs first."""
+        return [*self.packs, *self.open_blocks]
+
+    def designs(self) -> dict[str, dict]:
+        """Return the recorded designs by digest. Raises EvidenceError naming one that is missing or altered."""
+        return {match["digest"]: self._document(name) for name in self.sums if (match := DESIGN.fullmatch(name))}
+
+    def _document(self, name: str) -> dict:
+        path = f"{self.raw}/{name}"
+        content = read_file(path)
+        if sha256(content) != self.sums[name]:
+            raise EvidenceError(f"altered: it does not match {SUMS}", where=path, next_step=ALTERED)
+        return parse_json(path, content)
+
+
+def list_raw(raw: str | os.PathLike[str]) -> Listing:
+    """List `evidence/` under a shared lock, so that no writer is seen halfway through a step.
+
+    Records with a working name are passed over, whether or not SHA256SUMS lists them: they are in progress, or were
+    stopped. Raises EvidenceError if SHA256SUMS is missing or malformed, and naming any other path that is not listed,
+    because nothing measured it.
+    """
+    raw = str(raw)
+    try:
+        with locked(raw, shared=True):
+            return _list(raw)
+    except FileNotFoundError as error:
+        raise EvidenceError("there is no such file", where=error.filename or raw, next_step=RESTORE) from None
+
+
+def verify(listing: Listing) -> Iterator[Folder]:
+    """Read everything that is listed, folder by folder. Raises EvidenceError naming what differs from its record."""
+    listing.designs()
+    for block in listing.blocks:
+        yield from block.folders()
+
+
+def verify_all(raw: str | os.PathLike[str]) -> int:
+    """Verify everything that is recorded; return the number of files in blocks. Raises EvidenceError like `verify`."""
+    while True:
+        with contextlib.suppress(SealedMeanwhile):
+            return sum(len(folder.digests) for folder in verify(list_raw(raw)))
+
+
+def verify_packs(raw: str | os.PathLike[str]) -> None:
+    """Compare packs and designs with SHA256SUMS, without unpacking them.
+
+    Raises EvidenceError like `list_raw`, and naming a pack or design that is missing or altered.
+    """
+    listing = list_raw(raw)
+    listing.designs()
+    for pack in listing.packs:
+        if sha256(pack.content()) != pack.digest:
+            where = f"{pack.raw}/{pack.name}"
+            raise EvidenceError(f"altered: it does not match {SUMS}", where=where, next_step=ALTERED)
+
+
+def visible(raw: str | os.PathLike[str]) -> list[str]:
+    """Return the names in `evidence/` that do not begin with a dot, sorted."""
+    return sorted(path.name for path in Path(raw).iterdir() if not path.name.startswith("."))
+
+
+def refuse_unpacked(raw: str | os.PathLike[str]) -> None:
+    """Raise EvidenceError if blocks are unpacked, as they were before there were packs."""
+    if any(UNPACKED.fullmatch(name) for name in visible(raw)):
+        raise EvidenceError(
+            "its blocks are unpacked: an earlier version of Replay wrote them",
+            where=raw,
+            next_step=f"pack them, which loses nothing: {replay_command('raw', 'convert', '--data', 'NAME')}",
+        )
+
+
+def read_file(path: str) -> bytes:
+    """Return a listed file's bytes. Raises EvidenceError naming the file if it is missing or cannot be read."""
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise EvidenceError(f"listed in {SUMS}, but missing", where=path, next_step=ALTERED) from None
+    except OSError as error:
+        raise EvidenceError(f"cannot be read: {error.strerror}", where=path, next_step=RESTORE) from None
+
+
+def _list(raw: str) -> Listing:
+    present = visible(raw)
+    # There is no SHA256SUMS yet if the very first record was interrupted before it was listed.
+    listing = Listing(raw, {} if all(map(OPEN.fullmatch, present)) else read_sums(raw))
+    refuse_unpacked(raw)
+    opened = [name for name in present if OPEN.fullmatch(name)]
+    held = {name: list_open(raw, name, listing.passed_over) for name in opened}
+    # The packs of complete open blocks. These are being sealed, or were sealed and not removed yet.
+    whole = {
+        pack_name(block.block, match["plan"]): name
+        for name, block in held.items()
+        for path in block.sums
+        if (match := RECEIPT.fullmatch(path))
+    }
+    for name in present:
+        if name not in listing.sums and name not in opened and name not in whole and name != SUMS:
+            raise EvidenceError(
+                f"not listed in {SUMS}: nothing measured it", where=f"{raw}/{name}", next_step="remove it"
+            )
+    for name in listing.sums:
+        if PACK.fullmatch(name):
+            listing.packs.append(Pack(raw, name, listing.sums[name]))
+            opened = [one for one in opened if one != whole.get(name)]
+        elif not DESIGN.fullmatch(name):
+            raise EvidenceError("it is neither a pack nor a design", where=f"{raw}/{name}", next_step=RESTORE)
+    listing.packs.sort(key=lambda pack: pack.name)
+    listing.open_blocks.extend(held[name] for name in opened)
+    return listing
+
+
+def list_open(raw: str, name: str, passed_over: list[str]) -> OpenBlock:
+    """List an open block, and add what is incomplete to `passed_over`.
+
+    Raises EvidenceError if its SHA256SUMS is missing or malformed, and naming a file that is not listed.
+    """
+    root = f"{raw}/{name}"
+    found = set()
+    for folder, folders, names in os.walk(root):
+        here = folder[len(root) + 1 :]
+        passed_over += [f"{name}/{here}/{one}" for one in folders if is_working(one)]
+        folders[:] = [one for one in folders if not one.startswith(".")]
+        found.update(f"{here}/{one}" if here else one for one in names if not one.startswith("."))
+    if not found:
+        return OpenBlock(raw, name, {})
+    sums = read_sums(root)
+    for path in sorted(found - {SUMS}):
+        if path not in sums:
+            raise EvidenceError(
+                f"not listed in {SUMS}: nothing measured it", where=f"{root}/{path}", next_step="remove it"
+            )
+    waiting = {path for path in sums if path not in found and _is_in_progress(root, path)}
+    return OpenBlock(raw, name, {path: digest for path, digest in sums.items() if path not in waiting})
+
+
+def _is_in_progress(root: str, path: str) -> bool:
+    """Return whether the record of a listed file still has its working name."""
+    folder, _, name = path.rpartition("/")
+    above, _, last = folder.rpartition("/")
+    return Path(root, folder, f".{name}.partial").exists() or Path(root, above, f".{last}.partial").is_dir()

@@ -1,0 +1,1 @@
+"""Takes results in from elsewhere, and gives them away: import, compare, bundle, talk."""

@@ -1,0 +1,142 @@
+"""Comparisons for programs and for a terminal: CSV, JSON, a few lines. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from replay.base.stats import CONFIDENCE, median
+from replay.base.tables import csv_text, number_text, rounded
+from replay.exchange.compare.conditions import Checked
+from replay.exchange.compare.model import HIGHER, LOWER, UNKNOWN, VERDICTS, WITHIN, Comparison, Outcome, Side
+
+COLUMNS = (
+    "first", "second", "experiment", "metric", "unit", "better", "variant_first", "variant_second", "point",
+    "n_first", "n_second", "median_first", "median_second", "ratio", "low", "high", "method", "verdict", "why",
+)  # fmt: skip
+RUN_COLUMNS = ("data_set", "experiment", "metric", "unit", "variant", "point", "block", "value")
+#: Points that are listed one by one in a terminal.
+SHOWN = 20
+
+
+def row_of(one: Comparison) -> dict[str, Any]:
+    """Return a comparison by the names of COLUMNS; missing values are None."""
+    ratio, low, high = (one.estimate[:3]) if one.estimate else (None, None, None)
+    medians = [median(list(values.values())) for values in one.values]
+    fields = (
+        one.first, one.second, one.experiment, one.metric.name, one.metric.unit, one.metric.better, *one.variants,
+        "; ".join(f"{factor}={level}" for factor, level in one.levels), *map(len, one.values), *medians,
+        ratio, low, high, one.method, one.verdict, one.why,
+    )  # fmt: skip
+    return dict(zip(COLUMNS, fields, strict=True))
+
+
+def comparisons_csv(comparisons: Sequence[Comparison]) -> str:
+    """Return a CSV with a row for each ratio."""
+    return csv_text([COLUMNS, *([_text(value) for value in row_of(one).values()] for one in comparisons)])
+
+
+def runs_csv(comparisons: Sequence[Comparison]) -> str:
+    """Return a CSV of the runs behind the ratios, each run once."""
+    rows: dict[tuple[str, ...], None] = {}
+    for one in comparisons:
+        point = "; ".join(f"{factor}={level}" for factor, level in one.levels)
+        for side, variant, values in zip((one.first, one.second), one.variants, one.values, strict=True):
+            for block, value in values.items():
+                key = (side, one.experiment, one.metric.name, one.metric.unit, variant, point)
+                rows[(*key, str(block), number_text(value))] = None
+    return csv_text([RUN_COLUMNS, *rows])
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else number_text(value)
+
+
+def provenance(side: Side) -> dict[str, Any]:
+    """Return where a side's figures come from: label, dates, machines, versions, and the digests of its tables."""
+    manifest = side.manifest
+    keys = ("data_set", "label", "site_label", "limitation", "altered", "measured_from", "measured_to", "machines")
+    return {
+        **{key: manifest.get(key) for key in keys},
+        "setup": manifest.get("setup") or {},
+        "git_commits": manifest.get("git_commits") or [],
+        "imported": sorted(one.name for one in side.experiments.values() if one.imported),
+        "exploratory_claims": {name: list(claims) for name, claims in side.exploratory.items()},
+        "tables": {f"{one.name}/tidy.csv": one.tidy_sha256 for one in side.experiments.values()},
+    }
+
+
+def altered_lines(sides: Sequence[Side]) -> list[str]:
+    """Return a line for each side whose raw output is not as it was measured; it comes before any figure."""
+    return [f"ALTERED DATA: {side.name} is {side.altered}" for side in sides if side.altered]
+
+
+def exploratory_lines(outcome: Outcome) -> list[str]:
+    """Return a line for each side and compared experiment with exploratory claims: its figures test none of them."""
+    why = "was measured before they were registered"
+    compared = {one.experiment for one in outcome.comparisons}
+    return [
+        f"exploratory in {side.name}, because {one.name} {why}: {', '.join(side.exploratory[one.name])}"
+        for side in outcome.sides
+        for name, one in side.experiments.items()
+        if name in compared and one.name in side.exploratory
+    ]
+
+
+def document(outcome: Outcome, checked: Sequence[Checked]) -> dict[str, Any]:
+    """Return everything as JSON: ratios are second ÷ first; numbers have the digits of the CSVs."""
+    return {
+        "schema_version": 1,
+        "confidence": CONFIDENCE,
+        "data_sets": {side.name: provenance(side) for side in outcome.sides},
+        "comparisons": [
+            {key: rounded(value) if isinstance(value, float) else value for key, value in row_of(one).items()}
+            for one in outcome.comparisons
+        ],
+        "not_compared": [vars(one) for one in outcome.not_compared],
+        "conditions": [
+            {"condition": one.text, "decided": one.decided, "undecided": one.undecided, "met": len(one.met)}
+            for one in checked
+        ],
+    }
+
+
+def ratio_text(one: Comparison) -> str:
+    """Return a ratio with its interval, in three digits: `0.982 (0.961 to 1.00)`; more if a bound would read as 1."""
+    if one.estimate is None:
+        return "none"
+    value, low, high, _ = one.estimate
+    if low is None or high is None:
+        return f"{value:#.3g}"
+    nearest = {HIGHER: low, LOWER: high}.get(one.verdict, 2.0)
+    digits = next((number for number in range(3, 9) if float(f"{nearest:.{number}g}") != 1), 9)
+    return f"{value:#.{digits}g} ({low:#.{digits}g} to {high:#.{digits}g})"
+
+
+def counted(comparisons: Sequence[Comparison]) -> str:
+    """Return how many ratios have which verdict, in one sentence without its full stop."""
+    counts = Counter(one.verdict for one in comparisons)
+    words = {HIGHER: "higher", LOWER: "lower", WITHIN: "no difference beyond noise", UNKNOWN: "without an interval"}
+    parts = [f"{counts[verdict]} {words[verdict]}" for verdict in VERDICTS if counts[verdict]]
+    return f"{len(comparisons)} {'ratio' if len(comparisons) == 1 else 'ratios'}: {', '.join(parts)}"
+
+
+def summary_lines(outcome: Outcome) -> list[str]:
+    """Return what a terminal shows for each pair of data sets: the number of each verdict, and ratios beyond noise."""
+    lines = altered_lines(outcome.sides)
+    for second in outcome.sides[1:]:
+        here = [one for one in outcome.comparisons if one.second == second.name]
+        lines.append(f"{second.name} ÷ {outcome.sides[0].name}: {counted(here) if here else 'no point is in both'}")
+        beyond = [one for one in here if one.verdict in (HIGHER, LOWER)]
+        for one in beyond[:SHOWN]:
+            said = f"  ({one.judgement})" if one.judgement else ""
+            lines.append(f"  {one.experiment} {one.metric.name}, {one.variant}, {one.point}: {ratio_text(one)}{said}")
+        if len(beyond) > SHOWN:
+            lines.append(f"  and {len(beyond) - SHOWN} more")
+        for missing in outcome.not_compared:
+            if missing.second == second.name:
+                lines.append(f"  not compared: {missing.experiment}: {missing.why}")
+    if not any(outcome.sides[0].experiments.keys() & side.experiments.keys() for side in outcome.sides[1:]):
+        lines.append("no experiment is in two of them; to compare two of different names: --experiment NAME=OTHER")
+    return [*lines, *exploratory_lines(outcome)]

@@ -1,0 +1,129 @@
+"""Reads a data set for comparing: its manifest and its tidy tables."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from replay.base.did_you_mean import after_missing, suggestion
+from replay.base.errors import ConfigurationError, EvidenceError
+from replay.base.invocation import replay_command
+from replay.base.tables import level_text
+from replay.exchange.compare.model import Experiment, Metric, Run, Side
+from replay.exchange.compare.trust import exploratory_claims, verify_compared
+from replay.evidence.copies import read_stamp
+
+_IMPORTED = "imported"
+
+
+def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
+    """Return the data set `NAME`, or one variant of it with `NAME:VARIANT`; with `only`, only these experiments.
+
+    Raises EvidenceError if the data set is missing, not derived, not readable or not as recorded, and
+    ConfigurationError if it does not have the variant.
+    """
+    folder_name, _, variant = name.partition(":")
+    folder = benchmarks / folder_name
+    manifest = _manifest(folder)
+    experiments = {
+        one: _experiment(folder, one, entry)
+        for one, entry in manifest["experiments"].items()
+        if not only or one in only
+    }
+    if variant:
+        known = {one for experiment in experiments.values() for one in experiment.variants}
+        if variant not in known:
+            raise ConfigurationError(
+                f"{folder_name} has no runs of a variant {variant!r}", next_step=suggestion(variant, sorted(known))
+            )
+        experiments = {one: _only(variant, experiment) for one, experiment in experiments.items()}
+    stamp = read_stamp(folder)
+    present = {one: found for one, found in experiments.items() if found.runs}
+    verify_compared(folder, present)
+    return Side(name, manifest, present, stamp.sentence() if stamp else "", exploratory_claims(folder, present))
+
+
+def _only(variant: str, experiment: Experiment) -> Experiment:
+    return replace(experiment, runs=tuple(run for run in experiment.runs if run.variant == variant))
+
+
+def _manifest(folder: Path) -> Mapping[str, Any]:
+    path = folder / "manifest.json"
+    try:
+        found = json.loads(path.read_text())
+    except FileNotFoundError:
+        if folder.is_dir():
+            step = f"derive it: {replay_command('derive', '--data', folder.name)}"
+            raise EvidenceError("this data set has not been derived", where=folder, next_step=step) from None
+        raise EvidenceError("no such data set", where=folder, next_step=after_missing(folder)) from None
+    except (OSError, ValueError) as error:
+        raise EvidenceError(f"cannot be read: {error}", where=path, next_step=_derive_again(folder)) from error
+    if not isinstance(found, dict) or not isinstance(found.get("experiments"), dict):
+        raise EvidenceError("this is not the manifest of a data set", where=path, next_step=_derive_again(folder))
+    return found
+
+
+def _derive_again(folder: Path) -> str:
+    return f"derive it again: {replay_command('derive', '--data', folder.name)}"
+
+
+def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment:
+    path = folder / name / "tidy.csv"
+    try:
+        content = path.read_bytes()
+        metrics = metrics_of(entry["charts"].values())
+        runs = runs_of(content.decode(), tuple(entry["factors"]), {one.column for one in metrics.values()})
+        return Experiment(
+            name,
+            entry["title"],
+            entry["protocol"] == _IMPORTED,
+            entry["provenance"].get("machines_by_block", {}),
+            {name: tuple(map(level_text, levels)) for name, levels in entry["factors"].items()},
+            metrics,
+            runs,
+            hashlib.sha256(content).hexdigest(),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EvidenceError(
+            f"cannot be compared: {type(error).__name__}: {error}", where=path, next_step=_derive_again(folder)
+        ) from error
+
+
+def metrics_of(charts: Collection[Mapping[str, Any]]) -> dict[str, Metric]:
+    """Return the metrics that charts draw from a column of tidy.csv, by name, in their order, without ratios."""
+    found: dict[str, Metric] = {}
+    for chart in charts:
+        name, column, y = chart["metric"], chart.get("column"), chart["y"]
+        if column and y["unit"] != "ratio" and not name.startswith("ratio-"):
+            found.setdefault(name, Metric(name, column, y["label"], y["unit"], y.get("better")))
+    return found
+
+
+def runs_of(text: str, factors: Collection[str], columns: Collection[str]) -> tuple[Run, ...]:
+    """Return the rows of a tidy table that aggregates use. Raises KeyError or ValueError if it is not such a table."""
+    return tuple(
+        Run(
+            row["variant"],
+            {factor: row[factor] for factor in factors},
+            int(row["block"]),
+            row["started_at"],
+            row["ended_at"],
+            {column: _finite(row[column]) for column in columns if row.get(column)},
+        )
+        for row in csv.DictReader(io.StringIO(text, newline=""))
+        if row["used"] == "1"
+    )
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is not a measurement")
+    return value

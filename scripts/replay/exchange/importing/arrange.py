@@ -1,0 +1,260 @@
+"""From runs to an experiment: finds out which options are factors, what is compared, and what is a repetition.
+
+- A folder that was named is a variant; the others are compared with the first.
+- The levels that every run of a tool has are factors. Any other option is a factor if it differs within a variant.
+- Runs of one variant at one point are repetitions, unless their jobs or paths differ by more than digits: `ssd/4k.json`
+  and `hdd/4k.json` are different points, `run-1/4k.json` and `run-2/4k.json` are one point, measured twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from replay.design.design import digest_of
+from replay.exchange.importing.found import Level, Run
+from replay.exchange.importing.walk import in_order
+
+#: If more options than this differ, they become one factor, so that the names of files do not grow too long.
+MOST_OPTIONS = 3
+_LONGEST_LEVEL = 24
+_LONGEST_POINT = 120
+UNSTATED = "unstated"
+OPTION = "option_"
+CONFIGURATION, FOLDER, JOB = "configuration", "folder", "job"
+#: Numeric factors that can be the axis, the likeliest first: label and unit.
+_AXES = {
+    "io_size_bytes": ("I/O size", "bytes"),
+    "object_size_bytes": ("Object size", "bytes"),
+    "io_depth": ("Queue depth", "count"),
+    "jobs": ("Jobs", "count"),
+    "threads": ("Threads", "count"),
+    "io_threads": ("Threads", "count"),
+    "instances": ("Instances", "count"),
+    "hosts": ("Hosts", "count"),
+}
+_NAMED_FIRST = ("rw", "mode", "io_type", "io_pattern")
+#: Factors that a chart's name omits if other factors imply their levels: how long a run was, and where.
+_TOLD_BY_OTHERS = frozenset({
+    "rw_mix_read", "option_io_total_bytes", "option_size", "option_io_size", "option_runtime", "option_time_based",
+    "option_ramp_time", "option_number_ios", "option_loops", "option_file_size", "option_files", "option_filename",
+    "option_directory", "option_rbdname", "option_nrfiles", "option_offset",
+})  # fmt: skip
+#: Numbers, and identifiers such as `id-1a2b3c4d`, with the signs before them, by which repetitions differ.
+_MANY_DIGITS = re.compile(r"[-_. (]*(?:(?<![A-Za-z0-9])(?=[A-Fa-f]*\d)[0-9A-Fa-f]{6,}(?![A-Za-z0-9])|\d+)\)?", re.ASCII)
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9]+", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A run at its place: block (the repetition, from 1), point, variant (a folder's number), levels of all factors."""
+
+    cell_id: str
+    block: int
+    point: str
+    variant: str
+    levels: Mapping[str, Level]
+    run: Run
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """The runs of one tool as an experiment.
+
+    `shared`: options that are the same in all runs. `of_variant`: by variant, options that are the same in all of its
+    runs, but not in others. `words`: by factor and level, the meaning of a level that was shortened.
+    """
+
+    tool: str
+    factors: Mapping[str, tuple[Level, ...]]
+    x_factor: str
+    x_label: str
+    x_unit: str
+    workload_factors: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    shared: Mapping[str, str]
+    of_variant: Mapping[str, Mapping[str, str]]
+    words: Mapping[str, Mapping[str, str]]
+
+
+def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str]) -> Arranged:
+    """Return the runs of one tool as an experiment. `variants`: names by the folders' numbers."""
+    columns = _core(runs)
+    varied = _varied_options(runs)
+    words: dict[str, dict[str, str]] = {}
+    columns |= _option_columns(runs, varied, words)
+    for name, of_run in ((FOLDER, None), (JOB, lambda run: _MANY_DIGITS.sub("", run.job))):
+        texts = _folders(runs, columns) if of_run is None else [of_run(run) for run in runs]
+        if texts and _mixes(runs, columns, texts):
+            columns[name] = _plain_levels(texts, words.setdefault(name, {}))
+    x_factor = _axis(columns)
+    varying = [name for name, values in columns.items() if len(set(values)) > 1 and name != x_factor]
+    named = [name for name in _NAMED_FIRST if name in columns]
+    workload = tuple(dict.fromkeys([*named, *varying]))
+    for name in workload:
+        if name in _TOLD_BY_OTHERS and _unique_without(columns, x_factor, workload, name):
+            workload = tuple(one for one in workload if one != name)
+    label, unit = _AXES[x_factor]
+    shared = {
+        name: values.pop()
+        for name in sorted({name for run in runs for name in run.options})
+        if len(values := {run.options.get(name, "") for run in runs}) == 1
+    }
+    return Arranged(
+        tool=tool,
+        factors={name: tuple(dict.fromkeys(values)) for name, values in columns.items()},
+        x_factor=x_factor,
+        x_label=label,
+        x_unit=unit,
+        workload_factors=workload,
+        cells=tuple(_cells(tool, runs, columns, variants)),
+        shared=shared,
+        of_variant=_of_variants(runs, varied, shared, variants),
+        words={name: found for name, found in words.items() if found},
+    )
+
+
+def _core(runs: Sequence[Run]) -> dict[str, list[Level]]:
+    """Return the column of each factor that all runs of this tool have; a missing level is `unstated`."""
+    names = list(dict.fromkeys(name for run in runs for name in run.levels))
+    columns: dict[str, list[Level]] = {}
+    for name in names:
+        lacking = {"instances": 1, "workloads_at_once": 1}.get(name, UNSTATED)
+        values: list[Level] = [run.levels.get(name, lacking) for run in runs]
+        if name == "rw_mix_read":
+            values = [_mix_of(run) for run in runs]
+        if name == "io_size_bytes":
+            # An operation of `rados bench` is a whole object unless the output says otherwise.
+            values = [run.levels.get(name, run.levels.get("object_size_bytes", lacking)) for run in runs]
+        columns[name] = values
+    return columns
+
+
+def _mix_of(run: Run) -> Level:
+    kind = str(run.levels.get("rw", run.levels.get("io_type"))).removeprefix("rand")
+    return run.levels.get("rw_mix_read", {"read": 100, "write": 0}.get(kind, UNSTATED))
+
+
+def _varied_options(runs: Sequence[Run]) -> list[str]:
+    """Return the options that differ within a variant."""
+    found = set()
+    for folder in {run.folder for run in runs}:
+        here = [run for run in runs if run.folder == folder]
+        for name in {name for run in here for name in run.options}:
+            if len({run.options.get(name) for run in here}) > 1:
+                found.add(name)
+    return sorted(found)
+
+
+def _option_columns(runs: Sequence[Run], varied: list[str], words: dict[str, dict[str, str]]) -> dict[str, list[Level]]:
+    if len(varied) <= MOST_OPTIONS:
+        columns: dict[str, list[Level]] = {}
+        for name in varied:
+            factor = OPTION + (_NOT_PLAIN.sub("_", name).strip("_").lower()[:40] or digest_of(name, 6))
+            while factor in columns:
+                factor += "_"
+            columns[factor] = _levels_of([run.options.get(name) for run in runs], words.setdefault(factor, {}))
+        return columns
+    said = ["; ".join(f"{name}={run.options[name]}" for name in varied if name in run.options) for run in runs]
+    numbers = {text: f"{number:02d}" for number, text in enumerate(dict.fromkeys(said), 1)}
+    words[CONFIGURATION] = {number: text for text, number in numbers.items()}
+    return {CONFIGURATION: [numbers[text] for text in said]}
+
+
+def _levels_of(texts: Sequence[str | None], words: dict[str, str]) -> list[Level]:
+    """Return texts as levels: numbers if all are whole numbers, else words that can be part of a file's name."""
+    if all(text is not None and text.isascii() and text.isdigit() and len(text) <= 15 for text in texts):
+        return [int(text) for text in texts]
+    return _plain_levels([UNSTATED if text is None else text for text in texts], words)
+
+
+def _plain_levels(texts: Sequence[str], words: dict[str, str]) -> list[Level]:
+    """Return texts as words of letters, digits and dashes, each a different one. `words` gets those that changed."""
+    plain: dict[str, str] = {}
+    for text in dict.fromkeys(texts):
+        word = _NOT_PLAIN.sub("-", text).strip("-")[:_LONGEST_LEVEL].strip("-") or "none"
+        if word in plain.values():
+            word = f"{word[: _LONGEST_LEVEL - 7]}-{digest_of(text, 6)}"
+        plain[text] = word
+        if word != text:
+            words[word] = text
+    return [plain[text] for text in texts]
+
+
+def _folders(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list[str]:
+    """Return how paths differ by more than digits: the folders, or the whole path if folders are not enough."""
+    folders = [_MANY_DIGITS.sub("", run.path.rpartition("/")[0]) for run in runs]
+    paths = [_MANY_DIGITS.sub("", run.path) for run in runs]
+    pooled = {(*key, folder): path for key, folder, path in zip(_places(runs, columns), folders, paths, strict=True)}
+    enough = all(
+        pooled[(*key, folder)] == path for key, folder, path in zip(_places(runs, columns), folders, paths, strict=True)
+    )
+    return folders if enough else paths
+
+
+def _places(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list[tuple[Any, ...]]:
+    return [(run.folder, *levels) for run, levels in zip(runs, zip(*columns.values(), strict=True), strict=True)]
+
+
+def _mixes(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]], texts: Sequence[str]) -> bool:
+    """Return whether runs with different texts would be repetitions of one another."""
+    seen: dict[tuple, str] = {}
+    return any(seen.setdefault(place, text) != text for place, text in zip(_places(runs, columns), texts, strict=True))
+
+
+def _axis(columns: Mapping[str, Sequence[Level]]) -> str:
+    """Return the factor along the axis: the numeric one with the most levels."""
+    numeric = [name for name in _AXES if name in columns and all(isinstance(one, int) for one in columns[name])]
+    return max(numeric, key=lambda name: (len(set(columns[name])), -numeric.index(name)))
+
+
+def _unique_without(
+    columns: Mapping[str, Sequence[Level]], x_factor: str, workload: Iterable[str], without: str
+) -> bool:
+    kept = [columns[name] for name in (*workload, x_factor) if name != without]
+    seen: dict[tuple, Level] = {}
+    return all(
+        seen.setdefault(place, level) == level
+        for place, level in zip(zip(*kept, strict=True), columns[without], strict=True)
+    )
+
+
+def _cells(
+    tool: str, runs: Sequence[Run], columns: Mapping[str, Sequence[Level]], variants: Mapping[int, str]
+) -> list[Cell]:
+    by_place: dict[tuple, list[int]] = {}
+    for index, place in enumerate(_places(runs, columns)):
+        by_place.setdefault(place, []).append(index)
+    found = []
+    for indexes in by_place.values():
+        levels: dict[str, Level] = {name: values[indexes[0]] for name, values in columns.items()}
+        point, variant = _point(levels), variants[runs[indexes[0]].folder]
+        cell_id = digest_of({"tool": tool, "imported": True, "variant": variant, "levels": levels})
+        for block, index in enumerate(sorted(indexes, key=_order(runs, indexes)), 1):
+            found.append(Cell(cell_id, block, point, variant, levels, runs[index]))
+    return found
+
+
+def _order(runs: Sequence[Run], indexes: Iterable[int]) -> Callable[[int], Any]:
+    """Return the key by which repetitions are sorted: when they were reported, or else their paths."""
+    if all(runs[index].reported_at for index in indexes):
+        return lambda index: (runs[index].reported_at, in_order(runs[index].path))
+    return lambda index: in_order(runs[index].path)
+
+
+def _point(levels: Mapping[str, Level]) -> str:
+    point = "-".join(str(level) for level in levels.values())
+    return point if len(point) <= _LONGEST_POINT else f"{point[:_LONGEST_POINT]}-{digest_of(dict(levels), 8)}"
+
+
+def _of_variants(
+    runs: Sequence[Run], varied: Iterable[str], shared: Mapping[str, str], variants: Mapping[int, str]
+) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for run in runs:
+        options = {name: text for name, text in run.options.items() if name not in shared and name not in varied}
+        if options:
+            found[variants[run.folder]] = dict(sorted(options.items()))
+    return found

@@ -1,0 +1,177 @@
+"""`replay clean`: lists what Replay created on a site, asks, removes only that, and reports what is left and why."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+
+from replay.base.disk import size_text
+from replay.base.errors import ConfigurationError, RefusedError, ReplayError
+from replay.base.paths import state_directory
+from replay.base.terminal import waiting
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site
+from replay.cluster.site_file import load_site
+from replay.ownership.arguments import COMMAND
+from replay.ownership.change_record import write_change_record
+from replay.ownership.cluster_lock import KIND, UNSERVED, ClusterLock
+from replay.ownership.ledger import Entry, Ledger
+from replay.ownership.lookout import Lookout
+from replay.ownership.removal import PATIENCE_SECONDS, Outcome, Remover
+from replay.ownership.slot import SlotLock
+
+
+def clean(
+    site: Site,
+    *,
+    confirm: Callable[[int], bool],
+    say: Callable[[str], None] = print,
+    patience_seconds: float = PATIENCE_SECONDS,
+) -> list[Outcome]:
+    """Remove everything in the ledgers of the site's clusters that belongs to this site; return each outcome.
+
+    `confirm` is called once with the number of things, after listing them; nothing is removed unless it returns True.
+    An entry that cannot be removed stays in the ledger; the others are removed anyway.
+    Raises CephCommandError if the primary cluster cannot be reached, RefusedError while a measurement runs on it.
+    """
+    with ExitStack() as stack:
+        with waiting("asking the cluster what exists", spinner=False):
+            work = list(_work(site, stack, say, patience_seconds))
+        total = sum(len(entries) for _, entries in work)
+        if total == 0:
+            say(f"nothing to remove: the ledger has no entries for site {site.name}")
+            return []
+        for remover, entries in work:
+            for entry in entries:
+                say(f"  {_described(remover, entry)}")
+        if not confirm(total):
+            say("nothing was removed")
+            return []
+        lookout = Lookout(*(remover.session for remover, _ in work))
+        for remover, _ in work:
+            remover.waiting = functools.partial(lookout.waiting, lambda: site, say=say)
+        return _remove_all(work, say)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit status: 0 all removed, 1 something is left, 2 to 4 see the message."""
+    return COMMAND.main(arguments)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Remove what the options select; return 0 if everything is gone, 1 if something is left. Raises ReplayError."""
+    if options.record:
+        write_change_record(load_site(options.site, check_files=False), sys.stdout, data_set=options.data)
+        return 0
+    if options.data:
+        raise ConfigurationError(
+            "clean removes all that Replay made on a site", where="--data", next_step="leave it out, or add --record"
+        )
+    outcomes = clean(load_site(options.site), confirm=lambda count: options.yes or _ask(count))
+    left = [outcome for outcome in outcomes if outcome.status == "left"]
+    for outcome in left:
+        print(f"left: {outcome.entry.kind} {outcome.entry.spec}: {outcome.why}")
+        if outcome.next_step:
+            print(f"  next: {outcome.next_step}")
+    if outcomes:
+        print(f"{len(outcomes) - len(left)} of {len(outcomes)} gone" + (f", {len(left)} left" if left else ""))
+    return 1 if left else 0
+
+
+def _work(
+    site: Site, stack: ExitStack, say: Callable[[str], None], patience_seconds: float
+) -> Iterator[tuple[Remover, list[Entry]]]:
+    """Yield each cluster's remover and the entries to remove; `stack` closes what was opened."""
+    for cluster, mirror in _clusters(site):
+        session = stack.enter_context(MonitorSession(cluster))
+        try:
+            ledger = Ledger(session.fsid())
+        except CephCommandError:
+            if cluster is site.primary:
+                raise
+            say("the second cluster does not answer: Replay cannot see now what it owns there")
+            continue
+        if cluster is site.primary:
+            _hold(site, session, ledger, stack, say)
+        remover = Remover(site, cluster, session, ledger, mirror, say, patience_seconds)
+        yield remover, _entries(ledger, site, say)
+
+
+def _clusters(site: Site) -> Iterator[tuple[Cluster, Cluster | None]]:
+    yield site.primary, site.secondary
+    if site.secondary is not None:
+        yield site.secondary, site.primary
+
+
+def _hold(site: Site, session: MonitorSession, ledger: Ledger, stack: ExitStack, say: Callable[[str], None]) -> None:
+    """Take the slot and the cluster's lock: nothing that a running measurement uses may be removed."""
+    slot = SlotLock(state_directory() / "locks" / f"{ledger.fsid}.lock")
+    slot.acquire(wait_seconds=2.0)
+    stack.callback(slot.release)
+    lock = ClusterLock(site, session, ledger, say=say)
+    try:
+        lock.acquire(wait_seconds=2.0)
+    except CephCommandError as error:
+        if error.exit_status_of_tool not in UNSERVED:
+            raise
+        # What is removed may be what fills the pool.
+        say(f"{lock.object.spec} cannot be locked now: {error.what}")
+    stack.callback(lock.release)
+
+
+def _entries(ledger: Ledger, site: Site, say: Callable[[str], None]) -> list[Entry]:
+    """Return this site's entries, newest first: snapshots go before their image, images before their pool."""
+    owned = ledger.owned()
+    others = sorted({entry.site for entry in owned} - {site.name})
+    if others:
+        say(f"this cluster also holds things created through other sites: {', '.join(others)} (clean each by its name)")
+    # This program holds the lock itself, and removes it last.
+    return [entry for entry in reversed(owned) if entry.site == site.name and entry.kind != KIND]
+
+
+def _described(remover: Remover, entry: Entry) -> str:
+    words = [entry.kind.replace("_", " "), entry.details.get("final_name", entry.spec)]
+    try:
+        size = remover.size_bytes(entry)
+    except ReplayError as error:
+        size = None
+        words.append(f"({error.what})")
+    if size is not None:
+        words.append(size_text(size))
+    words.append(f"of {entry.intended_at[:16].replace('T', ' ')} UTC")
+    if not entry.confirmed:
+        words.append("(perhaps never made)")
+    if remover.cluster.name != "primary":
+        words.append("on the second cluster")
+    return " ".join(words)
+
+
+def _remove_all(work: list[tuple[Remover, list[Entry]]], say: Callable[[str], None]) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    for remover, entries in work:
+        for entry in entries:
+            if (outcome := remover.remove(entry)) is not None:
+                outcomes.append(outcome)
+                say(f"{outcome.status}: {entry.kind} {entry.spec}")
+    # Wait for copies last: an image that was failed over has its own entry for the second cluster.
+    for remover, _ in work:
+        for outcome in remover.finish():
+            outcomes.append(outcome)
+            say(f"{outcome.status}: {outcome.entry.kind} {outcome.entry.spec} and its mirrored copy")
+    return outcomes
+
+
+def _ask(count: int) -> bool:
+    if not sys.stdin.isatty():
+        raise RefusedError(
+            "there is no terminal to ask for confirmation", next_step="check the list above, then add --yes"
+        )
+    return input(f"remove these {count}? [y/N] ").strip().lower() in ("y", "yes")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

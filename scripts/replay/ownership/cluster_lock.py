@@ -1,0 +1,213 @@
+"""The lock on a cluster that keeps two runs apart, whichever hosts they are on, and the administrator's stop switch.
+
+Both are objects in the site's data pool. The lock names its holder and lapses a minute after its holder has died. The
+slot (slot.py) keeps processes of one machine apart, also without a pool, and is inherited by tools.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import secrets
+import shlex
+import time
+from collections.abc import Callable, Iterator
+
+from replay.base.errors import RefusedError
+from replay.cluster.ceilings import Stop
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.objects import Object, place
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site
+from replay.ownership.holder import parse, this_process
+from replay.ownership.ledger import Ledger
+
+LOCK_OBJECT, STOP_OBJECT = "replay-lock", "replay-stop"
+KIND = "lock"
+_NAME = "replay"
+LASTS_SECONDS = 60.0
+RENEW_EVERY_SECONDS = 15.0
+#: What librados says of an operation that a full pool, or a frozen OSD, does not take.
+UNSERVED = (errno.ETIMEDOUT, errno.ENOSPC, errno.EDQUOT)
+
+
+class ClusterLock:
+    """The lock of one process on a site's cluster."""
+
+    def __init__(
+        self,
+        site: Site,
+        session: MonitorSession,
+        ledger: Ledger,
+        *,
+        data_set: str = "",
+        say: Callable[[str], None] = print,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.site, self.session, self.ledger, self.data_set, self.say = site, session, ledger, data_set, say
+        self.clock, self.sleep = clock, sleep
+        self.object = Object(session, site.pools.data, LOCK_OBJECT)
+        self.cookie = secrets.token_hex(8)
+        self.holder = this_process()
+        self.is_held = False
+        self._renewed = 0.0
+
+    def acquire(self, wait_seconds: float = LASTS_SECONDS + 10) -> None:
+        """Take the lock, waiting for a dead holder's to lapse. Raises RefusedError naming the holder.
+
+        Nothing is locked where the pool does not exist, because nothing can run there, and where the package
+        python3-rados is missing, which is said.
+        """
+        deadline, told = self.clock() + wait_seconds, False
+        self._enter()
+        while (busy := self._first()) == errno.EBUSY:
+            who = self._holder()
+            if who is None:
+                continue
+            if self.clock() > deadline:
+                raise RefusedError(
+                    f"another run uses this cluster: {who}",
+                    where=f"site {self.site.name}, object {self.object.spec}",
+                    next_step=f"wait for it to end. If it has died, its lock lapses within {LASTS_SECONDS:.0f} s",
+                )
+            if not told:
+                self.say(f"another run uses this cluster: {who}; waiting up to {wait_seconds:g} s")
+                told = True
+            self.sleep(0.5)
+        self.is_held = busy == 0
+        if not self.is_held:
+            self._leave()
+        if busy == errno.ENOTSUP:
+            self.say("python3-rados is missing: no lock on the cluster keeps runs of other hosts away")
+
+    def _first(self) -> int:
+        """Try to take the lock. A user who may not has created nothing."""
+        try:
+            return self._try(renew=False)
+        except CephCommandError as error:
+            if error.exit_status_of_tool in (errno.EPERM, errno.EACCES):
+                self._leave()
+            raise
+
+    def renew_when_due(self) -> Stop | None:
+        """Renew the lock if it is time; return why the run must end if somebody else has it by now.
+
+        Raises CephCommandError if the cluster does not serve it, which is no loss: nobody else is served either.
+        """
+        if not self.is_held or self.clock() - self._renewed < RENEW_EVERY_SECONDS:
+            return None
+        return self._lost(self._holder() or "somebody has broken it") if self._again() else None
+
+    def release(self) -> None:
+        """Remove the object, and with it the lock: only while it is certain that it is held."""
+        if not self.is_held:
+            return
+        self.is_held = False
+        try:
+            # With the pool, which `clean` may have removed, the lock is gone. The pool's OSDs would never answer.
+            if self._pool_exists() and not self._again():
+                self.object.remove()
+        except CephCommandError as error:
+            if error.exit_status_of_tool != errno.ENOENT:
+                self.say(f"the lock on the cluster lapses by itself in {LASTS_SECONDS:.0f} s: {error.what}")
+                return
+        self._leave()
+
+    def _pool_exists(self) -> bool:
+        pools = self.session.command({"prefix": "osd lspools"})
+        return self.site.pools.data.name in {one["poolname"] for one in pools}
+
+    def _try(self, *, renew: bool) -> int:
+        """Lock or renew; return 0, or the errno of a refusal that means something."""
+        try:
+            self.object.lock(_NAME, self.cookie, self.holder.text(), LASTS_SECONDS, renew=renew)
+        except CephCommandError as error:
+            if error.exit_status_of_tool in (errno.EBUSY, errno.EEXIST):
+                return errno.EBUSY
+            if error.exit_status_of_tool in (errno.ENOENT, errno.ENOTSUP):
+                return error.exit_status_of_tool
+            raise
+        self._renewed = self.clock()
+        return 0
+
+    def _again(self) -> int:
+        """Renew the lock, or take it again if it has lapsed; return 0, or EBUSY if somebody else has it."""
+        if not self._try(renew=True):
+            return 0
+        # After its connection broke, the cluster takes this process for another client.
+        for locker in self.object.lockers(_NAME):
+            if locker["cookie"] == self.cookie:
+                self.object.break_lock(_NAME, locker)
+        return self._try(renew=False)
+
+    def _holder(self) -> str | None:
+        """Return who holds the lock, None if nobody does any more. Breaks the lock of this machine's dead."""
+        for locker in self.object.lockers(_NAME):
+            who = parse(locker["description"])
+            if who is not None and who.is_dead():
+                self.object.break_lock(_NAME, locker)
+                continue
+            return who.sentence() if who else f"{locker['name']} ({locker['description'] or 'no description'})"
+        return None
+
+    def _lost(self, why: str) -> Stop:
+        return Stop("lock_lost", f"the lock on the cluster ({self.object.spec}) was lost: {why}")
+
+    def _entry(self) -> str | None:
+        pool = self.site.pools.data
+        found = self.ledger.find(KIND, pool.name, pool.namespace, LOCK_OBJECT)
+        return found.id if found else None
+
+    def _enter(self) -> None:
+        if self._entry() is None:
+            pool = self.site.pools.data
+            self.ledger.intend(
+                KIND, pool.name, pool.namespace, LOCK_OBJECT, site=self.site.name, data_set=self.data_set
+            )
+
+    def _leave(self) -> None:
+        if (entry := self._entry()) is not None:
+            self.ledger.removed(entry)
+
+
+@contextlib.contextmanager
+def cluster_lock(
+    site: Site,
+    session: MonitorSession,
+    ledger: Ledger,
+    *,
+    data_set: str = "",
+    say: Callable[[str], None] = print,
+    **how: float,
+) -> Iterator[ClusterLock]:
+    """Hold the lock; `how` has `wait_seconds`. Raises RefusedError if another run holds it."""
+    lock = ClusterLock(site, session, ledger, data_set=data_set, say=say)
+    lock.acquire(**how)
+    try:
+        yield lock
+    finally:
+        lock.release()
+
+
+def stop_switch(site: Site, session: MonitorSession) -> Callable[[], Stop | None]:
+    """Return a function that returns why an administrator wants every run on this cluster to end, or None."""
+    switch = Object(session, site.pools.data, STOP_OBJECT)
+
+    def look() -> Stop | None:
+        if (text := switch.read()) is None:
+            return None
+        why = " ".join(text.split()) or "no reason is given in it"
+        return Stop("stopped", f"an administrator has stopped Replay here, by the object {switch.spec}: {why[:200]}")
+
+    return look
+
+
+def stop_command(site: Site) -> str:
+    """Return the command that ends every run on the site, for whoever administers its cluster."""
+    return shlex.join(["rados", *place(site.pools.data), "create", STOP_OBJECT])
+
+
+def go_command(site: Site) -> str:
+    """Return the command that allows runs again."""
+    return shlex.join(["rados", *place(site.pools.data), "rm", STOP_OBJECT])

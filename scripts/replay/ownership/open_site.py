@@ -1,0 +1,69 @@
+"""An opened site: sessions, ledgers, the slot. Everything that creates or removes something on a cluster needs it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from replay.base.costs import Costs
+from replay.base.programs import Programs
+from replay.base.waiting import Waiting
+from replay.cluster.cluster import Cluster
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site
+from replay.design.media import Write
+from replay.ownership.ledger import Ledger
+from replay.ownership.lookout import Lookout
+from replay.ownership.slot import SlotLock
+from replay.ownership.spending import Spending
+
+
+@dataclass(kw_only=True)
+class OpenSite:
+    """One process working on one site.
+
+    `say` prints a line for the person who waits. `daemons_are_here` is true if the OSDs run on this machine and share
+    its CPU and disks.
+    """
+
+    site: Site
+    data_set: str
+    session: MonitorSession
+    ledger: Ledger
+    slot: SlotLock
+    costs: Costs
+    #: The run's account of what is written to media.
+    spending: Spending
+    say: Callable[[str], None]
+    daemons_are_here: bool
+    allowed: frozenset[str]
+    secondary: MonitorSession | None = None
+    secondary_ledger: Ledger | None = None
+    #: What looks around during waits; without it they only say how long they last.
+    lookout: Lookout | None = None
+
+    def waiting(self, what: str, at_most_seconds: float | None, **how: Any) -> Waiting:
+        """Return a wait that says what it sees, and ends if it becomes hopeless; `how` is for `Lookout.waiting`."""
+        if self.lookout is None:
+            return Waiting(what, at_most_seconds, say=self.say, sleep=how.get("sleep", time.sleep))
+        return self.lookout.waiting(lambda: self.site, what, at_most_seconds, say=self.say, **how)
+
+    def charge(self, what: str, write: Write) -> None:
+        """Charge upcoming client writes. Raises RefusedError if they would exceed the site's ceiling."""
+        self.spending.charge(what, write)
+
+    def account(self, write: Write) -> None:
+        """Charge what clients wrote in a cell if the amount was unknown in advance."""
+        self.spending.record(write)
+
+    @property
+    def primary_cluster(self) -> Cluster:
+        """The cluster to be measured."""
+        return self.session.cluster
+
+    @property
+    def programs(self) -> Programs:
+        """The programs of this site's clients: the host's, or those of a release."""
+        return self.primary_cluster.programs

@@ -1,0 +1,148 @@
+"""Creates the pools that a site's file allows. Each is in the ledger before it exists.
+
+A pool is created under a unique name and renamed once its id is on disk. So a crash never leaves a ledger entry that
+could mean somebody else's pool of the same name.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from replay.base.errors import RefusedError
+from replay.base.waiting import Waiting
+from replay.cluster import admin_commands, health, sandbox_record
+from replay.cluster.capabilities import require
+from replay.cluster.own_pools import refuse_lasting_pools
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Pool, Site
+from replay.ownership.ledger import Ledger, unique_name
+
+DEFAULT_PG_NUM = 32
+DEFAULT_ERASURE_CODE = (2, 1)
+_SETTLE_SECONDS = 120.0
+_SEEN_WITHIN_SECONDS = 30.0
+
+
+def ensure_pools(
+    site: Site, session: MonitorSession, ledger: Ledger, *, data_set: str = "", say: Callable[[str], None] = print
+) -> list[str]:
+    """Make the site's missing pools, wait until they are clean, and return the names of those made.
+
+    Raises RefusedError if a pool is missing that Replay may not make, or if the new pools do not become clean.
+    """
+    there = {pool["poolname"] for pool in session.command({"prefix": "osd lspools"})}
+    own = {entry.details.get("final_name") for entry in ledger.owned() if entry.kind == "pool"}
+    made = []
+    for pool in site.pools.all():
+        is_data_pool = pool is site.pools.data_pool
+        if pool.name in there:
+            if pool.name in own and not is_data_pool:
+                _initialise(session, pool)  # a crash may have prevented this after the pool was made
+            continue
+        if not pool.create:
+            commands = admin_commands.pool(session.cluster, pool, is_data_pool=is_data_pool)
+            raise RefusedError(
+                f"pool {pool.name} does not exist",
+                where=f"site {site.name}",
+                next_step="an administrator runs: " + "\n".join(one.text for one in commands),
+            )
+        require(site, "pool_create", session.fsid())
+        if "pool_delete" in site.allows:
+            refuse_lasting_pools(session, f"site {site.name}")
+        _make(site, session, ledger, pool, is_data_pool, data_set)
+        made.append(pool.name)
+    if made:
+        await_clean(session, made, say=say)
+    return made
+
+
+def pools_in_use(site: Site, ledger: Ledger) -> Iterator[str]:
+    """Yield the names of the site's pools, and of those that Replay made for an experiment and that still exist."""
+    yield from (names := [pool.name for pool in site.pools.all()])
+    made = [entry.details["final_name"] for entry in ledger.owned() if entry.kind == "pool" and entry.confirmed]
+    yield from (name for name in made if name not in names)
+
+
+def await_clean(session: MonitorSession, names: list[str], *, say: Callable[[str], None] = print) -> None:
+    """Wait until the cluster is fit again after the pools `names` were made. Raises RefusedError if it stays unfit.
+
+    A manager learns of new and of removed placement groups after some seconds; until then, its "all are clean" means
+    others. So first its count is awaited, for a bounded time, since on a busy cluster others make pools meanwhile.
+    """
+    wanted = sum(pool["pg_num"] for pool in session.command({"prefix": "osd pool ls", "detail": "detail"}))
+    began = time.monotonic()
+    unfit = ""
+    waiting = Waiting("the new pools to be clean", _SETTLE_SECONDS, say=say, look=lambda: unfit)
+    while True:
+        status = session.status()
+        known, verdict = status["pgmap"]["num_pgs"], health.classify(status)
+        waited = time.monotonic() - began
+        if verdict.fit and (known == wanted or waited > _SEEN_WITHIN_SECONDS):
+            return
+        unfit = verdict.sentence() or f"the manager knows {known} placement groups of {wanted}"
+        if waited > _SETTLE_SECONDS:
+            raise RefusedError(
+                f"the new pools did not become clean in {_SETTLE_SECONDS:.0f} s: {unfit}",
+                where=", ".join(names),
+                next_step="check that the cluster has at least as many hosts as the pools have copies",
+            )
+        waiting.pause(0.2)
+
+
+def _make(site: Site, session: MonitorSession, ledger: Ledger, pool: Pool, is_data_pool: bool, data_set: str) -> None:
+    name = unique_name("pool")
+    domain = failure_domain(session)
+    details: dict[str, Any] = {"final_name": pool.name}
+    if is_data_pool:
+        details["erasure_code_profile"] = name
+    if is_data_pool or pool.device_class:
+        details["crush_rule"] = name  # Ceph makes an erasure-coded pool's rule by itself, under the pool's first name
+    entry = ledger.intend("pool", name, "", "", site=site.name, data_set=data_set, details=details)
+    pg_num = pool.pg_num or DEFAULT_PG_NUM
+    command: dict[str, Any] = {"prefix": "osd pool create", "pool": name, "pg_num": pg_num, "pgp_num": pg_num}
+    if is_data_pool:
+        k, m = pool.erasure_code or DEFAULT_ERASURE_CODE
+        profile = [f"k={k}", f"m={m}", f"crush-failure-domain={domain}"]
+        profile += [f"crush-device-class={pool.device_class}"] if pool.device_class else []
+        session.command({"prefix": "osd erasure-code-profile set", "name": name, "profile": profile})
+        command |= {"pool_type": "erasure", "erasure_code_profile": name}
+    else:
+        command |= {"pool_type": "replicated"}
+        if pool.device_class:
+            rule = {"name": name, "root": "default", "type": domain, "class": pool.device_class}
+            session.command({"prefix": "osd crush rule create-replicated", **rule})
+            command |= {"rule": name}
+    session.command(command)
+    if is_data_pool:
+        set_pool(session, name, "allow_ec_overwrites", "true")
+    elif pool.replicas:
+        set_pool(session, name, "size", str(pool.replicas))
+    pools = session.command({"prefix": "osd pool ls", "detail": "detail"})
+    pool_id = next(each["pool_id"] for each in pools if each["pool_name"] == name)
+    ledger.confirm(entry, {"id": pool_id})
+    session.command({"prefix": "osd pool application enable", "pool": name, "app": "rbd"})
+    session.command({"prefix": "osd pool rename", "srcpool": name, "destpool": pool.name})
+    if not is_data_pool:
+        _initialise(session, pool)
+
+
+def _initialise(session: MonitorSession, pool: Pool) -> None:
+    """Initialise the pool for block devices. Repeating it is harmless. The user may only write under the final name."""
+    session.cluster.run("rbd", "pool", "init", pool.name, timeout_seconds=60)
+    if pool.namespace:
+        there = session.cluster.json("rbd", "namespace", "ls", pool.name)
+        if pool.namespace not in {each["name"] for each in there}:
+            session.cluster.run("rbd", "namespace", "create", "--pool", pool.name, "--namespace", pool.namespace)
+
+
+def set_pool(session: MonitorSession, pool: str, variable: str, value: str, *, sure: bool = False) -> None:
+    """Set a pool's variable. `sure` gives the confirmation that Ceph asks for a size of one."""
+    command = {"prefix": "osd pool set", "pool": pool, "var": variable, "val": value}
+    session.command(command | ({"yes_i_really_mean_it": True} if sure else {}))
+
+
+def failure_domain(session: MonitorSession) -> str:
+    """Return what copies are spread over: hosts, or OSDs on a sandbox, which is a single host."""
+    return "osd" if sandbox_record.owns_fsid(session.fsid()) else "host"

@@ -1,0 +1,198 @@
+"""Charges what a run writes to its account, before it is written, and keeps it below the site's ceiling.
+
+Known amounts are charged as they are. A set is charged with an estimate of what it will write, and settled with
+what it wrote. A void or unfinished cell keeps the larger of the two.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from replay.base.errors import RefusedError
+from replay.cluster import ceilings
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.session import MonitorSession
+from replay.design.media import PoolCopies, Write
+from replay.ownership.account import Account
+
+if TYPE_CHECKING:
+    from replay.cluster.site import Pool, Site
+
+
+class Copies:
+    """How many times each pool writes a byte to media, by the monitors. Asks about each pool once."""
+
+    def __init__(self, site: Site, session: MonitorSession) -> None:
+        self._site = site
+        self._session = session
+        self._known: dict[str, float] = {}
+
+    def media_bytes(self, write: Write) -> float:
+        """Return the bytes that a write causes on media: all copies, and all copies of what goes through a journal."""
+        if write.copies is not None:
+            return write.bytes * write.copies
+        pools = self._site.pools
+        pool = journal = write.pool or pools.data.name
+        if pool == pools.data.name:
+            pool = pools.data_pool.name if pools.data_pool else pool
+            journal = pools.journal.name if pools.journal else journal
+        return write.bytes * (self._of(pool) + (self._of(journal) if write.journaled else 0.0))
+
+    def of_site(self) -> PoolCopies:
+        """Return the copies of the site's pools, those that its file asks for where a pool does not exist yet."""
+        pools = self._site.pools
+        return PoolCopies(self._there_or_wanted(pools.data_pool or pools.data), self._of_journal(), are_known=True)
+
+    def _of_journal(self) -> float:
+        return self._there_or_wanted(self._site.pools.journal or self._site.pools.data)
+
+    def _there_or_wanted(self, pool: Pool) -> float:
+        try:
+            return self._of(pool.name)
+        except CephCommandError as error:
+            if error.exit_status_of_tool != errno.ENOENT:
+                raise
+        if pool.erasure_code:
+            return sum(pool.erasure_code) / pool.erasure_code[0]
+        return float(pool.replicas or PoolCopies().data)
+
+    def _of(self, pool: str) -> float:
+        if pool not in self._known:
+            size = int(self._get(pool, "size")["size"])
+            data_pool = self._site.pools.data_pool
+            self._known[pool] = size / (self._pieces(pool) if data_pool and data_pool.name == pool else 1)
+        return self._known[pool]
+
+    def _pieces(self, pool: str) -> int:
+        """Return into how many pieces of data an object is cut: 1 in a replicated pool."""
+        try:
+            profile = self._get(pool, "erasure_code_profile")["erasure_code_profile"]
+        except CephCommandError as error:
+            if error.exit_status_of_tool in (errno.EACCES, errno.EINVAL, errno.ENOENT):
+                return 1  # only an erasure-coded pool has a profile; without one, the account errs on the high side
+            raise
+        return int(self._session.command({"prefix": "osd erasure-code-profile get", "name": profile})["k"])
+
+    def _get(self, pool: str, variable: str) -> dict[str, str]:
+        return self._session.command({"prefix": "osd pool get", "pool": pool, "var": variable})
+
+
+class Spending:
+    """What one process charges to its run's account. `limit` is the site's ceiling in bytes to media, or None."""
+
+    def __init__(
+        self, account: Account, media_bytes: Callable[[Write], float], *, limit: float | None = None, site: str = ""
+    ) -> None:
+        self.account = account
+        self.media_bytes = media_bytes
+        self._limit = limit
+        self._site = site
+        self._open: Reservation | None = None
+
+    def total(self) -> float:
+        """Return the bytes that the run has written to media, by its account."""
+        return self.account.total()
+
+    def most_written(self, cell_id: str) -> float | None:
+        """Return the most that a cell with this id has written to media so far, None if none has finished."""
+        return self.account.most_written(cell_id)
+
+    def charge(self, what: str, write: Write) -> None:
+        """Charge an upcoming write. Raises RefusedError if it would exceed the ceiling."""
+        self._add(what, self.media_bytes(write), refusable=True)
+
+    def record(self, write: Write) -> None:
+        """Charge a write whose amount was unknown in advance. If it exceeds the ceiling, the next charge is refused."""
+        self._add("written", self.media_bytes(write), refusable=False)
+
+    @contextmanager
+    def reserve(self, what: str, expected: Mapping[str, float]) -> Iterator[Reservation]:
+        """Charge a set with what its cells will write to media, by their ids. Settle it with what they wrote.
+
+        Raises RefusedError if it would exceed the ceiling. The charge stays if the set does not end.
+        """
+        reservation = self._open = Reservation(self, what, dict(expected))
+        try:
+            reservation.top_up(refusable=True)
+            yield reservation
+            self.account.settle(reservation.ids, reservation.total, reservation.written)
+        finally:
+            self._open = None
+
+    def _add(self, what: str, amount: float, *, refusable: bool) -> None:
+        if self._open is not None:
+            self._open.add(amount, refusable=refusable)
+        elif amount:
+            self.charge_media(what, amount, refusable=refusable)
+
+    def charge_media(self, what: str, amount: float, *, refusable: bool) -> str:
+        """Charge bytes to media and return the charge's id. If `refusable`, raise RefusedError above the ceiling."""
+        return self.account.charge(what, amount, allow=lambda total: self._allow(what, total, amount, refusable))
+
+    def _allow(self, what: str, total: float, amount: float, refusable: bool) -> None:
+        limits = ceilings.Ceilings(bytes_written_to_media_per_run=self._limit)
+        if refusable and (
+            stops := ceilings.check(limits, bytes_written_to_media=total, bytes_of_next_set=amount, next_set=what)
+        ):
+            raise RefusedError(
+                stops[0].detail,
+                where=f"site {self._site}, ceiling bytes_written_to_media_per_run",
+                next_step=ceilings.RAISE_IT,
+            )
+
+
+class Reservation:
+    """A running set: what is charged for it, and what its cells have written so far."""
+
+    def __init__(self, spending: Spending, what: str, expected: dict[str, float]) -> None:
+        self._spending = spending
+        self._what = what
+        self._left = expected
+        self._cell: str | None = None
+        self._of_cell = 0.0
+        self._between = 0.0
+        self._charged = 0.0
+        self.ids: list[str] = []
+        #: Bytes to media by cell.
+        self.written: dict[str, float] = {}
+
+    def begin(self, cell_id: str) -> None:
+        """Begin a cell. Raises RefusedError if earlier cells wrote so much that it would exceed the ceiling."""
+        self._cell, self._of_cell = cell_id, 0.0
+        self.top_up(refusable=True)
+
+    def end(self, *, void: bool) -> None:
+        """End the cell with what it reported. A void cell counts at least what was expected of it."""
+        assert self._cell is not None, "begin comes first"
+        expected = self._left.pop(self._cell)
+        self.written[self._cell] = max(self._of_cell, expected) if void else self._of_cell
+        self._cell, self._of_cell = None, 0.0
+
+    @property
+    def total(self) -> float:
+        """What finished cells wrote, and what was written between cells (a pilot that resizes one)."""
+        return sum(self.written.values()) + self._between
+
+    def add(self, amount: float, *, refusable: bool) -> None:
+        """Add what the cell wrote, or what it is about to write if that can be refused."""
+        if self._cell is None:
+            self._between += amount
+        else:
+            self._of_cell += amount
+        self.top_up(refusable=refusable)
+
+    def top_up(self, *, refusable: bool) -> None:
+        """Charge what is needed in addition: for what was written, for this cell, and for later cells.
+
+        Later cells must ask again if earlier ones used up their share of the ceiling.
+        """
+        left = dict(self._left)
+        of_cell = 0.0 if self._cell is None else max(self._of_cell, left.pop(self._cell))
+        needed = self.total + of_cell + (sum(left.values()) if refusable else 0.0)
+        if needed > self._charged:
+            more = needed - self._charged
+            self.ids.append(self._spending.charge_media(self._what, more, refusable=refusable))
+            self._charged = needed

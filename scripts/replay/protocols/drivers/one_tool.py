@@ -1,0 +1,164 @@
+"""One process of the experiment's tool on one image. Pilots find out how many bytes each cell has to transfer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from replay.design.design import Cell, CellSet
+from replay.design.media import Write
+from replay.design.sizing import (
+    MOST_ROUNDS,
+    PilotRound,
+    cell_bytes,
+    first_bytes,
+    is_enough,
+    longer_bytes,
+    next_bytes,
+)
+from replay.measure.parts import Driver, Look, writes
+from replay.protocols.drivers.pilots import Pilots
+from replay.protocols.drivers.tool_run import client_values, run_observed, tool_options
+from replay.evidence.evidence import BlockWriter
+from replay.evidence.record import Measured
+from replay.tools import OutputError, Result, Tool
+
+
+class OneTool(Driver):
+    """Runs a tool that transfers `{io_total_bytes}`, on the image of the cell's variant."""
+
+    def begin(self) -> None:
+        """Start without sizes of cells."""
+        self.io_total_bytes: dict[str, int] = {}
+        self.sized_by: dict[str, Cell] = {}
+
+    def check(self) -> None:
+        """Refuse a reader of logs, which has nothing to run."""
+        if not isinstance(self.procedure.reader, Tool):
+            self.procedure.refuse(f"{self.procedure.reader.name} is a reader of logs, not a tool to run")
+
+    def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
+        """Find the size of every cell that has none yet; a variant's `size_of` names the variant that it copies."""
+        cells = [cell for one in sets for cell in one.cells]
+        for one in sets:
+            by_variant = {cell.variant.name: cell for cell in one.cells}
+            for cell in one.cells:
+                self.sized_by[cell.cell_id] = by_variant.get(cell.variant.size_of, cell)
+        leaders = dict.fromkeys(self.sized_by[cell.cell_id].cell_id for cell in cells)
+        unsized = [cell for cell in cells if cell.cell_id in leaders and not self.is_sized(raw, cell)]
+        for number, cell in enumerate(unsized, start=1):
+            self.bench.say(f"pilot {number} of {len(unsized)}: {cell.point} {cell.variant.label}")
+            self.pilot(raw, cell)
+
+    def run(
+        self,
+        cell: Cell,
+        seed: int,
+        *,
+        look: Look | None = None,
+        io_total_bytes: int | None = None,
+        component: str = "tool",
+    ) -> Measured:
+        """Run the tool. A pilot passes the number of bytes to transfer."""
+        [made] = self.procedure.target.of(cell)
+        options = tool_options(self.bench, self.procedure.job_options(cell), cell.variant.client_options)
+        options["namespace"] = bool(made.namespace)
+        if io_total_bytes is None:
+            io_total_bytes = self.io_total_bytes[self.sized_by[cell.cell_id].cell_id]
+        tool = self.procedure.reader
+        return run_observed(
+            self.bench,
+            tool.argv_template(cell.levels, options),
+            {
+                **client_values(self.bench),
+                "pool": made.pool,
+                "namespace": made.namespace or None,
+                "image": made.name,
+                "io_total_bytes": str(io_total_bytes),
+                "seed": str(seed),
+            },
+            timeout_seconds=60 + 30 * self.design.sizing.target_seconds,
+            component=component,
+            result_files=tool.result_files(cell.levels, options),
+            while_running=look,
+        )
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return the bytes that the tool is told to transfer."""
+        if not writes(cell):
+            return []
+        return [self.procedure.target.write_of(cell, self.io_total_bytes[self.sized_by[cell.cell_id].cell_id])]
+
+    def written_bytes(self, cell: Cell, result: Result) -> float:
+        """Return the bytes that a writing cell transferred."""
+        return int(result.metrics.get("bytes", 0)) if writes(cell) else 0
+
+    def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
+        """Run a pilot for a cell that was too short, and give the cell a larger size than before."""
+        if measured.invalid and measured.invalid[0] == "too_short":
+            leader = self.sized_by[cell.cell_id]
+            self.pilot(raw, leader, too_short=self._round(cell, measured, self.io_total_bytes[leader.cell_id]))
+
+    def is_sized(self, raw: BlockWriter, cell: Cell) -> bool:
+        """Take the cell's size from its last pilot on this machine; return whether there was one."""
+        last = Pilots(raw, cell).last()
+        if "io_total_bytes_of_cell" not in last:
+            return False
+        self.io_total_bytes[cell.cell_id] = int(last["io_total_bytes_of_cell"])
+        return True
+
+    def pilot(self, raw: BlockWriter, cell: Cell, *, too_short: PilotRound | None = None) -> None:
+        """Run ever larger pilots until one lasts long enough, and keep each as evidence.
+
+        `too_short` says how much a cell that ended too early transferred, and how long that took.
+
+        Raises ReplayError (through the parser) if a pilot fails, because a cell without a size cannot be measured.
+        """
+        sizing, size, pilots = self.design.sizing, int(cell.levels["io_size_bytes"]), Pilots(raw, cell)
+        threads, done, most = int(self.procedure.option("io_threads", cell)), pilots.done, self._most_bytes(cell)
+        total = min(2 * int(pilots.last()["io_total_bytes"]) if done else first_bytes(size, threads, sizing), most)
+        for number in range(done + 1, done + 1 + MOST_ROUNDS):
+            if writes(cell):
+                what = f"pilot {number} of {cell.point} {cell.variant.name}"
+                self.bench.charge(what, self.procedure.target.write_of(cell, total))
+            seed = pilots.seed("pilot", number)
+            measured = self.procedure.watched(cell, seed, io_total_bytes=total, component="pilot")
+            last = self._round(cell, measured, total)
+            for watch in self.procedure.watches:
+                watch.judged(cell, measured, Result(metrics={"bytes": total if writes(cell) else 0}))
+            waits = [wait for watch in self.procedure.watches for wait in watch.settle(cell, measured)]
+            enough = is_enough(last, sizing) or total == most or number == done + MOST_ROUNDS
+            found = {
+                "io_total_bytes": total,
+                "duration_seconds": last.seconds,
+                "waits": [wait.public() for wait in waits],
+            }
+            if enough:
+                wanted = cell_bytes(last, size, threads, sizing)
+                if too_short:
+                    wanted = longer_bytes(wanted, too_short, size, threads, sizing)
+                self.io_total_bytes[cell.cell_id] = min(wanted, most)
+                found["io_total_bytes_of_cell"] = self.io_total_bytes[cell.cell_id]
+            pilots.keep(number, measured, **found)
+            if enough:
+                return
+            total = min(next_bytes(last, size, threads, sizing), most)
+
+    def _round(self, cell: Cell, measured: Measured, total: int) -> PilotRound:
+        """Return what a run transferred and how long it took: 0 s if it ended before the tool's clock moved."""
+        try:
+            result = self.procedure.parse(cell, measured)
+        except OutputError as error:
+            if error.reason != "too_short":
+                raise
+            return PilotRound(total, 0.0)
+        return PilotRound(total, result.metrics["duration_seconds"])
+
+    def _most_bytes(self, cell: Cell) -> float:
+        """Return the most bytes that a cell may transfer: its image once, if it is sequential with `options.one_pass`.
+
+        At the end of its image, `rbd bench --io-pattern seq` (16.2) writes the same block of each thread over and
+        over, which is another workload with another rate.
+        """
+        sequential = str(cell.levels.get("io_pattern", "")).endswith("seq")
+        return cell.variant.image.size_bytes if sequential and self.procedure.option("one_pass") else math.inf

@@ -1,0 +1,27 @@
+"""Several clients at once, started together in one cell by fio's client/server mode."""
+
+from __future__ import annotations
+
+from replay.design.needs import Needs
+from replay.measure.procedure import Procedure
+from replay.protocols.drivers.fio_clients import FioClients
+from replay.protocols.drivers.options import CLIENTS, FIO_FACTORS, FIO_OPTIONS
+from replay.protocols.targets.images import Images
+
+
+class MultiClient(Procedure):
+    """Runs `levels["clients"]` fio clients at once, each on its own image."""
+
+    needs = Needs(
+        tools=("fio",),
+        factors=(CLIENTS, *FIO_FACTORS),
+        options=FIO_OPTIONS,
+        programs=("fio",),
+        programs_elsewhere=("ssh",),
+    )
+    target = Images(count="clients")
+    driver = FioClients()
+    overhead_seconds = 2.7
+
+
+PROTOCOL = MultiClient

@@ -1,0 +1,220 @@
+"""RADOS objects: `rados bench` in the block's own pools, one for each number of copies.
+
+A cell writes objects, or reads what was written for it, with one instance of the tool or several that start together.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from replay.base.errors import ReplayError
+from replay.design.design import Cell, CellSet, Skip
+from replay.design.media import Write
+from replay.design.needs import WHOLE, Factor, Needs, Option
+from replay.measure.caches import Caches
+from replay.measure.parts import writes
+from replay.measure.procedure import Procedure, throughput
+from replay.ownership.experiment_pools import (
+    ExperimentPool,
+    PoolSizeRefusedError,
+    PoolSpec,
+    await_pools,
+    create_pool,
+    remove_leftover_pools,
+)
+from replay.protocols.drivers.options import RADOS_FACTORS, RADOS_OPTIONS
+from replay.protocols.drivers.rados import RadosRounds
+from replay.protocols.drivers.rados_rounds import Rounds
+from replay.protocols.targets.pools import ObjectPools
+from replay.protocols.targets.rados_objects import Fill
+from replay.evidence.record import Wait
+
+#: A fill has at least this many objects for each operation in flight. With fewer, a pass never runs at full depth.
+LEAST_OBJECTS_PER_THREAD = 2
+
+
+class ReplicaPools(ObjectPools):
+    """A pool for each number of copies, and the objects that cells read from it."""
+
+    def begin(self) -> None:
+        """Start without pools."""
+        super().begin()
+        self.pools: dict[int, ExperimentPool] = {}
+        #: For each object size, the operations in flight of its reads, by (copies, instances).
+        self.readers: dict[int, dict[tuple[int, int], int]] = {}
+
+    def open(self, sets: Sequence[CellSet]) -> None:
+        """Create the pools. If the monitors refuse one, its variants are unavailable."""
+        cells = [cell for one in sets for cell in one.cells]
+        for replicas in sorted({_replicas(cell) for cell in cells}):
+            self.bench.say(f"creating a pool with {replicas} {'copy' if replicas == 1 else 'copies'} of each object")
+            try:
+                made = create_pool(self.bench, f"replicas-{replicas}", PoolSpec(replicas), application="rados")
+            except PoolSizeRefusedError as error:
+                self.bench.say(str(error))
+                here = [one.name for one in self.design.variants if int(one.levels["replicas"]) == replicas]
+                self.procedure.unavailable += [Skip(name, "pool_create", error.what) for name in here]
+            else:
+                self.pools[replicas] = made
+        await_pools(self.bench, self.pools.values())
+        for cell in cells:
+            if not writes(cell) and _replicas(cell) in self.pools:
+                found = self.readers.setdefault(_size(cell), {})
+                key = (_replicas(cell), _instances(cell))
+                found[key] = max(found.get(key, 0), int(self.procedure.option("threads", cell)))
+
+    def prepare(self, cell: Cell) -> list[Wait]:
+        """Before the first read of a size: remove other sizes' objects, and write this size's into every pool."""
+        if writes(cell):
+            return []
+        waits = []
+        with self.bench.costs.measure("prepare"):
+            started = time.monotonic()
+            removed = self.objects.remove_fills(other_than_bytes=_size(cell))
+            if removed.objects or removed.purged:
+                waits.append(_wait("objects_removed", started, removed.outcome, objects=removed.objects))
+            started = time.monotonic()
+            written = [fill for fill in self._fills(_size(cell)) if self._fill(fill)]
+            if written:
+                objects, size = sum(fill.objects for fill in written), sum(fill.bytes for fill in written)
+                waits.append(_wait("objects_written", started, "written", objects=objects, bytes=size))
+        return waits
+
+    def close(self) -> None:
+        """Remove the objects by run name, then the pools, including one whose creation was cut short."""
+        self.pools.clear()
+        with self.bench.costs.measure("prepare"):
+            try:
+                self.objects.remove_fills()
+            except ReplayError as error:
+                self.bench.say(f"could not remove the objects alone, so they go with their pools: {error.what}")
+        remove_leftover_pools(self.bench)
+
+    def write_of(self, cell: Cell, size_bytes: float) -> Write:
+        """Return new objects in the cell's pool, with its own number of copies."""
+        return self._write(_replicas(cell), size_bytes)
+
+    def unfilled(self, cell: Cell) -> list[Write]:
+        """Return the objects that a cell will read and that do not exist yet."""
+        pool, names = self.pool_of(cell), self.run_names(cell)
+        return [
+            self._write(_replicas(cell), fill.bytes)
+            for fill in self._fills(_size(cell))
+            if fill.pool == pool and fill.run_name in names and not self.objects.holds(fill)
+        ]
+
+    def pool_of(self, cell: Cell) -> str:
+        """Return the pool with the cell's number of copies."""
+        return self.pools[_replicas(cell)].name
+
+    def run_names(self, cell: Cell) -> list[str]:
+        """Return a run name for each of the cell's instances."""
+        kind, instances = "write" if writes(cell) else "read", _instances(cell)
+        return [_run_name(kind, instance, instances) for instance in range(1, instances + 1)]
+
+    def objects_each(self, size_bytes: int, replicas: int, instances: int) -> int:
+        """Return how many objects of a size each instance reads. Together they read as many as a single one would."""
+        most = self.procedure.option("fill_most_bytes") // size_bytes
+        most = min(self.procedure.option("fill_most_objects"), most)
+        threads = max(self.procedure.option("threads"), self.readers[size_bytes][replicas, instances])
+        return max(most // instances, LEAST_OBJECTS_PER_THREAD * threads)
+
+    def _fills(self, size_bytes: int) -> list[Fill]:
+        return [
+            Fill(
+                self.pools[replicas].name,
+                _run_name("read", instance, instances),
+                size_bytes,
+                self.objects_each(size_bytes, replicas, instances),
+            )
+            for replicas, instances in sorted(self.readers[size_bytes])
+            for instance in range(1, instances + 1)
+        ]
+
+    def _fill(self, fill: Fill) -> bool:
+        """Write a fill's objects unless they exist; return whether they had to be written."""
+        if self.objects.holds(fill):
+            return False
+        copies = next(one.spec.replicas for one in self.pools.values() if one.name == fill.pool)
+        self.bench.charge(f"filling {fill.pool}", self._write(copies, fill.bytes))
+        return self.objects.fill(fill)
+
+    def _write(self, copies: int, size_bytes: float) -> Write:
+        return Write(size_bytes, pool=self.pools[copies].name, copies=copies, adds=True)
+
+
+class Instances(RadosRounds):
+    """Several instances at once. A pass must not find the previous one's data in memory."""
+
+    def begin(self) -> None:
+        """Prepare to drop caches."""
+        self.caches = Caches(self.bench)
+
+    def between_passes(self) -> list[Wait]:
+        """Drop the caches."""
+        return self.caches.before_cell()[1]
+
+    def facts(self, cell: Cell, rounds: Rounds) -> dict[str, Any]:
+        """Return the number of instances and passes, and of objects to read."""
+        found: dict[str, Any] = {
+            "replicas": _replicas(cell),
+            "instances": _instances(cell),
+            "passes": len(rounds.runs),
+            "start_spread_seconds": round(rounds.start_spread_seconds, 3),
+            "load_over": "the busiest stretch of each pass that is as long as the tool measured",
+        }
+        if not writes(cell):
+            each = self.procedure.target.objects_each(_size(cell), _replicas(cell), _instances(cell))
+            found["objects_to_read"] = _instances(cell) * each
+        return found
+
+
+class ObjectBench(Procedure):
+    """Runs `levels["instances"]` processes of `rados bench` at once in the pool with `levels["replicas"]` copies."""
+
+    needs = Needs(
+        tools=("rados-bench",),
+        factors=(
+            *RADOS_FACTORS,
+            Factor("replicas", "copies of each object; they decide which pool is used", required=True),
+            Factor("instances", "how many instances of the tool start together; one by default"),
+        ),
+        options=(
+            *RADOS_OPTIONS,
+            Option("fill_most_objects", WHOLE, "objects", "the most that is written beforehand for reads"),
+            Option("fill_most_bytes", WHOLE, "bytes", "the most that is written beforehand for reads"),
+        ),
+        programs=("rados",),
+    )
+    target = ReplicaPools()
+    driver = Instances()
+    overhead_seconds = 5.5
+
+    def headline(self, metrics: Mapping[str, float]) -> str:
+        """Return the rate in bytes."""
+        return throughput(metrics)
+
+
+def _size(cell: Cell) -> int:
+    return int(cell.levels["object_size_bytes"])
+
+
+def _replicas(cell: Cell) -> int:
+    return int(cell.levels["replicas"])
+
+
+def _instances(cell: Cell) -> int:
+    return int(cell.levels.get("instances", 1))
+
+
+def _run_name(kind: str, instance: int, instances: int) -> str:
+    return f"replay-{kind}-{instance}-of-{instances}"
+
+
+def _wait(reason: str, started: float, outcome: str, **details: Any) -> Wait:
+    return Wait(reason, time.monotonic() - started, outcome, details)
+
+
+PROTOCOL = ObjectBench

@@ -1,0 +1,185 @@
+"""What losing the first site costs, by mode of mirroring: its daemons stop at moments spread over the interval."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
+from replay.base.waiting import Waiting
+from replay.cluster import sandbox_record
+from replay.cluster.capabilities import require
+from replay.cluster.health import classify
+from replay.design.design import Cell, CellSet
+from replay.design.media import Write
+from replay.design.needs import NUMBER, Factor, Needs, Option
+from replay.measure.parts import is_journaled
+from replay.measure.procedure import Procedure
+from replay.protocols.drivers.trial.client import BLOCK_BYTES
+from replay.protocols.drivers.trial.driver import TrialDriver, void_without_snapshot
+from replay.protocols.drivers.trial.moment import FIRST_SECONDS, phase_of, write_seconds_of
+from replay.protocols.drivers.trial.trial import TrialPlan
+from replay.protocols.targets.polled import LEVEL as POLL_AGE_LEVEL
+from replay.protocols.targets.polled import POLL_AGE_FACTOR, PolledPair
+from replay.protocols.watches.mirror import Copies
+from replay.protocols.watches.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon
+from replay.protocols.watches.snapshots import INTERVAL
+from replay.evidence.evidence import BlockWriter
+from replay.evidence.record import Measured, Wait
+from replay.sandbox.site_loss import SiteLoss
+from replay.tools import Result
+
+WORD = "daemon_stop"
+SNAPSHOT_LEVEL = INTERVAL.name
+BACK_WITHIN_SECONDS = 120.0
+
+
+def interval_of(cell: Cell) -> float:
+    """Return how many seconds apart the cell's copy is updated: the interval of its snapshots, or the poll age."""
+    return float(cell.levels[SNAPSHOT_LEVEL if cell.variant.image.mirroring == "snapshot" else POLL_AGE_LEVEL])
+
+
+class LostSite(TrialDriver):
+    """Loses the first site of a sandbox in each trial, and waits until it is back."""
+
+    trial = 1
+
+    def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
+        """Remember which trial this is: a block has one of each kind."""
+        self.trial = raw.block
+
+    def plan_of(self, cell: Cell, seed: int) -> TrialPlan:
+        """Return a forced trial whose site is lost within the stratum of this block."""
+        interval, snapshots = interval_of(cell), cell.variant.image.mirroring == "snapshot"
+        phase = phase_of(self.trial, self.design.blocks, seed)
+        return TrialPlan(
+            kind=str(cell.levels["kind"]),
+            seed=self.procedure.target.content_seed,
+            write_seconds=write_seconds_of(interval, self.procedure.option("write_seconds"), phase),
+            writes_per_second=float(self.procedure.option("writes_per_second", cell)),
+            client_options=dict(cell.variant.client_options),
+            snapshot_interval_seconds=interval if snapshots else None,
+            first_snapshot_seconds=FIRST_SECONDS if snapshots else None,
+            promote_patience_seconds=float(self.procedure.option("promote_patience_seconds")),
+        )
+
+    def loss(self) -> AbstractContextManager[SiteLoss]:
+        """Return the loss of the first site. Raises RefusedError on a cluster that Replay did not start."""
+        bench = self.bench
+        fsid = bench.session.fsid()
+        require(bench.site, WORD, fsid)
+        sandbox = sandbox_record.owner_of(fsid)
+        name = next(name for name, cluster in sandbox.clusters.items() if cluster.fsid == fsid)
+        return SiteLoss(sandbox, name)
+
+    def facts_of(self, plan: TrialPlan) -> dict[str, Any]:
+        """Return the poll age that the mirror daemon had, if the cell sets one."""
+        poll_age = self.procedure.target.poll_age
+        return {} if poll_age is None else {POLL_AGE_LEVEL: poll_age.seconds()}
+
+    def after_trial(self, plan: TrialPlan) -> list[Wait]:
+        """Wait until the first site is healthy again, and switch to the socket of the new mirror daemon.
+
+        Raises ReplayError if the site does not come back.
+        """
+        self._know_mirror_daemon()
+        started = time.monotonic()
+        # Nothing is hopeless here: the site was lost on purpose, and comes back.
+        waiting = Waiting("the first site to recover", BACK_WITHIN_SECONDS, say=self.bench.say)
+        while not (verdict := classify(self.bench.session.status())).fit:
+            if time.monotonic() - started > BACK_WITHIN_SECONDS:
+                raise ReplayError(
+                    f"the first site did not recover within {BACK_WITHIN_SECONDS:g} s: {verdict.sentence()}",
+                    where=f"site {self.bench.site.name}",
+                    next_step=f"{replay_command('sandbox', 'up')} lets its daemons continue; then run measure again",
+                )
+            waiting.pause(0.2)
+        return [Wait("first_site_back", time.monotonic() - started, "fit")]
+
+    def _know_mirror_daemon(self) -> None:
+        site, sandbox = self.bench.site, sandbox_record.owner_of(self.bench.session.fsid())
+        if sandbox is None or sandbox.mirror is None or site.second_site is None:
+            return
+        second = replace(site.second_site, mirror_daemon_admin_socket=Path(sandbox.mirror.asok))
+        self.bench.site = replace(site, second_site=second)
+        self.procedure.target.copies = Copies(self.bench)
+
+
+class LossOfSite(Procedure):
+    """Loses the first site while a client writes, and promotes the copy; one trial per cell, on its own image."""
+
+    needs = Needs(
+        tools=("failover",),
+        factors=(
+            Factor("kind", "how the site is given up", words=("forced",), required=True),
+            MODE_FACTOR,
+            INTERVAL,
+            POLL_AGE_FACTOR,
+        ),
+        options=(
+            Option(
+                "write_seconds", NUMBER, "seconds", "how long the client writes at least; part of an interval is added"
+            ),
+            Option(
+                "promote_patience_seconds",
+                NUMBER,
+                "seconds",
+                "how long a promotion may take before the mirror daemon, which waits for the lost site, is killed",
+            ),
+            Option("writes_per_second", NUMBER, "operations/s", "the most that the client writes", varies=True),
+        ),
+        programs=("rbd",),
+        mirroring="always",
+        image_per_cell=True,
+    )
+    target = PolledPair()
+    driver = LostSite()
+    overhead_seconds = 7.0
+    writes_are_known = True
+
+    @classmethod
+    def lacking(cls, site: Any) -> dict[str, str]:
+        """Return what is missing if the mirror daemon cannot be asked."""
+        return super().lacking(site) | lacking_mirror_daemon(site)
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return the fill of the trial's image, and its writes at the requested rate for the longest possible time."""
+        seconds = write_seconds_of(interval_of(cell), self.option("write_seconds"), 1.0)
+        written = BLOCK_BYTES * self.option("writes_per_second", cell) * seconds
+        return [Write(cell.variant.image.size_bytes, adds=True), Write(written, journaled=is_journaled(cell))]
+
+    def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
+        """Void a trial of a snapshot-mirrored image in which no snapshot was taken."""
+        void_without_snapshot(cell, measured, result)
+
+    def headline(self, metrics: Mapping[str, float]) -> str:
+        """Return the seconds of writes that were lost, and the seconds until the first write on the other side."""
+        lost, seconds = metrics["recovery_point_seconds"], metrics["seconds_to_first_write"]
+        return f"{lost:.2f} s lost, first write after {seconds:.2f} s"
+
+    def check(self) -> None:
+        """Refuse variants without the interval of their mode, and images that are too small for the longest trial."""
+        check_modes(self)
+        for one in (cell for each in self.design.sets for cell in each.cells):
+            level = SNAPSHOT_LEVEL if one.variant.image.mirroring == "snapshot" else POLL_AGE_LEVEL
+            if not isinstance(one.levels.get(level), int | float) or one.levels[level] <= 0:
+                self.refuse(
+                    f"{one.variant.name}: its level {level} is {one.levels.get(level)!r}",
+                    next_step=f"give it `levels: {{ {level}: … }}`, in seconds",
+                )
+            writes = self.option("writes_per_second", one) * write_seconds_of(
+                interval_of(one), self.option("write_seconds"), 1.0
+            )
+            if (blocks := one.variant.image.size_bytes // BLOCK_BYTES - 1) < writes:
+                self.refuse(
+                    f"{one.variant.name}: its longest trial writes {writes:.0f} blocks, but the image has {blocks}",
+                    next_step="raise image.size_bytes, or image_size_bytes of this scale, or lower writes_per_second",
+                )
+
+
+PROTOCOL = LossOfSite

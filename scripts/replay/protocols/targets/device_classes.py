@@ -1,0 +1,180 @@
+"""Two device classes of one sandbox's OSDs: fast ones, which are unchanged, and ones whose disk I/O is capped.
+
+The OSDs with the lowest numbers are fast, and as many with the highest numbers are capped. If there is an odd number,
+the middle one takes no part. The ledger names classes and caps before they are set; foreign clusters are refused.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
+from replay.base.invocation import replay_command
+from replay.cluster import sandbox_record
+from replay.cluster.site import Site
+from replay.measure.bench import Bench
+from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
+from replay.ownership.images import remove_owned_leftovers
+from replay.ownership.osd_settings import Osd, OsdSettings
+from replay.evidence.record import Measured, Wait
+from replay.sandbox import daemons
+from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
+
+#: Values of the level `device_class`.
+FAST, CAPPED = "fast", "capped"
+#: The kernel applies a cap in slices of time, so a cell may exceed it by this many seconds' worth.
+SLICE_SECONDS = 0.5
+#: The capped OSDs have finished their work if they did fewer than this many reads and writes in this many seconds.
+QUIET_OPERATIONS, QUIET_SECONDS, QUIET_WITHIN_SECONDS = 5, 0.5, 120.0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The reads and writes of each capped OSD so far, in operations that reached the disk."""
+
+    at: float
+    counts: tuple[tuple[int, int], ...]
+
+
+def lacking(site: Site) -> dict[str, str]:
+    """Return why a cap cannot be set on this machine, as `host_root` and the reason; empty if it can."""
+    folder = site.primary.conf.parent
+    if find_hierarchy() is None:
+        return {"host_root": "this machine's kernel offers no throttle of block I/O (cgroup blkio, or io)"}
+    if folder.is_dir() and device_of(folder) is None:
+        return {"host_root": "the OSDs' files are not on a block device, so there is nothing to throttle"}
+    return {}
+
+
+class DeviceClasses:
+    """The classes of one block: created by `open`, slowed by `cap`, removed by `close`."""
+
+    def __init__(self, bench: Bench, options: dict[str, Any], *, application: str) -> None:
+        self.bench = bench
+        self.cap_iops = int(options["cap_iops"])
+        self.most_replicas = int(options["most_replicas"])
+        self.pg_num = int(options["pg_num"])
+        self.application = application
+        self.settings = OsdSettings(bench)
+        self.pools: dict[str, ExperimentPool] = {}
+        self.capped: list[Osd] = []
+        self.caps: dict[int, IoCap] = {}
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """Facts about the classes for a sidecar."""
+        return {
+            "replicas": self.pools[FAST].spec.replicas,
+            "osds_per_class": len(self.capped),
+            "cap_iops": self.cap_iops,
+        }
+
+    def open(self) -> None:
+        """Assign the classes, and create a pool on each. Raises ConfigurationError with fewer than two OSDs."""
+        osds = self.settings.osds()
+        each = len(osds) // 2
+        if not each:
+            raise ConfigurationError("two device classes need at least two OSDs", where=f"site {self.bench.site.name}")
+        fast, self.capped = osds[:each], osds[-each:]
+        replicas = min(self.most_replicas, each)
+        self.bench.say(f"creating two device classes of {each} OSD{'s'[: each != 1]} each, with a pool on each")
+        with self.bench.costs.measure("prepare"):
+            for name, members in ((FAST, fast), (CAPPED, self.capped)):
+                for osd in members:
+                    self.settings.set_device_class(osd, f"replay-{name}")
+        for name in (FAST, CAPPED):
+            spec = PoolSpec(replicas, self.pg_num, device_class=f"replay-{name}")
+            self.pools[name] = create_pool(self.bench, name, spec, application=self.application)
+        await_pools(self.bench, self.pools.values())
+
+    def cap(self) -> None:
+        """Cap the OSDs of the capped class. Call this after filling, which is not measured."""
+        with self.bench.costs.measure("prepare"):
+            for osd in self.capped:
+                pid, data = osd_process(self.bench, osd.number)
+                self.caps[osd.number] = self.settings.cap_io(osd, pid, data, self.cap_iops)
+
+    def close(self, *, before_pools: Callable[[], None] = lambda: None) -> None:
+        """Lift the caps, call `before_pools`, remove images and pools, and restore the classes.
+
+        Each step is done even if another fails.
+        """
+        with cleaning_up(self._lift, before_pools, self._remove_pools, self._restore):
+            pass
+
+    def _lift(self) -> None:
+        self.caps.clear()
+        with self.bench.costs.measure("prepare"):
+            self.settings.lift_caps()
+
+    def _remove_pools(self) -> None:
+        self.pools.clear()
+        # An image whose creation was cut short would keep its pool from being removed.
+        remove_owned_leftovers(self.bench)
+        remove_leftover_pools(self.bench)
+
+    def _restore(self) -> None:
+        with self.bench.costs.measure("prepare"):
+            self.settings.restore()
+
+    def read(self) -> Reading:
+        """Return what the capped OSDs have done so far. Raises ReplayError if one runs without its cap."""
+        for osd in self.capped:
+            pid, _ = osd_process(self.bench, osd.number)
+            if not self.caps[osd.number].holds(pid):
+                raise ReplayError(
+                    f"{osd.name} is running without its cap: it was restarted while the block ran",
+                    where=self.caps[osd.number].folder,
+                    next_step="run measure again: finished sets are kept",
+                )
+        return Reading(time.monotonic(), tuple(cap.counts() for cap in self.caps.values()))
+
+    def observe(self, measured: Measured, before: Reading) -> None:
+        """Add what the capped OSDs' disks did to a cell's facts; void the cell if the cap did not hold."""
+        after = self.read()
+        seconds = after.at - before.at
+        done = [
+            tuple(last - first for first, last in zip(*pair, strict=True))
+            for pair in zip(before.counts, after.counts, strict=True)
+        ]
+        measured.facts |= self.facts | {
+            "capped_disk_reads_per_second": round(sum(reads for reads, _ in done) / seconds, 1),
+            "capped_disk_writes_per_second": round(sum(writes for _, writes in done) / seconds, 1),
+        }
+        most = max(max(one) for one in done)
+        if most > self.cap_iops * (seconds + SLICE_SECONDS) and measured.invalid is None:
+            measured.invalid = (
+                "failed",
+                f"a capped OSD did {most / seconds:.0f} operations/s on its disk, but its cap is {self.cap_iops}",
+            )
+
+    def await_quiet(self) -> Wait:
+        """Wait until the capped OSDs have finished the work that a cell left them."""
+        started = time.monotonic()
+        with self.bench.costs.measure("wait"):
+            last = self.read()
+            waiting = self.bench.waiting("the capped OSDs to be quiet", QUIET_WITHIN_SECONDS, sleep=time.sleep)
+            while True:
+                waiting.pause(QUIET_SECONDS)
+                first, last = last, self.read()
+                done = sum(sum(b) - sum(a) for a, b in zip(first.counts, last.counts, strict=True))
+                seconds = time.monotonic() - started
+                if done < QUIET_OPERATIONS or seconds > QUIET_WITHIN_SECONDS:
+                    outcome = "quiet" if done < QUIET_OPERATIONS else "still_busy"
+                    return Wait("capped_osds_quiet", seconds, outcome, {"operations_at_the_end": done})
+
+
+def osd_process(bench: Bench, number: int) -> tuple[int, Path]:
+    """Return the pid of a sandbox's OSD and its data folder. Raises ReplayError if it is not running."""
+    conf = bench.primary_cluster.conf
+    owned = sandbox_record.load(conf.parent.parent)
+    name = next(one.name for one in owned.clusters.values() if Path(one.conf) == Path(conf))
+    role = daemons.Role(name, "osd", str(number))
+    process = daemons.running(owned.layout, role)
+    if process is None:
+        raise ReplayError(f"{role.name} is not running", where=conf, next_step=f"run {replay_command('sandbox', 'up')}")
+    return process.pid, owned.layout.data(name, role.name)

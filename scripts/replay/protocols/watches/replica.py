@@ -1,0 +1,134 @@
+"""Reads the replica's position under a steady load, until it has caught up after the writer's end."""
+
+from __future__ import annotations
+
+import time
+
+from replay.base.errors import ReplayError
+from replay.cluster.site import Site
+from replay.design.design import Cell
+from replay.design.needs import Factor
+from replay.measure.parts import Look, Watch
+from replay.measure.procedure import Procedure
+from replay.protocols.drivers.fio_run import ENTITY
+from replay.protocols.drivers.steps import StepLog
+from replay.protocols.watches.catch_up import REPLAYING, journal_level, wait_until_level
+from replay.protocols.watches.mirror import Copies
+from replay.evidence.record import Measured, Wait
+from replay.measure.samplers.mirror import MirrorSampler
+from replay.measure.samplers.replica import ReplicaSampler
+
+IMAGE = ENTITY.format(1)
+#: How often the daemon's counters are read, and how often the journal or the copy is looked at.
+READ_EVERY_SECONDS = 0.25
+LOOK_EVERY_SECONDS = 0.5
+#: A replica that makes no progress for this long will never catch up.
+STALL_SECONDS = 60.0
+COPY_WITHIN_SECONDS = 600.0
+
+
+MODE_FACTOR = Factor("mode", "how the variant's image is mirrored", words=("journal", "snapshot"), required=True)
+
+
+def lacking_mirror_daemon(site: Site) -> dict[str, str]:
+    """Return why the mirror daemon cannot be watched on a site; empty if it can."""
+    if site.second_site is not None and site.second_site.mirror_daemon_admin_socket is None:
+        return {"second_site": "the site's file names no admin socket of the mirror daemon, whose counters this needs"}
+    return {}
+
+
+class Replica(Watch):
+    """Follows the copy of the cell's image, and adds samples to the driver's table."""
+
+    def begin(self) -> None:
+        """Find the mirror daemon."""
+        self.copies = Copies(self.bench)
+        self.replica: ReplicaSampler | None = None
+
+    def lacking(self, site: Site) -> dict[str, str]:
+        """Return what is missing if the replica's position cannot be read."""
+        return lacking_mirror_daemon(site)
+
+    def prepare(self, cell: Cell) -> None:
+        """Wait until the second cluster has the cell's image and replays it."""
+        [made] = self.procedure.target.of(cell)
+        self.copies.await_first(made)
+        self.copies.await_state([made.name], REPLAYING)
+
+    def started(self, cell: Cell) -> None:
+        """Take the first readings."""
+        writer, daemon = self.procedure.driver, self.copies.require_daemon()
+        [made] = self.procedure.target.of(cell)
+        self.sampler = MirrorSampler(daemon, {IMAGE: made.name}, writer.table, writer.log.now)
+        self.replica = ReplicaSampler(
+            self.bench, made, IMAGE, origin=writer.log.origin, every_seconds=LOOK_EVERY_SECONDS
+        )
+        with self.bench.costs.measure("prepare"):
+            self.replica.start()
+        self.sampler.read()
+
+    def look_of(self, cell: Cell) -> Look:
+        """Return a function that reads the daemon's counters when it is due. A separate process watches the replica."""
+        return lambda elapsed_seconds: self.sampler.read_when_due(READ_EVERY_SECONDS)
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Keep reading until the replica has caught up. The cell is void if it does not."""
+        with self.bench.costs.measure("wait"):
+            wait = self._await_journal() if cell.levels["mode"] == "journal" else self._await_copy()
+        self.replica.finish(self.procedure.driver.table)
+        measured.waits.append(wait)
+        measured.samples["mirror"] = self.sampler.cost()
+        if wait.outcome == "stalled" and measured.invalid is None:
+            measured.invalid = ("replay_did_not_advance", "the replica did not catch up after the writer had ended")
+
+    def stop(self) -> None:
+        """End the process that watches the replica."""
+        if self.replica is not None:
+            self.replica.close()
+
+    def _await_journal(self) -> Wait:
+        return wait_until_level(
+            self.sampler.read,
+            journal_level({IMAGE: self.procedure.driver.written}),
+            quiet_seconds=1.0,
+            stall_seconds=STALL_SECONDS,
+            poll_seconds=READ_EVERY_SECONDS,
+            sleep=self.bench.waiting("the replica to be level", None, mirrored=True).pause,
+        )
+
+    def _await_copy(self) -> Wait:
+        """Take a last snapshot, so that nothing is left to copy, and wait for its copy."""
+        started, writer = time.monotonic(), self.procedure.driver
+        wanted = ordered_snapshot(writer.log, writer.rbd, "{image}")
+        outcome = "replayed"
+        waiting = self.bench.waiting("the replica to be level", COPY_WITHIN_SECONDS, mirrored=True)
+        while (self.replica.latest("copied_snapshot_id") or 0) < wanted:
+            if time.monotonic() - started > COPY_WITHIN_SECONDS:
+                outcome = "stalled"
+                break
+            self.sampler.read_when_due(READ_EVERY_SECONDS)
+            waiting.pause(0.1)
+        return Wait("replay_level", time.monotonic() - started, outcome)
+
+
+def ordered_snapshot(log: StepLog, rbd: list[str], spec: str, **step: str) -> int:
+    """Take a mirror snapshot as a step of a log; return its id. `step` holds further keys for the log's line.
+
+    Raises ReplayError if no snapshot was taken.
+    """
+    run = log.command("snapshot", [*rbd, "mirror", "image", "snapshot", spec], **step)
+    words = run.stdout.decode(errors="replace").split()
+    if run.exit_status != 0 or not words or not words[-1].isdigit():
+        raise ReplayError(f"no mirror snapshot was taken: {log.lines[-1]['said'][-200:]}", where=step.get("image"))
+    return int(words[-1])
+
+
+def check_modes(procedure: Procedure) -> None:
+    """Raise ConfigurationError if a variant's level `mode` is not how its image is mirrored."""
+    for variant in procedure.design.variants:
+        mode, mirroring = variant.levels.get("mode"), variant.image.mirroring
+        if mode != mirroring:
+            procedure.refuse(
+                f"{variant.name}: levels.mode is {mode!r}, but mirroring is {mirroring!r}",
+                next_step="give each variant the same word for `mirroring` and in `levels: { mode: … }`",
+            )

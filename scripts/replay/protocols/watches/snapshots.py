@@ -1,0 +1,151 @@
+"""Takes mirror snapshots at an interval while a client writes, without holding up the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from replay.design.design import Cell
+from replay.design.needs import Factor
+from replay.design.sizing import seconds_of
+from replay.measure.parts import Look, Watch
+from replay.measure.procedure import Procedure
+from replay.protocols.drivers.steps import StepLog
+from replay.evidence.record import Measured
+from replay.tools import render
+from replay.cluster.running.background import Background
+
+#: The level of variants that take mirror snapshots.
+INTERVAL = Factor("snapshot_interval_seconds", "seconds between two mirror snapshots; without it, none are taken")
+
+
+class Snapshots:
+    """Takes one snapshot after another and logs each as a step. Does nothing without an interval.
+
+    The first is due after `first_seconds`, or after one interval if that is None.
+    """
+
+    def __init__(
+        self,
+        log: StepLog,
+        connection: Sequence[str],
+        interval_seconds: float | None,
+        first_seconds: float | None = None,
+    ) -> None:
+        self.log = log
+        self.interval_seconds = interval_seconds
+        self.taken = 0
+        self._template = [*connection, "mirror", "image", "snapshot", "{image}"]
+        self._due = (interval_seconds or 0.0) if first_seconds is None else first_seconds
+        self._running: Background | None = None
+        self._started = 0.0
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a snapshot is being taken."""
+        return self._running is not None
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a cell's record says about its snapshots; empty if it takes none."""
+        interval = self.interval_seconds
+        return {} if interval is None else {"snapshots_taken": self.taken, "snapshot_interval_seconds": interval}
+
+    def poll(self, elapsed_seconds: float) -> None:
+        """Log a finished snapshot, and start the next one when it is due. A late snapshot is not made up for."""
+        if self.interval_seconds is None:
+            return
+        if self._running is not None and self._running.exit_status is not None:
+            self.finish()
+        if self._running is None and elapsed_seconds >= self._due:
+            self._due = elapsed_seconds + self.interval_seconds
+            self._started = self.log.now()
+            argv = render(self._template, self.log.values)
+            self._running = Background(argv, programs=self.log.programs, slot=self.log.slot)
+
+    def finish(self) -> None:
+        """Wait for the running snapshot and log it."""
+        if self._running is not None:
+            status = self._running.end(60.0)
+            said = (self._running.stdout() + self._running.stderr()).decode(errors="replace")
+            self._write_down(status, said)
+            self.taken += status == 0
+            self._running.kill()
+            self._running = None
+
+    def freeze(self) -> None:
+        """Freeze the running snapshot, because its site is lost."""
+        if self._running is not None:
+            if self._running.exit_status is not None:
+                self.finish()
+            else:
+                self._running.freeze()
+                self._write_down(None, "frozen")
+
+    def close(self) -> None:
+        """End the running snapshot, so that it leaves no watch on the image."""
+        if self._running is not None:
+            self._running.end(30.0)
+            self._running.kill()
+            self._running = None
+
+    def _write_down(self, status: int | None, said: str) -> None:
+        seconds = self.log.now() - self._started
+        self.log.add("snapshot", self._started, seconds, argv=self._template, exit_status=status, said=said)
+
+
+def check_intervals(procedure: Procedure) -> None:
+    """Refuse variants that take snapshots but are not mirrored by them, and cells that are too short for one.
+
+    Raises ConfigurationError. Variants that are not mirrored, or are mirrored by their journal, have no interval.
+    """
+    for variant in procedure.design.variants:
+        mirrored, interval = variant.image.mirroring, variant.levels.get(INTERVAL.name)
+        if (mirrored == "snapshot") != (interval is not None):
+            procedure.refuse(
+                f"{variant.name}: mirroring is {mirrored!r}, but levels.{INTERVAL.name} is {interval!r}",
+                next_step=f"give `mirroring: snapshot` and `levels: {{ {INTERVAL.name}: … }}` together, or neither",
+            )
+        seconds = seconds_of(variant.levels, procedure.design.sizing)
+        if interval is not None and seconds < interval:
+            procedure.refuse(
+                f"{variant.name}: a cell of {seconds:g} s is shorter than its interval",
+                next_step="raise target_seconds of this scale, or leave the variant out of it",
+            )
+
+
+class SnapshotsAfterRamp:
+    """For procedures whose variants name their interval, and whose cells begin with an unmeasured ramp."""
+
+    def interval_of(self, cell: Cell) -> float | None:
+        """Return how many seconds apart mirror snapshots are taken in a cell; None if none are taken."""
+        return cell.levels.get(INTERVAL.name)
+
+    def first_seconds(self, cell: Cell) -> float | None:
+        """Return after how many seconds the first is due: half an interval after the ramp; None without snapshots."""
+        interval = self.interval_of(cell)
+        return None if interval is None else float(self.option("ramp_seconds")) + 0.5 * interval
+
+
+class SnapshotsTaken(Watch):
+    """Takes snapshots when the procedure's `interval_of` and `first_seconds` say so, and counts them in the facts."""
+
+    snapshots: Snapshots | None = None
+
+    def started(self, cell: Cell) -> None:
+        """Plan the cell's snapshots."""
+        writer, interval = self.procedure.driver, self.procedure.interval_of(cell)
+        self.snapshots = Snapshots(writer.log, writer.rbd, interval, self.procedure.first_seconds(cell))
+
+    def look_of(self, cell: Cell) -> Look:
+        """Return a function that takes a snapshot when it is due."""
+        return self.snapshots.poll
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Wait for the running snapshot."""
+        self.snapshots.finish()
+        measured.facts |= self.snapshots.facts()
+
+    def stop(self) -> None:
+        """End a snapshot that was cut off."""
+        if self.snapshots is not None:
+            self.snapshots.close()

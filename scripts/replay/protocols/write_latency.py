@@ -1,0 +1,109 @@
+"""What each mode of mirroring adds to a write below saturation: its latency, and what it costs every daemon.
+
+A cell is one client on one image, and lasts long enough for replay, or for snapshots and their copies, to happen
+meanwhile. Every daemon's counters are read right before it, and again once everything that it set in motion has
+finished: what is replayed, copied or trimmed after the last write belongs to the writes that caused it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from replay.design.design import Cell, CellSet
+from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Needs, Option
+from replay.measure.procedure import Procedure
+from replay.protocols.drivers.options import FIO_FACTORS, RAMP
+from replay.protocols.drivers.paced_writer import OFFERED, ONE_WRITER, PacedWriter
+from replay.protocols.targets.images import Images
+from replay.protocols.watches.ledger import LedgerAboveIdle, without_counters
+from replay.protocols.watches.mirror import Level
+from replay.protocols.watches.mirror_position import MirrorPosition
+from replay.protocols.watches.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
+from replay.protocols.watches.trims import TrimmedAfterwards
+from replay.evidence.evidence import BlockWriter
+from replay.evidence.record import Measured
+
+
+class WriteLatency(SnapshotsAfterRamp, Procedure):
+    """Writes as `levels["load"]` says, and counts what the writes cost until all that they caused has finished."""
+
+    needs = Needs(
+        tools=("write-latency",),
+        factors=(
+            Factor(
+                "load",
+                "how writes arrive: one after another, or at random moments at a rate that mirroring keeps up with",
+                words=(ONE_WRITER, OFFERED),
+                required=True,
+            ),
+            INTERVAL,
+            Factor("cell_seconds", "how long a variant's cells last, where the scale's target is too short for them"),
+            *FIO_FACTORS,
+        ),
+        options=(
+            RAMP,
+            Option("log_every_seconds", NUMBER, "seconds", "the length of the windows in which latencies are logged"),
+            Option("idle_seconds", NUMBER, "seconds", "how long the daemons are watched at rest, once a block"),
+            Option("offered_share", NUMBER, "", "the offered rate as a share of what is kept up with", default=0.6),
+            Option("peak_of", TEXT, "", "the variant whose peak is found as a closed loop", default="journal"),
+            Option("replay_of", TEXT, "", "the variant whose replay rate is found as well", default="journal-mirrored"),
+            Option("peak_seconds", NUMBER, "seconds", "how long a closed loop may run to find a rate", default=8),
+            Option("peak_io_depth", WHOLE, "operations", "operations in flight of that closed loop", default=16),
+            Option(
+                "rate_io_depth", WHOLE, "operations", "the most operations in flight at an offered rate", default=128
+            ),
+        ),
+        programs=("fio", "rbd"),
+        mirroring="may be",
+        osd_counters="may",
+    )
+    target = Images()
+    driver = PacedWriter()
+    watches = (MirrorPosition(), SnapshotsTaken(), Level(has_ramp=True), TrimmedAfterwards(), LedgerAboveIdle())
+    overhead_seconds = 12.0
+
+    def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
+        """Create the images and find the rates. If no OSD returns its counters, their costs stay unknown."""
+        if (why := without_counters(self)) is not None:
+            self.bench.say(f"{why}, so {self.design.name} does not tell what a write costs them")
+        super().open_block(raw, sets)
+
+    def run(self, cell: Cell, seed: int) -> Measured:
+        """Write as the cell's load says; record the client's CPU time, and where the offered rate comes from."""
+        measured = super().run(cell, seed)
+        measured.facts["ramp_seconds"] = float(self.option("ramp_seconds"))
+        if measured.tool_cpu_seconds is not None:
+            measured.facts["client_cpu_seconds"] = round(measured.tool_cpu_seconds, 4)
+        if cell.levels["load"] == OFFERED:
+            measured.facts |= self.driver.rates[int(cell.levels["io_size_bytes"])].facts()
+        return measured
+
+    def job_options(self, cell: Cell) -> dict[str, Any]:
+        """Return fio's options for the cell's load."""
+        return self.driver.job_options(cell)
+
+    def headline(self, metrics: Mapping[str, float]) -> str:
+        """Return the rate, and the median and worst latency."""
+        rate, median = metrics["operations_per_second"], metrics["latency_p50_seconds"]
+        worst = metrics["latency_max_seconds"]
+        return f"{rate:,.0f} operations/s, half within {1000 * median:.1f} ms, all within {1000 * worst:.0f} ms"
+
+    def check(self) -> None:
+        """Refuse cells that are too short for a snapshot, and an offered rate of a variant that is missing."""
+        check_intervals(self)
+        if not any(one.levels["load"] == OFFERED for one in self.design.sets):
+            return
+        wanted = str(self.option("peak_of"))
+        if lacking := [
+            one.point
+            for one in self.design.sets
+            if one.levels["load"] == OFFERED and wanted not in {cell.variant.name for cell in one.cells}
+        ]:
+            self.refuse(
+                f"options.peak_of: {wanted!r} is not measured at {', '.join(lacking)}",
+                next_step="name a variant that every set with an offered rate has",
+            )
+
+
+PROTOCOL = WriteLatency

@@ -1,0 +1,112 @@
+"""config/answer.yaml: its contents, how a typo is refused, and that the shipped one is valid."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from replay.claims.answer.load import load_question
+from replay.claims.answer.model import FIGURES
+from replay.base.errors import ConfigurationError
+from replay.base.paths import ROOT
+from replay.claims.files import read_table
+from replay.design.experiments import load_experiment
+from replay.design.expansion import expand
+
+REFERENCE = ROOT / "benchmarks" / "pacific"
+MODES = """modes:
+  - { name: none, label: No mirroring, mode: none, reference: true }
+  - { name: journal, label: Journal, mode: journal }
+"""
+SOURCE = "{ experiment: rbd-journaling, metrics: [bytes_per_second], levels: LEVELS, variants: VARIANTS }"
+LEVELS = "{ io_type: write, io_pattern: seq, io_size_bytes: 4096 }"
+VARIANTS = "{ none: without-journal, journal: with-journal }"
+
+
+def shipped_row(mode):
+    with (REFERENCE / "answer.csv").open(newline="") as file:
+        return next(row for row in csv.DictReader(file) if row["name"] == mode)
+
+
+@pytest.fixture
+def configuration(tmp_path, monkeypatch):
+    """Return a function that writes a configuration beside the shipped experiments."""
+    folder = tmp_path / "config"
+    folder.mkdir()
+    (folder / "experiments").symlink_to(ROOT / "config" / "experiments")
+    monkeypatch.setenv("REPLAY_CONFIG", str(folder))
+
+    def write(figure="peak_ratio_4k", modes=MODES, source=SOURCE, levels=LEVELS, variants=VARIANTS):
+        source = source.replace("LEVELS", levels).replace("VARIANTS", variants)
+        (folder / "answer.yaml").write_text(f"{modes}figures:\n  {figure}:\n    - {source}\n")
+
+    return write
+
+
+def test_a_source_names_one_level_of_each_factor(configuration):
+    configuration()
+    (source,) = load_question().sources["peak_ratio_4k"]
+    assert source.levels == {"io_type": "write", "io_pattern": "seq", "io_size_bytes": 4096}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"figure": "peak_ratio_5k"}, "there is no figure 'peak_ratio_5k'"),
+        ({"source": SOURCE.replace("rbd-journaling", "rbd-journalling")}, "there is no experiment 'rbd-journalling'"),
+        ({"source": SOURCE.replace("[bytes_per_second]", "[bytes]")}, "rbd-journaling has no metric 'bytes'"),
+        ({"levels": "{ io_type: write, io_pattern: seq }"}, "a level of the factor io_size_bytes is missing"),
+        ({"levels": LEVELS.replace("4096", "4095")}, "io_size_bytes: 4095 is not one of"),
+        ({"levels": LEVELS.replace("io_type", "io_typ")}, "'io_typ' is not a factor"),
+        ({"variants": "{ none: without-journal, jornal: with-journal }"}, "there is no mode 'jornal'"),
+        ({"variants": "{ none: without-journal, journal: journaled }"}, "rbd-journaling has no variant 'journaled'"),
+        ({"variants": "{ journal: with-journal }"}, "nothing measures the reference 'none'"),
+        ({"modes": MODES.replace(", reference: true", "")}, "0 modes are the reference"),
+        ({"modes": MODES.replace("name: journal", "name: none")}, "two modes are called 'none'"),
+        ({"modes": MODES.replace("mode: journal", "mode: mirror")}, "'mirror' is not one of"),
+        (
+            {"source": SOURCE.replace(" }", ", presupposes: [{ that: idle >= 0.5, of: [none] }] }")},
+            "there is no fact 'idle'",
+        ),
+        (
+            {"source": SOURCE.replace(" }", ", presupposes: [{ that: idle_cpu_fraction >= 0.5, of: [other] }] }")},
+            "of: 'other' is not measured here",
+        ),
+    ],
+)
+def test_a_typo_is_refused_with_its_line(wrong, said, configuration):
+    configuration(**wrong)
+    with pytest.raises(ConfigurationError) as raised:
+        load_question()
+    assert said in raised.value.what
+    assert "answer.yaml:" in str(raised.value.where)
+
+
+def test_the_shipped_table_names_what_experiments_measure_at_the_scale_of_the_talk():
+    question = load_question()
+    assert set(question.sources) <= set(FIGURES)
+    for several in question.sources.values():
+        for source in several:
+            sets = expand(load_experiment(source.experiment), "talk").sets
+            there = [one for one in sets if source.levels.items() <= one.levels.items()]
+            measured = {cell.variant.name for one in there for cell in one.cells}
+            assert set(source.variants.values()) <= measured, source.text()
+
+
+def test_the_peaks_in_the_shipped_table_are_those_of_the_charts():
+    row = shipped_row("journal")
+    for part in ("", ".low", ".high"):
+        chart = REFERENCE / "rbd-journaling" / "aggregate" / f"ratio-throughput-write-rand{part}.csv"
+        with chart.open(newline="") as file:
+            drawn = next(one for one in csv.DictReader(file) if one["I/O size"] == "With journal")
+        for size, bytes_text in (("4k", "4096"), ("4m", "4194304")):
+            assert row[f"peak_ratio_{size}{part.replace('.', '_')}"] == drawn[bytes_text]
+
+
+def test_the_shipped_recovery_points_are_those_of_its_trials():
+    trials = read_table(REFERENCE / "failover", ["kind"])
+    rows = [row for row in trials.rows.values() if row["variant"] == "journal" and row["kind"] == "forced"]
+    row = shipped_row("journal-poll-5")
+    assert row["recovery_point_n"] == str(len(rows))
+    assert float(row["recovery_point_worst_seconds"]) == max(float(one["lost_seconds"]) for one in rows)

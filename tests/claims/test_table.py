@@ -1,0 +1,164 @@
+"""answer.csv from tables of a few runs: its figures, its empty fields, and its sources."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+import pytest
+
+from replay.claims.answer.model import FIGURES, Mode, Presupposed, Question, Source
+from replay.claims.answer.table import answer_csv, answer_rows, columns
+from replay.base.stats import mean_with_interval, paired_log_ratio
+from replay.claims.predicate import parse_predicate
+from replay.claims.table import Table
+
+NONE = Mode("none", "No mirroring", "none", is_reference=True)
+JOURNAL = Mode("journal-poll-5", "Journal mirrored", "journal-mirrored", journal_poll_age_seconds=5)
+SNAPSHOT = Mode("snapshot-15", "Snapshots every 15 s", "snapshot-mirrored", snapshot_interval_seconds=15)
+VARIANTS = {"none": "plain", "journal-poll-5": "journal", "snapshot-15": "snapshot"}
+LOST = Source("site-loss", ("lost_seconds",), {"kind": "forced"}, VARIANTS)
+PEAK = Source("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS)
+
+
+def question(**sources):
+    return Question((NONE, JOURNAL, SNAPSHOT), sources)
+
+
+def table(values, *, factor="kind", level="forced", metric="lost_seconds", facts=None, **more):
+    """A table with a row per variant and block; a value of None is a run that does not state the metric."""
+    rows = [
+        {
+            **more, "block": block, "variant": variant, "cell": variant, "attempt": 1, "used": 1,
+            factor: level, metric: "" if value is None else str(value), "point": level, **(facts or {}),
+        }
+        for variant, several in values.items()
+        for block, value in enumerate(several, start=1)
+    ]  # fmt: skip
+    return Table(rows, [factor])
+
+
+def peaks(values, **more):
+    return table(values, factor="io_size_bytes", level=4096, metric="bytes_per_second", **more)
+
+
+def row_of(rows, name):
+    return next(row for row in rows if row["name"] == name)
+
+
+def test_the_worst_trial_is_named_and_never_only_a_median():
+    losses = [0.5, 4.2, 1.5, 3.1, 2.0, 2.4, 0.1]
+    rows = answer_rows(question(recovery_point=(LOST,)), {"site-loss": table({"journal": losses})})
+    row = row_of(rows, "journal-poll-5")
+    assert row["recovery_point_worst_seconds"] == 4.2
+    assert row["recovery_point_median_seconds"] == 2.0
+    assert (row["recovery_point_median_low_seconds"], row["recovery_point_median_high_seconds"]) == (0.1, 4.2)
+    assert row["recovery_point_n"] == 7
+    assert row["recovery_point_p95_bound_seconds"] is None  # seven trials bound no 95th percentile
+    assert row["recovery_point_worst_bounds_p95_confidence"] == pytest.approx(1 - 0.95**7)
+    assert row["recovery_point_source"] == "site-loss: lost_seconds"
+
+
+def test_sixty_trials_bound_the_95th_percentile():
+    trials = table({"journal": [n / 10 for n in range(60)]})
+    row = row_of(answer_rows(question(recovery_point=(LOST,)), {"site-loss": trials}), "journal-poll-5")
+    assert row["recovery_point_p95_bound_seconds"] == 5.9
+
+
+def test_a_ratio_is_that_of_charts_and_claims_and_uses_only_pairs():
+    plain, journal = [100.0, 220.0, 310.0], [50.0, 100.0, None]
+    tables = {"peak": peaks({"plain": plain, "journal": journal})}
+    rows = answer_rows(question(peak_ratio_4k=(PEAK,)), tables)
+    wanted = paired_log_ratio(plain[:2], journal[:2])
+    row = row_of(rows, "journal-poll-5")
+    got = [row[f"peak_ratio_4k{part}"] for part in ("", "_low", "_high", "_n")]
+    assert got == pytest.approx(list(wanted))
+    assert not any(column.startswith("peak_ratio_4k") for column in row_of(rows, "none"))
+
+
+def test_the_added_latency_of_a_write_is_the_difference_within_a_block():
+    source = Source("latency", ("latency_mean_seconds",), {"io_size_bytes": 4096}, VARIANTS)
+    plain, journal = [0.002, 0.004, 0.003], [0.005, 0.006, 0.0065]
+    tables = {"latency": table({"plain": plain, "journal": journal}, factor="io_size_bytes", level=4096,
+                               metric="latency_mean_seconds")}  # fmt: skip
+    row = row_of(answer_rows(question(latency_added_4k=(source,)), tables), "journal-poll-5")
+    wanted = mean_with_interval([one - other for one, other in zip(journal, plain, strict=True)])
+    assert row["latency_added_4k_seconds"] == pytest.approx(wanted.value)
+    assert row["latency_added_4k_low_seconds"] == pytest.approx(wanted.low)
+
+
+def test_metrics_of_a_source_are_added_run_by_run():
+    source = Source("cost", ("client_cpu", "osd_cpu"), {"io_size_bytes": 4096}, VARIANTS)
+    cost = table({"plain": [1.0, 2.0], "journal": [3.0, None]}, factor="io_size_bytes", level=4096,
+                 metric="client_cpu", osd_cpu="0.5")  # fmt: skip
+    rows = answer_rows(question(cpu_time_4k=(source,)), {"cost": cost})
+    assert row_of(rows, "none")["cpu_time_4k_seconds"] == 2.0
+    assert (row_of(rows, "journal-poll-5")["cpu_time_4k_seconds"], row_of(rows, "journal-poll-5")["cpu_time_4k_n"]) == (
+        3.5,
+        1,
+    )
+
+
+def test_a_column_has_a_single_source_which_is_the_first_that_was_measured():
+    old = Source(
+        "failover", ("lost_seconds",), {"kind": "forced"}, {"journal-poll-5": "journal", "snapshot-15": "snapshot"}
+    )
+    both = {"site-loss": table({"journal": [1.0]}), "failover": table({"journal": [9.0], "snapshot": [9.0]})}
+    rows = answer_rows(question(recovery_point=(LOST, old)), both)
+    assert row_of(rows, "journal-poll-5")["recovery_point_worst_seconds"] == 1.0
+    assert "recovery_point_source" not in row_of(rows, "snapshot-15")
+    rows = answer_rows(question(recovery_point=(LOST, old)), {"site-loss": None, "failover": both["failover"]})
+    assert row_of(rows, "journal-poll-5")["recovery_point_source"] == "failover: lost_seconds"
+
+
+def test_a_run_with_another_interval_does_not_count_for_the_mode():
+    tables = {"site-loss": table({"snapshot": [1.0, 2.0]}, snapshot_interval_seconds="5")}
+    row = row_of(answer_rows(question(recovery_point=(LOST,)), tables), "snapshot-15")
+    assert "recovery_point_worst_seconds" not in row
+    assert row["recovery_point_source"].endswith("not testable here: snapshot_interval_seconds was 5")
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({}, "the share that was replayed while the client wrote was not recorded"),
+        ({"replayed_fraction_during_cell": "0.25"}, "the share that was replayed while the client wrote was 25%"),
+        ({"replayed_fraction_during_cell": "0.9"}, ""),
+    ],
+)
+def test_a_presupposition_that_is_not_met_leaves_a_figure_empty_with_the_reason(facts, said):
+    wanted = Presupposed(parse_predicate("replayed_fraction_during_cell >= 0.8", "here"), frozenset({"journal-poll-5"}))
+    source = Source("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS, (wanted,))
+    tables = {"peak": peaks({"plain": [2.0, 2.0], "journal": [1.0, 1.0]}, facts=facts)}
+    row = row_of(answer_rows(question(peak_ratio_4k=(source,)), tables), "journal-poll-5")
+    assert ("peak_ratio_4k" in row) == (not said)
+    assert row["peak_ratio_4k_source"] == "peak: bytes_per_second" + (f"; not testable here: {said}" if said else "")
+
+
+def test_a_reference_that_lacks_what_is_presupposed_leaves_the_comparison_empty():
+    wanted = Presupposed(parse_predicate("idle_cpu_fraction >= 0.15", "here"), frozenset({"none"}))
+    source = Source("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS, (wanted,))
+    tables = {"peak": peaks({"plain": [2.0], "journal": [1.0]}, facts={"idle_cpu_fraction": "0.02"})}
+    row = row_of(answer_rows(question(peak_ratio_4k=(source,)), tables), "journal-poll-5")
+    assert "peak_ratio_4k" not in row
+    assert row["peak_ratio_4k_source"].endswith("the idle share of the CPU was 2% in none")
+
+
+def test_without_any_data_every_figure_is_an_empty_field_and_every_mode_has_its_row():
+    text = answer_csv(question(recovery_point=(LOST,), peak_ratio_4k=(PEAK,)), {})
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["name"] for row in rows] == ["none", "journal-poll-5", "snapshot-15"]
+    assert set(rows[0]) == set(columns())
+    figures = [column for column in columns() if any(column.startswith(name) for name in FIGURES)]
+    assert {row[column] for row in rows for column in figures} == {""}
+
+
+def test_an_altered_data_set_says_so_in_every_row():
+    rows = list(csv.DictReader(io.StringIO(answer_csv(question(), {}, altered=True))))
+    assert [row["altered"] for row in rows] == ["true"] * 3
+
+
+def test_numbers_have_nine_significant_digits():
+    text = answer_csv(question(recovery_point=(LOST,)), {"site-loss": table({"journal": [math.pi]})})
+    assert "3.14159265," in text

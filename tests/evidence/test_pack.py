@@ -1,0 +1,117 @@
+"""A pack is read in chunks, and refused if cut off; `replay raw` lists, prints, unpacks and verifies packs."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+
+import pytest
+
+from replay.base.errors import EvidenceError
+from replay.evidence.command import main
+from replay.evidence.pack import members, write_pack
+from replay.evidence.sums import SUMS, sha256
+from support.evidence import evidence_of, pack_again
+from support.rawtree import RawTree
+
+#: Around the sizes of a tar's blocks and of the chunks in which a pack is decompressed.
+SIZES = [0, 1, 511, 512, 513, (1 << 18) - 512, 1 << 18, (3 << 18) + 7]
+
+
+@pytest.fixture
+def files():
+    source = random.Random(1)
+    return {f"block-01/point/attempt-{number}/a": source.randbytes(size) for number, size in enumerate(SIZES)}
+
+
+@pytest.fixture
+def pack(files, tmp_path):
+    path = tmp_path / "block-01-0123456789ab.tar.gz"
+    write_pack(path, {name: sha256(content) for name, content in files.items()}, files.__getitem__, "")
+    return path.read_bytes()
+
+
+def test_files_of_all_sizes_come_back(files, pack):
+    found = dict(members(pack, "pack"))
+    found.pop(SUMS)
+    assert found == files
+
+
+@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.9, 0.999])
+def test_a_pack_that_is_cut_off_is_refused(pack, share):
+    with pytest.raises(EvidenceError, match="not a pack"):
+        list(members(pack[: int(share * len(pack))], "pack"))
+
+
+def test_a_file_that_is_not_gzip_is_refused(files):
+    with pytest.raises(EvidenceError, match="not a pack"):
+        list(members(b"".join(files.values()), "pack"))
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
+    made = RawTree(tmp_path / "benchmarks" / "mine" / "rbd-journaling").measure(blocks=1)
+    made.attempt(2, "write-seq-4096", invalid={"with-journal": "too_short"})
+    return made
+
+
+def test_attempts_are_listed_with_their_validity_whether_packed_or_not(tree, capsys):
+    assert main(["ls", "--data", "mine"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == str(tree.packs()[0])
+    assert lines[1] == "  block-01/read-seq-4096/attempt-1  10 files  valid"
+    assert lines[-2:] == [
+        str(tree.opened(2)),
+        "  block-02/write-seq-4096/attempt-1  10 files  void: with-journal: too_short",
+    ]
+
+
+def test_a_member_is_printed_as_it_is_stored(tree, capfdbinary):
+    name = "block-01/read-seq-4096/attempt-1/control.stdout"
+    assert main(["cat", str(tree.packs()[0]), name]) == 0
+    printed = capfdbinary.readouterr().out
+    assert printed.startswith(b"bench  type read")
+    assert printed == evidence_of(tree.raw)[name]
+    assert main(["cat", str(tree.packs()[0]), "nonsense"]) == 2
+
+
+def test_unpacked_files_pass_sha256sum_and_never_land_among_data_sets(tree, tmp_path, capsys):
+    assert main(["unpack", "--data", "mine", "--into", str(tmp_path / "look")]) == 0
+    done = subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=tmp_path / "look", check=False)
+    assert done.returncode == 0
+    for name, content in evidence_of(tree.raw).items():
+        assert name.startswith("design-") or (tmp_path / "look" / name).read_bytes() == content
+    assert main(["unpack", "--data", "mine", "--into", str(tmp_path / "look")]) == 2
+    assert "this folder is not empty" in capsys.readouterr().err
+    assert main(["unpack", str(tree.packs()[0]), "--into", str(tmp_path / "benchmarks" / "mine" / "x")]) == 2
+
+
+def test_verify_counts_good_packs_and_names_bad_ones(tree, capsys):
+    assert main(["verify", "--data", "mine"]) == 0
+    files = len(evidence_of(tree.raw)) - 1
+    assert capsys.readouterr().out == f"{files} files of 2 blocks match their records\n"
+    assert main(["verify", str(tree.packs()[0])]) == 0
+    name = "block-01/read-seq-4096/attempt-1/control.stdout"
+    pack_again(tree.packs()[0], lambda one, content: b"" if one == name else content)
+    for arguments in (["--data", "mine"], [str(tree.packs()[0])]):
+        assert main(["verify", *arguments]) == 3
+        said = capsys.readouterr().err
+        assert str(tree.packs()[0]) in said
+        assert name in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["ls"], ["ls", "--data", "none"], ["cat", "x.tar.gz", "y"], ["verify", "block-01-0123456789ab.tar.gz"]],
+)
+def test_a_missing_data_set_pack_or_member_is_named_in_a_sentence(tree, capsys, arguments):
+    assert main(arguments) in (2, 3)
+    assert "next: " in capsys.readouterr().err
+
+
+def test_a_reader_that_closes_the_pipe_is_a_status_and_not_an_error(tree):
+    command = f"set -o pipefail; {sys.executable} -m replay raw ls --data mine | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (141, "")

@@ -1,0 +1,195 @@
+"""`replay bundle`: what leaves is what a list allows, nothing that names a machine or a person, and it is shown."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replay.cli.main import main
+from replay.exchange.bundle.redact import CLAIMS, MANIFEST, Redaction, suspect
+from support.foreign_results import job, report, write
+from support.hostile import at_most
+
+#: What must never leave, by what it is.
+SECRETS = {
+    "a path": ["/dev/nvme0n1", "on /mnt/data/x", "~/results", "C:\\results", "../up"],
+    "an address": ["10.1.2.3", "at 192.168.0.17 now", "fe80::1", "2001:db8:0:1::5", "00:1b:44:11:3a:b7"],
+    "an identifier": ["4f6ad1c2-0d4e-4a5b-9c3e-8c1c2d3e4f50", "0123456789abcdef0123456789abcdef"],
+    "a user or an address": ["someone@lab", "client.admin", "a@b.example"],
+    "a host": ["osd-3.storage.example.org", "node01.local", "rack7.lan"],
+    "a serial number": ["S3Z8NB0K4712", "WD0123AB45"],
+    "a web address": ["see ceph://here"],
+}
+#: What a talk says, and may say elsewhere.
+HARMLESS = [
+    "Throughput, random writes of 4 KiB",
+    "2.00 (1.89 to 2.13), n = 10: the claim needs 7.5 to 13.3",
+    "Intel(R) Xeon(R) Processor",
+    "AMD EPYC 7763, 64 cores",
+    "16.2.15",
+    "18 (reef)",
+    "fio-3.33, fio-3.39",
+    "rbd-journaling/ratio-throughput-write-seq",
+    "bytes/s and operations/s; with/without",
+    "What Ceph's users ask: 99.9th percentile of latency",
+    "IOPS with ÷ without journal, both on the capped class",
+    "rados bench, 16 in flight... and more",
+]
+
+
+@pytest.mark.parametrize(("what", "text"), [(what, text) for what, texts in SECRETS.items() for text in texts])
+def test_a_text_that_names_something_is_recognised(what, text):
+    assert suspect(text) is not None, what
+    assert suspect(f"before {text}") is not None
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_a_sentence_of_a_talk_is_not_taken_for_a_name(text):
+    assert suspect(text, ["storage7"]) is None
+
+
+def test_the_names_of_this_machine_are_recognised_in_any_case_and_between_dashes():
+    assert suspect("run on Storage7", ["storage7"]) and suspect("iops-storage7-write", ["storage7"])
+    assert suspect("storage70", ["storage7"]) is None
+
+
+@at_most(200)
+@given(
+    key=st.text(min_size=1, max_size=20),
+    value=st.one_of(st.text(max_size=30), st.integers(), st.lists(st.text(max_size=5)), st.none()),
+)
+def test_a_key_that_is_not_listed_does_not_leave(key, value):
+    known = {"label": "A label", "setup": {"osds": 3}, "experiments": {"e": {"title": "T", "charts": {}}}}
+    hostile = {
+        **known,
+        key + "?": value,
+        "setup": {**known["setup"], key + "?": value},
+        "experiments": {"e": {**known["experiments"]["e"], key + "?": value}},
+    }
+    assert Redaction().document(hostile, MANIFEST, "m") == known
+    assert Redaction().document({key + "?": value}, CLAIMS, "c") == {}
+
+
+def test_that_several_hosts_measured_leaves_by_their_cpus_and_without_their_names():
+    provenance = {
+        "machines": ["27f1d610"],
+        "machines_by_block": {"1": ["27f1d610"]},
+        "processors": ["AMD EPYC", "Xeon"],
+    }
+    kept = Redaction().document({"experiments": {"e": {"provenance": provenance}}}, MANIFEST, "m")
+    assert kept == {"experiments": {"e": {"provenance": {"processors": ["AMD EPYC", "Xeon"]}}}}
+
+
+@at_most(200)
+@given(
+    value=st.recursive(st.text(max_size=9), lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=4), inner))
+)
+def test_where_only_a_figure_may_stand_nothing_else_leaves(value):
+    kept = Redaction().document({"setup": {"cores": value}, "altered": value}, MANIFEST, "m")
+    assert kept == {"setup": {}}
+
+
+@pytest.fixture
+def benchmarks(tmp_path, monkeypatch) -> Path:
+    folder = tmp_path / "benchmarks"
+    folder.mkdir()
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(folder))
+    monkeypatch.setattr("replay.exchange.bundle.command.socket.gethostname", lambda: "storage7.lab.example")
+    monkeypatch.setattr("replay.exchange.bundle.command.getpass.getuser", lambda: "someone")
+    return folder
+
+
+def imported(tmp_path: Path, name: str = "mine", **options: str) -> None:
+    """Import three runs of two sizes, whose reports name a device, a host and a folder."""
+    told = {"filename": "/dev/disk/by-id/nvme-S3Z8NB0K4712", "hostname": "storage7", "ioengine": "libaio", **options}
+    write(
+        tmp_path / name,
+        {
+            f"run-{run}/{size}.json": report(job(rw="randwrite", bs=size, operations=20_000 + run, **told), at=run)
+            for run in (1, 2, 3)
+            for size in ("4k", "64k")
+        },
+    )
+    assert main(["import", str(tmp_path / name), "--data", "mine"]) == 0
+
+
+def opened(path: Path):
+    return json.loads(gzip.decompress(path.read_bytes()))
+
+
+def test_a_bundle_holds_the_charts_with_their_digests_and_no_name_of_a_device_or_host(tmp_path, benchmarks, capsys):
+    imported(tmp_path)
+    capsys.readouterr()
+    out = tmp_path / "mine.bundle"
+    assert main(["bundle", "--data", "mine", "--out", str(out), "--label", "A small machine"]) == 0
+    said = capsys.readouterr().out
+    found = opened(out)
+    assert (found["format"], found["version"], found["data_set"]) == ("replay-bundle", 1, "mine")
+    charts = benchmarks / "mine" / "imported-fio" / "aggregate"
+    assert {path.name for path in charts.glob("*.csv")} == {
+        name.rpartition("/")[2] for name in found["files"] if "/aggregate/" in name
+    }
+    assert found["files"]["answer.csv"]["text"] == (benchmarks / "mine" / "answer.csv").read_text()
+    for file in found["files"].values():
+        assert file["sha256"] == hashlib.sha256(file["text"].encode()).hexdigest()
+    chart = found["files"]["imported-fio/aggregate/iops-randwrite.csv"]["text"]
+    assert chart == (charts / "iops-randwrite.csv").read_text()
+    assert json.loads(found["files"]["manifest.json"]["text"])["label"] == "A small machine"
+    everything = gzip.decompress(out.read_bytes()).decode() + said.partition("\nwrote ")[0]
+    for secret in ("S3Z8", "/dev", "storage7", "someone", str(tmp_path), "git_commit", "by-id"):
+        assert secret not in everything, secret
+    assert "A small machine    (manifest.label)" in said
+
+
+def test_every_text_that_leaves_is_shown_and_nothing_is_written_without_a_file(tmp_path, benchmarks, capsys):
+    imported(tmp_path)
+    capsys.readouterr()
+    before = sorted(tmp_path.rglob("*"))
+    assert main(["bundle", "--data", "mine"]) == 0
+    said = capsys.readouterr().out
+    assert sorted(tmp_path.rglob("*")) == before
+    assert "nothing was written" in said
+    assert main(["bundle", "--data", "mine", "--out", str(tmp_path / "m.bundle"), "--list"]) == 0
+    listed = capsys.readouterr().out
+    manifest = json.loads(opened(tmp_path / "m.bundle")["files"]["manifest.json"]["text"])
+
+    def leaves(value):
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return [value] if not inner and value not in ({}, []) else [leaf for one in inner for leaf in leaves(one)]
+
+    for leaf in leaves(manifest):
+        if isinstance(leaf, str) and leaf:
+            assert f"\n  {leaf}    (" in said
+        elif isinstance(leaf, int | float) and not isinstance(leaf, bool):
+            assert f": {leaf}\n" in listed
+
+
+def test_a_name_in_a_label_is_refused_until_it_is_replaced(tmp_path, benchmarks, capsys):
+    imported(tmp_path, "storage7.lab.example")
+    capsys.readouterr()
+    out = tmp_path / "mine.bundle"
+    assert main(["bundle", "--data", "mine", "--out", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "'storage7.lab.example' looks like a host (manifest.experiments" in said and "--replace" in said
+    assert not out.exists()
+    words = ["--replace", "storage7.lab.example=A server", "--replace", "storage7-lab-example=server"]
+    assert main(["bundle", "--data", "mine", "--out", str(out), *words]) == 0
+    files = opened(out)["files"]
+    assert files["imported-fio/aggregate/iops-randwrite.csv"]["text"].splitlines()[1].startswith("A server,")
+    assert "storage7" not in gzip.decompress(out.read_bytes()).decode()
+
+
+@pytest.mark.parametrize("name", ["tidy.csv", "aggregate/iops-randwrite.csv"])
+def test_altered_data_do_not_leave(tmp_path, benchmarks, capsys, name):
+    imported(tmp_path)
+    table = benchmarks / "mine" / "imported-fio" / name
+    table.write_text(table.read_text() + "\n")
+    assert main(["bundle", "--data", "mine", "--out", str(tmp_path / "m.bundle")]) == 3
+    assert "altered" in capsys.readouterr().err
+    assert not (tmp_path / "m.bundle").exists()

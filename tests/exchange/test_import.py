@@ -1,0 +1,287 @@
+"""From folders of results to a data set with tables: `replay import`."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import os
+from pathlib import Path
+
+import pytest
+
+from replay.base import stats
+from replay.cli.main import main
+from replay.exchange.importing import walk
+from replay.evidence.pack import verified_members
+from replay.evidence.read import list_raw, verify_all
+from replay.claims.workflow.dataset import derive_data_set
+from support.foreign_results import ELBENCHO_HEADER, elbencho_row, job, report, write
+from support.samples import output
+
+
+@pytest.fixture
+def benchmarks(tmp_path, monkeypatch) -> Path:
+    folder = tmp_path / "benchmarks"
+    folder.mkdir()
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(folder))
+    return folder
+
+
+def imported(*words: object) -> int:
+    return main(["import", *map(str, words)])
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def left_out(data_set: Path) -> dict[str, str]:
+    return {row["path"]: row["left_out"] for row in rows(data_set / "imported.csv") if row["left_out"]}
+
+
+def sweep(rate: int, *, runs: int = 3) -> dict[str, str]:
+    """Return reports of two sizes and several runs, each with another rate."""
+    return {
+        f"run-{number}/{size}.json": report(
+            job(rw="randwrite", bs=size, operations=rate + 10 * number + factor), at=number
+        )
+        for number in range(1, runs + 1)
+        for factor, size in enumerate(("4k", "64k"))
+    }
+
+
+def test_a_folder_becomes_a_data_set_whose_figures_are_those_of_the_reports(tmp_path, benchmarks, capsys):
+    write(tmp_path / "mine", {**sweep(20_000), "notes.txt": "hello"})
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    table = rows(benchmarks / "mine" / "imported-fio" / "tidy.csv")
+    assert [(row["block"], row["io_size_bytes"], row["operations_per_second"]) for row in table] == [
+        (str(block), size, str(rate))
+        for block, first in ((1, 10_005), (2, 10_010), (3, 10_015))
+        for size, rate in (("4096", first), ("65536", first + 0.5))
+    ]
+    chart = (benchmarks / "mine" / "imported-fio" / "aggregate" / "iops-randwrite.csv").read_text()
+    assert chart == "I/O size,4096,65536\nmine,10010,10010.5\n"
+    assert "imported-fio: 6 runs at 2 points, n = 3" in (printed := capsys.readouterr().out)
+    assert "notes.txt: contains none of fio's JSON" in printed
+
+
+def test_of_several_folders_the_others_are_divided_by_the_first(tmp_path, benchmarks, capsys):
+    before, after = (write(tmp_path / name, sweep(rate)) for name, rate in (("Before", 20_000), ("after", 40_000)))
+    assert imported(before, after, "--data", "both") == 0
+    (first, _) = rows(benchmarks / "both" / "imported-fio" / "ratios.csv")[:2]
+    pairs = [[base + 10 * number for number in (1, 2, 3)] for base in (40_000, 20_000)]
+    expected = stats.paired_log_ratio(*pairs)
+    assert (first["compared"], first["x"], first["n"]) == ("after", "4096", "3")
+    for column, value in zip(("ratio", "low", "high"), expected, strict=False):
+        assert math.isclose(float(first[column]), value, rel_tol=1e-8)
+    assert "2 of 2 points are in both folders" in capsys.readouterr().out
+
+
+def test_facts_that_nobody_recorded_are_not_in_the_evidence(tmp_path, benchmarks):
+    write(tmp_path / "mine", {"a.txt": output("rbd-bench-write-rand-4k.txt")})
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    (pack,) = list_raw(benchmarks / "mine" / "imported-rbd-bench" / "raw").blocks
+    documents = {
+        name: json.loads(content)
+        for name, content, _ in verified_members(pack.content(), pack.name)
+        if name.endswith(".json")
+    }
+    assert len(documents) == 3
+    for document in documents.values():
+        assert document["origin"] == "imported"
+        invented = {"host", "git_commit", "health", "seed", "exit_status", "started_at", "ended_at", "argv", "load"}
+        assert invented & document.keys() == set()
+    manifest = json.loads((benchmarks / "mine" / "manifest.json").read_text())
+    assert (manifest["machines"], manifest["git_commits"], manifest["measured_from"]) == ([], [], None)
+    assert manifest["limitation"].startswith("Imported")
+
+
+def test_originals_are_packed_verbatim_with_their_digests_and_parts_of_them_are_their_bytes(tmp_path, benchmarks):
+    whole, several = report(job()), "warning\n" + report(job("a"), job("b", rw="write", group=1))
+    write(tmp_path / "mine", {"whole.json": whole, "deep/er/several.json": several})
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    raw = benchmarks / "mine" / "imported-fio" / "raw"
+    assert verify_all(raw) > 0
+    members = {
+        name: content
+        for pack in list_raw(raw).blocks
+        for name, content, _ in verified_members(pack.content(), pack.name, pack.digest)
+    }
+    originals = [content for name, content in members.items() if name.startswith("originals/")]
+    assert originals == [several.encode()]
+    assert whole.encode() in members.values()
+    for name, content in members.items():
+        if name.endswith("/mine.json"):
+            sidecar = json.loads(content)
+            (source,) = sidecar["sources"]
+            original = {"whole.json": whole, "deep/er/several.json": several}[source["path"]].encode()
+            ranges = source.get("byte_ranges", [[0, len(original)]])
+            cut = b"".join(original[start:end] for start, end in ranges)
+            assert members[f"{name.rpartition('/')[0]}/{sidecar['files']['output']}"] == cut
+
+
+def test_deriving_again_changes_no_byte(tmp_path, benchmarks):
+    write(tmp_path / "mine", sweep(20_000))
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    data_set = benchmarks / "mine"
+    first = {path: path.read_bytes() for path in data_set.rglob("*") if path.is_file()}
+    for path in first:
+        derived = path.suffix == ".csv" and path.name != "imported.csv"
+        if derived or path.name in ("derived.json", "manifest.json"):
+            path.unlink()
+    derive_data_set(data_set)
+    assert {path: path.read_bytes() for path in data_set.rglob("*") if path.is_file()} == first
+
+
+def test_every_file_is_accounted_for(tmp_path, benchmarks, monkeypatch):
+    outside = write(tmp_path / "outside", {"secret.json": report(job(bs="64k"))})
+    folder = write(
+        tmp_path / "mine",
+        {
+            "good.json": report(job()),
+            "again/good.json": report(job()),
+            "empty.json": "",
+            "huge.json": "x" * 2_000_000,
+            "binary": b"\0\1",
+            "sub/ünï.json": "{}",
+        },
+    )
+    monkeypatch.setattr(walk, "MOST_BYTES", 1_000_000)
+    (folder / "link.json").symlink_to(outside / "secret.json")
+    (folder / "way-out").symlink_to(outside)
+    (folder / "loop").symlink_to(folder)
+    os.mkfifo(folder / "pipe")
+    (folder / os.fsdecode(b"\xff.json")).write_text("{}")
+    assert imported(folder, "--data", "mine") == 0
+    taken = [row for row in rows(benchmarks / "mine" / "imported.csv") if not row["left_out"]]
+    digest = hashlib.sha256(report(job()).encode()).hexdigest()
+    assert [(row["path"], row["sha256"], row["runs"]) for row in taken] == [("again/good.json", digest, "1")]
+    why = left_out(benchmarks / "mine")
+    assert why.pop("good.json") == "it contains the same run as again/good.json"
+    assert why.pop("empty.json") == "it is empty"
+    assert why.pop("huge.json").startswith("larger than")
+    assert why.pop("binary") == "not text"
+    assert why.pop("pipe") == "not a plain file"
+    for name in ("link.json", "way-out", "loop"):
+        assert why.pop(name) == "a symbolic link, which is not followed"
+    assert sorted(why) == ["\\xff.json", "sub/ünï.json"]
+    assert "65536" not in (benchmarks / "mine" / "imported-fio" / "tidy.csv").read_text()
+
+
+def test_outputs_of_cbt_s_clients_are_one_run(tmp_path, benchmarks):
+    text = output("rados-bench-write-4m.txt")
+    other = text.replace(b"Average Latency(s):", b"Average Latency(s): ")
+    assert other != text
+    base = "00000000/id-0a1b2c3d/op_size-04194304/concurrent_ops-00000016"
+    depth = "numjobs-001/total_iodepth-2/iodepth-000001"
+    fio = f"results/00000000/id-9f8e7d6c/4krandomread.host-1.example/{depth}"
+    # CBT works here, and copies what it finds into its results.
+    scratch = f"00000000/LibrbdFio/osd_ra-00004096/4krandomread/{depth}"
+    second = report(job(rw="randread", rbdname="b", operations=10_000), at=2)
+    write(
+        tmp_path / "cbt",
+        {
+            f"{base}/write/output.0.one": text,
+            f"{base}/write/output.1.two": other,
+            f"{base}/write/json_output.0.one": '{"Total time run": "10.0", "Bandwidth (MB/sec)": "1"}',
+            f"{base}/benchmark_config.yaml": "op_size: 4194304\n",
+            f"{fio}/output.0": "starting\n" + report(job(rw="randread", rbdname="a"), at=1) + "\nread: IOPS=1\n",
+            f"{fio}/json_output.0": report(job(rw="randread", rbdname="a"), at=1) + "\n",
+            f"{fio}/output.1": second,
+            f"{fio}/output.1_clat.1.log": "100, 2715666, 0, 0, 0\n201, 2779845, 0, 0, 0\n",
+            f"{scratch}/output.1": second,
+        },
+    )
+    assert imported(tmp_path / "cbt", "--data", "cbt", "--left-out") == 0
+    (rados,) = rows(benchmarks / "cbt" / "imported-rados-bench" / "tidy.csv")
+    (fios,) = rows(benchmarks / "cbt" / "imported-fio" / "tidy.csv")
+    assert (rados["instances"], rados["threads"]) == ("2", "16")
+    assert (fios["instances"], fios["jobs"], fios["operations_per_second"]) == ("2", "2", "15000")
+    why = {path.rpartition("/")[2]: reason for path, reason in left_out(benchmarks / "cbt").items()}
+    assert why["json_output.0"].startswith("it contains the same run as")
+    assert why["output.1"] == f"it contains the same run as {fio}/output.1"
+    assert why["json_output.0.one"].startswith("CBT's own summary")
+
+
+def test_bench_fio_s_folders_and_elbencho_s_rows_are_read(tmp_path, benchmarks):
+    files = {
+        f"sda/4k/run-{run}/randread-{depth}-{jobs}.json": report(
+            job(rw="randread", iodepth=str(depth), numjobs=str(jobs), operations=20_000 + depth), at=run
+        )
+        for run in (1, 2)
+        for depth in (1, 2, 4)
+        for jobs in (1, 8)
+    }
+    files["elbencho.csv"] = ELBENCHO_HEADER + "".join(
+        elbencho_row(size=size, iops=iops) for size in (4096, 65536) for iops in (5000, 5100)
+    )
+    write(tmp_path / "mine", files)
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    aggregates = benchmarks / "mine" / "imported-fio" / "aggregate"
+    assert (aggregates / "iops-randread-8.csv").read_text() == (
+        "series,x,y,low,high,n\nmine,1,10000.5,10000.5,10000.5,2\n"
+        "mine,2,10001,10001,10001,2\nmine,4,10002,10002,10002,2\n"
+    )
+    table = rows(benchmarks / "mine" / "imported-elbencho" / "tidy.csv")
+    assert [(row["block"], row["io_size_bytes"], row["operations_per_second"]) for row in table] == [
+        ("1", "4096", "5000"), ("1", "65536", "5000"), ("2", "4096", "5100"), ("2", "65536", "5100"),
+    ]  # fmt: skip
+
+
+def test_folders_without_a_known_result_are_an_error_and_nothing_is_written(tmp_path, benchmarks, capsys):
+    write(tmp_path / "mine", {"a.txt": "hello", "b.json": report(job(), version="fio-2.1")})
+    assert imported(tmp_path / "mine", "--data", "mine") == 2
+    said = capsys.readouterr()
+    assert "none of the 2 files contains a result that Replay can read" in said.err
+    assert "b.json: a report of 'fio-2.1'" in said.out
+    assert list(benchmarks.iterdir()) == []
+
+
+def test_a_dry_run_says_the_same_and_writes_nothing(tmp_path, benchmarks, capsys):
+    write(tmp_path / "mine", sweep(20_000))
+    assert imported(tmp_path / "mine", "--data", "mine", "--dry-run") == 0
+    assert "imported-fio: 6 runs at 2 points, n = 3" in capsys.readouterr().out
+    assert list(benchmarks.iterdir()) == []
+
+
+def test_a_data_set_is_never_written_over(tmp_path, benchmarks, capsys):
+    write(tmp_path / "mine", sweep(20_000))
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    before = (benchmarks / "mine" / "imported.csv").read_bytes()
+    assert imported(tmp_path / "mine", "--data", "mine") == 2
+    assert "there is already a data set of this name" in capsys.readouterr().err
+    assert (benchmarks / "mine" / "imported.csv").read_bytes() == before
+
+
+def test_a_file_that_changes_meanwhile_ends_it_and_leaves_nothing_behind(tmp_path, benchmarks, monkeypatch, capsys):
+    folder = write(tmp_path / "mine", sweep(20_000))
+    from replay.exchange.importing import command
+
+    def changed(*arguments):
+        (folder / "run-1" / "4k.json").write_text(report(job(operations=7)))
+        return experiments_of(*arguments)
+
+    experiments_of = command.experiments_of
+    monkeypatch.setattr(command, "experiments_of", changed)
+    assert imported(folder, "--data", "mine") == 3
+    assert "run-1/4k.json: it changed while it was imported" in capsys.readouterr().err
+    assert list(benchmarks.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere"], "there is no such folder"),
+        (["mine/run-1/4k.json"], "is a file, not a folder"),
+        (["mine", "mine/run-1"], "its files would count twice"),
+        (["mine", "mine"], "its files would count twice"),
+    ],
+)
+def test_a_path_that_is_not_a_folder_is_named(tmp_path, benchmarks, monkeypatch, capsys, words, said):
+    write(tmp_path / "mine", sweep(20_000))
+    monkeypatch.chdir(tmp_path)
+    assert imported(*words, "--data", "x") == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,286 @@
+"""The runs in a file of results, their options, and the parts that are left out, with the reason."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replay.exchange.importing.recognise import recognise
+from support.foreign_results import ELBENCHO_HEADER, direction, elbencho_row, job, report
+from support.hostile import at_most, changed_digit, damaged_lines
+from support.samples import output
+
+
+def found(text: str | bytes, path: str = "x/1.json"):
+    return recognise(0, path, text if isinstance(text, bytes) else text.encode())
+
+
+def only(text: str | bytes, path: str = "x/1.json"):
+    runs, reasons = found(text, path)
+    assert reasons == []
+    (run,) = runs
+    return run
+
+
+def test_fio_s_options_come_from_its_job_and_global_options():
+    run = only(report(job(rw="randrw", bs="16k", rwmixread="70", filename="/dev/x"), iodepth="32", direct="1"))
+    assert run.levels == {"rw": "randrw", "io_size_bytes": 16384, "io_depth": 32, "rw_mix_read": 70, "jobs": 1}
+    assert run.options == {"direct": "1", "filename": "/dev/x"}
+    assert (run.version, run.reported_at) == ("fio-3.33", "2023-11-14T22:13:20.000Z")
+    assert {"operations_per_second", "latency_p99_seconds", "read_bytes"} <= run.metrics | {"latency_p99_seconds"}
+
+
+def test_an_option_that_fio_was_not_given_has_its_documented_default():
+    assert only(report(job())).levels == {"rw": "read", "io_size_bytes": 4096, "io_depth": 1, "jobs": 1}
+
+
+def test_a_default_that_contradicts_the_figures_is_not_assumed():
+    one = job()
+    one["read"] = direction(20_000, 8192)
+    runs, reasons = found(report(one))
+    assert runs == []
+    assert "moved 163840000 bytes in 20000 operations of 4096" in reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("around", "whole"),
+    [("{}", True), ("\n\n{}\n", True), ("fio: a warning\n<host> said\n{}\n", False), ("{}\n  read: IOPS=1\n", False)],
+)
+def test_text_around_fio_s_json_is_not_part_of_the_run(around, whole):
+    text = around.format(report(job()))
+    (part,) = only(text).parts
+    assert part.whole == whole
+    assert json.loads(part.cut(text.encode()))["jobs"][0]["jobname"] == "job"
+
+
+def test_reports_one_after_another_in_one_file_are_separate_runs():
+    runs, reasons = found(report(job(bs="4k")) + "\n" + report(job(bs="8k")) + "\n")
+    assert reasons == []
+    assert [run.levels["io_size_bytes"] for run in runs] == [4096, 8192]
+
+
+def test_jobs_of_numjobs_are_one_run_whether_they_are_reported_as_a_group_or_each():
+    each = only(report(*[job(numjobs="3") for _ in range(3)]))
+    group = only(report(job(numjobs="3")))
+    assert each.levels["jobs"] == group.levels["jobs"] == 3
+
+
+def test_a_report_that_lacks_a_job_is_left_out():
+    assert found(report(job(numjobs="3"), job(numjobs="3"))) == ([], ["job: 2 of 3 jobs reported"])
+
+
+def test_jobs_after_a_stonewall_are_separate_runs_cut_from_the_bytes_of_the_report():
+    text = report(job("a", rw="read"), job("b", rw="write", group=1), job("c", rw="randread", group=2)).encode()
+    runs, _ = found(text)
+    assert [run.levels["rw"] for run in runs] == ["read", "write", "randread"]
+    for run, name in zip(runs, "abc", strict=True):
+        (part,) = run.parts
+        assert not part.whole
+        assert [one["jobname"] for one in json.loads(part.cut(text))["jobs"]] == [name]
+    assert all("workloads_at_once" not in run.levels for run in runs)
+
+
+def test_unlike_jobs_that_ran_at_once_say_so():
+    runs, _ = found(report(job("a", rw="read"), job("b", rw="write"), job("a2", rw="read")))
+    assert [(run.levels["rw"], run.levels["jobs"], run.levels["workloads_at_once"]) for run in runs] == [
+        ("read", 2, 2),
+        ("write", 1, 2),
+    ]
+
+
+def test_names_in_non_latin_scripts_do_not_shift_the_bytes_of_a_cut():
+    one, other = job("schlüssel-読む", rw="read"), job("b", rw="write", group=1)
+    text = json.dumps({"fio version": "fio-3.1", "jobs": [one, other]}, indent=1, ensure_ascii=False).encode()
+    runs, reasons = found(text)
+    assert reasons == []
+    assert [json.loads(run.parts[0].cut(text))["jobs"][0]["jobname"] for run in runs] == ["schlüssel-読む", "b"]
+
+
+@pytest.mark.parametrize(("name", "clients"), [("1", 1), ("2", 2), ("2-jsonplus", 2), ("8", 8)])
+def test_clients_and_their_sum_are_one_run(name, clients):
+    assert only(output(f"fio-client-server-{name}.json")).levels["jobs"] == clients
+
+
+def test_the_first_releases_of_fio_3_report_less_and_are_read_too():
+    one = job(rw="randread")
+    stats = one["read"]
+    del stats["bw_bytes"], stats["clat_ns"]["N"], stats["lat_ns"]["N"]
+    text = report(one, version="fio-3.1").replace('"99.900000": 2000000', '"99.900000": 2000000, "0.00": 0, "0.00": 0')
+    assert only(text).levels["rw"] == "randread"
+
+
+@pytest.mark.parametrize("version", ["fio-2.21", "2.1.11", "x"])
+def test_a_release_whose_units_are_not_known_is_named(version):
+    assert found(report(job(), version=version)) == (
+        [],
+        [f"a report of {version!r}: the units are known only for fio 3.0 and later"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"bssplit": "4k/50:8k/50"}, "its block sizes vary"),
+        ({"bsrange": "4k-64k"}, "its block sizes vary"),
+        ({"rw": "trim"}, "rw=trim is neither reading nor writing"),
+        ({"iodepth": "many"}, "iodepth=many is not a number"),
+    ],
+)
+def test_a_job_without_a_single_level_is_left_out(options, why):
+    one = job()
+    one["job options"] |= options
+    runs, (reason,) = found(report(one))
+    assert runs == []
+    assert why in reason
+
+
+def test_a_block_size_for_each_direction_is_that_of_the_only_one():
+    one = job(rw="randwrite", bs="16k")
+    one["job options"]["bs"] = "4k,16k"
+    assert only(report(one)).levels["io_size_bytes"] == 16384
+
+
+@pytest.mark.parametrize(
+    ("name", "levels"),
+    [
+        ("rbd-bench-write-rand-4k.txt", {"io_type": "write", "io_pattern": "rand", "io_size_bytes": 4096}),
+        ("rbd-bench-rw-70-4k.txt", {"io_type": "readwrite", "rw_mix_read": 70}),
+        ("rados-bench-write-4m.txt", {"mode": "write", "object_size_bytes": 4 << 20, "threads": 16}),
+        ("rados-bench-old-seq.txt", {"mode": "read", "object_size_bytes": 4 << 20}),
+        ("rados-bench-write-64k.json", {"mode": "write", "object_size_bytes": 65536, "threads": 16}),
+    ],
+)
+def test_output_of_ceph_s_own_tools_is_recognised_by_its_content(name, levels):
+    content = output(name)
+    run = only(content, "results.bin")
+    assert levels.items() <= run.levels.items()
+    assert only(b"a warning\n" + content, "results.bin").levels == run.levels
+
+
+@pytest.mark.parametrize("name", ["rbd-bench-old-cut-off.txt", "rados-bench-full.txt", "rbd-bench-osdkill-hang.txt"])
+def test_a_run_that_was_cut_off_is_left_out(name):
+    assert found(output(name)) == ([], ["a run without a summary: it was cut off"])
+
+
+def test_each_row_of_elbencho_s_csv_is_a_run_with_the_header_above_it():
+    text = ELBENCHO_HEADER + elbencho_row("MKDIRS") + elbencho_row("READ") + elbencho_row("WRITE", size=65536, iops=900)
+    assert '"--hosts" "node1 node2 " ' in text  # which csv's strict reader refuses
+    runs, reasons = found(text, "results.csv")
+    assert reasons == ["1 row of 'MKDIRS': only READ, WRITE and RWMIX are imported"]
+    assert [(run.levels["io_type"], run.levels["io_size_bytes"], run.levels["threads"]) for run in runs] == [
+        ("read", 4096, 8),
+        ("write", 65536, 8),
+    ]
+    assert runs[0].parts[0].cut(text.encode()).decode() == ELBENCHO_HEADER + elbencho_row("READ")
+    assert (runs[0].version, runs[0].reported_at) == ("elbencho 3.0-27", "2026-05-22T16:09:38.000Z")
+
+
+def test_reads_and_writes_of_a_mixed_row_are_summed_up():
+    reads = {"rwmix read IOPS [last]": "700", "rwmix read MiB/s [last]": "2"}
+    run = only(ELBENCHO_HEADER + elbencho_row("RWMIX70", iops=300, **reads))
+    assert (run.levels["io_type"], run.levels["rw_mix_read"]) == ("rw", 70)
+    assert {"read_operations_per_second", "write_operations_per_second"} <= run.metrics
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"MiB/s [last]": "999"}, "999 MiB/s are more than"),
+        ({"MiB [last]": "9999"}, "are not 19 MiB/s"),
+        ({"IOPS [last]": ""}, "'IOPS [last]' is not a number"),
+        ({"block size": "4k"}, "'block size' is not a number"),
+        ({"random": ""}, "whether the I/O was random"),
+        ({"time ms [last]": "0"}, "less than a millisecond"),
+    ],
+)
+def test_a_row_that_contradicts_itself_is_left_out(fields, why):
+    runs, (reason,) = found(ELBENCHO_HEADER + elbencho_row(**fields))
+    assert runs == []
+    assert why in reason
+
+
+def test_a_date_without_a_time_zone_is_ignored():
+    assert only(ELBENCHO_HEADER + elbencho_row(**{"ISO date": "2026-05-22T16:09:38"})).reported_at is None
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"\x7fELF\0\0", "not text"),
+        (b"\xff\xfe{", "not UTF-8 text"),
+        (b"1000, 23, 0, 4096, 0\n2000, 25, 0, 4096, 0\n", "looks like one of fio's logs over time"),
+        (b"[global]\nrw=read\nbs=4k\n", "looks like a job file of fio"),
+        (b'{"Total time run": "10.1", "Bandwidth (MB/sec)": "100"}', "CBT's own summary"),
+        (b'{"fio version": "fio-3.33", "jobs": [', "not whole JSON"),
+        (b'{"fio version": "fio-3.33"}', "it has neither a list 'jobs'"),
+        (b'{"fio version": "fio-3.33", "jobs": []}', "it reports no job"),
+        (b"Label,Phase,RuntimeMS,Rank,MixType,Done%\n,WRITE,5000,Total,,0\n", "elbencho's statistics over time"),
+        (b'ISO DATE: 2022-03-09T15:40:28-0800\nCOMMAND LINE: "elbencho"\n', "looks like elbencho's results as text"),
+        (b"hello", "contains none of fio's JSON"),
+        (b'{"fio version": ' + b"[" * 100_000, "not whole JSON"),
+    ],
+)
+def test_a_file_without_a_result_is_left_out_with_its_reason(content, why):
+    runs, (reason,) = found(content)
+    assert runs == []
+    assert why in reason
+
+
+WHOLE = {
+    "fio": report(job("a", rw="read", numjobs="2"), job("b", rw="write", group=1), iodepth="4"),
+    "clients": output("fio-client-server-2.json").decode(),
+    "rbd": output("rbd-bench-rw-70-4k.txt").decode(),
+    "rados": output("rados-bench-write-4m.txt").decode(),
+    "rados JSON": output("rados-bench-seq-64k.json").decode(),
+    "elbencho": ELBENCHO_HEADER + elbencho_row("READ") + elbencho_row("RWMIX50"),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@at_most(60)
+@given(data=st.data())
+def test_a_damaged_file_is_read_or_left_out_and_nothing_else(name, data):
+    text = data.draw(damaged_lines(WHOLE[name], WHOLE["fio"]))
+    runs, reasons = found(text)
+    assert runs or reasons
+    for run in runs:
+        assert all(0 <= start < end <= part.size for part in run.parts for start, end in part.ranges)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("fio-3.33"),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["jobs", "job options", "read", "bs", "jobname", "groupid"]), inner, max_size=4
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@at_most(200)
+@given(value=st.dictionaries(st.sampled_from(["jobs", "client_stats", "global options", "timestamp_ms"]), JSON))
+def test_a_report_of_wrong_types_is_left_out(value):
+    runs, reasons = found(json.dumps({"fio version": "fio-3.33", **value}))
+    assert runs == []
+    assert reasons
+
+
+@at_most(200)
+@given(content=st.binary(max_size=300))
+def test_any_bytes_are_read_or_left_out(content):
+    for around in (b"%s", b'{"fio version": "fio-3.33"%s', b"ISO date,%s\n%s", b"   sec Cur ops   started  finished%s"):
+        runs, reasons = found(around.replace(b"%s", content))
+        assert runs == []
+        assert reasons
+
+
+@at_most(40)
+@given(data=st.data())
+def test_a_leading_digit_that_was_changed_in_a_total_is_noticed(data):
+    text = data.draw(changed_digit(report(job(rw="write", bs="8k")), r'"(?:total_ios|io_bytes)": (\d{3})\d'))
+    assert found(text)[0] == []

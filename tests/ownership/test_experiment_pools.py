@@ -1,0 +1,210 @@
+"""Pools of an experiment are in the ledger before they exist, have the requested size, and are removed afterwards."""
+
+from __future__ import annotations
+
+import errno
+from types import SimpleNamespace
+
+import pytest
+
+from replay.base.costs import Costs
+from replay.base.errors import RefusedError, ReplayError
+from replay.base.waiting import Waiting
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.site_file import load_site
+from replay.measure.bench import open_bench
+from replay.ownership.experiment_pools import (
+    PoolSizeRefusedError,
+    PoolSpec,
+    await_pools,
+    create_pool,
+    remove_leftover_pools,
+    remove_pools,
+)
+from replay.ownership.ledger import Ledger, unique_name
+from support.bench import waiting
+
+CLEAN = {"health": {"checks": {}}, "pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 1}]}}
+
+
+class Monitors:
+    """A cluster that makes, sizes, lists and deletes pools, and refuses the sizes in `refused`."""
+
+    def __init__(self, ledger, refused=(), error=errno.EPERM):
+        self.ledger, self.refused, self.error = ledger, refused, error
+        self.pools = {"replay": {"pool_name": "replay", "pool_id": 1, "pg_num": 32, "size": 3}}
+        self.asked: list[dict] = []
+        self.known, self.delete = 0, True
+        self.cluster = SimpleNamespace(run=lambda *words, **_: SimpleNamespace(stdout="\tbenchmark_data_x_1_object0\n"))
+
+    def fsid(self):
+        return "0f0f0f0f-0000"
+
+    def command(self, command, target="mon"):
+        if target == "mgr":
+            return self.delete
+        self.asked.append(command)
+        prefix, name = command["prefix"], command.get("pool")
+        if prefix == "osd pool create":
+            assert [entry.pool for entry in self.ledger.owned()][-1] == name, "in the ledger first"
+            number = 2 + len(self.asked)
+            self.pools[name] = {"pool_name": name, "pool_id": number, "pg_num": command["pg_num"], "size": 3}
+        elif prefix == "osd pool set":
+            if int(command["val"]) in self.refused:
+                raise CephCommandError("error 1: it is disabled", where="osd pool set", exit_status_of_tool=self.error)
+            self.pools[name]["size"] = int(command["val"])
+        elif prefix == "osd pool ls":
+            return list(self.pools.values())
+        elif prefix == "osd pool delete":
+            del self.pools[name]
+        return None
+
+    def status(self):
+        self.known += 1
+        return {
+            **CLEAN,
+            "quorum_names": ["a"],
+            "pgmap": {**CLEAN["pgmap"], "num_pgs": 32 * min(self.known, len(self.pools))},
+        }
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch):
+    monkeypatch.setattr(Waiting, "pause", lambda self, seconds: None)
+
+    def of(allows=("pool_create", "pool_delete"), **more):
+        ledger = Ledger("0f0f0f0f-0000", directory=tmp_path)
+        site = SimpleNamespace(
+            name="s", allows=set(allows), fsid=None, pools=SimpleNamespace(all=lambda: [SimpleNamespace(name="replay")])
+        )
+        session = Monitors(ledger, **more)
+        return SimpleNamespace(
+            site=site,
+            data_set="d",
+            session=session,
+            ledger=ledger,
+            costs=Costs(),
+            say=lambda line: None,
+            waiting=waiting,
+        )
+
+    return of
+
+
+def test_a_pool_is_in_the_ledger_with_its_id_and_has_the_requested_copies(bench):
+    made = bench()
+    pool = create_pool(made, "replicas-2", PoolSpec(2), application="rados")
+    assert made.session.pools[pool.name]["size"] == 2
+    [entry] = made.ledger.owned()
+    assert (entry.kind, entry.pool, entry.confirmed, entry.facts) == ("pool", pool.name, True, {"id": pool.pool_id})
+    assert pool.name.endswith("-replicas-2")
+
+
+def test_only_a_single_copy_is_requested_with_the_confirmation_that_ceph_wants(bench):
+    made = bench()
+    for replicas in (1, 2):
+        create_pool(made, f"replicas-{replicas}", PoolSpec(replicas), application="rados")
+    sure = [one.get("yes_i_really_mean_it") for one in made.session.asked if one["prefix"] == "osd pool set"]
+    assert sure == [True, None]
+
+
+def test_if_the_monitors_refuse_a_size_nothing_is_left_of_the_pool(bench):
+    made = bench(refused={1})
+    with pytest.raises(PoolSizeRefusedError, match="refuse a pool of size 1: error 1: it is disabled"):
+        create_pool(made, "replicas-1", PoolSpec(1), application="rados")
+    assert (list(made.session.pools), made.ledger.owned()) == (["replay"], [])
+
+
+def test_any_other_error_is_not_a_refusal_and_the_pool_stays_in_the_ledger(bench):
+    made = bench(refused={1}, error=errno.EIO)
+    with pytest.raises(CephCommandError):
+        create_pool(made, "replicas-1", PoolSpec(1), application="rados")
+    assert len(made.ledger.owned()) == 1
+    assert remove_leftover_pools(made) == 1
+    assert list(made.session.pools) == ["replay"]
+
+
+@pytest.mark.parametrize("allows", [(), ("pool_create",), ("pool_delete",)])
+def test_a_site_that_does_not_allow_it_gets_no_pool(bench, allows):
+    made = bench(allows=allows)
+    with pytest.raises(RefusedError):
+        create_pool(made, "replicas-2", PoolSpec(2), application="rados")
+    assert (made.session.asked, made.ledger.owned()) == ([], [])
+
+
+def test_no_pool_is_made_that_the_monitors_would_not_delete(bench):
+    made = bench()
+    made.session.delete = False
+    with pytest.raises(RefusedError, match="mon_allow_pool_delete is false"):
+        create_pool(made, "replicas-2", PoolSpec(2), application="rados")
+    assert (made.session.asked, made.ledger.owned()) == ([], [])
+
+
+def test_a_pool_is_marked_so_that_a_users_rights_can_refer_to_it(bench):
+    made = bench()
+    pool = create_pool(made, "replicas-2", PoolSpec(2), application="rados")
+    (mark,) = [one for one in made.session.asked if one["prefix"] == "osd pool application set"]
+    assert mark == {
+        **{"prefix": "osd pool application set", "pool": pool.name, "app": "rados"},
+        **{"key": "replay", "value": "own"},
+    }
+
+
+def test_pools_are_awaited_until_the_manager_knows_all_their_placement_groups(bench):
+    made = bench()
+    pools = [create_pool(made, f"replicas-{n}", PoolSpec(n), application="rados") for n in (1, 2, 3)]
+    made.session.known = 0
+    await_pools(made, pools)
+    assert made.session.known >= 4, "the first answers knew of fewer placement groups than there are"
+
+
+def test_only_the_given_pools_are_removed_and_only_experiments_pools_are_leftovers(bench):
+    made = bench()
+    first, second = (create_pool(made, f"replicas-{n}", PoolSpec(n), application="rados") for n in (1, 2))
+    made.ledger.intend("pool", unique_name("pool"), "", "", site="s", details={"final_name": "replay"})
+    made.ledger.intend("pool", unique_name("other"), "", "", site="another", details={"final_name": "x"})
+    remove_pools(made, [first])
+    assert list(made.session.pools) == ["replay", second.name]
+    assert remove_leftover_pools(made) == 1
+    assert list(made.session.pools) == ["replay"]
+    assert [entry.site for entry in made.ledger.owned()] == ["s", "another"]
+
+
+def test_a_pool_that_stays_is_an_error_that_names_it(bench):
+    made = bench()
+    pool = create_pool(made, "replicas-2", PoolSpec(2), application="rados")
+    made.site.allows.discard("pool_delete")
+    with pytest.raises(ReplayError, match="1 pool\\(s\\) could not be removed") as raised:
+        remove_pools(made, [pool])
+    assert raised.value.where == pool.name
+    assert len(made.ledger.owned()) == 1
+
+
+@pytest.fixture
+def live_site(sandbox_directory, tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(sandbox_directory))
+    monkeypatch.setenv("REPLAY_STATE", str(tmp_path / "state"))
+    return load_site("sandbox")
+
+
+@pytest.mark.sandbox
+def test_real_pools_have_their_copies_take_objects_and_go(live_site):
+    with open_bench(live_site, "d", lambda line: None) as live:
+        before = {pool["pool_name"] for pool in live.session.command({"prefix": "osd pool ls", "detail": "detail"})}
+        pools = []
+        try:
+            pools = [create_pool(live, f"replicas-{n}", PoolSpec(n), application="rados") for n in (1, 2, 3)]
+            await_pools(live, pools)
+            there = {p["pool_name"]: p for p in live.session.command({"prefix": "osd pool ls", "detail": "detail"})}
+            assert [(there[pool.name]["size"], there[pool.name]["min_size"]) for pool in pools] == [
+                (1, 1), (2, 2), (3, 2),
+            ]  # fmt: skip
+            for pool in pools:
+                live.primary_cluster.run("rados", "--pool", pool.name, "put", "an-object", "/etc/hostname")
+            remove_pools(live, pools[:1])
+            assert {pool.pool for pool in live.ledger.owned()} == {pool.name for pool in pools[1:]}
+        finally:
+            remove_leftover_pools(live)
+        after = {pool["pool_name"] for pool in live.session.command({"prefix": "osd pool ls", "detail": "detail"})}
+        assert after == before
+        assert live.ledger.owned() == []

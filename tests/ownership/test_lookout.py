@@ -1,0 +1,137 @@
+"""What makes a wait hopeless ends it: a dead daemon, a full pool of ours, a lost monitor. The rest is only said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from replay.base.errors import ReplayError
+from replay.base.waiting import LOOK_EVERY_SECONDS
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.mirroring import MirrorDaemon
+from replay.cluster.site import Pool, Pools
+from replay.ownership import lookout
+from replay.ownership.lookout import ANSWER_WITHIN_SECONDS, Lookout
+
+
+class Session:
+    """A cluster with these health codes and pools; `lost` has it answer nobody."""
+
+    cluster = SimpleNamespace(conf="ceph.conf")
+
+    def __init__(self, *codes, pools=()):
+        self.codes, self.pools, self.lost = list(codes), list(pools), False
+        self.patience, self.ages = [], []
+
+    def status(self, timeout_seconds=30.0, at_most_seconds_old=0.0):
+        self.patience.append(timeout_seconds)
+        self.ages.append(at_most_seconds_old)
+        if self.lost:
+            raise CephCommandError("no answer within 10 s", where="ceph status")
+        return {"health": {"checks": {code: {"summary": {"message": f"about {code}"}} for code in self.codes}}}
+
+    def command(self, command, timeout_seconds):
+        assert (command["prefix"], timeout_seconds) == ("osd pool ls", ANSWER_WITHIN_SECONDS)
+        return self.pools
+
+
+@pytest.fixture
+def site(tmp_path):
+    second = SimpleNamespace(pool="copies/ours", mirror_daemon_admin_socket=Path(tmp_path / "mirror.asok"))
+    return SimpleNamespace(name="mine", sandbox=None, pools=Pools(Pool("replay")), second_site=second)
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """Set whether the mirror daemon answers. If not, nobody listens on its admin socket."""
+    state = {"answers": True}
+    ask = MirrorDaemon.alive
+
+    def alive(daemon):
+        if not state["answers"]:
+            ask(daemon)
+
+    monkeypatch.setattr(MirrorDaemon, "alive", alive)
+    return state
+
+
+def pool(name, flags="hashpspool", quota=0):
+    return {"pool_name": name, "flags_names": flags, "quota_max_bytes": quota}
+
+
+def test_new_codes_are_told_but_not_those_of_the_start_or_harmless_ones(site):
+    session = Session("SLOW_OPS")
+    looking = Lookout(session)
+    assert looking.look(site) == "no new health code"
+    session.codes += ["PG_DEGRADED", "RECENT_CRASH"]
+    assert looking.look(site) == "new on the cluster: PG_DEGRADED (about PG_DEGRADED)"
+
+
+def test_an_osd_that_went_down_since_the_start_ends_a_wait(site):
+    session = Session()
+    looking = Lookout(session)
+    session.codes.append("OSD_DOWN")
+    with pytest.raises(ReplayError, match="OSD_DOWN: about OSD_DOWN"):
+        looking.look(site)
+
+
+@pytest.mark.parametrize("name", ["replay", "copies", "replay-1f2e3d4c-journals"])
+def test_a_pool_of_ours_at_its_quota_ends_a_wait_of_writers(site, name):
+    session = Session("POOL_FULL", pools=[pool("tenant"), pool(name, "full,full_quota,hashpspool", 1048576)])
+    looking = Lookout(session)
+    with pytest.raises(ReplayError, match=f"pool {name} is full: its quota is 1048576 bytes") as raised:
+        looking.look(site)
+    assert "raise the quota" in raised.value.next_step
+    assert looking.look(site, writing=False) == "no new health code", "removing goes on in a full pool"
+
+
+def test_a_neighbours_full_pool_ends_nothing(site):
+    assert Lookout(Session("POOL_FULL", pools=[pool("tenant", "full")])).look(site) == "no new health code"
+
+
+def test_a_lost_monitor_ends_a_wait_after_one_short_question(site):
+    session = Session()
+    looking = Lookout(session)
+    session.lost = True
+    with pytest.raises(ReplayError, match="no monitor of the cluster answers") as raised:
+        looking.look(site)
+    assert session.patience[-1] == ANSWER_WITHIN_SECONDS
+    assert session.ages == [0.0, LOOK_EVERY_SECONDS], "what was there at the start is asked; then the sentry's serves"
+    assert "ceph.conf" in raised.value.next_step
+
+
+def test_only_waits_for_mirroring_look_at_the_second_cluster_and_its_daemon(site, answers):
+    second = Session()
+    looking = Lookout(Session(), second)
+    second.lost, answers["answers"] = True, False
+    assert looking.look(site) == "no new health code"
+    with pytest.raises(ReplayError, match="no monitor of the second cluster answers"):
+        looking.look(site, mirrored=True)
+
+
+def test_a_mirror_daemon_that_stays_silent_ends_a_wait_but_not_one_that_restarts(site, answers):
+    looking = Lookout(Session(), Session())
+    assert looking.look(site, mirrored=True) == "the mirror daemon answers"
+    answers["answers"] = False
+    assert looking.look(site, mirrored=True) == "the mirror daemon does not answer"
+    answers["answers"] = True
+    looking.look(site, mirrored=True)
+    answers["answers"] = False
+    looking.look(site, mirrored=True)
+    with pytest.raises(ReplayError, match="the mirror daemon does not answer") as raised:
+        looking.look(site, mirrored=True)
+    assert "systemctl start ceph-rbd-mirror" in raised.value.next_step
+
+
+def test_a_daemon_of_our_sandbox_that_does_not_run_ends_a_wait_and_the_command_is_named(site, monkeypatch):
+    def absent(site, *, clusters):
+        return ["rbd-mirror.right of right does not run"] if "right" in clusters else []
+
+    monkeypatch.setattr(lookout, "absent_daemons", absent)
+    looking = Lookout(Session(), Session())
+    assert looking.look(site) == "no new health code"
+    with pytest.raises(ReplayError, match=r"rbd-mirror\.right of right does not run") as raised:
+        looking.look(site, mirrored=True)
+    assert "sandbox up" in raised.value.next_step

@@ -1,0 +1,424 @@
+"""A cluster that Replay knows only through a site's file and a restricted user, and that has neighbours."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replay.base.errors import RefusedError
+from replay.base.paths import state_directory
+from replay.cluster import admin_commands
+from replay.cluster.ceilings import Ceilings
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.own_pools import pools_can_be_deleted
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site
+from replay.cluster.site_file import load_site
+from replay.design.design import Image
+from replay.measure.bench import open_bench
+from replay.ownership import clean as clean_program
+from replay.ownership.clean import clean
+from replay.ownership.experiment_pools import PoolSpec, await_pools, create_pool, remove_pools
+from replay.ownership.images import create_image, remove_images
+from replay.ownership.ledger import Ledger, unique_name
+from replay.ownership.pools import await_clean, ensure_pools
+from replay.ownership.removal import Outcome
+from replay.ownership.slot import SlotLock
+from replay.preflight import command as preflight
+from replay.sandbox import Sandbox
+from support.administrator import make_user, paste, site_text, tell
+from support.cluster_snapshot import difference, snapshot
+from support.patience import wait_until
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of one's own cluster")]
+WriteSite = Callable[[str, str], Path]
+Snapshot = dict[str, Any]
+USER = "client.replay"
+NEIGHBOURS = ("replay2/replay-0a1b2c3d-with-journal", "replay/replay-0a1b2c3d-neighbour", "replay/replay-1")
+
+
+@pytest.fixture(scope="module")
+def keyrings(
+    administrator: Cluster, second_administrator: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """The user that `preflight` asks an administrator to make, on both clusters, and neighbours of similar names."""
+    folder = tmp_path_factory.mktemp("keyrings")
+    for name, cluster in (("left", administrator), ("right", second_administrator)):
+        capabilities = ("mon", "profile rbd", "osd", "profile rbd pool=replay", "mgr", "profile rbd pool=replay")
+        text = make_user(cluster, USER, *capabilities)
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o600)
+    make_user(administrator, "client.replay2", "mon", "profile rbd")
+    tell(administrator, "osd pool create", pool="replay2", pg_num=8)
+    administrator.run("rbd", "pool", "init", "replay2")
+    tell(administrator, "config set", who="client.replay2", name="rbd_cache", value="false")
+    tell(administrator, "config-key set", key="replay/neighbour", val="here")
+    for spec in NEIGHBOURS:
+        administrator.run("rbd", "create", "--size", "16M", "--image-feature", "layering", spec)
+    with MonitorSession(administrator) as session:
+        await_clean(session, ["replay2"])
+    yield folder
+    # The sandbox is shared: other tests count its images.
+    for spec in NEIGHBOURS:
+        administrator.run("rbd", "rm", "--no-progress", spec)
+
+
+@pytest.fixture
+def site(write_site: WriteSite, keyrings: Path, live_sandbox: Sandbox) -> Site:
+    write_site("mine", site_text(live_sandbox, "mine", USER, keyrings, "allows: [second_site]"))
+    return load_site("mine")
+
+
+@pytest.fixture
+def ledger(site: Site) -> Ledger:
+    with MonitorSession(site.primary) as session:
+        return Ledger(session.fsid())
+
+
+@pytest.fixture(scope="module")
+def found_last() -> list[Snapshot]:
+    """Both clusters as the last test left them: a snapshot takes dozens of programs."""
+    return []
+
+
+@pytest.fixture
+def untouched(
+    administrator: Cluster, second_administrator: Cluster, site: Site, found_last: list[Snapshot]
+) -> Iterator[None]:
+    """Whatever the test does, neighbours' things on both clusters stay the same."""
+    before = list(found_last) or [snapshot(administrator), snapshot(second_administrator)]
+    assert {"replay2", "replay"} <= set(before[0]["pools"]) and "client.replay2" in before[0]["auth"]
+    yield
+    after = [snapshot(administrator), snapshot(second_administrator)]
+    found_last[:] = after
+    assert [difference(old, new) for old, new in zip(before, after, strict=True)] == [[], []]
+
+
+def _make_image(site: Site, ledger: Ledger, suffix: str, *, mirrored: str = "", confirm: bool = True) -> str:
+    name = unique_name(suffix)
+    entry = ledger.intend("image", "replay", "", name, site=site.name, details={"mirrored": bool(mirrored)})
+    features = ["--image-feature", "layering", "--image-feature", "exclusive-lock"]
+    features += ["--image-feature", "journaling"] if mirrored == "journal" else []
+    site.primary.run("rbd", "create", "--size", "16M", *features, f"replay/{name}")
+    if confirm:
+        ledger.confirm(entry, {"id": site.primary.json("rbd", "info", f"replay/{name}")["id"]})
+    if mirrored:
+        site.primary.run("rbd", "mirror", "image", "enable", f"replay/{name}", mirrored)
+    return name
+
+
+def _clean(site: Site) -> list[Outcome]:
+    return clean(site, confirm=lambda _: True, say=lambda _: None)
+
+
+def test_preflight_finds_everything_it_needs_with_the_restricted_user(site: Site, administrator: Cluster) -> None:
+    before = snapshot(administrator)
+    report = preflight.preflight(site, preflight.load_experiments())
+    assert [item.text for item in report.findings.items if item.level not in ("ok", "note")] == []
+    assert report.exit_status == 0
+    # The words that the site does not allow are missing by choice; of those it allows, none is missing.
+    variants = [variant for row in report.experiments for variant in row["variants"]]
+    assert len(variants) > 10
+    assert not any("second_site" in variant["missing"] for variant in variants)
+    story = [row for row in report.experiments if row["name"] in ("rbd-journaling", "failover")]
+    assert [row["missing"] for row in story] == [{}, {}]
+    assert not any(variant["missing"] for row in story for variant in row["variants"])
+    assert "client.replay of the primary cluster is a restricted user" in preflight.render(report)
+    assert difference(before, snapshot(administrator)) == []
+
+
+def test_preflight_names_a_pool_that_the_user_may_not_read_and_prints_no_command_for_that_user(
+    site: Site, write_site: WriteSite
+) -> None:
+    write_site(
+        "mine",
+        f"name: mine\nlabel: Mine\nlimitation: A test.\nallows: []\npools: {{data: {{name: replay2}}}}\n"
+        f"cluster: {{conf: {site.primary.conf}, client: {USER}, keyring: {site.primary.keyring}}}\n",
+    )
+    report = preflight.preflight(load_site("mine"), [])
+    assert report.exit_status == 4
+    (refused,) = [item.text for item in report.findings.items if item.level == "refused"]
+    assert refused.startswith("client.replay cannot list replay2: ")
+    assert "this user has other caps; give Replay a user of its own" in refused
+    assert report.findings.commands() == []
+
+
+def test_preflight_names_a_missing_pool_and_namespace(site: Site, write_site: WriteSite) -> None:
+    text = (
+        f"name: mine\nlabel: Mine\nlimitation: A test.\nallows: []\n"
+        f"cluster: {{conf: {site.primary.conf}, client: {USER}, keyring: {site.primary.keyring}}}\n"
+    )
+    write_site("mine", text + "pools: {data: {name: replay, namespace: talk}, journal: {name: nowhere}}\n")
+    report = preflight.preflight(load_site("mine"), [])
+    namespace, pool = report.findings.commands()
+    connection = f"--conf {site.primary.conf} --name client.admin"
+    assert namespace == f"rbd {connection} namespace create --pool replay --namespace talk"
+    assert [line.strip() for line in pool.splitlines()[1:]] == [
+        f"ceph {connection} osd pool create nowhere 32 32 replicated &&",
+        f"rbd {connection} pool init nowhere",
+        "fi",
+    ]
+
+
+@pytest.mark.usefixtures("untouched")
+def test_clean_removes_what_is_in_the_ledger_and_leaves_neighbours_alone(site: Site, ledger: Ledger) -> None:
+    names = [_make_image(site, ledger, "plain"), _make_image(site, ledger, "with-journal")]
+    assert set(names) <= set(site.primary.json("rbd", "ls", "replay"))
+    assert [outcome.status for outcome in _clean(site)] == ["removed", "removed"]
+    assert ledger.owned() == []
+    assert _clean(site) == []
+
+
+@pytest.mark.usefixtures("untouched")
+@pytest.mark.parametrize("mode", ["snapshot", "journal"])
+def test_clean_waits_until_mirroring_has_removed_the_copy(site: Site, ledger: Ledger, mode: str) -> None:
+    name = _make_image(site, ledger, mode, mirrored=mode)
+    assert site.secondary is not None
+    there = ("rbd", "info", f"replay/{name}")
+    wait_until(lambda: site.secondary.run(*there, check=False).returncode == 0, "the copy of the image")
+    assert [outcome.status for outcome in _clean(site)] == ["removed"]
+    assert site.secondary.run("rbd", "info", f"replay/{name}", check=False).returncode == 2
+
+
+@pytest.mark.usefixtures("untouched")
+def test_a_crash_before_the_creation_only_closes_the_entry(site: Site, ledger: Ledger) -> None:
+    ledger.intend("image", "replay", "", unique_name("never"), site=site.name)
+    assert [outcome.status for outcome in _clean(site)] == ["absent"]
+    assert ledger.owned() == []
+
+
+@pytest.mark.usefixtures("untouched")
+def test_a_crash_between_creation_and_confirmation_leaves_nothing_behind(site: Site, ledger: Ledger) -> None:
+    _make_image(site, ledger, "unconfirmed", confirm=False)
+    assert [outcome.status for outcome in _clean(site)] == ["removed"]
+
+
+@pytest.mark.usefixtures("untouched")
+def test_an_interrupted_creation_or_removal_is_finished(site: Site, ledger: Ledger) -> None:
+    name = _make_image(site, ledger, "half")
+    image_id = site.primary.json("rbd", "info", f"replay/{name}")["id"]
+    site.primary.run("rados", "--pool", "replay", "rm", f"rbd_header.{image_id}")
+    assert name in site.primary.json("rbd", "ls", "replay")
+    assert [outcome.status for outcome in _clean(site)] == ["absent"]
+    assert name not in site.primary.json("rbd", "ls", "replay")
+
+
+@pytest.mark.usefixtures("untouched")
+def test_an_image_of_the_same_name_but_another_id_is_reported_and_kept(site: Site, ledger: Ledger) -> None:
+    name = _make_image(site, ledger, "swapped")
+    site.primary.run("rbd", "rm", "--no-progress", f"replay/{name}")
+    site.primary.run("rbd", "create", "--size", "16M", f"replay/{name}")
+    (outcome,) = _clean(site)
+    assert outcome.status == "left" and "not the image that Replay created" in outcome.why
+    assert len(ledger.owned()) == 1
+    site.primary.run("rbd", "rm", "--no-progress", f"replay/{name}")
+    assert [outcome.status for outcome in _clean(site)] == ["absent"]
+
+
+@pytest.mark.usefixtures("untouched")
+def test_an_entry_that_cannot_be_removed_does_not_keep_the_rest(site: Site, ledger: Ledger) -> None:
+    gone = _make_image(site, ledger, "fine")
+    kept = _make_image(site, ledger, "with-snapshot")
+    site.primary.run("rbd", "snap", "create", "--no-progress", f"replay/{gone}@.rbd-mirror.a-copy-cut-short")
+    site.primary.run("rbd", "snap", "create", "--no-progress", f"replay/{kept}@not-in-the-ledger")
+    outcomes = {outcome.entry.name: outcome for outcome in _clean(site)}
+    assert outcomes[gone].status == "removed"
+    assert outcomes[kept].status == "left" and "snapshots" in outcomes[kept].why
+    site.primary.run("rbd", "snap", "rm", "--no-progress", f"replay/{kept}@not-in-the-ledger")
+    assert [outcome.status for outcome in _clean(site)] == ["removed"]
+
+
+@pytest.mark.usefixtures("untouched")
+def test_clean_asks_and_refuses_without_a_terminal(
+    site: Site, ledger: Ledger, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = _make_image(site, ledger, "asked")
+    monkeypatch.setattr("sys.stdin", open("/dev/null", encoding="utf-8"))  # noqa: PTH123, SIM115
+    assert clean_program.main(["--site", "mine"]) == 4
+    shown = capsys.readouterr()
+    assert f"image replay/{name} 16 MiB" in shown.out and "--yes" in shown.err
+    assert name in site.primary.json("rbd", "ls", "replay")
+    assert clean_program.main(["--site", "mine", "--yes"]) == 0
+    assert name not in site.primary.json("rbd", "ls", "replay")
+
+
+@pytest.mark.usefixtures("untouched")
+def test_clean_refuses_while_a_measurement_holds_the_cluster(site: Site, ledger: Ledger) -> None:
+    name = _make_image(site, ledger, "busy")
+    slot = SlotLock(state_directory() / "locks" / f"{ledger.fsid}.lock")
+    slot.acquire()
+    with pytest.raises(RefusedError, match="another measurement is running"):
+        _clean(site)
+    assert name in site.primary.json("rbd", "ls", "replay")
+    slot.release()
+    assert [outcome.status for outcome in _clean(site)] == ["removed"]
+
+
+@pytest.mark.usefixtures("untouched")
+def test_things_made_through_another_site_are_named_and_not_touched(site: Site, ledger: Ledger) -> None:
+    ledger.intend("image", "replay", "", unique_name("x"), site="another")
+    said: list[str] = []
+    assert clean(site, confirm=lambda _: True, say=said.append) == []
+    assert any("another" in line for line in said)
+    assert len(ledger.owned()) == 1
+
+
+def test_the_restricted_user_may_not_touch_the_neighbours_pool(site: Site) -> None:
+    with pytest.raises(CephCommandError):
+        site.primary.run("rbd", "rm", "--no-progress", "replay2/replay-0a1b2c3d-with-journal")
+    with pytest.raises(CephCommandError):
+        site.primary.run("ceph", "osd", "pool", "create", "replay3")
+
+
+@pytest.fixture
+def pool_site(
+    write_site: WriteSite,
+    administrator: Cluster,
+    live_sandbox: Sandbox,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Site]:
+    """A site whose file lets Replay make its pools, and the user that preflight asks for."""
+    # All OSDs are on one host: Replay knows only of its own clusters that copies cannot go elsewhere.
+    monkeypatch.setenv("REPLAY_SANDBOX_DIR", live_sandbox.directory)
+    keyring = tmp_path / "keyring"
+    text = f"""\
+name: pools
+label: Pools
+limitation: A test.
+cluster: {{conf: {administrator.conf}, client: client.replay-pools, keyring: {keyring}}}
+pools:
+  data: {{name: replay-made, namespace: talk, create: true, pg_num: 8, replicas: 2}}
+  data_pool: {{name: replay-made-ec, create: true, pg_num: 8, erasure_code: {{k: 2, m: 1}}}}
+allows: [pool_create, pool_delete]
+"""
+    write_site("pools", text)
+    paste(live_sandbox, tmp_path, admin_commands.user(load_site("pools", check_files=False)))
+    yield load_site("pools")
+    tell(administrator, "auth rm", entity="client.replay-pools")
+
+
+@pytest.mark.of_release
+@pytest.mark.usefixtures("untouched")
+def test_a_user_made_by_the_printed_command_makes_pools_and_clean_removes_them(pool_site: Site) -> None:
+    with MonitorSession(pool_site.primary) as session:
+        ledger = Ledger(session.fsid())
+        assert ensure_pools(pool_site, session, ledger) == ["replay-made", "replay-made-ec"]
+        assert ensure_pools(pool_site, session, ledger) == []
+        assert preflight.preflight(pool_site, []).exit_status == 0
+        entry = ledger.intend("image", "replay-made", "talk", "replay-00000000-x", site="pools")
+        spec = "replay-made/talk/replay-00000000-x"
+        pool_site.primary.run("rbd", "create", "--size", "16M", "--data-pool", "replay-made-ec", spec)
+        ledger.confirm(entry, {"id": pool_site.primary.json("rbd", "info", spec)["id"]})
+        outcomes = _clean(pool_site)
+        assert [(o.entry.kind, o.status) for o in outcomes] == [("image", "removed")] + [("pool", "removed")] * 2
+        assert ledger.owned() == []
+
+
+@pytest.mark.of_release
+@pytest.mark.usefixtures("untouched")
+def test_that_user_measures_in_an_experiments_pool_and_has_no_rights_in_others(pool_site: Site) -> None:
+    with open_bench(pool_site, "pools", lambda line: None) as bench:
+        pool = create_pool(bench, "trial", PoolSpec(2, 8), application="rbd")
+        await_pools(bench, [pool])
+        made = create_image(bench, "trial", Image(4 << 20, 4 << 20, ("layering", "exclusive-lock")), pool=pool.name)
+        remove_images(bench, [made])
+        remove_pools(bench, [pool])
+        assert bench.ledger.owned() == []
+        for refused in (
+            {"prefix": "osd pool delete", "pool": "replay2", "pool2": "replay2", "yes_i_really_really_mean_it": True},
+            {"prefix": "osd pool application set", "pool": "replay2", "app": "rbd", "key": "replay", "value": "own"},
+            {"prefix": "osd pool create", "pool": "theirs", "pg_num": 8},
+            {"prefix": "osd pool rename", "srcpool": "replay2", "destpool": "replay-00000000-x"},
+        ):
+            with pytest.raises(CephCommandError, match="access denied"):
+                bench.session.command(refused)
+
+
+@pytest.mark.of_release
+@pytest.mark.usefixtures("untouched")
+def test_no_pool_is_made_where_the_monitors_delete_none(pool_site: Site, administrator: Cluster) -> None:
+    def allow(value: str) -> None:
+        administrator.run("ceph", "tell", "mon.*", "config", "set", "mon_allow_pool_delete", value)
+
+    with MonitorSession(pool_site.primary) as session:
+        ledger = Ledger(session.fsid())
+        allow("false")
+        try:
+            wait_until(lambda: pools_can_be_deleted(session) is False, "the manager to know of the change")
+            report = preflight.preflight(pool_site, [])
+            with pytest.raises(RefusedError, match="no pool is made, because the monitors do not delete any"):
+                ensure_pools(pool_site, session, ledger)
+        finally:
+            allow("true")
+            wait_until(lambda: pools_can_be_deleted(session), "the manager to know of the change back")
+        assert ledger.owned() == []
+    assert report.exit_status == 4
+    assert any("the monitors delete no pool" in item.text for item in report.findings.items)
+
+
+@pytest.mark.of_release
+@pytest.mark.usefixtures("untouched")
+def test_a_pool_that_holds_somebody_elses_image_is_kept(pool_site: Site) -> None:
+    with MonitorSession(pool_site.primary) as session:
+        ensure_pools(pool_site, session, Ledger(session.fsid()))
+    pool_site.primary.run("rbd", "create", "--size", "16M", "replay-made/theirs")
+    outcomes = {o.entry.details["final_name"]: o for o in _clean(pool_site)}
+    assert outcomes["replay-made"].status == "left" and "does not own" in outcomes["replay-made"].why
+    assert outcomes["replay-made-ec"].status == "removed"
+    pool_site.primary.run("rbd", "rm", "--no-progress", "replay-made/theirs")
+    assert [o.status for o in _clean(pool_site)] == ["removed"]
+
+
+@pytest.mark.usefixtures("untouched")
+def test_filling_keeps_to_the_sites_rate_and_is_charged_with_its_copies(site: Site) -> None:
+    image = Image(32 << 20, 4 << 20, ("layering", "exclusive-lock"))
+    limited = replace(site, ceilings=Ceilings(rate_bytes_per_second=8 << 20))
+    with open_bench(limited, "rate", lambda line: None) as bench:
+        copies = bench.session.command({"prefix": "osd pool get", "pool": "replay", "var": "size"})["size"]
+        started = time.monotonic()
+        made = create_image(bench, "rate", image)
+        seconds = time.monotonic() - started
+        remove_images(bench, [made])
+        assert bench.spending.total() == copies * (32 << 20)
+    assert seconds > 2.5, "32 MiB at 8 MiB/s, of which the first second's worth may come at once"
+
+
+@pytest.mark.usefixtures("untouched")
+def test_an_image_whose_fill_would_exceed_the_ceiling_is_not_filled(site: Site) -> None:
+    limited = replace(site, ceilings=Ceilings(bytes_written_to_media_per_run=16 << 20))
+    with open_bench(limited, "room", lambda line: None) as bench:
+        with pytest.raises(RefusedError, match="ceiling bytes_written_to_media_per_run"):
+            create_image(bench, "room", Image(32 << 20, 4 << 20, ("layering",)))
+        (entry,) = bench.ledger.owned()
+        assert site.primary.json("rbd", "du", entry.spec)["images"][0]["used_size"] == 0
+        assert bench.spending.total() == 0
+    assert [outcome.status for outcome in _clean(site)] == ["removed"]
+
+
+def test_the_snapshot_that_tests_compare_sees_every_kind_of_change(administrator: Cluster, keyrings: Path) -> None:
+    before = snapshot(administrator)
+    administrator.run("rbd", "create", "--size", "16M", "replay/changed")
+    tell(administrator, "config set", who="client.changed", name="rbd_cache", value="true")
+    tell(administrator, "config-key set", key="replay/changed", val="x")
+    make_user(administrator, "client.changed", "mon", "profile rbd")
+    changed = "\n".join(difference(before, snapshot(administrator)))
+    for path in (
+        "images/replay/changed",
+        "config/client.changed/rbd_cache",
+        "config_keys/replay",
+        "auth/client.changed",
+    ):
+        assert f"/{path}" in changed
+    administrator.run("rbd", "rm", "--no-progress", "replay/changed")
+    tell(administrator, "config rm", who="client.changed", name="rbd_cache")
+    tell(administrator, "config-key rm", key="replay/changed")
+    tell(administrator, "auth rm", entity="client.changed")
+    assert difference(before, snapshot(administrator)) == []
+    assert json.dumps(before)

@@ -1,0 +1,314 @@
+"""A fast and a capped device class: made, watched, and undone after any end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from replay.base.costs import Costs
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.ceilings import Ceilings
+from replay.cluster.cluster import Cluster
+from replay.design.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.ownership.experiment_pools import ExperimentPool
+from replay.ownership.osd_settings import Osd
+from replay.protocols.device_class import DeviceClass
+from replay.protocols.device_class_objects import DeviceClassObjects
+from replay.protocols.targets import device_classes
+from replay.protocols.targets.device_classes import DeviceClasses, Reading, lacking
+from replay.evidence.record import Measured
+from replay.sandbox.io_caps import find_hierarchy
+from support.bench import bench_of, waiting
+from support.patience import patient
+from support.smoke import measure_as_shipped
+
+OPTIONS = {"cap_iops": 100, "most_replicas": 3, "pg_num": 32}
+
+
+class Cap:
+    """The kernel's group of an OSD that has read and written `done`."""
+
+    def __init__(self):
+        self.done, self.held, self.folder = (0, 0), True, Path("group")
+
+    def holds(self, pid):
+        return self.held
+
+    def counts(self):
+        return self.done
+
+
+class Settings:
+    """OSDs that get classes and caps; `did` records the order of all steps."""
+
+    def __init__(self, count, did):
+        self.there = [Osd(n, f"osd.{n}", 1.0, 1.0, "ssd") for n in range(count)]
+        self.did = did
+
+    def osds(self):
+        return self.there
+
+    def set_device_class(self, osd, name):
+        self.did.append((osd.name, name))
+
+    def cap_io(self, osd, pid, data, iops):
+        self.did.append((osd.name, iops))
+        return Cap()
+
+    def lift_caps(self):
+        self.did.append("lift")
+
+    def restore(self):
+        self.did.append("restore")
+
+
+@pytest.fixture
+def make(monkeypatch):
+    def of(osds=3):
+        did = []
+        bench = SimpleNamespace(costs=Costs(), say=lambda line: None, site=SimpleNamespace(name="own"), waiting=waiting)
+        made = DeviceClasses(bench, OPTIONS, application="rbd")
+        made.settings, made.did = Settings(osds, did), did
+
+        def create(bench, name, spec, *, application):
+            did.append(("pool", name, spec.replicas, spec.device_class))
+            return ExperimentPool(f"own-{name}", 1, "e", spec)
+
+        monkeypatch.setattr(device_classes, "create_pool", create)
+        monkeypatch.setattr(device_classes, "await_pools", lambda bench, pools: None)
+        monkeypatch.setattr(device_classes, "osd_process", lambda bench, number: (1000 + number, Path("data")))
+        monkeypatch.setattr(device_classes, "remove_owned_leftovers", lambda bench: did.append("images"))
+        monkeypatch.setattr(device_classes, "remove_leftover_pools", lambda bench: did.append("pools"))
+        monkeypatch.setattr(device_classes.time, "sleep", lambda seconds: None)
+        return made
+
+    return of
+
+
+def measured():
+    return Measured([], {}, 0, "a", "b", 1.0, {})
+
+
+def test_three_osds_give_two_classes_of_one_with_one_copy_each(make):
+    made = make()
+    made.open()
+    assert made.did == [
+        ("osd.0", "replay-fast"),
+        ("osd.2", "replay-capped"),
+        ("pool", "fast", 1, "replay-fast"),
+        ("pool", "capped", 1, "replay-capped"),
+    ]
+    assert made.facts == {"replicas": 1, "osds_per_class": 1, "cap_iops": 100}
+
+
+def test_six_osds_give_three_copies_on_each_class(make):
+    made = make(6)
+    made.open()
+    made.cap()
+    assert made.facts["replicas"] == made.facts["osds_per_class"] == 3
+    assert made.did[-3:] == [("osd.3", 100), ("osd.4", 100), ("osd.5", 100)]
+
+
+def test_one_osd_has_no_two_classes(make):
+    with pytest.raises(ConfigurationError, match="two device classes need at least two OSDs"):
+        make(1).open()
+
+
+def test_closing_lifts_the_caps_first_and_restores_the_classes_last(make):
+    made = make()
+    made.open()
+    made.did.clear()
+    made.close()
+    assert made.did == ["lift", "images", "pools", "restore"]
+
+
+def test_the_classes_are_restored_even_if_a_pool_cannot_be_removed(make, monkeypatch):
+    made = make()
+    made.open()
+
+    def fails(bench):
+        raise ReplayError("1 pool(s) could not be removed")
+
+    monkeypatch.setattr(device_classes, "remove_leftover_pools", fails)
+    with pytest.raises(ReplayError, match="could not be removed"):
+        made.close()
+    assert made.did[-1] == "restore"
+
+
+def test_a_cell_records_what_the_capped_disks_did(make, monkeypatch):
+    made = make()
+    made.open()
+    made.cap()
+    monkeypatch.setattr(device_classes.time, "monotonic", lambda: 12.0)
+    made.caps[2].done = (10, 190)
+    cell = measured()
+    made.observe(cell, Reading(10.0, ((0, 0),)))
+    assert (cell.facts["capped_disk_reads_per_second"], cell.facts["capped_disk_writes_per_second"]) == (5.0, 95.0)
+    assert cell.invalid is None
+
+
+def test_a_cap_that_did_not_hold_makes_the_cell_void(make, monkeypatch):
+    made = make()
+    made.open()
+    made.cap()
+    monkeypatch.setattr(device_classes.time, "monotonic", lambda: 12.0)
+    made.caps[2].done = (0, 600)
+    cell = measured()
+    made.observe(cell, Reading(10.0, ((0, 0),)))
+    assert cell.invalid == ("failed", "a capped OSD did 300 operations/s on its disk, but its cap is 100")
+
+
+def test_an_osd_that_was_restarted_ends_the_block(make):
+    made = make()
+    made.open()
+    made.cap()
+    made.caps[2].held = False
+    with pytest.raises(ReplayError, match=r"osd\.2 is running without its cap"):
+        made.read()
+
+
+def test_a_cell_ends_when_the_capped_disks_rest(make):
+    made = make()
+    made.open()
+    made.cap()
+    counts = iter([(0, 0), (0, 90), (0, 180), (0, 182)])
+    made.caps[2].counts = lambda: next(counts)
+    wait = made.await_quiet()
+    assert (wait.reason, wait.outcome, wait.details) == ("capped_osds_quiet", "quiet", {"operations_at_the_end": 2})
+
+
+def test_a_machine_without_the_throttle_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(device_classes, "find_hierarchy", lambda: None)
+    site = SimpleNamespace(primary=SimpleNamespace(conf=tmp_path / "ceph.conf"))
+    assert "no throttle of block I/O" in lacking(site)["host_root"]
+    monkeypatch.setattr(device_classes, "find_hierarchy", object)
+    monkeypatch.setattr(device_classes, "device_of", lambda path: None)
+    assert "nothing to throttle" in lacking(site)["host_root"]
+
+
+def protocol(kind, name, **changes):
+    site = SimpleNamespace(name="own", ceilings=Ceilings(), second_site=None)
+    bench = bench_of(site, SimpleNamespace(cluster=Cluster("c")), data_set="t", say=print, daemons_are_here=True)
+    return kind(bench, expand({**load_experiment(name), **changes}, "quick"))
+
+
+def variants(**changes):
+    return [{"name": "some", "label": "Capped at 1000 IOPS", **changes}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"label": "HDD", "levels": {"device_class": "capped"}}, "does not name the cap, 1000 IOPS"),
+        ({"levels": {"device_class": "hdd"}}, "'hdd' is not one of fast, capped"),
+        ({"levels": {"device_class": "fast", "journal_class": "fast"}}, "has the level journal_class, but no journal"),
+        ({"levels": {"device_class": "fast", "journal_class": "x"}}, "'x' is not one of fast, capped"),
+        ({"levels": {"device_class": "fast"}, "mirroring": "journal"}, "no mirrored variants"),
+    ],
+)
+def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(changes, said):
+    scales = {"quick": {"blocks": 1, "target_seconds": 1}}
+    with pytest.raises(ConfigurationError, match=said):
+        protocol(DeviceClass, "device-class", variants=variants(**changes), scales=scales)
+
+
+def test_objects_are_only_written(make):
+    with pytest.raises(ConfigurationError, match="'rand' is not one of write"):
+        protocol(
+            DeviceClassObjects,
+            "device-class-objects",
+            factors={"mode": ["rand"], "object_size_bytes": [4096, 1048576]},
+        )
+    with pytest.raises(ConfigurationError, match="runs rados-bench, not fio"):
+        protocol(DeviceClassObjects, "device-class-objects", tool="fio")
+
+
+# On a real cluster ----------------------------------------------------------------------------------------------
+
+needs_throttle = pytest.mark.skipif(
+    os.geteuid() != 0 or find_hierarchy() is None, reason="needs root and the kernel's throttle of block I/O"
+)
+
+
+def state_of(campaign):
+    """Return what these protocols may change: pools, rules, classes of the OSDs, and the kernel's groups."""
+    tree = campaign.ask("left", "osd tree")["nodes"]
+    return {
+        "pools": sorted(campaign.ask("left", "osd pool ls")),
+        "rules": sorted(campaign.ask("left", "osd crush rule ls")),
+        "classes": {one["name"]: one["device_class"] for one in tree if one["type"] == "osd"},
+        "known classes": sorted(campaign.ask("left", "osd crush class ls")),
+        "groups": sorted(groups_of(campaign)),
+    }
+
+
+def groups_of(campaign):
+    """Return the kernel's groups of the OSDs of this campaign's sandbox."""
+    if (hierarchy := find_hierarchy()) is None:
+        return []
+    mark = os.fsencode(campaign.sandbox_directory)
+    found = []
+    for group in hierarchy.root.glob("replay-*-osd-*"):
+        with contextlib.suppress(OSError):  # that of another run, and gone by now
+            lines = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in (group / "cgroup.procs").read_text().split()]
+            found += [group.name for line in lines if mark in line]
+    return found
+
+
+@pytest.fixture
+def untouched(campaign):
+    before = state_of(campaign)
+    yield before
+    assert state_of(campaign) == before, "a test left a class, a cap or a pool behind"
+
+
+@pytest.mark.sandbox
+@pytest.mark.of_release
+def test_a_block_of_images_measures_both_classes_and_leaves_the_cluster_as_it_was(campaign, untouched):
+    if not measure_as_shipped(campaign, "device-class").lacking:
+        assert_both_classes_were_measured_and_nothing_is_left(campaign, untouched, "device-class")
+
+
+@pytest.mark.sandbox
+@pytest.mark.of_release
+def test_a_block_of_objects_measures_both_classes_and_leaves_the_cluster_as_it_was(campaign, untouched):
+    if not measure_as_shipped(campaign, "device-class-objects").lacking:
+        assert_both_classes_were_measured_and_nothing_is_left(campaign, untouched, "device-class-objects")
+
+
+def assert_both_classes_were_measured_and_nothing_is_left(campaign, untouched, name):
+    good = [one for one in campaign.sidecars(name) if one["valid"]]
+    assert {one["variant"] for one in good} >= {"fast", "capped"}
+    assert all(one["facts"]["capped_disk_writes_per_second"] <= 2 * one["facts"]["cap_iops"] for one in good)
+    assert state_of(campaign) == untouched
+    assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")
+
+
+def in_its_benchmark(campaign, run):
+    campaign.wait_for(lambda: groups_of(campaign) and campaign.processes("rbd", "bench", "rand"), "the benchmark")
+    return run
+
+
+@needs_throttle
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_the_next_run_removes_classes_and_caps_of_one_that_was_killed_and_ctrl_c_takes_back_its_own(
+    campaign, untouched
+):
+    campaign.configure("device-class", target_seconds=60, variants=["capped"])
+    run = in_its_benchmark(campaign, campaign.start_block("device-class"))
+    os.kill(campaign.runner("device-class"), signal.SIGKILL)
+    run.communicate(timeout=patient(60))
+    assert state_of(campaign)["classes"] != untouched["classes"], "the kill came too early, and this proves nothing"
+
+    run = in_its_benchmark(campaign, campaign.start("device-class"))
+    run.send_signal(signal.SIGINT)
+    said, _ = run.communicate(timeout=patient(200))
+    assert run.returncode == 130, said
+    assert "that an interrupted run had changed" in said

@@ -1,0 +1,147 @@
+"""The kernel's client compared with librbd: the kernel's part is recorded, or runs if there is a module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from replay.base.errors import ConfigurationError
+from replay.cluster.ceilings import Ceilings
+from replay.design.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.ownership.images import BlockImage
+from replay.protocols.drivers import fio_process
+from replay.protocols.kernel_client import KernelClient
+from replay.protocols.targets import mount as mounts
+from replay.protocols.targets.mount import write_file
+from replay.evidence.record import Measured
+from support.bench import bench_of
+from support.smoke import measure_as_shipped
+
+
+@pytest.fixture
+def make(monkeypatch, tmp_path):
+    """Make a protocol whose images, mappings, mounts and runs are recorded in `did`."""
+
+    def of(scale="quick", **changes):
+        site = SimpleNamespace(
+            name="own",
+            ceilings=Ceilings(),
+            pools=SimpleNamespace(data=SimpleNamespace(name="replay", namespace=None)),
+        )
+        (tmp_path / "ceph.conf").write_text("[global]\n")
+        cluster = SimpleNamespace(
+            conf=tmp_path / "ceph.conf",
+            client="client.a",
+            keyring=None,
+            run=lambda *argv: did.append(" ".join(argv[:3])),
+        )
+        session = SimpleNamespace(cluster=cluster)
+        bench = bench_of(site, session, data_set="t", daemons_are_here=True)
+        did: list[str] = []
+        made = KernelClient(bench, expand({**load_experiment("kernel-client"), **changes}, scale))
+        made.did, made.argvs = did, []
+
+        def create(bench, name, image):
+            did.append(f"create {name}")
+            return BlockImage("replay", "", f"replay-0a1b2c3d-{name}", image, "e")
+
+        def mount(bench, device, file_system):
+            did.append(f"mount {file_system}")
+            (tmp_path / "mnt").mkdir()
+            return tmp_path / "mnt"
+
+        def run(bench, template, values, **how):
+            made.argvs.append(template)
+            seen = f"{values.get('file')} {values.get('image')}".encode()
+            return Measured(template, {"output": ("result.json", seen)}, 1, "a", "b", 1.0, {}, invalid=("failed", "x"))
+
+        monkeypatch.setattr(mounts, "create_image", create)
+        monkeypatch.setattr(mounts, "map_image", lambda bench, made, options: did.append(f"map {options}"))
+        monkeypatch.setattr(mounts, "mount", mount)
+        monkeypatch.setattr(mounts, "write_file", lambda path, size: did.append(f"write {path.name}"))
+        monkeypatch.setattr(mounts, "remove_leftover_mounts", lambda bench: did.append("undo mounts"))
+        monkeypatch.setattr(mounts, "remove_images", lambda bench, images: did.append(f"remove {len(images)}"))
+        monkeypatch.setattr(fio_process, "run_observed", run)
+        return made
+
+    return of
+
+
+def test_the_order_is_create_disable_map_mkfs_mount_write_and_back(make):
+    made = make()
+    made.open_block(Path("raw"), made.design.sets)
+    made.close_block()
+    assert made.did == [
+        "create librbd",
+        "rbd feature disable",
+        "create kernel-ext4",
+        "rbd feature disable",
+        "map ms_mode=prefer-crc",
+        "mount ext4",
+        "write written",
+        "undo mounts",
+        "remove 2",
+    ]
+
+
+def test_both_clients_do_the_same_and_bypass_the_page_cache(make):
+    made = make()
+    made.open_block(Path("raw"), made.design.sets)
+    by_variant = {cell.variant.name: cell for cell in made.design.sets[0].cells}
+    kernel = made.run(by_variant["kernel-ext4"], 1)
+    librbd = made.run(by_variant["librbd"], 1)
+    of_kernel, of_librbd = made.argvs
+    size = f"--size={made.design.options['file_size_bytes']}"
+    assert {"--ioengine=libaio", "--direct=1", "--filename={file}", size} <= set(of_kernel)
+    assert {"--ioengine=rbd", "--rbdname={image}", size} <= set(of_librbd)
+    same = ("--rw=", "--bs=", "--iodepth=", "--runtime=", "--ramp_time=", "--randseed=")
+    assert [a for a in of_kernel if a.startswith(same)] == [a for a in of_librbd if a.startswith(same)]
+    assert kernel.results["output"][1] == b"{file} None", "no path and no image's name is kept"
+    assert librbd.results["output"][1] == b"None {image}"
+
+
+@pytest.mark.parametrize(
+    ("variant", "said"),
+    [
+        ({"levels": {"client": "fuse"}}, "'fuse' is not one of librbd, kernel"),
+        ({"levels": {"client": "kernel"}}, "cannot make the file system None"),
+        ({"levels": {"client": "librbd"}, "features": ["journaling"]}, "kernels do not support journaling"),
+    ],
+)
+def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, variant, said):
+    scales = {"quick": {"blocks": 1, "target_seconds": 1}}
+    with pytest.raises(ConfigurationError, match=said):
+        make(variants=[{"name": "some", "label": "Some", **variant}], scales=scales)
+
+
+def test_a_file_that_leaves_no_space_is_refused(make):
+    options = {**load_experiment("kernel-client")["options"], "file_size_bytes": 2**40}
+    with pytest.raises(ConfigurationError, match="more than half of an image"):
+        make(options=options)
+
+
+def test_the_file_has_the_requested_size(tmp_path):
+    write_file(tmp_path / "f", 2500000)
+    assert (tmp_path / "f").stat().st_size == 2500000
+
+
+# On a real cluster ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.sandbox
+@pytest.mark.of_release
+def test_a_kernel_with_rbd_measures_it_and_one_without_says_why(campaign):
+    said, lacking = measure_as_shipped(campaign, "kernel-client")
+    if lacking:
+        word, reason = lacking[0]
+        assert f"kernel-client: all of it is skipped, because it needs {word}: {reason}" in said
+        assert campaign.sidecars("kernel-client") == []
+    else:
+        assert {one["variant"] for one in campaign.sidecars("kernel-client") if one["valid"]} == {
+            "librbd",
+            "kernel-ext4",
+        }
+    assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")

@@ -1,0 +1,192 @@
+"""Mirroring in a cell: snapshots are taken while it runs and awaited at its end; the daemon's work is recorded."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from replay.cluster.cluster import Cluster
+from replay.cluster.mirroring import ReplayCounters
+from replay.design.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.ownership.images import BlockImage
+from replay.protocols.single_tool import SingleTool
+from replay.protocols.watches import mirror
+from replay.protocols.watches.mirror_position import POLL_AGE, MirrorPosition
+from replay.evidence.record import Measured, Wait
+from replay.tools import Result
+from support.bench import bench_of, cells
+from support.patience import patient
+
+
+@pytest.fixture
+def rbd(tmp_path, monkeypatch):
+    """An `rbd` that records its arguments, waits for the file `go`, and ends with the status in the file `status`."""
+    program = tmp_path / "rbd"
+    program.write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/said\nwhile ! [ -e {tmp_path}/go ]; do sleep 0.01; done\n'
+        f"exit $(cat {tmp_path}/status)\n"
+    )
+    program.chmod(0o755)
+    (tmp_path / "status").write_text("0")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    return tmp_path
+
+
+@pytest.fixture
+def started():
+    """Return a function that starts the watch of a cell of a variant."""
+
+    def of(variant):
+        pools = SimpleNamespace(data=SimpleNamespace(name="pool", namespace=""))
+        site = SimpleNamespace(name="s", pools=pools, second_site=None)
+        design = expand(load_experiment("rbd-journaling"), "talk")
+        made = SingleTool(bench_of(site, SimpleNamespace(cluster=Cluster("c"))), design)
+        cell = cells(made, variant, io_type="write")[0]
+        made.target.images[cell.variant.image_name] = [BlockImage("pool", "", "image", cell.variant.image, "")]
+        [watch] = [one for one in made.watches if isinstance(one, mirror.Mirror)]
+        watch.started(cell)
+        return watch, cell
+
+    return of
+
+
+def measured():
+    return Measured([], {}, 0, "", "", 1.0, {})
+
+
+def snapshot_variant():
+    variants = expand(load_experiment("rbd-journaling"), "talk").variants
+    return next(one.name for one in variants if one.image.mirroring == "snapshot")
+
+
+def test_a_snapshot_is_taken_half_an_interval_into_the_cell_and_awaited_at_its_end(rbd, started):
+    watch, cell = started(snapshot_variant())
+    interval, look, one = watch.snapshots.interval_seconds, watch.look_of(cell), measured()
+    look(0.4 * interval)
+    assert not watch.snapshots.is_under_way
+    look(0.5 * interval)
+    look(5 * interval)
+    (rbd / "go").touch()
+    watch.ended(cell, one)
+    watch.judged(cell, one, Result(metrics={"bytes": 7.0}))
+    assert (rbd / "said").read_text() == "--conf c --name client.admin mirror image snapshot pool/image\n", (
+        "one at a time"
+    )
+    assert one.facts == {"snapshots_taken": 1, "snapshot_interval_seconds": interval}
+    assert [(wait.reason, wait.outcome) for wait in one.waits] == [("mirror_snapshot_taken", "ended")]
+    assert (one.invalid, watch.transferred_bytes) == (None, 7)
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_cell_that_writes_and_meets_no_snapshot_is_void(rbd, started, fails):
+    watch, cell = started(snapshot_variant())
+    one = measured()
+    if fails:
+        (rbd / "status").write_text("2")
+        watch.look_of(cell)(1e6)
+        (rbd / "go").touch()
+    watch.ended(cell, one)
+    watch.judged(cell, one, None)
+    assert one.invalid == ("no_snapshot", "no mirror snapshot was taken while the cell ran")
+
+
+def test_a_cell_that_is_already_void_keeps_its_reason(rbd, started):
+    watch, cell = started(snapshot_variant())
+    one = measured()
+    one.invalid = ("too_short", "0.1 s")
+    watch.ended(cell, one)
+    watch.judged(cell, one, None)
+    assert one.invalid == ("too_short", "0.1 s")
+
+
+def test_a_snapshot_that_is_under_way_when_a_cell_is_interrupted_is_ended(rbd, started, monkeypatch):
+    watch, cell = started(snapshot_variant())
+    watch.look_of(cell)(1e6)
+    running = watch.snapshots._running
+    deadline = time.monotonic() + patient(30)
+    while not (rbd / "said").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    monkeypatch.setattr(running, "end", lambda patience_seconds: None)
+    watch.stop()
+    assert running.exit_status is not None
+    watch.stop()
+
+
+def test_nothing_is_done_around_an_image_that_is_not_mirrored(started):
+    watch, cell = started("without-journal")
+    one = measured()
+    assert watch.look_of(cell) is None
+    watch.ended(cell, one)
+    watch.judged(cell, one, Result(metrics={"bytes": 7.0}))
+    assert (one.facts, one.waits, one.invalid, watch.settle(cell, one)) == ({}, [], None, [])
+
+
+def test_a_copy_that_never_becomes_level_ends_the_block(started, monkeypatch):
+    watch, cell = started(snapshot_variant())
+    watch.bench.site.second_site = SimpleNamespace(pool="second")
+    monkeypatch.setattr(mirror, "take_mirror_snapshot", lambda cluster, spec: 4)
+    monkeypatch.setattr(mirror, "wait_until_copied", lambda copied, one, **_: Wait("snapshot_copied", 1.0, "stalled"))
+    with pytest.raises(Exception, match="the mirror daemon stalled before it had caught up"):
+        watch.settle(cell, measured())
+
+
+class Daemon:
+    """A mirror daemon that answers with one reading after the other."""
+
+    def __init__(self, *readings):
+        self.readings = list(readings)
+
+    def counters(self, image):
+        assert image == "image"
+        return self.readings.pop(0)
+
+    def option(self, name):
+        assert name == POLL_AGE
+        return 5.0
+
+
+def facts(mirroring, daemon, io_type="write"):
+    """The facts that the watch adds to a cell of an image with this way of mirroring."""
+    watch = MirrorPosition()
+    watch.daemon = daemon
+    made = SimpleNamespace(name="image", image=SimpleNamespace(mirroring=mirroring))
+    watch.procedure = SimpleNamespace(target=SimpleNamespace(of=lambda _: [made]))
+    cell = SimpleNamespace(levels={"io_type": io_type})
+    watch.started(cell)
+    found = Measured([], {}, 0, "", "", 1.0, {}, facts={"kept": 1})
+    watch.ended(cell, found)
+    assert found.facts.pop("kept") == 1
+    return found.facts
+
+
+def test_a_journal_has_the_bytes_replayed_in_the_cell_and_how_often_the_daemon_looks():
+    daemon = Daemon(ReplayCounters(entry_bytes=4096), ReplayCounters(entry_bytes=12288))
+    assert facts("journal", daemon) == {"replayed_bytes_in_cell": 8192, "journal_poll_age_seconds": 5.0}
+
+
+def test_snapshots_have_the_number_copied_in_the_cell():
+    assert facts("snapshot", Daemon(ReplayCounters(snapshots=3), ReplayCounters(snapshots=5))) == {
+        "snapshots_copied_in_cell": 2
+    }
+
+
+def test_zero_copied_snapshots_are_a_fact_and_not_unknown():
+    assert facts("snapshot", Daemon(ReplayCounters(), ReplayCounters())) == {"snapshots_copied_in_cell": 0}
+
+
+def test_after_a_restart_of_the_daemon_its_progress_is_unknown():
+    assert facts("snapshot", Daemon(ReplayCounters(snapshots=5), ReplayCounters(snapshots=1))) == {}
+    fallen = Daemon(ReplayCounters(entry_bytes=9), ReplayCounters(entry_bytes=1))
+    assert facts("journal", fallen) == {"journal_poll_age_seconds": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("mirroring", "daemon", "io_type"),
+    [(None, Daemon(), "write"), ("snapshot", Daemon(), "read"), ("journal", None, "write")],
+    ids=["not mirrored", "only reads", "no daemon to ask"],
+)
+def test_nothing_is_asked_or_recorded_if_there_is_nothing_to_know(mirroring, daemon, io_type):
+    assert facts(mirroring, daemon, io_type) == {}

@@ -1,0 +1,133 @@
+"""iperf3 on loopback and between hosts: which end serves, that no server stays, and that hosts' names are hidden."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from replay.base.costs import Costs
+from replay.base.errors import ReplayError
+from replay.base.programs import HOST_PROGRAMS
+from replay.protocols.drivers import network
+from replay.protocols.drivers.network import Ends, TwoEnds, ends_of, on_host
+from replay.evidence.record import Measured
+from replay.tools.iperf3 import TOOL
+from support.programs import needs
+
+LEVELS = {"io_size_bytes": 65536, "io_depth": 2}
+
+
+@pytest.fixture
+def bench():
+    sampler = SimpleNamespace(read=lambda: None, load=lambda before, after: {})
+    site = SimpleNamespace(client_hosts=())
+    return SimpleNamespace(slot=None, programs=HOST_PROGRAMS, costs=Costs(), sampler=sampler, site=site)
+
+
+@pytest.fixture
+def run(bench):
+    """Run a test of one second with the tool, or with a changed one."""
+
+    def of(tool=TOOL):
+        sizing = SimpleNamespace(target_seconds=1)
+        procedure = SimpleNamespace(bench=bench, design=SimpleNamespace(sizing=sizing), job_options=lambda cell: {})
+        return TwoEnds(tool).bound_to(procedure).run(SimpleNamespace(levels=LEVELS), seed=1)
+
+    return of
+
+
+def changed(**methods):
+    """Return the tool with other methods."""
+    made = type("Changed", (type(TOOL),), {name: staticmethod(method) for name, method in methods.items()})
+    return made()
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The servers that were started."""
+    servers = []
+
+    class Recorded(network.Background):
+        def __init__(self, argv, **more):
+            super().__init__(argv, **more)
+            servers.append(self)
+
+    monkeypatch.setattr(network, "Background", Recorded)
+    return servers
+
+
+@pytest.mark.parametrize(
+    ("hosts", "ends"),
+    [
+        ((), Ends("localhost", "localhost")),
+        (("localhost", "127.0.0.1"), Ends("localhost", "localhost")),
+        (("a",), Ends("a", "localhost")),
+        (("localhost", "a"), Ends("a", "localhost")),
+        (("a", "b", "c"), Ends("a", "b")),
+    ],
+)
+def test_the_network_lies_between_the_first_two_hosts_that_are_not_this_machine(hosts, ends):
+    assert ends_of(hosts) == ends
+    assert ends.is_loopback == (ends.server == "localhost")
+
+
+def test_a_program_runs_on_another_host_through_ssh_as_one_word():
+    assert on_host("localhost", ["iperf3", "-s"]) == ["iperf3", "-s"]
+    argv = on_host("a", ["iperf3", "a b"])
+    assert argv[0] == "ssh" and "BatchMode=yes" in argv
+    assert argv[-3:] == ["--", "a", "iperf3 'a b'"]
+
+
+@needs("iperf3")
+def test_a_real_test_on_loopback_leaves_no_server_and_no_address(run, started):
+    measured = run()
+    assert (measured.invalid, measured.exit_status) == (None, 0)
+    outputs = {role: content.decode() for role, (_, content) in measured.results.items()}
+    assert "127.0.0.1" not in outputs["stdout"]
+    result = TOOL.parse(outputs, 0, LEVELS)
+    assert result.metrics["bytes_per_second"] > 1e6 and result.metrics["streams"] == 2
+    assert [server.exit_status is not None for server in started] == [True]
+    assert measured.argv[:6] == ["iperf3", "--client", "{server}", "--port", "{port}", "--json"]
+    assert "1" in measured.argv and "{seconds}" not in measured.argv
+
+
+@needs("iperf3")
+def test_a_refused_client_makes_the_cell_void_and_the_server_is_ended(run, started, monkeypatch):
+    template = [word.replace("{port}", "1") for word in TOOL.argv_template(LEVELS, {})]
+    measured = run(changed(argv_template=lambda levels, options: template))
+    report = json.loads(measured.results["stdout"][1])
+    assert "refused" in report["error"]
+    assert [server.exit_status is not None for server in started] == [True]
+
+
+@needs("iperf3")
+def test_a_port_that_is_taken_is_skipped(run, started, monkeypatch):
+    with network.socket.socket() as taken:
+        taken.bind((network.LOOPBACK, 0))
+        taken.listen()
+        ports = [taken.getsockname()[1]]
+        free = network._free_port
+        monkeypatch.setattr(network, "_free_port", lambda: ports.pop() if ports else free())
+        measured = run()
+    assert measured.invalid is None
+    assert len(started) == 2
+
+
+def test_a_server_that_never_starts_is_an_error_and_leaves_nothing_running(run, started, monkeypatch):
+    with pytest.raises(ReplayError, match="ended before it listened"):
+        run(changed(server_argv=lambda bind: ["false"]))
+    assert len(started) == network.MOST_PORTS
+
+
+def test_addresses_and_names_of_hosts_are_hidden(run, monkeypatch):
+    said = b'{"system_info":\t"Linux node7 6.1 #1", "local_host": "10.0.0.7", "host":\t"node8", "error": "no node8.x"}'
+    measured = Measured(["x"], {"stdout": ("stdout", said)}, 0, "a", "b", 1.0, {})
+    monkeypatch.setattr(network, "ends_of", lambda hosts: Ends("node8", "localhost"))
+    monkeypatch.setattr(network, "_address", lambda host: f"{host}.x")
+    monkeypatch.setattr(network, "_start_server", lambda *_: (SimpleNamespace(kill=lambda: None), 1))
+    monkeypatch.setattr(network, "run_observed", lambda *_, **__: measured)
+    assert run().results["stdout"][1] == (
+        b'{"system_info":\t"Linux {host} 6.1 #1", "local_host": "{host}", "host":\t"{host}", "error": "no {host}"}'
+    )

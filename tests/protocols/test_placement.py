@@ -1,0 +1,384 @@
+"""Weights, affinity and throttles: set for a cell, awaited, measured, and restored after any end."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.ceilings import Ceilings
+from replay.cluster.cluster import Cluster
+from replay.design.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.ownership.experiment_pools import ExperimentPool
+from replay.ownership.osd_settings import Osd
+from replay.protocols import placement
+from replay.protocols.drivers import rados
+from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
+from replay.protocols.targets.rados_objects import Removal
+from replay.evidence.record import Wait
+from replay.tools.logs.placement_entities import ROLES
+from support.bench import bench_of, cell
+from support.made_up_output import placement_files, rados_json
+from support.patience import patient
+from support.releases import RELEASE
+from support.smoke import measure_as_shipped
+
+GROUPS = [[0, 2], [1, 2], [2, 0], [0, 1]]
+USUAL = {"bytes": 524288000, "messages": 256}
+
+
+class Settings:
+    """Three OSDs that obey, except for options that a release reads only at its start."""
+
+    def __init__(self):
+        self.there = {n: Osd(n, f"osd.{n}", 0.25, 1.0) for n in range(3)}
+        self.config: dict[tuple[str, str], str] = {}
+        self.deaf = False
+        self.restored = 0
+
+    def osds(self):
+        return list(self.there.values())
+
+    def set_weight(self, osd, weight):
+        self.there[osd.number] = Osd(osd.number, osd.name, weight, self.there[osd.number].primary_affinity)
+        return osd.weight != weight
+
+    def set_affinity(self, osd, affinity):
+        self.there[osd.number] = Osd(osd.number, osd.name, self.there[osd.number].weight, affinity)
+        return osd.primary_affinity != affinity
+
+    def set_config(self, who, name, value):
+        changed = self.config.get((who, name)) != value
+        self.config[who, name] = value
+        return changed
+
+    def restore_config(self, who, name):
+        return self.config.pop((who, name), None) is not None
+
+    def restore(self):
+        self.restored += 1
+
+    def throttles(self, session, osd):
+        found = dict(USUAL)
+        for name, throttle in ((SIZE_CAP, "bytes"), (MESSAGE_CAP, "messages")):
+            for who in ("osd", f"osd.{osd}"):
+                if (who, name) in self.config and not self.deaf:
+                    found[throttle] = int(self.config[who, name])
+        return found
+
+
+@pytest.fixture
+def make(monkeypatch):
+    """Make a protocol whose cluster is `protocol.settings`, whose tool ends at once, and whose data are in GROUPS."""
+
+    def of(experiment="placement", *, ceilings=None, scale="quick", balancer=True, **changes):
+        site = SimpleNamespace(name="own", pools=None, ceilings=ceilings or Ceilings())
+        session = SimpleNamespace(cluster=Cluster("c"))
+        sampler = SimpleNamespace(read=lambda: None)
+        bench = bench_of(site, session, sampler=sampler, daemons_are_here=True)
+        made = Placement(bench, expand({**load_experiment(experiment), **changes}, scale))
+        made.settings = made.target.settings = Settings()
+        made.removed, made.waited, made.fills = [], [], []
+        monkeypatch.setattr(placement, "throttles", made.settings.throttles)
+        monkeypatch.setattr(placement, "balancer_runs", lambda session: balancer)
+        monkeypatch.setattr(placement, "create_pool", lambda _, name, spec, **__: ExperimentPool("own", 1, "e", spec))
+        monkeypatch.setattr(placement, "await_calm", lambda session, sleep: made.removed.append("calm") or "")
+        monkeypatch.setattr(placement, "await_pools", lambda bench, pools: None)
+        monkeypatch.setattr(placement, "remove_leftover_pools", lambda bench: made.removed.append("pool"))
+
+        def wait(session, pool, objects, *, quiet_seconds, sleep):
+            made.waited.append((objects, quiet_seconds))
+            return Wait("placement_stable", 1.0, "stable")
+
+        monkeypatch.setattr(placement, "await_stable", wait)
+        made.target.objects = SimpleNamespace(
+            fill=made.fills.append,
+            values=lambda pool, run_name: {"pool": pool, "run_name": run_name},
+            remove=lambda pool, names: Removal(17),
+        )
+        made.objects_each = None
+
+        def read(session, pool):
+            known = made.objects_each if made.objects_each is not None else made.target.filled / len(GROUPS)
+            weights = {n: one.weight for n, one in made.settings.there.items()}
+            files = placement_files(GROUPS, weights, objects=known)
+            return {role: (ROLES[role], text.encode()) for role, text in files.items()}
+
+        def rounds(adapter, levels, template, values, **_):
+            kind = "write" if levels["mode"] == "write" else "read"
+            text = rados_json(kind, 4000, 3.0, levels["object_size_bytes"])
+            run = SimpleNamespace(started_at="a", ended_at="b")
+            return SimpleNamespace(
+                all=[run], runs=[[run]], exit_status=0, tool_seconds=3.0, load=dict, failure=lambda: None,
+                printed=lambda: {"stdout": ("stdout", b"hints = 1\n")},
+                results={"output": ("result.json", text.encode())},
+            )  # fmt: skip
+
+        monkeypatch.setattr(placement, "placement_files", read)
+        monkeypatch.setattr(rados, "run_rounds", rounds)
+        made.open_block(Path("raw"), made.design.sets)
+        return made
+
+    return of
+
+
+def test_a_pool_is_filled_with_the_objects_for_reads(make):
+    protocol = make()
+    [fill] = protocol.fills
+    assert (fill.objects, fill.object_size_bytes, protocol.target.filled) == (2048, 65536, 2049)
+    assert protocol.bench.spending.total() == 2 * 2048 * 65536, "two copies"
+
+
+def test_if_nothing_is_read_nothing_is_filled(make):
+    protocol = make("osd-throttle")
+    assert (protocol.fills, protocol.target.filled) == ([], 0)
+
+
+def test_the_last_osd_gets_twice_the_weight_and_the_affinity_of_the_cell(make):
+    protocol = make()
+    [wait] = protocol.prepare(cell(protocol, "unequal-0.5", "read"))
+    weights = [one.weight for one in protocol.settings.osds()]
+    assert (weights, protocol.settings.there[2].primary_affinity) == ([0.25, 0.25, 0.5], 0.5)
+    assert wait.details["changed"] == ["crush_weight osd.2", "primary_affinity osd.2"]
+    protocol.prepare(cell(protocol, "equal-1", "read"))
+    assert [(one.weight, one.primary_affinity) for one in protocol.settings.osds()] == [(0.25, 1.0)] * 3
+
+
+def test_a_cell_waits_for_its_placement_and_for_every_object(make):
+    protocol = make()
+    assert protocol.prepare(cell(protocol, "equal-1", "read"))[0].reason == "placement_stable"
+    assert protocol.waited == [(2049, 0)]
+    protocol.prepare(cell(protocol, "unequal-1", "read"))
+    assert protocol.waited[-1] == (2049, placement.QUIET_SECONDS), "data move"
+
+
+def test_only_the_slow_variant_throttles_the_last_osd_and_the_next_cell_restores_it(make):
+    protocol = make()
+    protocol.prepare(cell(protocol, "equal-1", "read-slow"))
+    assert protocol.settings.config == {BALANCER: "false", ("osd.2", MESSAGE_CAP): "1"}
+    [wait] = protocol.prepare(cell(protocol, "equal-1", "write"))
+    assert (protocol.settings.config, wait.details["changed"]) == ({BALANCER: "false"}, [f"{MESSAGE_CAP} osd.2"])
+
+
+def test_a_balancer_that_the_manager_cannot_run_is_left_alone(make):
+    protocol = make("osd-throttle", balancer=False)
+    protocol.prepare(cell(protocol, "8388608", "write-4m"))
+    assert protocol.settings.config == {("osd", SIZE_CAP): "8388608"}
+
+
+@pytest.mark.parametrize("can_run", [True, False])
+def test_the_manager_says_whether_it_can_run_the_balancer(can_run):
+    modules = [{"name": "alerts", "can_run": not can_run}, {"name": "balancer", "can_run": can_run}]
+    session = SimpleNamespace(command=lambda command: {"available_modules": modules})
+    assert placement.balancer_runs(session) is can_run
+
+
+def test_every_osd_follows_the_size_cap(make):
+    protocol = make("osd-throttle")
+    protocol.prepare(cell(protocol, "8388608", "write-4m"))
+    assert protocol.settings.config == {BALANCER: "false", ("osd", SIZE_CAP): "8388608"}
+
+
+def test_an_option_that_an_osd_does_not_adopt_is_an_error_and_nothing_is_measured(make, monkeypatch):
+    protocol = make("osd-throttle")
+    protocol.settings.deaf = True
+    clock = iter(range(1000))
+    monkeypatch.setattr(placement.time, "monotonic", lambda: 5 * next(clock))
+    monkeypatch.setattr(placement.time, "sleep", lambda seconds: None)
+    with pytest.raises(ReplayError, match="still limits clients to 524288000 bytes instead of 8388608"):
+        protocol.prepare(cell(protocol, "8388608", "write-4m"))
+
+
+def test_a_cell_keeps_the_tools_output_and_the_placement_of_the_data(make):
+    protocol = make()
+    one = cell(protocol, "equal-1", "read")
+    measured = protocol.run(one, 1)
+    assert measured.invalid is None
+    assert {"output", "groups", "tree", "usage"} < set(measured.results)
+    assert measured.headline.endswith("1 primaries")
+    assert measured.facts == {"replicas": 2, "objects_in_pool": 2049}
+    assert "{pool}" in measured.argv and "rand" in measured.argv
+    assert protocol.restore(one, measured) == [], "a read leaves nothing"
+
+
+def test_a_write_removes_what_it_wrote_and_is_charged(make):
+    protocol = make()
+    one = cell(protocol, "equal-1", "write")
+    before = protocol.bench.spending.total()
+    measured = protocol.run(one, 1)
+    [wait] = protocol.restore(one, measured)
+    assert (wait.reason, wait.details) == ("objects_removed", {"objects": 17})
+    assert protocol.bench.spending.total() - before == 2 * 4000 * 65536, "two copies"
+    assert measured.argv[measured.argv.index("--max-objects") + 1] == "32768", "bounded by bytes"
+
+
+def test_a_pool_that_had_to_be_emptied_ends_the_block(make):
+    protocol = make()
+    protocol.target.objects.remove = lambda pool, names: Removal(1, purged=True)
+    one = cell(protocol, "equal-1", "write")
+    with pytest.raises(ReplayError, match="the whole pool was emptied"):
+        protocol.restore(one, protocol.run(one, 1))
+
+
+def test_a_placement_that_does_not_know_all_objects_makes_the_cell_void(make):
+    protocol = make()
+    protocol.objects_each = 1
+    measured = protocol.run(cell(protocol, "equal-1", "read"), 1)
+    assert measured.invalid == ("incomplete", "placement groups report 4 of 2049 objects")
+
+
+def test_closing_restores_the_settings_and_removes_the_pool(make):
+    protocol = make()
+    protocol.close_block()
+    assert (protocol.settings.restored, protocol.removed) == (1, ["pool", "calm"])
+
+
+def test_the_pool_is_removed_even_if_a_setting_could_not_be_restored(make):
+    protocol = make()
+
+    def fails():
+        raise ReplayError("1 setting(s) could not be set back")
+
+    protocol.settings.restore = fails
+    with pytest.raises(ReplayError, match="could not be set back"):
+        protocol.close_block()
+    assert protocol.removed == ["pool", "calm"]
+
+
+def test_as_many_copies_as_osds_are_refused_because_nothing_is_left_to_place(make):
+    options = {**load_experiment("placement")["options"], "replicas": 3}
+    with pytest.raises(ConfigurationError, match=r"with 3 OSDs and .* copies, every OSD holds every object"):
+        make(options=options)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"options": {"threads": 16}}, "options.write_most_objects: this option is missing"),
+        ({"tool": "rados-bench"}, "placement runs placement, not rados-bench"),
+        (
+            {"variants": [{"name": "some", "label": "Some", "levels": {"mode": "seq"}}]},
+            "'seq' is not one of write, rand",
+        ),
+    ],
+)
+def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, changes, said):
+    with pytest.raises(ConfigurationError, match=said):
+        make(**changes)
+
+
+def test_an_affinity_above_one_and_unknown_weights_are_refused(make):
+    scale = {"quick": {"blocks": 1, "target_seconds": 1}}
+    factors = {"weights": ["equal"], "primary_affinity": [2]}
+    with pytest.raises(ConfigurationError, match="2 is not between 0 and 1"):
+        make(factors=factors, scales=scale)
+    factors = {"weights": ["triple"], "primary_affinity": [1]}
+    with pytest.raises(ConfigurationError, match="weights: 'triple' is not one of equal, unequal"):
+        make(factors=factors, scales=scale)
+
+
+def test_a_site_with_a_rate_is_refused_because_the_tool_cannot_limit_it(make):
+    with pytest.raises(ConfigurationError, match="cannot limit rados bench to the site's rate"):
+        make(ceilings=Ceilings(rate_bytes_per_second=1e6))
+
+
+# On a real cluster ----------------------------------------------------------------------------------------------
+
+
+def settings_of(campaign):
+    """Return what this protocol may change: pools, weights, affinities, and the monitors' configuration."""
+    tree = campaign.ask("left", "osd tree")["nodes"]
+    return {
+        "pools": sorted(campaign.ask("left", "osd pool ls")),
+        "osds": {one["name"]: (one["crush_weight"], one["primary_affinity"]) for one in tree if one["type"] == "osd"},
+        "config": sorted(
+            (one["section"], one["name"], one["value"])
+            for one in campaign.ask("left", "config dump")
+            if one["name"] in (SIZE_CAP, MESSAGE_CAP, BALANCER[1])
+        ),
+    }
+
+
+@pytest.fixture
+def untouched(campaign):
+    before = settings_of(campaign)
+    yield before
+    assert settings_of(campaign) == before, "a test left a setting or a pool behind"
+
+
+@pytest.mark.sandbox
+@pytest.mark.of_release
+@pytest.mark.slow
+def test_a_block_moves_primaries_away_and_leaves_every_setting_as_it_was(campaign, untouched):
+    measure_as_shipped(campaign, "placement", factors={"weights": ["unequal"], "primary_affinity": [1, 0]})
+    good = [one for one in campaign.sidecars("placement") if one["valid"]]
+    assert len(good) == 6
+    assert all("placement_stable" in {wait["for"] for wait in one["waits"]} for one in good)
+    assert settings_of(campaign) == untouched
+    assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")
+    derived = campaign.run("derive", "--data", "trial", "--entities")
+    assert derived.returncode == 0, derived.stdout + derived.stderr
+    folder = campaign.raw("placement").parent
+    rows = [line.split(",") for line in (folder / "aggregate" / "last-osd-primaries-unequal.csv").read_text().split()]
+    primaries = {(row[-5]): float(row[-4]) for row in rows if len(row) >= 6 and row[0] != "series"}
+    assert primaries["0"] == 0 < primaries["1"]
+    deviations = (folder / "aggregate" / "primaries-deviation-unequal.csv").read_text().splitlines()
+    assert "Affinity 0,2,-1,-1,-1,1" in deviations
+    assert (folder / "entities.csv").read_text().count("primary_affinity") == 18
+    assert str(campaign.sandbox_directory).encode() not in campaign.evidence("placement")
+
+
+@pytest.mark.sandbox
+@pytest.mark.of_release
+def test_the_throttle_is_set_for_the_block_and_gone_after_it(campaign, untouched):
+    measure_as_shipped(campaign, "osd-throttle")
+    waits = [wait for one in campaign.sidecars("osd-throttle") for wait in one["waits"]]
+    *others, set_once = sorted(wait["changed"] for wait in waits if "changed" in wait)
+    assert set_once == [f"{SIZE_CAP} osd"]
+    assert others and not any(others), "both cells are in one block, also if their set was run again"
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_clean_restores_what_a_killed_run_had_changed_and_ctrl_c_what_it_changed_itself(campaign, untouched):
+    campaign.configure("placement", target_seconds=60)
+    run = campaign.start_block("placement")
+    campaign.wait_for(lambda: campaign.processes("rados", "bench", "--max-objects", "8192") or
+                      campaign.processes("rados", "bench", "rand"), "the benchmark")  # fmt: skip
+    os.kill(campaign.runner("placement"), signal.SIGKILL)
+    run.communicate(timeout=patient(60))
+    changed = settings_of(campaign)
+    assert changed["osds"]["osd.2"][1] == 0, "the kill came before anything was set, and this test proves nothing"
+    done = campaign.run("clean", "--site", "sandbox", "--yes")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert settings_of(campaign) == untouched
+
+    run = campaign.start("placement")
+    campaign.wait_for(lambda: campaign.processes("rados", "bench", "60"), "the benchmark")
+    run.send_signal(signal.SIGINT)
+    said, _ = run.communicate(timeout=patient(200))
+    assert run.returncode == 130, said
+
+
+@pytest.mark.sandbox
+def test_a_cluster_that_replay_did_not_start_is_refused_in_code(campaign, untouched, tmp_path):
+    campaign.configure("placement")
+    left = campaign.cluster("left")
+    (campaign.folder / "config" / "sites" / "foreign.yaml").write_text(f"""\
+name: foreign
+label: Foreign
+limitation: A test.
+cluster: {{conf: {left.conf}, client: {left.client}, keyring: {left.keyring}}}
+pools: {{data: {{name: replay}}}}
+allows: [pool_create, pool_delete, crush, osd_config]
+client_release: {RELEASE}
+""")
+    campaign.sandbox_directory_seen = tmp_path / "no-sandbox-here"
+    done = campaign.measure("placement", site="foreign")
+    assert "needs crush: refused on a cluster that Replay did not start" in done.stdout
+    assert not campaign.raw("placement").exists() or not campaign.sidecars("placement")

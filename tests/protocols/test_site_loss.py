@@ -1,0 +1,243 @@
+"""The loss of a site: when it happens, what a design may ask, where it is refused, and what a trial does without it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replay.base.errors import ConfigurationError, RefusedError, ReplayError
+from replay.base.programs import HOST_PROGRAMS
+from replay.base.waiting import Waiting
+from replay.cluster import sandbox_record
+from replay.cluster.capabilities import OWN_CLUSTER_ONLY, missing
+from replay.cluster.cluster import Cluster
+from replay.design.experiments import load_experiment
+from replay.design.expansion import expand
+from replay.ownership import poll_age
+from replay.ownership.poll_age import PollAge
+from replay.protocols.drivers.steps import StepLog
+from replay.protocols.drivers.trial import trial as trial_module
+from replay.protocols.drivers.trial.moment import FIRST_SECONDS, phase_of, write_seconds_of
+from replay.protocols.drivers.trial.trial import Trial
+from replay.protocols.site_loss import WORD, LossOfSite, interval_of
+from support.bench import bench_of, waiting
+
+FSID = "0f0f0f0f-0000"
+
+
+@given(trials=st.integers(1, 60), seeds=st.integers(0, 2**31))
+def test_each_trial_has_a_stratum_of_its_own(trials, seeds):
+    strata = [int(phase_of(trial, trials, seeds + trial) * trials) for trial in range(1, trials + 1)]
+    assert sorted(strata) == list(range(trials))
+
+
+def test_ten_of_twenty_trials_are_spread_over_the_whole_interval():
+    quarters = Counter(int(4 * phase_of(trial, 20, trial)) for trial in range(1, 11))
+    assert set(quarters) == {0, 1, 2, 3} and max(quarters.values()) <= 3
+
+
+@given(trial=st.integers(1, 200), trials=st.integers(1, 60), seed=st.integers(0, 2**31))
+def test_a_phase_is_part_of_an_interval_and_comes_from_the_seed(trial, trials, seed):
+    assert 0 <= phase_of(trial, trials, seed) < 1
+    assert phase_of(trial, trials, seed) == phase_of(trial, trials, seed)
+
+
+@pytest.mark.parametrize(("interval", "at_least", "whole"), [(60, 4, 1), (15, 4, 1), (5, 4, 1), (1, 4, 4), (3, 4, 2)])
+def test_a_loss_comes_after_a_whole_interval_and_a_part_of_one(interval, at_least, whole):
+    assert write_seconds_of(interval, at_least, 0.0) == FIRST_SECONDS + whole * interval
+    assert write_seconds_of(interval, at_least, 0.5) == FIRST_SECONDS + (whole + 0.5) * interval
+
+
+# What a design may ask ------------------------------------------------------------------------------------------
+
+
+def protocol_of(scale="talk", **changes):
+    configuration = {**load_experiment("site-loss"), **changes}
+    site = SimpleNamespace(name="s", second_site=None)
+    return LossOfSite(bench_of(site, SimpleNamespace(cluster=Cluster("c"))), expand(configuration, scale))
+
+
+def variant(name, **levels):
+    mode = levels.get("mode", "snapshot")
+    features = {"features": ["journaling"]} if mode == "journal" else {}
+    return {"name": name, "label": name.upper(), "mirroring": mode, "levels": {"mode": mode, **levels}, **features}
+
+
+def test_the_experiment_that_ships_measures_every_mode_in_twenty_trials():
+    design = protocol_of().design
+    assert design.blocks == 20
+    intervals = {cell.variant.name: interval_of(cell) for one in design.sets for cell in one.cells}
+    assert intervals == {
+        "journal-poll-5": 5, "journal-poll-1": 1, "snapshot-60": 60, "snapshot-15": 15, "snapshot-1": 1,
+    }  # fmt: skip
+
+
+def test_its_modes_are_those_of_the_lag():
+    one, other = (load_experiment(name)["variants"] for name in ("site-loss", "replica-lag"))
+    of = [
+        {(each["name"], each["label"], tuple(each["levels"].items())) for each in several} for several in (one, other)
+    ]
+    assert of[0] == of[1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"factors": {"kind": ["planned"]}}, "'planned' is not one of forced"),
+        ({"variants": [variant("plain")]}, "its level snapshot_interval_seconds is None"),
+        ({"variants": [variant("plain", mode="journal")]}, "its level journal_poll_age_seconds is None"),
+        ({"variants": [variant("rare", snapshot_interval_seconds=600)]}, "its longest trial writes 120100 blocks"),
+        ({"variants": [variant("other", snapshot_interval_seconds=6) | {"mirroring": "journal"}]}, "levels.mode is"),
+    ],
+)
+def test_a_design_that_cannot_be_measured_is_refused_before_anything_is_made(changes, said):
+    with pytest.raises(ConfigurationError, match=said):
+        protocol_of(**changes)
+
+
+# Where it is refused --------------------------------------------------------------------------------------------
+
+
+def test_a_foreign_cluster_is_never_stopped_whatever_its_file_allows(monkeypatch):
+    monkeypatch.setattr(sandbox_record, "owner_of", lambda fsid, directory=None: None)
+    site = SimpleNamespace(name="theirs", fsid=FSID, allows=(WORD,), second_site=None)
+    assert WORD in OWN_CLUSTER_ONLY
+    assert missing([WORD], site) == [(WORD, "refused on a cluster that Replay did not start, whatever its file allows")]
+    procedure = protocol_of()
+    procedure.bench.site = site
+    procedure.bench.session = SimpleNamespace(fsid=lambda: FSID)
+    procedure.driver.bench = procedure.bench
+    with pytest.raises(RefusedError, match=f"{WORD} is refused"):
+        procedure.driver.loss()
+
+
+def test_its_own_cluster_needs_the_word_too(monkeypatch):
+    monkeypatch.setattr(sandbox_record, "owner_of", lambda fsid, directory=None: object())
+    site = SimpleNamespace(name="own", fsid=FSID, allows=(), second_site=None)
+    assert missing([WORD], site) == [(WORD, "the site's file does not allow it")]
+
+
+# The poll age ---------------------------------------------------------------------------------------------------
+
+
+class Settings:
+    """A second cluster's settings, and a daemon that takes them at its next look."""
+
+    def __init__(self, value=5.0):
+        self.value, self.before, self.changes = value, None, 0
+
+    def set_config(self, who, name, value):
+        self.before, self.value = self.value if self.before is None else self.before, float(value)
+        self.changes += 1
+
+    def restore_config(self, who, name):
+        changed, self.value, self.before = self.before is not None, self.before or self.value, None
+        return changed
+
+
+@pytest.fixture
+def poll(monkeypatch):
+    settings = Settings()
+    monkeypatch.setattr(poll_age, "settings_of_second", lambda bench: settings)
+    monkeypatch.setattr(PollAge, "daemon", SimpleNamespace(option=lambda name: settings.value, admin_socket="asok"))
+    return settings, PollAge(SimpleNamespace(site=SimpleNamespace(name="s"), waiting=waiting))
+
+
+def test_a_poll_age_is_set_for_a_cell_and_set_back(poll):
+    settings, one = poll
+    one.set(1.0)
+    assert (settings.value, one.seconds()) == (1.0, 1.0)
+    one.restore()
+    assert settings.value == 5.0
+
+
+def test_a_daemon_that_has_the_poll_age_is_left_alone(poll):
+    settings, one = poll
+    one.set(5.0)
+    one.restore()
+    assert (settings.changes, settings.value) == (0, 5.0)
+
+
+def test_a_daemon_that_does_not_take_it_is_named(poll, monkeypatch):
+    _, one = poll
+    monkeypatch.setattr(poll_age, "WITHIN_SECONDS", 0.0)
+    monkeypatch.setattr(PollAge, "daemon", SimpleNamespace(option=lambda name: 5.0, admin_socket="/run/it.asok"))
+    with pytest.raises(ReplayError, match="did not take rbd_mirror_journal_poll_age = 1") as raised:
+        one.set(1.0)
+    assert raised.value.where == "/run/it.asok"
+
+
+# A promotion that hangs -----------------------------------------------------------------------------------------
+
+
+class Loss:
+    """A lost site whose mirror daemon holds the image until it is killed."""
+
+    def __init__(self, flag):
+        self.flag, self.mirror_daemon_killed = flag, False
+
+    def kill_mirror_daemon(self):
+        self.mirror_daemon_killed = True
+        self.flag.touch()
+
+
+def promoted(tmp_path, patience_seconds, script):
+    """Promote by a shell script, which may wait for the file `flag`; return the trial."""
+    trial = object.__new__(Trial)
+    trial.bench = SimpleNamespace(programs=HOST_PROGRAMS, slot=None, say=lambda line: None)
+    trial.plan = SimpleNamespace(promote_patience_seconds=patience_seconds)
+    trial.log = StepLog({}, programs=HOST_PROGRAMS)
+    trial.loss = Loss(tmp_path / "flag")
+    trial._promote_without_site(["sh", "-c", script.replace("FLAG", str(tmp_path / "flag"))])
+    return trial
+
+
+HANGS = "while [ ! -e FLAG ]; do sleep 0.02; done; echo promoted"
+
+
+@pytest.mark.parametrize("script", ["exit 16", "sleep 600"], ids=["refused again and again", "hanging"])
+def test_a_promotion_that_became_hopeless_ends_with_the_cause(monkeypatch, script):
+    def look():
+        raise ReplayError("the mirror daemon does not run")
+
+    def waiting(what, at_most_seconds, *, mirrored, writing):
+        assert (what, at_most_seconds, mirrored, writing) == ("the copy to be promoted", 120.0, True, False)
+        return Waiting(what, at_most_seconds, say=lambda line: None, look=look)
+
+    monkeypatch.setattr("replay.base.waiting.LOOK_EVERY_SECONDS", 0.2)
+    monkeypatch.setattr(trial_module, "rbd_template", lambda cluster, prefix: ["sh", "-c", script])
+    trial = object.__new__(Trial)
+    trial.bench = SimpleNamespace(waiting=waiting)
+    trial.plan, trial.second, trial.daemons_stopped, trial.loss = SimpleNamespace(kind="planned"), None, 0, None
+    trial.log = StepLog({"second_image": "copy"}, programs=HOST_PROGRAMS)
+    with pytest.raises(ReplayError, match="the mirror daemon does not run"):
+        trial._promote()
+
+
+def test_a_promotion_that_hangs_ends_when_the_mirror_daemon_is_killed(tmp_path):
+    trial = promoted(tmp_path, 0.2, HANGS)
+    assert [line["step"] for line in trial.log.lines] == ["mirror_daemon_killed", "promote"]
+    promote = trial.log.lines[1]
+    assert (promote["exit_status"], promote["said"], promote["attempt"]) == (0, "promoted", 1)
+    assert promote["seconds"] >= 0.2 and trial.loss.mirror_daemon_killed
+
+
+def test_a_promotion_that_does_not_hang_leaves_the_mirror_daemon_alone(tmp_path):
+    trial = promoted(tmp_path, 600, "echo promoted")
+    assert [line["step"] for line in trial.log.lines] == ["promote"]
+    assert not trial.loss.mirror_daemon_killed
+
+
+def test_a_promotion_that_fails_says_how_and_when(tmp_path):
+    with pytest.raises(ReplayError, match="promote ended with status 5"):
+        promoted(tmp_path, 600, "exit 5")
+
+
+def test_a_promotion_that_never_ends_is_given_up_before_the_osds_would_abort(tmp_path, monkeypatch):
+    monkeypatch.setattr(trial_module, "LOST_SITE_PATIENCE_SECONDS", 0.5)
+    with pytest.raises(ReplayError, match="promote ended with status None"):
+        promoted(tmp_path, 0.1, "sleep 600")
