@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.tools.base import OutputError, Result, Run, Tool, client_options, connection, number
-from replay.tools.output.json_place import Place, read_json
+from replay.tools.json_output import Place, read_json
 from replay.tools.output.rados_rows import Row, Series
 from replay.tools.output.rados_runs import combined, roles_by_instance
 from replay.tools.output.rados_text import read_text

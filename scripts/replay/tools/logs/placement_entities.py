@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from replay.tools.base import OutputError
-from replay.tools.output.json_place import Place, read_json
+from replay.tools.json_output import Place, read_json
 
 #: Entity: (kind, id, metric, value). Kinds: `osd`, `placement_group`.
 Entity = tuple[str, str, str, float]

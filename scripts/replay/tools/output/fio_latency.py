@@ -15,8 +15,8 @@ from itertools import pairwise
 from operator import mul
 
 from replay.tools.base import agrees, number
+from replay.tools.json_output import Place
 from replay.tools.output.fio_histogram import HIGHEST_END, bounds_nanoseconds, unreached
-from replay.tools.output.json_place import Place
 
 #: fio prints doubles with six decimals.
 _PRINTED = 1e-6

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.tools.base import OutputError, Run, agrees
+from replay.tools.json_output import Place, read_json
 from replay.tools.output.fio_latency import Latency, check_merged, read_latency
-from replay.tools.output.json_place import Place, read_json
 
 ALL_CLIENTS = "All clients"
 _START = re.compile(r"^\{", re.MULTILINE)
