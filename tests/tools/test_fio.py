@@ -10,7 +10,7 @@ import pytest
 from replay.base.errors import ConfigurationError
 from replay.tools import OutputError, adapter, render
 from replay.tools.fio import client_argv, job_file, job_options, server_argv
-from replay.tools.output.fio_histogram import bounds_nanoseconds, merge, percentiles_seconds
+from replay.tools.fio_report import bounds_nanoseconds, merge, percentiles_seconds
 from support.samples import sample
 
 FIO = adapter("fio")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError, adapter
-from replay.tools.output.fio_histogram import HIGHEST_END, bounds_nanoseconds, percentiles_seconds, unreached
+from replay.tools.fio_report import HIGHEST_END, bounds_nanoseconds, percentiles_seconds, unreached
 from support.samples import sample
 
 FIO = adapter("fio")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError, adapter
-from replay.tools.output.rados_runs import role_of, roles_by_instance
+from replay.tools.rados_output import role_of, roles_by_instance
 from support.hostile import at_most
 from support.made_up_output import OCCUPIED, rados_json
 from support.samples import sample

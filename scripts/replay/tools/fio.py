@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from replay.tools.base import OutputError, Result, Run, Tool, option_text
-from replay.tools.output.fio_output import Client, reported_clients
-from replay.tools.output.fio_totals import check_levels, histogram, metrics
+from replay.tools.fio_report import Client, check_levels, histogram, metrics, reported_clients
 
 _RW = {
     ("read", "seq"): "read", ("write", "seq"): "write", ("rw", "seq"): "rw",

@@ -8,10 +8,7 @@ from typing import Any
 
 from replay.tools.base import OutputError, Result, Run, Tool, client_options, connection, number
 from replay.tools.json_output import Place, read_json
-from replay.tools.output.rados_rows import Row, Series
-from replay.tools.output.rados_runs import combined, roles_by_instance
-from replay.tools.output.rados_text import read_text
-from replay.tools.output.rados_totals import Totals
+from replay.tools.rados_output import Row, Series, Totals, combined, read_text, roles_by_instance
 
 _MODES = {("write", None): "write", ("read", "seq"): "seq", ("read", "rand"): "rand"}
 JSON_DECIMALS = 1e-6

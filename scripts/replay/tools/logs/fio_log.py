@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from replay.tools.base import OutputError, agrees
+from replay.tools.fio_report import Latency
 from replay.tools.logs.steps import Steps, check_end
-from replay.tools.output.fio_latency import Latency
 
 #: Batches of lines may overlap by this much. If time runs back further, two logs are mixed.
 OVERLAP_MILLISECONDS = 250

@@ -6,14 +6,13 @@ from bisect import bisect_right
 from statistics import median
 
 from replay.tools.base import OutputError, Reader, Result, Run
+from replay.tools.fio_report import Client, check_levels, histogram, reported_clients
+from replay.tools.fio_report import metrics as fio_metrics
 from replay.tools.logs.fio_log import check_operations, logged_since_origin
 from replay.tools.logs.readings import check_readings, check_rests
 from replay.tools.logs.samples import Sample, line_of, moments, progress, read_samples
 from replay.tools.logs.snapshots import Snapshot, snapshots_taken
 from replay.tools.logs.steps import Steps, whole_steps
-from replay.tools.output.fio_output import Client, reported_clients
-from replay.tools.output.fio_totals import check_levels, histogram
-from replay.tools.output.fio_totals import metrics as fio_metrics
 
 IMAGE = "image-1"
 #: What the samplers report about themselves.

@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping
 
 from replay.tools.base import OutputError, Reader, Result, Run
+from replay.tools.fio_report import check_levels, reported_clients
 from replay.tools.logs.readings import check_readings, check_rests
 from replay.tools.logs.samples import Sample, moments, progress, read_samples
 from replay.tools.logs.steps import whole_steps
-from replay.tools.output.fio_output import reported_clients
-from replay.tools.output.fio_totals import check_levels
 
 #: By mode: the daemon's counter of how far it is with an image, and its counter of the bytes that it moved.
 _COUNTERS = {"journal": ("replay_bytes", "replay_bytes"), "snapshot": ("snapshots", "replay_bytes")}

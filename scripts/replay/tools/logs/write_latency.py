@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from replay.tools.base import Reader, Result, Run
 from replay.tools.fio import TOOL as FIO
+from replay.tools.fio_report import PERCENTILES
 from replay.tools.logs.fio_log import Logged, check_windows, logged_since_origin
 from replay.tools.logs.snapshots import snapshots_taken
 from replay.tools.logs.steps import whole_steps
-from replay.tools.output.fio_totals import PERCENTILES
 
 #: A percentile is reported if at least this many operations are expected to be slower. With fewer, it would be the
 #: slowest operation by another name.

@@ -10,8 +10,8 @@ from typing import Any
 
 from replay.base.clock import utc_text
 from replay.exchange.importing.found import Found, Level, NotTaken, Ranges, joined
+from replay.tools.fio_report import ALL_CLIENTS
 from replay.tools.json_output import members
-from replay.tools.output.fio_output import ALL_CLIENTS
 
 FAMILY = "fio"
 _START = re.compile(r"^\{", re.MULTILINE)
