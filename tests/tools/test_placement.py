@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError, adapter
-from replay.tools.logs.placement_entities import entities_of, last_osd, placement_metrics, read_placement
+from replay.tools.placement import entities_of, last_osd, placement_metrics, read_placement
 from support.hostile import changed_digit
 from support.made_up_output import MIB, placement_files, rados_json
 

@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 
 from replay.evidence.record import SampleTable
 from replay.tools import OutputError
-from replay.tools.logs.fio_log import read_log
-from replay.tools.logs.readings import check_readings, check_rests
-from replay.tools.logs.samples import moments, progress, read_samples
-from replay.tools.logs.steps import Steps
+from replay.tools.cell_logs import Steps, check_readings, check_rests, moments, progress, read_log, read_samples
 from support.made_up_output import latency_log, steps_log
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz_-.0123456789", min_size=1, max_size=20)

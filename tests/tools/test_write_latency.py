@@ -6,7 +6,7 @@ import pytest
 
 from replay.evidence.record import SampleTable
 from replay.tools import OutputError, adapter
-from replay.tools.logs.write_latency import told
+from replay.tools.write_latency import told
 from support.made_up_output import latency_log, report, steps_log
 
 WRITE_LATENCY = adapter("write-latency")

@@ -7,12 +7,25 @@ is ops/sec times io_size; the printed figure only has to agree with it.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from dataclasses import replace
+from typing import Any, NamedTuple, NoReturn
 
-from replay.tools.base import OutputError, Result, Run, Tool, agrees, client_options, connection, number, rounding_of
+from replay.tools.base import (
+    OutputError,
+    Reader,
+    Result,
+    Run,
+    Tool,
+    agrees,
+    client_options,
+    connection,
+    number,
+    rounding_of,
+)
 
 _HEADER = re.compile(
     r"bench(?:-write)? +(?:type (?P<type>read|write|readwrite) +)?(?:read:write=(?P<mix>\d{1,3}):(?P<rest>\d{1,3}) +)?"
@@ -257,3 +270,82 @@ class _Reader:
                 series.append((float(end), "operations_per_second", rate))
                 series.append((float(end), "bytes_per_second", rate * size))
         return tuple(series)
+
+
+#: A run with fewer spans is too short to tell its start from its second half.
+FEWEST_SPANS = 4
+
+
+class RbdBenchOverTime(RbdBench):
+    """`rbd bench` with the further metrics `early_`, `late_operations_per_second` and `late_share_of_early`."""
+
+    name = "rbd_bench_over_time"
+
+    def read(self, run: Run) -> Result:
+        """Parse stdout as `RbdBench.read` does. A run with too few rows lacks the further metrics.
+
+        Each value of the series is a mean, and is placed in the middle of its time span.
+        """
+        result = super().read(run)
+        spans = _spans(result)
+        return replace(
+            result,
+            metrics={**result.metrics, **_course(spans)} if result.complete else {},
+            series=tuple(
+                ((span.start + span.end) / 2, metric, value) for span in spans for metric, value in span.rates
+            ),
+        )
+
+
+class _Span(NamedTuple):
+    """The time between two rows, in seconds since the start, and the mean rates in it by metric."""
+
+    start: float
+    end: float
+    rates: tuple[tuple[str, float], ...]
+
+    @property
+    def operations_per_second(self) -> float:
+        return dict(self.rates)["operations_per_second"]
+
+
+def _spans(result: Result) -> list[_Span]:
+    ends = sorted({end for end, _, _ in result.series})
+    return [
+        _Span(start, end, tuple((metric, value) for moment, metric, value in result.series if moment == end))
+        for start, end in itertools.pairwise([0.0, *ends])
+    ]
+
+
+def _course(spans: list[_Span]) -> dict[str, float]:
+    """Return the rate of the first span, that of the spans that begin in the second half, and their ratio."""
+    if len(spans) < FEWEST_SPANS or not spans[0].operations_per_second:
+        return {}
+    late = [span for span in spans if span.start >= spans[-1].end / 2]
+    operations = math.fsum((span.end - span.start) * span.operations_per_second for span in late)
+    early, mean = spans[0].operations_per_second, operations / math.fsum(span.end - span.start for span in late)
+    return {
+        "early_operations_per_second": early,
+        "late_operations_per_second": mean,
+        "late_share_of_early": mean / early,
+    }
+
+
+OVER_TIME = RbdBenchOverTime()
+
+
+class RbdBenchOutput(Reader):
+    """Reads the text of one `rbd bench`, in the role `output`."""
+
+    name = "rbd_bench_output"
+
+    def read(self, run: Run) -> Result:
+        """Read the text as the tool's own reader does; see `RbdBench.read`."""
+        levels = run.levels
+        if levels.get("io_type") != "readwrite":
+            # Reads or writes alone also have a share of reads as a level, but the header does not state it.
+            levels = {name: level for name, level in levels.items() if name != "rw_mix_read"}
+        return TOOL.read(Run({"stdout": run.text("output")}, 0, levels, {"stdout": run.file("output")}))
+
+
+READER = RbdBenchOutput()

@@ -9,7 +9,7 @@ from datetime import datetime
 from replay.base.clock import utc_text
 from replay.exchange.importing.found import Found, Level, NotTaken, joined
 from replay.tools.base import OutputError
-from replay.tools.imported.elbencho_row import fields_of, io_type_of
+from replay.tools.elbencho import fields_of, io_type_of
 
 FAMILY = "elbencho"
 _NEEDED = ("operation", "block size", "time ms [last]", "IOPS [last]", "MiB/s [last]")

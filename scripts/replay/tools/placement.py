@@ -11,10 +11,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from replay.tools.base import OutputError
+from replay.tools.base import OutputError, Reader, Result, Run
 from replay.tools.json_output import Place, read_json
+from replay.tools.rados_bench import TOOL as RADOS
 
 #: Entity: (kind, id, metric, value). Kinds: `osd`, `placement_group`.
 Entity = tuple[str, str, str, float]
@@ -190,3 +191,24 @@ def _document(outputs: Mapping[str, str], role: str, names: Mapping[str, str]) -
     if role not in outputs:
         raise OutputError(f"no {ROLES[role]}", file=file, reason="incomplete")
     return read_json(outputs[role], file)
+
+
+class Placement(Reader):
+    """Reads a cell, whose tool is `rados bench`."""
+
+    name = "placement"
+
+    def read(self, run: Run) -> Result:
+        """Parse the run's output, and `groups`, `tree` and `usage` into entities.
+
+        Metrics besides the tool's: `last_osd_placement_groups`, `…_primaries`, `…_bytes` and `…_weight_share`, of the
+        OSD with the highest number; `placement_groups_deviation_worst` and others, the largest deviation of any OSD.
+        """
+        of_tool = {role: text for role, text in run.texts.items() if role not in ROLES}
+        result = RADOS.read(replace(run, texts=of_tool))
+        entities = entities_of(*read_placement(run.texts, run.names))
+        metrics = {**result.metrics, **placement_metrics(entities)} if result.complete else {}
+        return replace(result, metrics=metrics, entities=tuple(entities))
+
+
+READER = Placement()
