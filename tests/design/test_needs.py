@@ -20,7 +20,7 @@ from replay.design.procedures import check_experiment, needs_of, protocol_class,
 from replay.design.selection import narrowed
 from replay.protocols.watches.daemons import SteadyDaemons
 from replay.protocols.watches.ledger import Ledger
-from replay.tools import find_adapter
+from replay.tools import find_reader
 
 
 @pytest.mark.parametrize("name", experiment_names())
@@ -51,7 +51,7 @@ def test_the_cells_of_a_shipped_experiment_are_those_that_were_measured(name):
 def test_every_protocol_declares_itself(name):
     needs = needs_of(name)
     assert needs.programs, "preflight looks for them"
-    assert all(find_adapter(tool) is not None for tool in needs.tools)
+    assert all(find_reader(tool) is not None for tool in needs.tools)
     names = [one.name for one in (*needs.options, *needs.factors)]
     assert len(names) == len(set(names)), "one name, one meaning"
     for option in needs.options:

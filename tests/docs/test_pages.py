@@ -26,9 +26,9 @@ PAGES = sorted(
 )
 #: Every word that the project uses in a special sense.
 VOCABULARY = """
-    adapter, aggregate, answer, attempt, block, cell, claim, data set, deck, derive, design, experiment, factor, ledger,
-    level, limiter, measure, pack, pilot, plan, protocol, raw output, receipt, recovery point, sampler, sandbox, scale,
-    set, sidecar, site, variant, verdict, void
+    aggregate, answer, attempt, block, cell, claim, data set, deck, derive, design, experiment, factor, ledger,
+    level, limiter, measure, pack, pilot, plan, protocol, raw output, reader, receipt, recovery point, sampler, sandbox, scale,
+    set, sidecar, site, tool, variant, verdict, void
 """
 VOCABULARY = [word.strip() for word in VOCABULARY.split(",")]
 

@@ -19,7 +19,7 @@ from replay.derive.sampling import sampler_seconds, sampling_metrics
 from replay.derive.write_costs import of_whole_run
 from replay.evidence.documents import parse_json, plain
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
-from replay.tools import OutputError, Result, find_adapter, judge
+from replay.tools import OutputError, Result, find_reader, judge
 
 Designs = dict[str, dict[str, Any]]
 
@@ -41,7 +41,7 @@ class CellRow:
     metrics: Mapping[str, float]
     sidecar: Mapping[str, Any]
     series: Binned = field(default_factory=dict)
-    #: What the adapter and the ledger of daemons say about OSDs, other daemons and placement groups.
+    #: What the reader and the ledger of daemons say about OSDs, other daemons and placement groups.
     entities: tuple[Entity, ...] = ()
     #: What each sampler cost, in seconds: see `sampler_seconds`.
     sampler_seconds: Mapping[str, float] = field(default_factory=dict)
@@ -256,13 +256,13 @@ def _parse(
 ) -> tuple[Result, str, str]:
     """Return the result, the reason why it cannot be used (or ""), and the error in words (or "").
 
-    A tool without an adapter has no output to parse: its metrics are the facts of its sidecars.
+    A tool without a reader has no output to parse: its metrics are the facts of its sidecars.
     """
-    adapter = find_adapter(tool)
-    if adapter is None:
+    reader = find_reader(tool)
+    if reader is None:
         return Result(), "", ""
     try:
-        result = adapter.parse(outputs, exit_status, levels, names=names)
+        result = reader.parse(outputs, exit_status, levels, names=names)
     except OutputError as error:
         return Result(), error.reason, str(error)
     verdict = judge(result, minimum_seconds=0)

@@ -74,7 +74,7 @@ def _cpu_costs(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> dict
 def _over_time(sidecar: Mapping[str, Any], outputs: Mapping[str, str]) -> dict[str, float]:
     """Return what the samples over time of a steady load say about replay; empty for other protocols.
 
-    Raises OutputError if the samples are malformed, as the adapter does.
+    Raises OutputError if the samples are malformed, as the reader does.
     """
     if sidecar.get("tool") != "mirror-lag" or "counters" not in outputs:
         return {}

@@ -101,7 +101,7 @@ def _watched_seconds(name: str, sidecar: Mapping[str, Any]) -> float:
 
 
 def _probe_seconds(counters: str) -> float | None:
-    """Return the seconds in the probe's last row; None without one. The adapter that reads the table has judged it."""
+    """Return the seconds in the probe's last row; None without one. The reader of the table has judged it."""
     at = counters.rfind(_PROBE_ROW)
     if at < 0:
         return None

@@ -23,7 +23,7 @@ from replay.measure.nameless import make_nameless
 from replay.measure.parts import Driver, Look, Target, Watch
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured, Wait
-from replay.tools import OutputError, Reader, Result, adapter, judge
+from replay.tools import OutputError, Reader, Result, judge, reader
 
 
 class Procedure:
@@ -49,7 +49,7 @@ class Procedure:
     def __init__(self, bench: Bench, design: Design) -> None:
         self.bench, self.design = bench, design
         check_experiment(design.configuration)
-        self.reader: Reader = adapter(design.configuration["tool"])
+        self.reader: Reader = reader(design.configuration["tool"])
         #: Variants that this cluster turned out to refuse. They are left out of the block, and its receipt names them.
         self.unavailable: list[Skip] = []
         self.target = self.target.bound_to(self)

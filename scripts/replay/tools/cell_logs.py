@@ -1,32 +1,32 @@
-"""What a cell's own files say: its steps, what samplers saw, fio's log of latencies. Pure."""
+"""What a cell's own files say besides the tool's report: its steps, what samplers saw, fio's logs over time. Pure."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from math import inf
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from replay.base import fast_json
-from replay.base.clock import seconds_of
 from replay.evidence.record import FOOTER, HEADER
-from replay.tools.base import OutputError, Run, agrees, number
-from replay.tools.fio_report import Latency
+from replay.tools.base import OutputError, Run, number
 
-#: A step states its start twice: by the wall clock, in milliseconds, and in seconds since the log's origin. Between
-#: reading the two clocks, a process on a busy machine may wait this long for a CPU. It is worse to void good trials,
-#: and slow ones more often, than to miss an altered digit here, which SHA256SUMS reveals anyway.
-CLOCKS_AGREE_WITHIN_SECONDS = 0.25
+
+def check_end(text: str, file: str) -> None:
+    """Refuse a file that was cut off: every line ends with a newline."""
+    if text and not text.endswith("\n"):
+        raise OutputError("it was cut off", file=file, line=text.count("\n") + 1, reason="incomplete")
+
+
+# Steps: one JSON object a line (`replay.protocols.drivers.steps`) ----------------------------------------------------
 
 
 class Step(dict[str, Any]):
     """A step as it was logged, and its line in the log."""
 
-    def __init__(self, said: Mapping[str, Any], line: int) -> None:
-        super().__init__(said)
+    def __init__(self, logged: Mapping[str, Any], line: int) -> None:
+        super().__init__(logged)
         self.line = line
 
 
@@ -39,7 +39,7 @@ class Steps:
         self.steps: list[Step] = []
         for line, content in enumerate(text.splitlines(), start=1):
             try:
-                step = fast_json.loads(content)
+                step = json.loads(content)
             except (ValueError, RecursionError):
                 step = None
             if not isinstance(step, dict) or not isinstance(step.get("step"), str) or "exit_status" not in step:
@@ -83,32 +83,18 @@ class Steps:
         """Return when a step ended, in seconds since the log's origin. Raises OutputError."""
         return self.start(step) + self.value(step, "seconds")
 
-    @cached_property
-    def origins(self) -> list[float]:
-        """What the wall clock showed at the log's origin according to each step, in seconds since 1970."""
-        return [self._origin(step) for step in self.steps]
-
-    def check_times(self) -> None:
-        """Refuse steps that are not in order of their start, and a step whose two start times differ."""
+    def check_order(self) -> None:
+        """Refuse steps that are not in order of their start, and one that occurs twice: two logs are mixed."""
         for before, step in itertools.pairwise(self.steps):
             if self.start(step) < self.start(before) or step == before:
                 self.refuse("its steps are not in order of time: logs of two runs are mixed", step)
-        for origin, step in zip(self.origins, self.steps, strict=True):
-            if not agrees(origin, self.origins[0], absolute=CLOCKS_AGREE_WITHIN_SECONDS):
-                self.refuse(f"{step['step']}: 'started_at' and 'started_seconds' are different moments", step)
 
     def check_whole(self) -> None:
         """Refuse a log that lost lines: its last step `end` says how many steps precede it."""
         last = self.steps[-1] if self.steps else None
         if last is None or last["step"] != "end" or last.get("steps") != len(self.steps) - 1:
             self.refuse("steps are missing", last, reason="incomplete")
-        self.check_times()
-
-    def _origin(self, step: Step) -> float:
-        try:
-            return seconds_of(str(step.get("started_at"))) - self.start(step)
-        except (ValueError, OverflowError):
-            self.refuse(f"{step['step']}: no moment 'started_at'", step)
+        self.check_order()
 
 
 def whole_steps(run: Run) -> Steps:
@@ -116,12 +102,6 @@ def whole_steps(run: Run) -> Steps:
     steps = Steps(run.text("steps"), run.file("steps"))
     steps.check_whole()
     return steps
-
-
-def check_end(text: str, file: str) -> None:
-    """Refuse a file that was cut off: every line ends with a newline."""
-    if text and not text.endswith("\n"):
-        raise OutputError("it was cut off", file=file, line=text.count("\n") + 1, reason="incomplete")
 
 
 _SNAPSHOT_ID = re.compile(r"Snapshot ID: (\d{1,18})", re.ASCII)
@@ -135,22 +115,25 @@ class Snapshot(NamedTuple):
 
 
 def snapshots_taken(steps: Steps) -> list[Snapshot]:
-    """Return the snapshots that were taken, in order, without failed orders.
+    """Return the mirror snapshots that a protocol ordered while a client wrote, in order, without failed orders.
 
-    Raises OutputError for a step that contradicts itself, and if ids do not rise with time.
+    Raises OutputError for an order that both failed and succeeded, and if ids do not rise with time.
     """
     found: list[Snapshot] = []
     for step in steps.any("snapshot"):
         match = _SNAPSHOT_ID.search(str(step.get("said", "")))
         if (step["exit_status"] == 0) != (match is not None):
-            said = str(step.get("said"))[:60]
-            steps.refuse(f"snapshot: exit status {step['exit_status']}, yet it said {said!r}", step)
+            printed = str(step.get("said"))[:60]
+            steps.refuse(f"snapshot: exit status {step['exit_status']}, yet it printed {printed!r}", step)
         if match is None:
             continue
         if found and int(match[1]) <= found[-1].number:
             steps.refuse("ids of snapshots do not rise: logs of two runs are mixed", step)
         found.append(Snapshot(int(match[1]), steps.start(step)))
     return found
+
+
+# Samples: the CSV of `replay.evidence.record` ------------------------------------------------------------------------
 
 
 class Sample(NamedTuple):
@@ -162,46 +145,41 @@ class Sample(NamedTuple):
     value: float
 
 
-def read_samples(text: str, file: str) -> list[Sample]:
+def read_samples(text: str, file: str, entities: Iterable[str] = ()) -> list[Sample]:
     """Return the rows in order of time.
 
-    The row at `index` is in the line `line_of(index)`. Raises OutputError for an incomplete table, for anything that is
-    not a row, and if time runs backwards.
+    Raises OutputError for an incomplete table, for anything that is not a row, if time runs backwards, and, if
+    `entities` are named, for a row of any other.
     """
     lines = text.split("\n")
     if lines[0] != HEADER:
         raise OutputError(f"the first line is not {HEADER!r}", file=file, line=1)
     if lines.pop() != "" or len(lines) < 2:
         raise OutputError("it was cut off", file=file, line=len(lines) + 1, reason="incomplete")
+    known = {*entities, FOOTER[0]} if entities else None
     rows: list[Sample] = []
-    last_moment, elapsed, latest = "", None, -inf
+    last_moment, elapsed, latest = "", None, -math.inf
     for line, content in enumerate(lines[1:], start=2):
-        moment, entity, metric, said = fields if len(fields := content.split(",")) == 4 else ("", "", "", "")
+        moment, entity, metric, text_of_value = fields if len(fields := content.split(",")) == 4 else ("", "", "", "")
         # A table has few moments, each in many rows.
         if moment != last_moment:
             last_moment, elapsed = moment, number(moment)
-        value = number(said)
+        value = number(text_of_value)
         if elapsed is None or value is None or not entity or not metric:
             raise OutputError(f"not a sample: {content[:60]!r}", file=file, line=line)
         if elapsed < latest:
             raise OutputError("time runs backwards: samples of two cells are mixed", file=file, line=line)
+        if known is not None and entity not in known:
+            raise OutputError(f"samples of {entity!r} belong to another cell", file=file, line=line)
         latest = elapsed
         rows.append(Sample(elapsed, entity, metric, value))
     last = rows.pop()
     if (last.entity, last.metric) != FOOTER:
         raise OutputError("its last row is missing", file=file, line=len(lines), reason="incomplete")
     if last.value != len(rows):
-        raise OutputError(
-            f"it has {len(rows)} of {last.value:.0f} rows", file=file, line=len(lines), reason="incomplete"
-        )
-    if last.elapsed_seconds != (rows[-1].elapsed_seconds if rows else 0):
-        raise OutputError("its last row is of another moment than the one before", file=file, line=len(lines))
+        what = f"it has {len(rows)} of {last.value:.0f} rows"
+        raise OutputError(what, file=file, line=len(lines), reason="incomplete")
     return rows
-
-
-def line_of(index: int) -> int:
-    """Return the line of the row at an index: the rows follow the header."""
-    return index + 2
 
 
 def moments(rows: Iterable[Sample], entity: str, metric: str) -> list[tuple[float, float]]:
@@ -224,86 +202,26 @@ def progress(readings: Iterable[tuple[float, float]], *, started_seconds: float)
     return found
 
 
-#: The mirror daemon's counters of an image. They only rise, until the daemon resets all of them to 0.
-_COUNTERS = {
-    "replay", "replay_bytes", "replay_latency.avgcount", "replay_latency.sum",
-    "snapshots", "snapshots_bytes", "snapshots_time.avgcount", "snapshots_time.sum",
-}  # fmt: skip
-#: These all count the same events; a reading has some of them.
-_EVENTS = {"replay", "replay_latency.avgcount", "snapshots", "snapshots_time.avgcount"}
-
-_Reading = dict[str, tuple[float, int]]
-"""By metric: its value, and its line."""
-
-
-def check_readings(rows: Sequence[Sample], file: str, entities: Collection[str]) -> None:
-    """Raise OutputError unless the rows are whole readings of these entities."""
-    kinds: dict[str, list[_Reading]] = {}
-    for entity, reading in _readings(rows, file, entities):
-        known = kinds.setdefault(entity, [])
-        for number, before in enumerate(known):
-            if before.keys() == reading.keys():
-                _check_counters(before, reading, file)
-                known[number] = reading
-                break
-            if not before.keys().isdisjoint(reading):
-                missing = ", ".join(sorted(before.keys() ^ reading.keys()))
-                what = f"two readings of {entity} differ in what they hold: {missing}"
-                raise OutputError(what, file=file, line=next(iter(reading.values()))[1], reason="incomplete")
-        else:
-            known.append(reading)
-
-
-def check_rests(readings: Sequence[tuple[float, float]], what: str, file: str) -> None:
+def check_rests(readings: list[tuple[float, float]], what: str, file: str) -> None:
     """Refuse a counter that still moves at its last reading: the sampler goes on until the counter rests."""
     if len(readings) < 2 or readings[-1][1] != readings[-2][1]:
         raise OutputError(f"{what} did not come to rest", file=file, reason="incomplete")
 
 
-def _readings(rows: Sequence[Sample], file: str, entities: Collection[str]) -> Iterator[tuple[str, _Reading]]:
-    """Yield (entity, its values at one moment), in order of time. Raises OutputError."""
-    found: dict[str, tuple[float, _Reading]] = {}
-    for index, row in enumerate(rows):
-        line = line_of(index)
-        if row.entity not in entities:
-            raise OutputError(f"samples of {row.entity!r} belong to another cell", file=file, line=line)
-        at, reading = found.get(row.entity, (row.elapsed_seconds, {}))
-        if at != row.elapsed_seconds:
-            yield row.entity, reading
-            reading = {}
-        if row.metric in reading:
-            raise OutputError(f"two values of {row.metric} at one moment", file=file, line=line)
-        reading[row.metric] = (row.value, line)
-        found[row.entity] = (row.elapsed_seconds, reading)
-    for entity, (_, reading) in found.items():
-        yield entity, reading
-
-
-def _check_counters(before: _Reading, now: _Reading, file: str) -> None:
-    """Refuse readings in which some counters go back and others do not."""
-    counters = [metric for metric in now if metric in _COUNTERS]
-    back = [metric for metric in counters if now[metric][0] < before[metric][0]]
-    if not back:
-        return
-    on = [
-        metric
-        for metric in counters
-        if now[metric][0] >= before[metric][0] and (before[metric][0] > 0 or metric in _EVENTS)
-    ]
-    if on:
-        what = f"{back[0]} went back, {on[0]} did not: it was altered, or samples of two cells are mixed"
-        raise OutputError(what, file=file, line=now[back[0]][1])
-
+# fio's logs: `time in ms, value, direction, block size, …` (fio's HOWTO, "Log file formats") --------------------------
 
 #: Batches of lines may overlap by this much. If time runs back further, two logs are mixed.
 OVERLAP_MILLISECONDS = 250
-_LINE = re.compile(r"(\d{1,18}), (\d{1,18}), ([01]), (\d{1,18})(?:, (?:\d{1,18}|0x[0-9a-f]{1,16})){0,3}", re.ASCII)
-#: If the origin of a log's times is off by more than this, all of them are useless. At least one of the steps was
-#: recorded without a pause between reading the two clocks.
-_ORIGIN_WITHIN_SECONDS = 0.05
-_ANY_TIME = (-math.inf, math.inf)
-#: fio updates a running mean in doubles, which may round each time, and prints nanoseconds with six decimals.
-_ROUNDING_OF_A_STEP, _PRINTED_SECONDS = 1e-15, 1e-15
+_LINE = re.compile(r"(\d{1,18}), (\d{1,18}), ([012]), (\d{1,18})(?:, (?:\d{1,18}|0x[0-9a-f]{1,16})){0,3}", re.ASCII)
+#: The clocks of the protocol and of fio are read one after the other.
+_CLOCKS_SECONDS = 0.25
+#: A window may end a little after its second.
+_LATE_MILLISECONDS = 50
+#: By the ending of a log's name: the metric of its values, and how many of its units make a base unit.
+LOGS = {
+    "iops": ("operations_per_second", 1.0), "bw": ("bytes_per_second", 1 / 1024), "clat": ("latency_seconds", 1e9),
+    "lat": ("latency_seconds", 1e9),
+}  # fmt: skip
 
 
 class Logged(NamedTuple):
@@ -314,71 +232,85 @@ class Logged(NamedTuple):
     line: int
 
 
-def read_log(text: str, file: str, *, lines: int, between: tuple[float, float] = _ANY_TIME) -> list[Logged]:
-    """Return the log's lines in order of time.
+def _lines_of(text: str, file: str) -> Iterator[tuple[int, int, int, int]]:
+    """Yield (line, milliseconds, value, direction) of a log. Raises OutputError for anything else."""
+    check_end(text, file)
+    latest = 0
+    for line, content in enumerate(text.splitlines(), start=1):
+        match = _LINE.fullmatch(content)
+        if match is None:
+            raise OutputError(f"not a line of fio's log: {content[:60]!r}", file=file, line=line)
+        milliseconds = int(match[1])
+        if milliseconds < latest - OVERLAP_MILLISECONDS:
+            raise OutputError("time runs backwards: logs of two runs are mixed", file=file, line=line)
+        latest = max(latest, milliseconds)
+        yield line, milliseconds, int(match[2]), int(match[3])
+
+
+def read_latency_log(
+    text: str, file: str, *, lines: int, between: tuple[float, float] = (-math.inf, math.inf)
+) -> list[Logged]:
+    """Return the lines of a log of latencies, one per operation or one per window with its mean, in order of time.
 
     `lines` is their number when the log was stored, `between` the span of the wall clock, in seconds since 1970, in
     which the writer ran. fio writes a line when an operation completes or a window ends, in batches whose times may
     overlap a little. Raises OutputError for anything else, and if lines are missing.
     """
-    check_end(text, file)
-    found, latest = [], 0
-    for number, content in enumerate(text.splitlines(), start=1):
-        match = _LINE.fullmatch(content)
-        if match is None:
-            raise OutputError(f"not a line of fio's latency log: {content[:60]!r}", file=file, line=number)
-        milliseconds = int(match[1])
-        if milliseconds < latest - OVERLAP_MILLISECONDS:
-            raise OutputError("time runs backwards: logs of two runs are mixed", file=file, line=number)
+    found = []
+    for line, milliseconds, latency, _ in _lines_of(text, file):
         if not between[0] <= milliseconds / 1e3 <= between[1]:
-            raise OutputError("a time before or after the writer ran", file=file, line=number)
-        latest = max(latest, milliseconds)
-        found.append(Logged(milliseconds / 1e3, int(match[2]) / 1e9, number))
-    if len(found) != lines:
+            raise OutputError("a time before or after the writer ran", file=file, line=line)
+        found.append(Logged(milliseconds / 1e3, latency / 1e9, line))
+    if len(found) != lines or not found:
         what = f"it has {len(found)} of {lines} lines"
         raise OutputError(what, file=file, line=max(1, len(found)), reason="incomplete")
-    if not found:
-        raise OutputError("it has no lines", file=file, line=1, reason="incomplete")
     return sorted(found)
 
 
 def logged_since_origin(text: str, file: str, steps: Steps) -> list[Logged]:
-    """Return the log's lines, with `unix_seconds` replaced by seconds since the steps' origin.
+    """Return the lines of a log of latencies, with `unix_seconds` replaced by seconds since the steps' origin.
 
     The step `write` says what the wall clock showed at the origin (`unix_seconds_at_origin`), how many lines there
-    were, and when the writer began and ended. Raises OutputError if these or the lines contradict each other.
+    were, and when the writer began and ended. Raises OutputError if the lines contradict these.
     """
     write = steps.one("write")
     origin = steps.value(write, "unix_seconds_at_origin")
-    if not any(agrees(origin, one, absolute=_ORIGIN_WITHIN_SECONDS) for one in steps.origins):
-        steps.refuse("write: 'unix_seconds_at_origin' and 'started_at' are different moments", write)
-    between = (
-        origin + steps.start(write) - _ORIGIN_WITHIN_SECONDS,
-        origin + steps.end(write) + _ORIGIN_WITHIN_SECONDS,
-    )
-    lines = read_log(text, file, lines=int(steps.value(write, "log_lines")), between=between)
+    between = origin + steps.start(write) - _CLOCKS_SECONDS, origin + steps.end(write) + _CLOCKS_SECONDS
+    lines = read_latency_log(text, file, lines=int(steps.value(write, "log_lines")), between=between)
     return [line._replace(unix_seconds=line.unix_seconds - origin) for line in lines]
 
 
-def check_operations(logged: Sequence[Logged], report: Latency, file: str) -> None:
-    """Refuse a log unless fio's report has as many operations and the same mean latency."""
-    if len(logged) != report.samples:
-        what = f"{len(logged)} operations are logged, {report.samples:.0f} reported"
-        raise OutputError(what, file=file, line=len(logged))
-    mean = math.fsum(one.latency_seconds for one in logged) / len(logged)
-    rounding = _ROUNDING_OF_A_STEP * len(logged)
-    if not agrees(mean, report.mean, relative=rounding, absolute=_PRINTED_SECONDS):
-        what = f"a mean of {mean:.9f} s is logged, {report.mean:.9f} s reported: a line was lost and another repeated"
+def check_operations(logged: list[Logged], reported: float, file: str) -> None:
+    """Refuse a log of operations unless it has as many as fio reported."""
+    if len(logged) != reported:
+        what = f"{len(logged)} operations are logged, {reported:.0f} reported"
         raise OutputError(what, file=file, line=len(logged))
 
 
-def check_windows(logged: Sequence[Logged], metrics: Mapping[str, float], file: str) -> None:
-    """Refuse a window that occurs twice, or whose mean lies outside the latencies of the report (`metrics`)."""
-    low, high = metrics.get("latency_min_seconds", 0.0), metrics.get("latency_max_seconds", math.inf)
-    for before, one in zip([None, *logged], logged, strict=False):
-        if before is not None and before[:2] == one[:2]:
-            raise OutputError("a window occurs twice", file=file, line=one.line)
-        # A mean is written in whole nanoseconds.
-        if not low - 1e-9 <= one.latency_seconds <= high + 1e-9:
-            what = f"a window of {one.latency_seconds:.6f} s, where the report has {low:.6f} to {high:.6f} s"
-            raise OutputError(what, file=file, line=one.line)
+def series_of_logs(run: Run) -> tuple[tuple[float, str, float], ...]:
+    """Return (elapsed_seconds, metric, value) of the logs of windows that a report's jobs left.
+
+    Their roles are `log-<kind>-<number>`, with a kind of LOGS and a number for each job's log. Values are means of
+    whole seconds, at their end. Rates are added up over jobs, and over reads and writes, in the seconds that every job
+    has. Latencies are given only for one job that only reads or only writes: a mean over several needs their counts.
+    """
+    logs: dict[str, list[dict[int, dict[int, list[float]]]]] = {}
+    for role, text in sorted(run.texts.items()):
+        kind = role.removeprefix("log-").partition("-")[0]
+        if not role.startswith("log-") or kind not in LOGS:
+            continue
+        metric, units = LOGS[kind]
+        windows: dict[int, dict[int, list[float]]] = {}
+        for _, milliseconds, value, direction in _lines_of(text, run.file(role)):
+            second = math.ceil((milliseconds - _LATE_MILLISECONDS) / 1000)
+            windows.setdefault(second, {}).setdefault(direction, []).append(value / units)
+        logs.setdefault(metric, []).append(windows)
+    series = []
+    for metric, several in logs.items():
+        directions = {direction for windows in several for values in windows.values() for direction in values}
+        if metric == "latency_seconds" and len(several) * len(directions) > 1:
+            continue
+        for second in sorted(set.intersection(*(set(windows) for windows in several))):
+            means = [math.fsum(values) / len(values) for windows in several for values in windows[second].values()]
+            series.append((float(second), metric, math.fsum(means)))
+    return tuple(series)

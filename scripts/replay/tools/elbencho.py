@@ -62,7 +62,7 @@ class ElbenchoRow(Reader):
         return Result(metrics=_mixed(row) if kind[0] == "rw" else _of_direction(row, ""))
 
 
-READER = ElbenchoRow()
+ELBENCHO_ROW = ElbenchoRow()
 
 
 class _Row:

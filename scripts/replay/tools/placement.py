@@ -8,7 +8,6 @@ weight divided by the sum of all weights. A deviation is what the OSD has divide
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -22,8 +21,6 @@ Entity = tuple[str, str, str, float]
 
 ROLES = {"groups": "placement-groups.json", "tree": "osd-tree.json", "usage": "osd-df.json"}
 _STABLE = {"active", "clean"}
-#: A placement group: the number of its pool, and its own in the pool in hexadecimal digits.
-_GROUP = re.compile(r"(0|[1-9]\d{0,17})\.(0|[1-9a-f][0-9a-f]{0,7})", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tupl
         if number not in placed:
             node.refuse(f"osd.{number} is in osd df, but not in the tree")
         if placed[number].number("crush_weight") != in_use[number].number("crush_weight"):
-            node.refuse(f"osd.{number} has another weight in the other table", key="crush_weight")
+            node.refuse(f"osd.{number} has another weight in the other table")
     if not placed:
         tree.refuse("no OSD holds data")
     osds = [
@@ -86,7 +83,7 @@ def _weighted(document: Place) -> dict[int, Place]:
             continue
         number = node.whole("id")
         if number in found:
-            node.refuse(f"osd.{number} occurs twice: output of two moments is mixed", key="id")
+            node.refuse(f"osd.{number} occurs twice: output of two moments is mixed")
         found[number] = node
     return found
 
@@ -136,54 +133,27 @@ def placement_metrics(entities: Iterable[Entity]) -> dict[str, float]:
 
 
 def _groups(document: Place, osds: set[int]) -> list[Group]:
-    rows = document.rows("pg_stats")
-    groups = [_group(row, osds) for row in rows]
+    groups = [_group(row, osds) for row in document.rows("pg_stats")]
     if not groups:
-        document.refuse("no placement group", key="pg_stats", reason="incomplete")
-    of_pool, seen = _numbered(groups[0])[0], set()
-    for group, row in zip(groups, rows, strict=True):
-        pool, number = _numbered(group)
-        if pool != of_pool:
-            row.refuse(f"placement group {group.name} is of another pool than {groups[0].name}", key="pgid")
-        if number in seen:
-            row.refuse(f"placement group {group.name} occurs twice", key="pgid")
-        if len(group.osds) != len(groups[0].osds):
-            row.refuse("placement groups of one pool have different numbers of copies", key="acting")
-        seen.add(number)
-    if missing := set(range(max(seen))) - seen:
-        what = f"placement group {of_pool}.{min(missing):x} is missing"
-        document.refuse(what, key="pg_stats", reason="incomplete")
+        document.refuse("no placement group", reason="incomplete")
     return groups
 
 
-def _numbered(group: Group) -> tuple[str, int]:
-    """Return the pool's number as printed, and the group's own number in the pool."""
-    pool, _, number = group.name.partition(".")
-    return pool, int(number, 16)
-
-
 def _group(row: Place, osds: set[int]) -> Group:
-    said = row.value if isinstance(row.value, dict) else {}
-    name, state = said.get("pgid"), said.get("state")
+    stated = row.value if isinstance(row.value, dict) else {}
+    name, state = stated.get("pgid"), stated.get("state")
     if not isinstance(name, str) or not isinstance(state, str):
         row.refuse("a placement group without a name or a state")
-    if not _GROUP.fullmatch(name):
-        row.refuse(f"{name[:40]!r} names no placement group", key="pgid")
     if set(state.split("+")) != _STABLE:
-        row.refuse(f"placement group {name} is {state}", key="state")
-    acting, primary = said.get("acting"), said.get("acting_primary")
-    moving = (acting, primary) != (said.get("up"), said.get("up_primary"))
+        row.refuse(f"placement group {name} is {state}")
+    acting, primary = stated.get("acting"), stated.get("acting_primary")
+    moving = (acting, primary) != (stated.get("up"), stated.get("up_primary"))
     if moving or not isinstance(acting, list) or not acting or primary not in acting:
-        row.refuse(f"placement group {name} is on its way to other OSDs", key="acting")
-    if not all(type(osd) is int for osd in acting) or len(set(acting)) != len(acting) or not set(acting) <= osds:
-        row.refuse(f"placement group {name} lies on OSDs {acting}, not all of them in the tree", key="acting")
-    held = row.at("stat_sum")
-    if not isinstance(held.value, dict):
-        row.refuse(f"placement group {name} says nothing of its objects", key="stat_sum")
-    objects = held.number("num_objects")
-    if held.number("num_object_copies") != objects * len(acting):
-        held.refuse(f"placement group {name} has not all copies of its objects", key="num_object_copies")
-    return Group(name, tuple(acting), primary, objects, held.number("num_bytes"))
+        row.refuse(f"placement group {name} is on its way to other OSDs")
+    if not all(type(osd) is int for osd in acting) or not set(acting) <= osds:
+        row.refuse(f"placement group {name} lies on OSDs {acting}, not all of them in the tree")
+    held = row.object("stat_sum")
+    return Group(name, tuple(acting), primary, held.number("num_objects"), held.number("num_bytes"))
 
 
 def _document(outputs: Mapping[str, str], role: str, names: Mapping[str, str]) -> Place:
@@ -211,4 +181,4 @@ class Placement(Reader):
         return replace(result, metrics=metrics, entities=tuple(entities))
 
 
-READER = Placement()
+PLACEMENT = Placement()

@@ -1,8 +1,11 @@
-"""`rbd bench`: releases that print plain bytes and releases that print rounded units.
+"""`rbd bench`: its argv, and its output in releases that print plain bytes and in those that print rounded units. Pure.
 
 How it prints (Ceph's src/tools/rbd/action/Bench.cc): one header, a row about each second, one summary. `elapsed` is a
-truncated integer, so the real time is ops ÷ ops/sec. Newer releases round bytes/sec to two or three digits, so bytes/s
-is ops/sec times io_size; the printed figure only has to agree with it.
+truncated integer, so the real time is ops ÷ ops/sec. Newer releases round bytes/sec to two or three digits; old ones
+print two decimals of both. The rate is taken from the one with more digits, and the other has to agree with it.
+
+Over time, rates are differences of OPS over SEC. The printed OPS/SEC is an average, since the start in old releases and
+over a few seconds in new ones, which would hide a collapse.
 """
 
 from __future__ import annotations
@@ -49,13 +52,11 @@ _PART = re.compile(
 _LOG = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*", re.ASCII)
 # Sixteen cached operations can end before the tool's clock, which ticks every 4 ms, has moved: rate = ops / 0.
 _NO_TIME = re.compile(r"elapsed: +0 +ops: +\d+ +ops/sec: +(?:inf|-?nan) .*", re.ASCII)
-#: How many rows OPS/SEC covers.
-_ROWS_OF_A_RATE = 5
-#: The tool's clock ticks every 4 ms.
-_TICK_SECONDS = 0.004
 _UNITS = {None: 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
 _PATTERNS = {"random": "rand", "sequential": "seq", "full sequential": "full-seq"}
 _TYPES = {"rw": "readwrite"}
+#: A run with fewer spans is too short to tell its start from its second half.
+FEWEST_SPANS = 4
 
 
 class RbdBench(Tool):
@@ -63,6 +64,7 @@ class RbdBench(Tool):
 
     name = "rbd_bench"
     program = "rbd"
+    package = "ceph-common"
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
         """Return the argv.
@@ -85,195 +87,7 @@ class RbdBench(Tool):
         `levels` may include `io_total_bytes` and `io_threads`. The header must state every given level. Output that was
         cut off gives a Result with `complete` False, no metrics, and the series up to there.
         """
-        return _Reader(run.file("stdout"), run.levels).read(run.text("stdout"), run.exit_status)
-
-
-TOOL = RbdBench()
-
-
-def _threads(levels: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
-    return levels.get("io_threads", options.get("io_threads", 16))
-
-
-class _Reader:
-    """Reads one output line by line, and keeps what it has read so far."""
-
-    def __init__(self, file: str, levels: Mapping[str, Any]) -> None:
-        self.file = file
-        self.levels = levels
-        self.line = 0
-        self.failed = False
-        self.header: re.Match[str] | None = None
-        self.columns = False
-        self.rows: list[tuple[int, int]] = []
-        self.began = (0.0, math.inf)
-        self.summary: dict[str, float] | None = None
-        self.parts: dict[str, dict[str, float]] = {}
-
-    def read(self, text: str, exit_status: int | None) -> Result:
-        self.failed = bool(exit_status)
-        lines = text.split("\n")
-        cut_off = lines.pop()  # What follows the last newline; a line without its newline was cut off.
-        for self.line, raw in enumerate(lines, 1):
-            line = raw.rstrip("\r ")
-            if line and not _LOG.fullmatch(line):
-                self._take(line)
-        self.line += 1
-        if self.header is None:
-            said = next((line for line in [*lines, cut_off] if line.strip()), "nothing")
-            self._refuse(f"not output of rbd bench (exit status {exit_status}): {said[:120]!r}")
-        if self.summary is None or (self.header["type"] == "readwrite" and len(self.parts) < 2):
-            return Result(series=self._series(), complete=False)
-        if exit_status != 0:
-            self.failed = True
-            self._refuse(f"the summary is complete, yet the exit status is {exit_status}")
-        return Result(metrics=self._metrics(), series=self._series())
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise OutputError(what, file=self.file, line=self.line, reason="failed" if self.failed else "unparsable")
-
-    def _take(self, line: str) -> None:
-        if self.header is None:
-            self.header = _HEADER.fullmatch(line)
-            if self.header is None:
-                self._refuse(f"expected the header of rbd bench, found {line[:120]!r}")
-            self._check_header(self.header)
-        elif not self.columns:
-            if not _COLUMNS.fullmatch(line):
-                self._refuse(f"expected the column titles, found {line[:120]!r}")
-            self.columns = True
-        elif self.summary is None:
-            if _NO_TIME.fullmatch(line):
-                what = "the run ended within one tick of the tool's clock"
-                raise OutputError(what, file=self.file, line=self.line, reason="too_short")
-            if match := _SUMMARY.fullmatch(line):
-                self.summary = self._rates(match, int(match["ops"]))
-                self._check_summary(match)
-            else:
-                self._take_row(line)
-        elif (match := _PART.fullmatch(line)) and match["which"] not in self.parts:
-            self.parts[match["which"]] = self._rates(match, int(match["ops"]))
-            if len(self.parts) == 2:
-                self._check_parts()
-        else:
-            self._refuse(f"expected nothing after the summary, found {line[:120]!r}")
-
-    def _check_header(self, header: re.Match[str]) -> None:
-        said = {
-            "io_type": header["type"] or "write",
-            "io_pattern": _PATTERNS.get(header["pattern"], header["pattern"]),
-            "io_size_bytes": int(header["size"]),
-            "io_threads": int(header["threads"]),
-            "io_total_bytes": int(header["bytes"]),
-            "rw_mix_read": int(header["mix"]) if header["mix"] else None,
-        }
-        for name, value in said.items():
-            asked = _TYPES.get(self.levels.get(name), self.levels.get(name))
-            if asked is not None and asked != value:
-                self._refuse(f"{name} is {value!r}, expected {asked!r}")
-        if header["mix"] and int(header["mix"]) + int(header["rest"]) != 100:
-            self._refuse(f"{header['mix']} % reads and {header['rest']} % writes are not all of the operations")
-        if not said["io_size_bytes"] or not said["io_threads"]:
-            self._refuse("io_size and io_threads cannot be 0")
-
-    def _take_row(self, line: str) -> None:
-        match = _ROW.fullmatch(line)
-        if match is None:
-            self._refuse(f"expected a row of numbers or the summary, found {line[:120]!r}")
-        seconds, operations = int(match["sec"]), int(match["ops"])
-        if not seconds:
-            self._refuse("a row of second 0: rbd bench prints the first row after a second")
-        if self.rows and (seconds <= self.rows[-1][0] or operations < self.rows[-1][1]):
-            self._refuse("time or operations go backwards: output of two runs is mixed")
-        rate = self._rates(match, operations)["operations_per_second"]
-        self.rows.append((seconds, operations))
-        self._check_time(rate)
-
-    def _check_time(self, rate: float) -> None:
-        """Refuse the last row if its OPS, OPS/SEC and SEC contradict each other.
-
-        OPS/SEC counts the operations issued over the last five rows, or since the first operation as long as there are
-        fewer rows; the first releases always count from the first operation. OPS leaves out operations in flight. SEC
-        is in whole seconds.
-        """
-        if not rate:
-            return
-        second, operations = self.rows[-1]
-        since_start = (operations + int(self.header["threads"])) / rate
-        if len(self.rows) <= _ROWS_OF_A_RATE:
-            # When the first operation began: the same for all of these rows.
-            earliest, latest = self.began
-            self.began = max(earliest, second - since_start), min(latest, second + 1 - since_start)
-            right = self.began[0] <= self.began[1] + _TICK_SECONDS
-        else:
-            start, before = self.rows[-1 - _ROWS_OF_A_RATE]
-            right = agrees((operations - before) / rate, second - start, absolute=1 + _TICK_SECONDS)
-            right |= agrees(since_start, second, absolute=1 + _TICK_SECONDS)
-        if not right:
-            self._refuse(f"{operations} operations within {second} s contradict {rate:g} ops/s")
-
-    def _rates(self, match: re.Match[str], operations: int) -> dict[str, float]:
-        """Return ops/sec and bytes/sec. Refuse a line whose printed bytes/sec is not ops/sec times io_size."""
-        rate, printed = number(match["rate"]), number(match["bytes"])
-        if rate is None or printed is None:
-            self._refuse(f"not a number: {match['rate'] if rate is None else match['bytes']!r}")
-        size, unit = int(self.header["size"]), _UNITS[match["unit"]]
-        # Half a unit of the last digit of either figure, and a little for binary arithmetic.
-        slack = rounding_of(match["bytes"]) * unit * 1.02 + rounding_of(match["rate"]) * size + 1e-6 * rate * size
-        if not agrees(printed * unit, rate * size, absolute=slack):
-            self._refuse(f"{match['bytes']} {match['unit'] or 'B'}/s is not {match['rate']} ops/s of {size} bytes")
-        return {
-            "operations": float(operations),
-            "bytes": float(operations * size),
-            "operations_per_second": rate,
-            "bytes_per_second": rate * size,
-        }
-
-    def _check_summary(self, match: re.Match[str]) -> None:
-        operations, rate = int(match["ops"]), self.summary["operations_per_second"]
-        if not operations or not rate:
-            self._refuse("no operation was done")
-        seconds, slack = operations / rate, rounding_of(match["rate"]) / rate + 1e-6
-        if not math.floor(seconds * (1 - slack)) <= int(match["elapsed"]) <= math.floor(seconds * (1 + slack)):
-            self._refuse(f"{operations} ops at {match['rate']} ops/s last {seconds:.3f} s, not {match['elapsed']} s")
-        size = int(self.header["size"])
-        if not 0 <= operations * size - int(self.header["bytes"]) < size:
-            self._refuse(f"{operations} ops of {size} bytes are not the {self.header['bytes']} bytes announced")
-        if self.rows and (self.rows[-1][1] > operations or self.rows[-1][0] > math.floor(seconds * (1 + slack))):
-            self._refuse("a row is past the summary: output of two runs is mixed")
-
-    def _check_parts(self) -> None:
-        seconds = self.summary["operations"] / self.summary["operations_per_second"]
-        for which, part in self.parts.items():
-            # Both rates have six significant digits.
-            if not agrees(part["operations"], part["operations_per_second"] * seconds, relative=2e-5, absolute=1e-5):
-                rate = part["operations_per_second"]
-                self._refuse(f"{part['operations']:g} {which}s at {rate:g} ops/s do not last {seconds:.6g} s")
-        for key in ("operations", "operations_per_second"):
-            total = math.fsum(part[key] for part in self.parts.values())
-            if not agrees(total, self.summary[key], relative=1e-5 if key.endswith("second") else 0):
-                self._refuse(f"{key} of reads and writes do not add up to the summary's")
-
-    def _metrics(self) -> dict[str, float]:
-        metrics = dict(self.summary)
-        metrics["duration_seconds"] = metrics["operations"] / metrics["operations_per_second"]
-        for which, part in self.parts.items():
-            metrics |= {f"{which}_{key}": value for key, value in part.items()}
-        return metrics
-
-    def _series(self) -> tuple[tuple[float, str, float], ...]:
-        """Return rates between rows, from differences of OPS over SEC (the printed columns are averages)."""
-        size, series = int(self.header["size"]), []
-        for (start, before), (end, after) in zip([(0, 0), *self.rows], self.rows, strict=False):
-            if end > start:
-                rate = (after - before) / (end - start)
-                series.append((float(end), "operations_per_second", rate))
-                series.append((float(end), "bytes_per_second", rate * size))
-        return tuple(series)
-
-
-#: A run with fewer spans is too short to tell its start from its second half.
-FEWEST_SPANS = 4
+        return _Parser(run.file("stdout"), run.levels).read(run.text("stdout"), run.exit_status)
 
 
 class RbdBenchOverTime(RbdBench):
@@ -295,6 +109,170 @@ class RbdBenchOverTime(RbdBench):
                 ((span.start + span.end) / 2, metric, value) for span in spans for metric, value in span.rates
             ),
         )
+
+
+class RbdBenchOutput(Reader):
+    """Reads the text of one `rbd bench`, in the role `output`."""
+
+    name = "rbd_bench_output"
+
+    def read(self, run: Run) -> Result:
+        """Read the text as the tool's own reader does; see `RbdBench.read`."""
+        levels = run.levels
+        if levels.get("io_type") != "readwrite":
+            # Reads or writes alone also have a share of reads as a level, but the header does not state it.
+            levels = {name: level for name, level in levels.items() if name != "rw_mix_read"}
+        return TOOL.read(Run({"stdout": run.text("output")}, 0, levels, {"stdout": run.file("output")}))
+
+
+TOOL, OVER_TIME, OUTPUT = RbdBench(), RbdBenchOverTime(), RbdBenchOutput()
+
+
+def _threads(levels: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+    return levels.get("io_threads", options.get("io_threads", 16))
+
+
+class _Parser:
+    """Parses one output line by line, and keeps what it has read so far."""
+
+    def __init__(self, file: str, levels: Mapping[str, Any]) -> None:
+        self.file = file
+        self.levels = levels
+        self.line = 0
+        self.failed = False
+        self.header: re.Match[str] | None = None
+        self.columns = False
+        self.rows: list[tuple[int, int]] = []
+        self.summary: dict[str, float] | None = None
+        self.parts: dict[str, dict[str, float]] = {}
+
+    def read(self, text: str, exit_status: int | None) -> Result:
+        self.failed = bool(exit_status)
+        lines = text.split("\n")
+        cut_off = lines.pop()  # What follows the last newline; a line without its newline was cut off.
+        for self.line, raw in enumerate(lines, 1):
+            line = raw.rstrip("\r ")
+            if line and not _LOG.fullmatch(line):
+                self._take(line)
+        self.line += 1
+        if self.header is None:
+            message = next((line for line in [*lines, cut_off] if line.strip()), "nothing")
+            self._refuse(f"not output of rbd bench (exit status {exit_status}): {message[:120]!r}")
+        if self.summary is None or (self.header["type"] == "readwrite" and len(self.parts) < 2):
+            return Result(series=self._series(), complete=False)
+        if exit_status != 0:
+            self.failed = True
+            self._refuse(f"the summary is complete, yet the exit status is {exit_status}")
+        return Result(metrics=self._metrics(), series=self._series())
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise OutputError(what, file=self.file, line=self.line, reason="failed" if self.failed else "unparsable")
+
+    def _take(self, line: str) -> None:
+        if self.header is None:
+            self.header = _HEADER.fullmatch(line)
+            if self.header is None:
+                self._refuse(f"expected the header of rbd bench, found {line[:120]!r}")
+            self._check_header(self.header)
+        elif _COLUMNS.fullmatch(line) and not self.columns:
+            self.columns = True
+        elif self.summary is None:
+            if _NO_TIME.fullmatch(line):
+                what = "the run ended within one tick of the tool's clock"
+                raise OutputError(what, file=self.file, line=self.line, reason="too_short")
+            if match := _SUMMARY.fullmatch(line):
+                self.summary = self._rates(match, int(match["ops"]))
+                self._check_summary(match)
+            else:
+                self._take_row(line)
+        elif (match := _PART.fullmatch(line)) and match["which"] not in self.parts:
+            self.parts[match["which"]] = self._rates(match, int(match["ops"]))
+            if len(self.parts) == 2:
+                self._check_parts()
+        else:
+            self._refuse(f"expected nothing after the summary, found {line[:120]!r}")
+
+    def _check_header(self, header: re.Match[str]) -> None:
+        stated = {
+            "io_type": header["type"] or "write",
+            "io_pattern": _PATTERNS.get(header["pattern"], header["pattern"]),
+            "io_size_bytes": int(header["size"]),
+            "io_threads": int(header["threads"]),
+            "io_total_bytes": int(header["bytes"]),
+            "rw_mix_read": int(header["mix"]) if header["mix"] else None,
+        }
+        for name, value in stated.items():
+            asked = _TYPES.get(self.levels.get(name), self.levels.get(name))
+            if asked is not None and asked != value:
+                self._refuse(f"{name} is {value!r}, expected {asked!r}")
+        if not stated["io_size_bytes"] or not stated["io_threads"]:
+            self._refuse("io_size and io_threads cannot be 0")
+
+    def _take_row(self, line: str) -> None:
+        match = _ROW.fullmatch(line)
+        if match is None:
+            self._refuse(f"expected a row of numbers or the summary, found {line[:120]!r}")
+        seconds, operations = int(match["sec"]), int(match["ops"])
+        if self.rows and (seconds <= self.rows[-1][0] or operations < self.rows[-1][1]):
+            self._refuse("time or operations go backwards: output of two runs is mixed")
+        self.rows.append((seconds, operations))
+
+    def _rates(self, match: re.Match[str], operations: int) -> dict[str, float]:
+        """Return ops/sec and bytes/sec, both from the one that is printed with more digits.
+
+        Refuses a line whose bytes/sec is not ops/sec times io_size.
+        """
+        rate, printed = number(match["rate"]), number(match["bytes"])
+        if rate is None or printed is None:
+            self._refuse(f"not a number: {match['rate'] if rate is None else match['bytes']!r}")
+        size, unit = int(self.header["size"]), _UNITS[match["unit"]]
+        of_bytes, of_rate = rounding_of(match["bytes"]) * unit, rounding_of(match["rate"]) * size
+        # Half a unit of the last digit of either figure, and a little for binary arithmetic.
+        slack = 1.02 * of_bytes + of_rate + 1e-6 * rate * size
+        if not agrees(printed * unit, rate * size, absolute=slack):
+            self._refuse(f"{match['bytes']} {match['unit'] or 'B'}/s is not {match['rate']} ops/s of {size} bytes")
+        if of_bytes < of_rate:
+            rate = printed * unit / size
+        return {
+            "operations": float(operations),
+            "bytes": float(operations * size),
+            "operations_per_second": rate,
+            "bytes_per_second": rate * size,
+        }
+
+    def _check_summary(self, match: re.Match[str]) -> None:
+        operations, rate = int(match["ops"]), self.summary["operations_per_second"]
+        if not operations or not rate:
+            self._refuse("no operation was done")
+        seconds, slack = operations / rate, rounding_of(match["rate"]) / rate + 1e-6
+        if not math.floor(seconds * (1 - slack)) <= int(match["elapsed"]) <= math.floor(seconds * (1 + slack)):
+            self._refuse(f"{operations} ops at {match['rate']} ops/s last {seconds:.3f} s, not {match['elapsed']} s")
+        size = int(self.header["size"])
+        if not 0 <= operations * size - int(self.header["bytes"]) < size:
+            self._refuse(f"{operations} ops of {size} bytes are not the {self.header['bytes']} bytes announced")
+        if self.rows and (self.rows[-1][1] > operations or self.rows[-1][0] > math.floor(seconds * (1 + slack))):
+            self._refuse("a row is past the summary: output of two runs is mixed")
+
+    def _check_parts(self) -> None:
+        if math.fsum(part["operations"] for part in self.parts.values()) != self.summary["operations"]:
+            self._refuse("operations of reads and writes do not add up to the summary's")
+
+    def _metrics(self) -> dict[str, float]:
+        metrics = dict(self.summary)
+        metrics["duration_seconds"] = metrics["operations"] / metrics["operations_per_second"]
+        for which, part in self.parts.items():
+            metrics |= {f"{which}_{key}": value for key, value in part.items()}
+        return metrics
+
+    def _series(self) -> tuple[tuple[float, str, float], ...]:
+        """Return rates between rows, from differences of OPS over SEC (the printed columns are averages)."""
+        size, series = int(self.header["size"]), []
+        for (start, before), (end, after) in zip([(0, 0), *self.rows], self.rows, strict=False):
+            if end > start:
+                rate = (after - before) / (end - start)
+                series.append((float(end), "operations_per_second", rate))
+                series.append((float(end), "bytes_per_second", rate * size))
+        return tuple(series)
 
 
 class _Span(NamedTuple):
@@ -329,23 +307,3 @@ def _course(spans: list[_Span]) -> dict[str, float]:
         "late_operations_per_second": mean,
         "late_share_of_early": mean / early,
     }
-
-
-OVER_TIME = RbdBenchOverTime()
-
-
-class RbdBenchOutput(Reader):
-    """Reads the text of one `rbd bench`, in the role `output`."""
-
-    name = "rbd_bench_output"
-
-    def read(self, run: Run) -> Result:
-        """Read the text as the tool's own reader does; see `RbdBench.read`."""
-        levels = run.levels
-        if levels.get("io_type") != "readwrite":
-            # Reads or writes alone also have a share of reads as a level, but the header does not state it.
-            levels = {name: level for name, level in levels.items() if name != "rw_mix_read"}
-        return TOOL.read(Run({"stdout": run.text("output")}, 0, levels, {"stdout": run.file("output")}))
-
-
-READER = RbdBenchOutput()
