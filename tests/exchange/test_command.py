@@ -24,14 +24,12 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT, program_file
 from replay.base.stats import Estimate
 from replay.cli.main import main
-from replay.exchange.compare.conditions import Checked, check
-from replay.exchange.compare.figure import ROW, figure, ticks
-from replay.exchange.compare.match import compare_sides
-from replay.exchange.compare.model import HIGHER, LOWER, NONE, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN, Outcome
-from replay.exchange.compare.output import COLUMNS, document, summary_lines
-from replay.exchange.compare.page import ROWS, page
-from replay.exchange.compare.selection import at_levels, paired_up
 from replay.evidence.copies import AlteredFile, Stamp
+from replay.exchange.compare.figure import ROW, figure, ticks
+from replay.exchange.compare.match import at_levels, compare_sides, paired_up
+from replay.exchange.compare.model import HIGHER, LOWER, NONE, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN, Outcome
+from replay.exchange.compare.output import COLUMNS, Checked, check, document, summary_lines
+from replay.exchange.compare.page import ROWS, page
 from support.compared import METRIC, comparison, experiment, runs, side
 from support.foreign_results import job, report, write
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from replay.base.stats import median
 from replay.base.tables import number_text
-from replay.exchange.compare.conditions import Checked
 from replay.exchange.compare.figure import figure
 from replay.exchange.compare.model import HIGHER, LOWER, PAIRED, SINGLE, WELCH, Comparison, Outcome, Side
 from replay.exchange.compare.output import (
+    Checked,
     altered_lines,
     comparisons_csv,
     counted,
