@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from replay.tools.base import OutputError, Result, agrees, number
+from replay.tools.base import OutputError, Result, agrees, number, rounding_of
 from replay.tools.json_output import read_json
 
 MIB = 2**20
@@ -26,7 +26,7 @@ _TITLES = re.compile(r" *sec +Cur ops +started +finished +avg MB/s +cur MB/s +la
 _ROW = re.compile(r" *(?P<sec>\d{1,9}) +\d{1,9} +\d{1,15} +(?P<finished>\d{1,15}) [ 0-9.eE+-]*", re.ASCII)
 _SUMMARY = re.compile(r" *(?P<label>[A-Z][A-Za-z ]+?)(?: ?\((?:s|MB/sec)\))?:? +(?P<value>\S+)")
 _CHATTER = re.compile(
-    r" *hints = 1| *Object prefix: \S+|.* min lat: \S+ max lat: \S+ avg lat: \S+"
+    r"|hints = 1| *Object prefix: \S+|.* min lat: \S+ max lat: \S+ avg lat: \S+"
     r"|Cleaning up.*|Clean up completed.*| *Removed \d+ objects?.*"
 )
 #: The labels of the summary, in all releases. Those that nothing is made of may have any value: some are garbage.
@@ -40,8 +40,12 @@ _USED = {
     "Average Latency", "Max latency", "Min latency",
 }  # fmt: skip
 _LAST = "Min latency"
-#: By how much the bandwidth may differ from total and time: figures have six digits or more, or three decimals.
-_ROUNDING, _ROUNDING_MIB, _ROUNDING_SECONDS = 1e-4, 0.0006, 1e-6
+#: By how much the bandwidth may differ from total and time besides its own rounding: times have six digits or decimals.
+_ROUNDING, _ROUNDING_SECONDS = 1e-4, 1e-6
+
+#: What a line is: the announcement of a run, the columns' titles, a row, a statement of the summary, or of no interest.
+ANNOUNCEMENT, TITLES, ROW, STATEMENT, CHATTER = "announcement", "titles", "row", "statement", "chatter"
+_KINDS = {ANNOUNCEMENT: _MAINTAINING, TITLES: _TITLES, CHATTER: _CHATTER, ROW: _ROW, STATEMENT: _SUMMARY}
 
 Series = tuple[tuple[float, str, float], ...]
 #: (second, operations finished) of a row.
@@ -50,7 +54,7 @@ Row = tuple[float, float]
 
 @dataclass(frozen=True)
 class Totals:
-    """The summary. `threads` is None if the output does not state it. `mib_per_second` is what was printed."""
+    """The summary. `threads` is None if the output does not state it. `bandwidth` is printed, in MiB/s."""
 
     file: str
     kind: str
@@ -58,7 +62,7 @@ class Totals:
     operations: float
     operation_bytes: float
     object_bytes: float
-    mib_per_second: float
+    bandwidth: str
     threads: float | None
     latency_mean: float
     latency_max: float
@@ -74,8 +78,9 @@ class Totals:
             self.refuse("no operation was done")
         computed = self.operations / self.seconds * self.operation_bytes / MIB
         relative = _ROUNDING + _ROUNDING_SECONDS / self.seconds
-        if not agrees(self.mib_per_second, computed, relative=relative, absolute=_ROUNDING_MIB):
-            self.refuse(f"bandwidth {self.mib_per_second} MiB/s is not total divided by time ({computed:.6g} MiB/s)")
+        printed = number(self.bandwidth)
+        if printed is None or not agrees(printed, computed, relative=relative, absolute=rounding_of(self.bandwidth)):
+            self.refuse(f"bandwidth {self.bandwidth[:40]} MiB/s is not total divided by time ({computed:.6g} MiB/s)")
         mode, size, threads = levels.get("mode"), levels.get("object_size_bytes"), levels.get("threads")
         if mode is not None and self.kind != ("write" if mode == "write" else "read"):
             self.refuse(f"the run did {self.kind}s, expected {mode}")
@@ -132,7 +137,7 @@ def read_report(text: str, start: int, file: str) -> tuple[Totals, Series]:
         operations=report.number(f"total_{kind}s_made"),
         operation_bytes=size,
         object_bytes=report.number("object_size") if report.at("object_size").value is not None else size,
-        mib_per_second=report.number("bandwidth"),
+        bandwidth=str(report.at("bandwidth").value),
         threads=report.number("concurrent_ios") if report.at("concurrent_ios").value is not None else None,
         latency_mean=report.number("average_latency"),
         latency_max=report.number("max_latency"),
@@ -140,6 +145,15 @@ def read_report(text: str, start: int, file: str) -> tuple[Totals, Series]:
     )
     rows = report.rows("datas") if report.at("datas").value is not None else []
     return totals, totals.series([(row.number("sec"), row.number("finished")) for row in rows])
+
+
+def kind_of(line: str) -> tuple[str, re.Match[str] | None]:
+    """Return what a line of the text is, and its parts; an empty kind if it is no line of `rados bench`."""
+    line = line.rstrip("\r ")
+    for kind, pattern in _KINDS.items():
+        if (match := pattern.fullmatch(line)) and (kind != STATEMENT or match["label"] in _LABELS):
+            return kind, match
+    return "", None
 
 
 def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
@@ -151,26 +165,21 @@ def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
     lines.pop()  # What follows the last newline: a line without its newline was cut off.
     started, titled = None, False
     rows: list[Row] = []
-    summary: dict[str, float] = {}
+    summary: dict[str, str] = {}
     for position, raw in enumerate(lines, 1):
-        line = raw.rstrip("\r ")
-        if not line or _CHATTER.fullmatch(line) or (_TITLES.fullmatch(line) and not summary):
-            titled = titled or bool(_TITLES.fullmatch(line))
-        elif match := _MAINTAINING.fullmatch(line):
-            if started or titled or summary:
-                raise OutputError("a second run begins: output of two runs is mixed", file=file, line=position)
+        kind, match = kind_of(raw)
+        if kind == CHATTER:
+            continue
+        if wrong := _why_not(kind, match, bool(started), titled, summary):
+            raise OutputError(f"{wrong}: {raw[:120]!r}", file=file, line=position)
+        if kind == ANNOUNCEMENT:
             started = match
-        elif (match := _ROW.fullmatch(line)) and titled and not summary:
+        elif kind == TITLES:
+            titled = True
+        elif kind == ROW:
             rows.append((float(match["sec"]), float(match["finished"])))
-        elif (match := _SUMMARY.fullmatch(line)) and match["label"] in _LABELS:
-            label, value = match["label"], number(match["value"])
-            if label in summary:
-                raise OutputError(f"{label!r} occurs twice: output of two runs is mixed", file=file, line=position)
-            if label in _USED and (value is None or value < 0):
-                raise OutputError(f"{label}: not a number: {match['value'][:40]!r}", file=file, line=position)
-            summary[label] = value or 0.0
         else:
-            raise OutputError(f"not a line of rados bench: {line[:120]!r}", file=file, line=position)
+            summary[match["label"]] = match["value"]
     if not titled and not summary:
         raise OutputError("not output of rados bench", file=file, line=max(1, len(lines)))
     if _LAST not in summary:
@@ -179,7 +188,24 @@ def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
     return totals, totals.series(rows)
 
 
-def _totals(summary: Mapping[str, float], started: re.Match[str] | None, file: str) -> Totals:
+def _why_not(kind: str, match: re.Match[str] | None, started: bool, titled: bool, summary: Mapping[str, str]) -> str:
+    """Return why a line cannot stand where it stands, or nothing."""
+    if not kind:
+        return "not a line of rados bench"
+    if kind == STATEMENT and match["label"] not in summary:
+        value = number(match["value"])
+        wrong = match["label"] in _USED and (value is None or value < 0)
+        return f"{match['label']} is not a number" if wrong else ""
+    mixed = {
+        ANNOUNCEMENT: started or titled or bool(summary),
+        ROW: bool(summary) or not titled,
+        TITLES: bool(summary),
+        STATEMENT: True,
+    }
+    return "output of two runs is mixed" if mixed[kind] else ""
+
+
+def _totals(summary: Mapping[str, str], started: re.Match[str] | None, file: str) -> Totals:
     kinds = [kind for kind in ("write", "read") if f"Total {kind}s made" in summary]
     if len(kinds) != 1:
         raise OutputError("no total of reads or writes made", file=file)
@@ -187,21 +213,21 @@ def _totals(summary: Mapping[str, float], started: re.Match[str] | None, file: s
     needed = {"Total time run", f"{kind.title()} size", "Bandwidth", "Average Latency", "Max latency"}
     if missing := needed - set(summary):
         raise OutputError(f"the summary lacks {', '.join(sorted(missing))}", file=file)
-    size = summary[f"{kind.title()} size"]
+    size = float(summary[f"{kind.title()} size"])
     if started and (started["kind"] != kind or float(started["size"]) != size):
         raise OutputError("the summary is not that of the run that was announced", file=file)
     return Totals(
         file=file,
         kind=kind,
-        seconds=summary["Total time run"],
-        operations=summary[f"Total {kind}s made"],
+        seconds=float(summary["Total time run"]),
+        operations=float(summary[f"Total {kind}s made"]),
         operation_bytes=size,
-        object_bytes=summary.get("Object size", size),
-        mib_per_second=summary["Bandwidth"],
+        object_bytes=float(summary.get("Object size", size)),
+        bandwidth=summary["Bandwidth"],
         threads=float(started["threads"]) if started else None,
-        latency_mean=summary["Average Latency"],
-        latency_max=summary["Max latency"],
-        latency_min=summary[_LAST],
+        latency_mean=float(summary["Average Latency"]),
+        latency_max=float(summary["Max latency"]),
+        latency_min=float(summary[_LAST]),
     )
 
 

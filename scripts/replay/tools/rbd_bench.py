@@ -52,6 +52,11 @@ _PART = re.compile(
 _LOG = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*", re.ASCII)
 # Sixteen cached operations can end before the tool's clock, which ticks every 4 ms, has moved: rate = ops / 0.
 _NO_TIME = re.compile(r"elapsed: +0 +ops: +\d+ +ops/sec: +(?:inf|-?nan) .*", re.ASCII)
+#: What a line is: the header, the columns' titles, a row, the summary, or one of its parts for reads and writes.
+HEADER, TITLES, ROW, SUMMARY, PART = "header", "titles", "row", "summary", "part"
+_KINDS = (
+    (HEADER, _HEADER), (TITLES, _COLUMNS), (ROW, _ROW), (SUMMARY, _SUMMARY), (SUMMARY, _NO_TIME), (PART, _PART),
+)  # fmt: skip
 _UNITS = {None: 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
 _PATTERNS = {"random": "rand", "sequential": "seq", "full sequential": "full-seq"}
 _TYPES = {"rw": "readwrite"}
@@ -122,10 +127,18 @@ class RbdBenchOutput(Reader):
         if levels.get("io_type") != "readwrite":
             # Reads or writes alone also have a share of reads as a level, but the header does not state it.
             levels = {name: level for name, level in levels.items() if name != "rw_mix_read"}
-        return TOOL.read(Run({"stdout": run.text("output")}, 0, levels, {"stdout": run.file("output")}))
+        # A text that somebody copied may lack its last newline.
+        text = f"{run.text('output').rstrip()}\n"
+        return TOOL.read(Run({"stdout": text}, 0, levels, {"stdout": run.file("output")}))
 
 
 TOOL, OVER_TIME, OUTPUT = RbdBench(), RbdBenchOverTime(), RbdBenchOutput()
+
+
+def kind_of(line: str) -> tuple[str, re.Match[str] | None]:
+    """Return what a line of the output is, and its parts; an empty kind if it is no line of `rbd bench`."""
+    line = line.rstrip("\r ")
+    return next(((kind, match) for kind, pattern in _KINDS if (match := pattern.fullmatch(line))), ("", None))
 
 
 def _threads(levels: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
