@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from replay.base import stats
+from replay.claims.workflow.dataset import derive_data_set
 from replay.cli.main import main
-from replay.exchange.importing import walk
 from replay.evidence.pack import verified_members
 from replay.evidence.read import list_raw, verify_all
-from replay.claims.workflow.dataset import derive_data_set
+from replay.exchange.importing import files
 from support.foreign_results import ELBENCHO_HEADER, elbencho_row, job, report, write
 from support.samples import output
 
@@ -149,7 +149,7 @@ def test_every_file_is_accounted_for(tmp_path, benchmarks, monkeypatch):
             "sub/ünï.json": "{}",
         },
     )
-    monkeypatch.setattr(walk, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(files, "MOST_BYTES", 1_000_000)
     (folder / "link.json").symlink_to(outside / "secret.json")
     (folder / "way-out").symlink_to(outside)
     (folder / "loop").symlink_to(folder)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.design.design import digest_of
+from replay.exchange.importing.files import in_order
 from replay.exchange.importing.found import Level, Run
-from replay.exchange.importing.walk import in_order
 
 #: If more options than this differ, they become one factor, so that the names of files do not grow too long.
 MOST_OPTIONS = 3

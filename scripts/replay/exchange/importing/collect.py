@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from replay.exchange.importing.at_once import combined, named_levels, rank
+from replay.exchange.importing.cbt import combined, named_levels, rank
+from replay.exchange.importing.files import LeftOut, SourceFile, files_below
 from replay.exchange.importing.found import Run
 from replay.exchange.importing.recognise import read_outputs, recognise
-from replay.exchange.importing.walk import LeftOut, SourceFile, files_below
 from replay.tools import OutputError
 
 

@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from replay.exchange.importing.files import LeftOut
 from replay.exchange.importing.formats import fio
 from replay.exchange.importing.found import Level, Run
-from replay.exchange.importing.walk import LeftOut
 
 _OUTPUT = re.compile(r"(?:json_)?output\.\d{1,6}(?:\.[^/]+)?", re.ASCII)
 _OF_CBT = re.compile(
