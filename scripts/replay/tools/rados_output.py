@@ -39,7 +39,8 @@ _USED = {
     "Total time run", "Total writes made", "Total reads made", "Write size", "Read size", "Object size", "Bandwidth",
     "Average Latency", "Max latency", "Min latency",
 }  # fmt: skip
-_LAST = "Min latency"
+#: The label with which a summary ends.
+LAST = "Min latency"
 #: By how much the bandwidth may differ from total and time besides its own rounding: times have six digits or decimals.
 _ROUNDING, _ROUNDING_SECONDS = 1e-4, 1e-6
 
@@ -182,7 +183,7 @@ def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
             summary[match["label"]] = match["value"]
     if not titled and not summary:
         raise OutputError("not output of rados bench", file=file, line=max(1, len(lines)))
-    if _LAST not in summary:
+    if LAST not in summary:
         return None, rates(rows, float(started["size"]), file) if started else ()
     totals = _totals(summary, started, file)
     return totals, totals.series(rows)
@@ -227,7 +228,7 @@ def _totals(summary: Mapping[str, str], started: re.Match[str] | None, file: str
         threads=float(started["threads"]) if started else None,
         latency_mean=float(summary["Average Latency"]),
         latency_max=float(summary["Max latency"]),
-        latency_min=float(summary[_LAST]),
+        latency_min=float(summary[LAST]),
     )
 
 

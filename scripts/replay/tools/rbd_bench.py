@@ -36,7 +36,7 @@ _HEADER = re.compile(
     r"pattern (?P<pattern>rand|random|seq|sequential|full-seq|full sequential)",
     re.ASCII,
 )
-_COLUMNS = re.compile(r" +SEC +OPS +OPS/SEC +BYTES/SEC")
+_COLUMNS = re.compile(r" *SEC +OPS +OPS/SEC +BYTES/SEC")
 _RATE = r"(?P<{0}rate>[0-9.eE+]+) +{1}bytes/sec: +(?P<{0}bytes>[0-9.eE+]+)(?: (?P<{0}unit>B|[KMGTP]iB)/s)?"
 _ROW = re.compile(
     r" *(?P<sec>\d{1,9}) +(?P<ops>\d{1,15}) +(?P<rate>[0-9.eE+]+) +(?P<bytes>[0-9.eE+]+)(?: (?P<unit>B|[KMGTP]iB)/s)?",
@@ -137,7 +137,7 @@ TOOL, OVER_TIME, OUTPUT = RbdBench(), RbdBenchOverTime(), RbdBenchOutput()
 
 def kind_of(line: str) -> tuple[str, re.Match[str] | None]:
     """Return what a line of the output is, and its parts; an empty kind if it is no line of `rbd bench`."""
-    line = line.rstrip("\r ")
+    line = line.strip("\r\t ")
     return next(((kind, match) for kind, pattern in _KINDS if (match := pattern.fullmatch(line))), ("", None))
 
 
@@ -164,7 +164,7 @@ class _Parser:
         lines = text.split("\n")
         cut_off = lines.pop()  # What follows the last newline; a line without its newline was cut off.
         for self.line, raw in enumerate(lines, 1):
-            line = raw.rstrip("\r ")
+            line = raw.strip("\r\t ")
             if line and not _LOG.fullmatch(line):
                 self._take(line)
         self.line += 1

@@ -1,16 +1,19 @@
-"""The documents of an imported experiment, in the formats of measured ones, without unknown facts. Pure."""
+"""Writes a data set of imported results: packs, designs, the account of every file. It appears whole or not at all."""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError
+from replay.base.invocation import replay_command
 from replay.base.tables import csv_text
 from replay.design.design import digest_of
 from replay.evidence import durable
@@ -21,193 +24,31 @@ from replay.evidence.read import SEAL
 from replay.evidence.sums import SUMS, sha256, sums_text
 from replay.exchange.importing.arrange import Arranged, Cell
 from replay.exchange.importing.collect import Collected
-from replay.exchange.importing.files import in_order
-from replay.exchange.importing.found import Part
-from replay.exchange.importing.recognise import FAMILIES, roles
-
-#: The protocol of everything that Replay did not measure itself; receipts and sidecars name it as their `origin`.
-IMPORTED = "imported"
-#: Options for the output of results. They do not affect the measurement, and may name a host or a person.
-_NAMES = frozenset(["filename", "directory", "rbdname", "pool", "hostname", "opendir", "filename_format"])
-_TITLES = {"fio": "fio", "rbd-bench": "rbd bench", "rados-bench": "rados bench", "elbencho": "elbencho"}
-_METRICS: tuple[tuple[str, str, str, str, str, bool], ...] = (
-    ("operations_per_second", "iops", "IOPS", "operations_per_second", "higher", True),
-    ("bytes_per_second", "throughput", "Throughput", "bytes_per_second", "higher", False),
-    ("latency_mean_seconds", "latency-mean", "Mean latency", "seconds", "lower", True),
-    ("latency_p50_seconds", "latency-p50", "Median latency", "seconds", "lower", False),
-    ("latency_p95_seconds", "latency-p95", "95th percentile of latency", "seconds", "lower", False),
-    ("latency_p99_seconds", "latency-p99", "99th percentile of latency", "seconds", "lower", True),
-    ("latency_p99_9_seconds", "latency-p99-9", "99.9th percentile of latency", "seconds", "lower", False),
+from replay.exchange.importing.documents import (
+    IMPORTED,
+    Variant,
+    campaign_of,
+    design_of,
+    experiment_name,
+    plan_of,
+    receipt_of,
+    seal_of,
+    sidecar_of,
 )
-
-
-@dataclass(frozen=True)
-class Variant:
-    """A folder that was named: its slug and its label."""
-
-    name: str
-    label: str
-
-
-def experiment_name(tool: str) -> str:
-    """Return the name of the experiment of a tool's results. No configured experiment begins like this."""
-    return f"{IMPORTED}-{FAMILIES[tool]}"
-
-
-def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]:
-    """Return the content of `design-<digest>.json`: everything that deriving needs."""
-    present = {cell.variant for cell in arranged.cells}
-    compared = [one for one in variants if one.name in present]
-    stated = {name for cell in arranged.cells for name in cell.run.metrics}
-    shared = {name: text for name, text in arranged.shared.items() if name not in _NAMES}
-    return {
-        "schema_version": 1,
-        "origin": IMPORTED,
-        "experiment": experiment_name(arranged.tool),
-        "title": f"Imported results of {_TITLES[FAMILIES[arranged.tool]]}",
-        "scale": IMPORTED,
-        "protocol": IMPORTED,
-        "tool": arranged.tool,
-        "sources": [],
-        "x_factor": arranged.x_factor,
-        "x_label": arranged.x_label,
-        "x_unit": arranged.x_unit,
-        "workload_factors": list(arranged.workload_factors),
-        "factors": {name: list(levels) for name, levels in arranged.factors.items()},
-        "options": shared,
-        "variants": [
-            {
-                "name": one.name,
-                "label": one.label,
-                "reference": len(compared) > 1 and index == 0,
-                "control": False,
-                **_options_of(arranged.of_variant.get(one.name, {})),
-            }
-            for index, one in enumerate(compared)
-        ],
-        "metrics": [
-            {"metric": metric, "name": name, "title": title, "unit": unit, "better": better, "ratio": ratio}
-            for metric, name, title, unit, better, ratio in _METRICS
-            if metric in stated
-        ],
-        "ratio_direction": "variant/reference",
-        "cells": {
-            cell.cell_id: {"point": cell.point, "variant": cell.variant, "levels": dict(cell.levels)}
-            for cell in arranged.cells
-        },
-        "levels": {name: dict(found) for name, found in arranged.words.items()},
-        "skipped": [],
-    }
-
-
-def _options_of(options: Mapping[str, str]) -> dict[str, Any]:
-    told = {name: text for name, text in options.items() if name not in _NAMES}
-    return {"options": told} if told else {}
-
-
-def plan_of(block: int, cells: Iterable[Cell]) -> str:
-    """Return the digest that names a block's pack; it covers the block's number, its cells and the originals."""
-    of_cells = [[cell.cell_id, [[one.sha256, list(one.ranges)] for one in cell.run.parts]] for cell in cells]
-    return digest_of({"block": block, "origin": IMPORTED, "cells": sorted(of_cells)})
-
-
-def sidecar_of(
-    cell: Cell, experiment: str, label: str, files: Mapping[str, str], folders: Sequence[str]
-) -> dict[str, Any]:
-    """Return a cell's sidecar. `files`: names by role; `folders`: the names of the folders that were given."""
-    run = cell.run
-    return {
-        "schema_version": 1,
-        "origin": IMPORTED,
-        "experiment": experiment,
-        "block": cell.block,
-        "point": cell.point,
-        "variant": cell.variant,
-        "label": label,
-        "attempt": 1,
-        "cell_id": cell.cell_id,
-        "levels": dict(cell.levels),
-        "options": dict(run.options),
-        "protocol": IMPORTED,
-        "tool": run.tool,
-        "files": dict(files),
-        "sources": [
-            {
-                "folder": folders[part.folder],
-                "path": part.path,
-                "sha256": part.sha256,
-                "bytes": part.size,
-                **({} if part.whole else {"byte_ranges": [list(one) for one in part.ranges]}),
-            }
-            for part in run.parts
-        ],
-        "valid": True,
-        "invalid": None,
-        **({"job": run.job} if run.job else {}),
-        **({"ended_at": run.reported_at} if run.reported_at else {}),
-        **({"versions": {"tool": run.version}} if run.version else {}),
-    }
-
-
-def seal_of(cells: Sequence[Cell], experiment: str) -> dict[str, Any]:
-    """Return `attempt.json` of the variants of a point that make one repetition."""
-    first = cells[0]
-    return {
-        "schema_version": 1,
-        "origin": IMPORTED,
-        "experiment": experiment,
-        "block": first.block,
-        "point": first.point,
-        "attempt": 1,
-        "order": [cell.variant for cell in cells],
-        "cells": {cell.variant: cell.cell_id for cell in cells},
-        "status": "complete",
-        "valid": True,
-        "invalid": [],
-        **_latest(cells),
-    }
-
-
-def receipt_of(cells: Sequence[Cell], experiment: str, design: str, plan: str) -> dict[str, Any]:
-    """Return the receipt of a block: that it was imported, and by which design and plan."""
-    return {
-        "schema_version": 1,
-        "origin": IMPORTED,
-        "experiment": experiment,
-        "block": cells[0].block,
-        "design": design,
-        "plan": plan,
-        "sets": sorted({cell.point for cell in cells}),
-        "skipped": [],
-        **_latest(cells),
-    }
-
-
-def _latest(cells: Iterable[Cell]) -> dict[str, str]:
-    moments = [cell.run.reported_at for cell in cells if cell.run.reported_at]
-    return {"ended_at": max(moments)} if moments else {}
-
-
-def campaign_of(data_set: str, label: str, experiments: Iterable[Arranged]) -> dict[str, Any]:
-    """Return `campaign.json`: what a person should know about the whole data set."""
-    versions = sorted({cell.run.version for one in experiments for cell in one.cells if cell.run.version})
-    return {
-        "schema_version": 1,
-        "origin": IMPORTED,
-        "data_set": data_set,
-        "label": label,
-        "limitation": "Imported, not measured by Replay: what the files do not say is not known.",
-        "setup": {"tool_versions": ", ".join(versions)} if versions else {},
-    }
-
+from replay.exchange.importing.files import in_order
+from replay.exchange.importing.recognise import roles
+from replay.exchange.importing.runs import Part
 
 #: A table, not JSON: the deck publishes the JSON files of a data set, and names of files may reveal too much.
 ACCOUNT = "imported.csv"
-ACCOUNT_HEADER = ("folder", "path", "sha256", "bytes", "experiment", "runs", "left_out")
+ACCOUNT_HEADER = ("folder", "path", "sha256", "bytes", "experiment", "runs", "left_out", "notes")
 ORIGINALS = "originals"
+#: The last file that deriving makes.
+MANIFEST = "manifest.json"
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 _SUFFIXES = {
-    "fio_report": "result.json", "rbd_bench_output": "stdout", "rados_bench_output": "result", "elbencho_row": "csv",
+    "fio_report": "result.json", "fio_text": "txt", "rbd_bench_output": "stdout", "rados_bench_output": "result",
+    "elbencho_row": "csv",
 }  # fmt: skip
 
 
@@ -222,27 +63,54 @@ def write_data_set(
 
     Raises EvidenceError naming a file that changed while it was imported.
     """
-    if data_set.exists():
-        raise ConfigurationError(
-            "there is already a data set of this name, and evidence is never overwritten",
-            where=data_set,
-            next_step="choose another name with --data, or move that folder away",
-        )
     working = data_set.with_name(f".{data_set.name}.{IMPORTED}")
-    durable.remove_tree(working)
     try:
-        working.mkdir(parents=True)
-        for one in experiments:
-            _write_experiment(working / experiment_name(one.tool), one, variants, collected)
-        durable.write_synced(working / ACCOUNT, _account(variants, experiments, collected).encode())
-        durable.write_synced(working / CAMPAIGN, pretty_json(campaign_of(data_set.name, label, experiments)))
-        durable.put_in_place(working, data_set)
+        data_set.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(data_set.parent):
+            _require_new(data_set)
+            # What an import left that was killed.
+            durable.remove_tree(working)
+            try:
+                working.mkdir()
+                for one in experiments:
+                    _write_experiment(working / experiment_name(one.tool), one, variants, collected)
+                durable.write_synced(working / ACCOUNT, _account(variants, experiments, collected).encode())
+                durable.write_synced(working / CAMPAIGN, pretty_json(campaign_of(data_set.name, label, experiments)))
+                durable.put_in_place(working, data_set)
+            finally:
+                durable.remove_tree(working)
     except OSError as error:
         raise ConfigurationError(
             f"cannot be written: {error.strerror}", where=data_set, next_step="check the space and the permissions"
         ) from error
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let imports into one folder write one after the other. The lock ends with the process."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
     finally:
-        durable.remove_tree(working)
+        os.close(descriptor)
+
+
+def _require_new(data_set: Path) -> None:
+    """Refuse a name that is taken. An import that was interrupted after its evidence was whole lacks only tables."""
+    if not data_set.exists():
+        return
+    if (data_set / ACCOUNT).exists() and not (data_set / MANIFEST).exists():
+        raise ConfigurationError(
+            "this was imported, but its tables were not made",
+            where=data_set,
+            next_step=f"make them: {replay_command('derive', '--data', data_set.name)}",
+        )
+    raise ConfigurationError(
+        "there is already a data set of this name, and evidence is never overwritten",
+        where=data_set,
+        next_step="choose another name with --data, or move that folder away",
+    )
 
 
 def _write_experiment(directory: Path, arranged: Arranged, variants: Sequence[Variant], collected: Collected) -> None:
@@ -280,15 +148,16 @@ def _files_of_block(
         folder = f"block-{of_set[0].block:02d}/{point}/attempt-1"
         for cell in of_set:
             files = {}
-            for role, part in zip(roles(), cell.run.parts, strict=False):
-                name = (
-                    f"{cell.variant}.{role.removeprefix('output').removeprefix('-') or '1'}.{_SUFFIXES[cell.run.tool]}"
-                )
+            outputs = roles()
+            for part in cell.run.parts:
+                role = part.role or next(outputs)
+                middle = part.role or role.removeprefix("output").removeprefix("-") or "1"
+                name = f"{cell.variant}.{middle}.{'log' if part.role else _SUFFIXES[cell.run.tool]}"
                 files[role] = name
                 found[f"{folder}/{name}"] = part
                 if not part.whole and part.sha256 not in packed:
                     packed.add(part.sha256)
-                    found[_original(part)] = Part(part.folder, part.path, part.sha256, part.size, ((0, part.size),))
+                    found[_original(part)] = replace(part, ranges=((0, part.size),), encoding="utf-8")
             sidecar = sidecar_of(cell, experiment, labels[cell.variant], files, folders)
             found[f"{folder}/{cell.variant}.json"] = pretty_json(sidecar)
         found[f"{folder}/{SEAL}"] = pretty_json(seal_of(of_set, experiment))
@@ -338,6 +207,7 @@ def _read_again(part: Part, collected: Collected) -> bytes:
 def _account(variants: Sequence[Variant], experiments: Sequence[Arranged], collected: Collected) -> str:
     """Return the content of `imported.csv`: a row for every imported file, and for every reason to leave one out."""
     taken: dict[tuple[int, str], list[str]] = {}
+    notes: dict[tuple[int, str], dict[str, None]] = {}
     runs: Counter[tuple[int, str]] = Counter()
     for arranged in experiments:
         for cell in arranged.cells:
@@ -345,9 +215,10 @@ def _account(variants: Sequence[Variant], experiments: Sequence[Arranged], colle
                 key = (part.folder, part.path)
                 runs[key] += 1
                 taken[key] = [part.sha256, str(part.size), experiment_name(arranged.tool)]
+                notes.setdefault(key, {}).update(dict.fromkeys(() if part.role else cell.run.notes))
     rows = [
-        *((*key, *facts, str(runs[key]), "") for key, facts in taken.items()),
-        *((one.folder, one.path, "", "", "", "0", one.why) for one in collected.left_out),
+        *((*key, *facts, str(runs[key]), "", "; ".join(notes[key])) for key, facts in taken.items()),
+        *((one.folder, one.path, "", "", "", "0", one.why, "") for one in collected.left_out),
     ]
     rows.sort(key=lambda row: (row[0], in_order(row[1]), row[6]))
     return csv_text([ACCOUNT_HEADER, *([variants[row[0]].label, *row[1:]] for row in rows)])

@@ -1,0 +1,229 @@
+"""The documents of an imported experiment, in the formats of measured ones, without unknown facts. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from replay.derive.configured import ADDED
+from replay.design.design import digest_of
+from replay.exchange.importing.arrange import Arranged, Cell
+from replay.exchange.importing.recognise import FAMILIES
+
+#: The protocol of everything that Replay did not measure itself; receipts and sidecars name it as their `origin`.
+IMPORTED = "imported"
+#: Options for the output of results. They do not affect the measurement, and may name a host or a person.
+_NAMES = frozenset({
+    "filename", "directory", "rbdname", "pool", "hostname", "opendir", "filename_format", "command target",
+})  # fmt: skip
+_TITLES = {
+    "fio": "fio", "fio-text": "fio's text", "rbd-bench": "rbd bench", "rados-bench": "rados bench",
+    "elbencho": "elbencho",
+}  # fmt: skip
+_METRICS: tuple[tuple[str, str, str, str, str, bool], ...] = (
+    ("operations_per_second", "iops", "IOPS", "operations_per_second", "higher", True),
+    ("bytes_per_second", "throughput", "Throughput", "bytes_per_second", "higher", False),
+    ("latency_mean_seconds", "latency-mean", "Mean latency", "seconds", "lower", True),
+    ("latency_p50_seconds", "latency-p50", "Median latency", "seconds", "lower", False),
+    ("latency_p95_seconds", "latency-p95", "95th percentile of latency", "seconds", "lower", False),
+    ("latency_p99_seconds", "latency-p99", "99th percentile of latency", "seconds", "lower", True),
+    ("latency_p99_9_seconds", "latency-p99-9", "99.9th percentile of latency", "seconds", "lower", False),
+)
+#: Reads and writes of a mix are apart: a rate and a latency of both together say little of either.
+_OF_A_MIX = tuple(
+    (f"{which}_{metric}", f"{which}-{name}", f"{title} of {which}s", unit, better, False)
+    for metric, name, title, unit, better, _ in _METRICS
+    for which in ("read", "write")
+)
+#: Drawn over time if the outputs say what happened in between: in bins of a second.
+_OVER_TIME: tuple[tuple[str, str, str, str, str], ...] = (
+    ("operations_per_second", "iops-over-time", "IOPS over time", "operations_per_second", "higher"),
+    ("latency_seconds", "latency-over-time", "Latency over time", "seconds", "lower"),
+)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A folder that was named: its slug and its label."""
+
+    name: str
+    label: str
+
+
+def experiment_name(tool: str) -> str:
+    """Return the name of the experiment of a tool's results. No configured experiment begins like this."""
+    return f"{IMPORTED}-{FAMILIES[tool]}"
+
+
+def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]:
+    """Return the content of `design-<digest>.json`: everything that deriving needs."""
+    present = {cell.variant for cell in arranged.cells}
+    compared = [one for one in variants if one.name in present]
+    shared = {name: text for name, text in arranged.shared.items() if name not in _NAMES}
+    return {
+        "schema_version": 1,
+        "origin": IMPORTED,
+        "experiment": experiment_name(arranged.tool),
+        "title": f"Imported results of {_TITLES[FAMILIES[arranged.tool]]}",
+        "scale": IMPORTED,
+        "protocol": IMPORTED,
+        "tool": arranged.tool,
+        "sources": [],
+        "x_factor": arranged.x_factor,
+        "x_label": arranged.x_label,
+        "x_unit": arranged.x_unit,
+        "workload_factors": list(arranged.workload_factors),
+        "factors": {name: list(levels) for name, levels in arranged.factors.items()},
+        "options": shared,
+        "variants": [
+            {
+                "name": one.name,
+                "label": one.label,
+                "reference": len(compared) > 1 and index == 0,
+                "control": False,
+                **_options_of(arranged.of_variant.get(one.name, {})),
+            }
+            for index, one in enumerate(compared)
+        ],
+        "metrics": _metrics(arranged),
+        **({"notes": notes} if (notes := notes_of(arranged)) else {}),
+        "ratio_direction": "variant/reference",
+        "cells": {
+            cell.cell_id: {"point": cell.point, "variant": cell.variant, "levels": dict(cell.levels)}
+            for cell in arranged.cells
+        },
+        "levels": {name: dict(found) for name, found in arranged.words.items()},
+        "skipped": [],
+    }
+
+
+def _metrics(arranged: Arranged) -> list[dict[str, Any]]:
+    """Return the metrics to draw. A chart of which no run states anything is left out."""
+    stated = {name for cell in arranged.cells for name in cell.run.metrics}
+    over_time = {name for cell in arranged.cells for name in cell.run.series}
+    keys = ("metric", "name", "title", "unit", "better")
+    found = [
+        {**dict(zip(keys, row[:5], strict=True)), "ratio": row[5], ADDED: True}
+        for row in (*_METRICS, *_OF_A_MIX)
+        if row[0] in stated
+    ]
+    return found + [
+        {**dict(zip(keys, row, strict=True)), "series": True, "bin_seconds": 1, "x_label": "Time"}
+        for row in _OVER_TIME
+        if row[0] in over_time
+    ]
+
+
+def notes_of(arranged: Arranged) -> list[dict[str, Any]]:
+    """Return what a person should know about runs, and at which points: each note once."""
+    found: dict[str, dict[str, int]] = {}
+    for cell in arranged.cells:
+        for note in cell.run.notes:
+            points = found.setdefault(note, {})
+            points[cell.point] = points.get(cell.point, 0) + 1
+    return [{"note": note, "runs": sum(points.values()), "points": list(points)} for note, points in found.items()]
+
+
+def _options_of(options: Mapping[str, str]) -> dict[str, Any]:
+    told = {name: text for name, text in options.items() if name not in _NAMES}
+    return {"options": told} if told else {}
+
+
+def plan_of(block: int, cells: Iterable[Cell]) -> str:
+    """Return the digest that names a block's pack; it covers the block's number, its cells and the originals."""
+    of_cells = [[cell.cell_id, [[part.sha256, list(part.ranges)] for part in cell.run.parts]] for cell in cells]
+    return digest_of({"block": block, "origin": IMPORTED, "cells": sorted(of_cells)})
+
+
+def sidecar_of(
+    cell: Cell, experiment: str, label: str, files: Mapping[str, str], folders: Sequence[str]
+) -> dict[str, Any]:
+    """Return a cell's sidecar. `files`: names by role; `folders`: the names of the folders that were given."""
+    run = cell.run
+    return {
+        "schema_version": 1,
+        "origin": IMPORTED,
+        "experiment": experiment,
+        "block": cell.block,
+        "point": cell.point,
+        "variant": cell.variant,
+        "label": label,
+        "attempt": 1,
+        "cell_id": cell.cell_id,
+        "levels": dict(cell.levels),
+        "options": dict(run.options),
+        "protocol": IMPORTED,
+        "tool": run.tool,
+        "files": dict(files),
+        "sources": [
+            {
+                "folder": folders[part.folder],
+                "path": part.path,
+                "sha256": part.sha256,
+                "bytes": part.size,
+                **({} if part.whole else {"byte_ranges": [list(one) for one in part.ranges]}),
+                **({} if part.encoding == "utf-8" else {"encoding": part.encoding}),
+            }
+            for part in run.parts
+        ],
+        "valid": True,
+        "invalid": None,
+        **({"job": run.job} if run.job else {}),
+        **({"job_in_a_row": run.place} if run.place else {}),
+        **({"notes": list(run.notes)} if run.notes else {}),
+        **({"ended_at": run.reported_at} if run.reported_at else {}),
+        **({"versions": {"tool": run.version}} if run.version else {}),
+    }
+
+
+def seal_of(cells: Sequence[Cell], experiment: str) -> dict[str, Any]:
+    """Return `attempt.json` of the variants of a point that make one repetition."""
+    first = cells[0]
+    return {
+        "schema_version": 1,
+        "origin": IMPORTED,
+        "experiment": experiment,
+        "block": first.block,
+        "point": first.point,
+        "attempt": 1,
+        "order": [cell.variant for cell in cells],
+        "cells": {cell.variant: cell.cell_id for cell in cells},
+        "status": "complete",
+        "valid": True,
+        "invalid": [],
+        **_latest(cells),
+    }
+
+
+def receipt_of(cells: Sequence[Cell], experiment: str, design: str, plan: str) -> dict[str, Any]:
+    """Return the receipt of a block: that it was imported, and by which design and plan."""
+    return {
+        "schema_version": 1,
+        "origin": IMPORTED,
+        "experiment": experiment,
+        "block": cells[0].block,
+        "design": design,
+        "plan": plan,
+        "sets": sorted({cell.point for cell in cells}),
+        "skipped": [],
+        **_latest(cells),
+    }
+
+
+def _latest(cells: Iterable[Cell]) -> dict[str, str]:
+    moments = [cell.run.reported_at for cell in cells if cell.run.reported_at]
+    return {"ended_at": max(moments)} if moments else {}
+
+
+def campaign_of(data_set: str, label: str, experiments: Iterable[Arranged]) -> dict[str, Any]:
+    """Return `campaign.json`: what a person should know about the whole data set."""
+    versions = sorted({cell.run.version for one in experiments for cell in one.cells if cell.run.version})
+    return {
+        "schema_version": 1,
+        "origin": IMPORTED,
+        "data_set": data_set,
+        "label": label,
+        "limitation": "Imported, not measured by Replay: what the files do not say is not known.",
+        "setup": {"tool_versions": ", ".join(versions)} if versions else {},
+    }
