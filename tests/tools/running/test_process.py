@@ -11,9 +11,9 @@ import textwrap
 import pytest
 
 from replay.base.errors import RefusedError, ReplayError
-from replay.ownership.slot import SlotLock
 from replay.cluster.running.process import run_tool
 from replay.cluster.running.together import run_together
+from replay.ownership.slot import SlotLock
 from support.patience import patient, wait_until
 from support.programs import descendants, is_running
 

@@ -18,8 +18,8 @@ from replay.measure.samplers.machine import MachineSampler, Reading
 from replay.ownership.slot import SlotLock
 from replay.protocols.targets.rados_objects import hide_host
 from replay.tools import OutputError, render
+from replay.tools.base import role_of
 from replay.tools.rados_bench import RadosBench, mode_of
-from replay.tools.rados_output import role_of
 
 #: Time on top of a run's seconds: for connecting, and for operations in flight when the time is over.
 PATIENCE_SECONDS = 60.0
