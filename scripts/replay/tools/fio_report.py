@@ -167,12 +167,14 @@ def _direction(stats: Place, *, foreign: bool) -> Direction:
 def _io_bytes(stats: Place, seconds: float, foreign: bool) -> float:
     """Return the bytes that were moved. fio 2 reports them in KiB, and old releases of fio 3 the rate only in KiB/s.
 
-    Which of both it is follows from the rate, which always was in KiB/s.
+    Which of both it is follows from the rate, which always was in KiB/s, or from nanoseconds, which only fio 3 has.
     """
     moved = stats.number("io_bytes")
     if not foreign or stats.at("bw_bytes").value is not None:
         if not agrees(stats.number("bw_bytes"), moved / seconds, relative=_ROUNDING, absolute=1.0):
             stats.refuse("bw_bytes is not io_bytes divided by runtime")
+        return moved
+    if stats.at("bw").value is None and stats.at("clat_ns").value is not None:
         return moved
     rate = 1024 * stats.number("bw")
     for unit in (1, 1024):

@@ -18,6 +18,7 @@ from replay.tools import OutputError
 _LOG_ENDINGS = {"iops": ("iops",), "bw": ("bw",), "lat": ("clat", "lat")}
 _LOG_NAME = re.compile(r"(?P<begin>.+)_(?P<ending>iops|bw|clat|lat)(?:\.(?P<number>\d{1,6}))?\.log", re.ASCII)
 _SNIFFED = 200
+_SAME_RUN = "it contains the same run as "
 
 
 @dataclass
@@ -65,7 +66,7 @@ def collect(folders: list[Path], unpacked: Path, tell: Callable[[str], None] = l
             text = b"".join(run.parts[0].cut(content).split())
             key = (one.folder, run.tool, hashlib.sha256(text).hexdigest())
             if first := texts.get(key):
-                why = "it contains a run twice" if first == one.path else f"it contains the same run as {first}"
+                why = "it contains a run twice" if first == one.path else f"{_SAME_RUN}{first}"
                 found.left_out.append(LeftOut(one.folder, one.path, why))
             else:
                 texts[key] = one.path
@@ -77,12 +78,15 @@ def collect(folders: list[Path], unpacked: Path, tell: Callable[[str], None] = l
 
 
 def _failed(left_out: Iterable[LeftOut]) -> Mapping[Folder, Mapping[Output, str]]:
-    """Return by folder which outputs of a run hold none, and why; copies of others and CBT's own files do not count."""
+    """Return by folder which outputs of a run hold none, and why; copies and CBT's own files do not count."""
     failed: dict[Folder, dict[Output, str]] = {}
     for one in left_out:
-        output = output_of(one.path)
-        if output and not one.why.startswith(("it contains", "CBT's own")):
-            failed.setdefault((one.folder, one.path.rpartition("/")[0]), {})[output] = one.why
+        output, above = output_of(one.path), one.path.rpartition("/")[0]
+        copied = one.why.removeprefix(_SAME_RUN) if one.why.startswith(_SAME_RUN) else ""
+        # Two outputs of one run cannot be the same: then one of them is lost.
+        twice = copied.rpartition("/")[0] == above and output_of(copied) != output
+        if output and (twice or not (copied or one.why.startswith("CBT's own"))):
+            failed.setdefault((one.folder, above), {})[output] = one.why
     return failed
 
 

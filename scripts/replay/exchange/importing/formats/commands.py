@@ -35,7 +35,7 @@ def last_command(text: str, program: str, *needed: str) -> list[str]:
 
 def option(words: Sequence[str], *names: str) -> str | None:
     """Return an option's value: of `--name value`, `--name=value`, `-n value` or `-nvalue`."""
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words[1:], ""], strict=False):
         name, sign, value = word.partition("=")
         if name in names:
             return value if sign else following

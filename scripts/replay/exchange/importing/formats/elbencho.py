@@ -88,7 +88,7 @@ def _options(fields: Mapping[str, str]) -> dict[str, str]:
     options = {name: fields[name] for name in _OPTIONS if fields.get(name)}
     words = _WORD.findall(fields.get("command", ""))[1:]
     targets = []
-    for word, following in zip(words, [*words[1:], "--"], strict=True):
+    for word, following in zip(words, [*words[1:], "--"], strict=False):
         name, sign, value = word.lstrip("-").partition("=")
         if not word.startswith("-"):
             targets += [word] if word.startswith("/") else []

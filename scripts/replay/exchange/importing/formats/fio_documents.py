@@ -51,7 +51,7 @@ def reports_in(text: str) -> Iterator[Report | NotTaken]:
         found = inside if any(isinstance(one, Report) for one in inside) else found
     reports = [one for one in found if isinstance(one, Report)]
     yield from (one for one in found if isinstance(one, NotTaken))
-    for report, following in zip(reports, [*reports[1:], None], strict=True):
+    for report, following in zip(reports, [*reports[1:], None], strict=False):
         if following is None or not _continues(report, following):
             yield report
 

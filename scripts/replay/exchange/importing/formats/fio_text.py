@@ -12,7 +12,7 @@ from replay.tools.base import UNSTATED, number
 from replay.tools.fio_text import Section, sections
 
 _KNOWN = re.compile(r"\(groupid=\d+, jobs=\d+\): err= *\d|(?:^|\W)[345];fio-\d[^;\s]*;[^;\n]*;\d+;\d+;\d")
-_BANNER = re.compile(r"\bfio-\d+\.\d+\S*[ \t\r]*$", re.MULTILINE)
+_BANNER = re.compile(r"\bfio-\d+\.\d+[^;\s]*[ \t\r]*$", re.MULTILINE)
 _STATUS = re.compile(r"^.*Run status group \d", re.MULTILINE)
 _STARTED = re.compile(r"\bStarting (?:(\d+) (?:process|thread)\w*)(?: and (\d+) (?:process|thread)\w*)?")
 
