@@ -12,12 +12,11 @@ import pytest
 
 from replay.base.errors import EvidenceError
 from replay.evidence.documents import pretty_json
+from replay.evidence.durable import SUMS, Store, read_sums
 from replay.evidence.evidence import BlockWriter, record_design
 from replay.evidence.pack import pack_name
 from replay.evidence.read import list_raw
 from replay.evidence.seal import recover, seal
-from replay.evidence.store import Store
-from replay.evidence.sums import SUMS, read_sums
 from support.evidence import evidence_of, members_of
 
 PLAN, OTHER = "0123456789ab", "ba9876543210"

@@ -10,8 +10,8 @@ import pytest
 
 from replay.base.errors import EvidenceError
 from replay.evidence.command import main
+from replay.evidence.durable import SUMS, sha256
 from replay.evidence.pack import members, write_pack
-from replay.evidence.sums import SUMS, sha256
 from support.evidence import evidence_of, pack_again
 from support.rawtree import RawTree
 

@@ -20,9 +20,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from replay.evidence.durable import read_sums
 from replay.evidence.history import History
 from replay.evidence.pack import write_pack
-from replay.evidence.sums import read_sums
 
 VARIANTS = (
     {"name": "without-journal", "label": "Without journal", "reference": True, "control": False},

@@ -12,9 +12,9 @@ from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import benchmarks_directory
 from replay.evidence.arguments import COMMAND
 from replay.evidence.documents import parse_json
+from replay.evidence.durable import SUMS, read_sums
 from replay.evidence.pack import PACK, verified_members
 from replay.evidence.read import ATTEMPT, SEAL, Folder, OpenBlock, Pack, list_raw, verify
-from replay.evidence.sums import SUMS, read_sums
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

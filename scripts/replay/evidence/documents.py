@@ -11,7 +11,7 @@ from typing import Any
 from replay.base import fast_json
 from replay.base.errors import EvidenceError
 from replay.design.design import canonical_json
-from replay.evidence.sums import RESTORE
+from replay.evidence.durable import RESTORE
 
 
 def pretty_json(value: Any) -> bytes:

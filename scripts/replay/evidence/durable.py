@@ -1,12 +1,16 @@
-"""Crash-safe writing: a file or folder appears complete, by a rename, or not at all.
-
-Until it is complete it has the working name `.<name>.partial`; readers skip every name that begins with a dot.
-"""
+"""Durable records: a file or folder appears whole or not at all, and SHA256SUMS lists it."""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import hashlib
 import os
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from replay.base.errors import EvidenceError
 
 
 def working_name(path: Path) -> Path:
@@ -86,3 +90,160 @@ def remove_tree(path: Path) -> None:
         path.rmdir()
     else:
         path.unlink(missing_ok=True)
+
+
+SUMS = "SHA256SUMS"
+RESTORE = "restore it from git or from a copy; raw output is never edited"
+_LINE = re.compile(r"([0-9a-f]{64}) [ *]([^\n]+)", re.ASCII)
+
+
+@contextlib.contextmanager
+def locked(raw: str | Path, *, shared: bool = False) -> Iterator[None]:
+    """Lock `evidence/`, alone for writing or `shared` for reading, so that nobody sees a half-finished step.
+
+    Raises FileNotFoundError if there is no such folder.
+    """
+    descriptor = os.open(raw, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def sha256(content: bytes) -> str:
+    """Return the SHA-256 of some bytes, in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def read_sums(folder: str | Path) -> dict[str, str]:
+    """Return path to digest from a folder's SHA256SUMS.
+
+    Raises EvidenceError if it is missing, or naming a malformed line.
+    """
+    path = f"{folder}/{SUMS}"
+    try:
+        return parse_sums(Path(path).read_bytes(), path)
+    except OSError as error:
+        what = "there is no such file" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+        raise EvidenceError(what, where=path, next_step=RESTORE) from None
+
+
+def parse_sums(content: bytes, where: str) -> dict[str, str]:
+    """Return path to digest from the output of `sha256sum`. Raises EvidenceError naming a malformed line."""
+    sums: dict[str, str] = {}
+    lines = content.decode("utf-8", errors="replace").split("\n")
+    if lines.pop():
+        raise EvidenceError("the last line is cut off", where=f"{where}:{len(lines) + 1}", next_step=RESTORE)
+    for number, line in enumerate(lines, 1):
+        match = _LINE.fullmatch(line)
+        if match is None or match[2].startswith("/") or ".." in match[2].split("/"):
+            raise EvidenceError("not a line of sha256sum", where=f"{where}:{number}", next_step=RESTORE)
+        if sums.setdefault(match[2], match[1]) != match[1]:
+            raise EvidenceError(f"two digests for {match[2]}", where=f"{where}:{number}", next_step=RESTORE)
+    return sums
+
+
+def sums_text(sums: Mapping[str, str]) -> bytes:
+    """Return the content of SHA256SUMS, in the given order."""
+    return "".join(f"{digest}  {name}\n" for name, digest in sums.items()).encode()
+
+
+def add_sums(folder: Path, added: Mapping[str, str]) -> None:
+    """Add files to a folder's SHA256SUMS, and create it if it is missing. The caller holds `locked(raw)`.
+
+    Raises EvidenceError naming a file that is already listed with another digest.
+    """
+    known = read_sums(folder) if (folder / SUMS).exists() else {}
+    for name, digest in added.items():
+        if known.get(name, digest) != digest:
+            raise EvidenceError(f"{SUMS} already lists it with another digest", where=folder / name, next_step=RESTORE)
+    if added.items() - known.items():
+        replace(folder / SUMS, sums_text({**known, **added}))
+
+
+class Store:
+    """A folder with its own SHA256SUMS. `raw` is the folder to lock while a record is added."""
+
+    def __init__(self, folder: Path, raw: Path) -> None:
+        self.folder = folder
+        self.raw = raw
+
+    def add_file(self, name: str, content: bytes) -> Path:
+        """Add a file; return its path. If it already exists with this content, change nothing.
+
+        Raises EvidenceError if it exists with other content: evidence is never overwritten.
+        """
+        path = self.folder / name
+        if path.exists():
+            if path.read_bytes() == content:
+                return path
+            raise EvidenceError(
+                "this evidence exists already and differs", where=path, next_step="measure into a new data set"
+            )
+        make_directory(path.parent)
+        write_synced(working_name(path), content)
+        sync_directory(path.parent)  # what SHA256SUMS lists must be found, even after a power cut
+        self._put_in_place(path, {name: sha256(content)})
+        return path
+
+    def begin_folder(self, name: str) -> Path:
+        """Create the working folder of a record, to be filled with `write_synced`; return its path.
+
+        Raises FileExistsError if the record exists already.
+        """
+        path = self.folder / name
+        make_directory(path.parent)
+        if path.exists():
+            raise FileExistsError(path)
+        working = working_name(path)
+        working.mkdir()
+        sync_directory(path.parent)
+        return working
+
+    def finish_folder(self, name: str) -> Path:
+        """List all files in a record's working folder, give the folder its final name, and return its path."""
+        path = self.folder / name
+        working = working_name(path)
+        for cut_short in working.glob(".*.partial"):
+            cut_short.unlink()
+        sync_directory(working)
+        files = sorted(one for one in working.iterdir() if one.is_file())
+        self._put_in_place(path, {f"{name}/{one.name}": sha256(one.read_bytes()) for one in files})
+        return path
+
+    def unfinished(self) -> Iterator[Path]:
+        """Yield the outermost files and folders that have a working name."""
+        yield from _working(self.folder)
+
+    def is_listed(self, working: Path) -> bool:
+        """Return whether SHA256SUMS lists a record under a working name: every file, with its present content."""
+        sums = read_sums(self.folder) if (self.folder / SUMS).exists() else {}
+        name = finished_name(working).relative_to(self.folder).as_posix()
+        if working.is_dir():
+            files = {f"{name}/{one.name}": one for one in working.iterdir()}
+            listed = {path for path in sums if path.startswith(f"{name}/")}
+            return bool(listed) and listed == files.keys() and all(_is(files[path], sums[path]) for path in listed)
+        return name in sums and _is(working, sums[name])
+
+    def give_name(self, working: Path) -> None:
+        """Give a listed record its final name."""
+        with locked(self.raw):
+            put_in_place(working, finished_name(working))
+
+    def _put_in_place(self, path: Path, sums: dict[str, str]) -> None:
+        with locked(self.raw):
+            add_sums(self.folder, sums)
+            put_in_place(working_name(path), path)
+
+
+def _is(path: Path, digest: str) -> bool:
+    return path.is_file() and sha256(path.read_bytes()) == digest
+
+
+def _working(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if is_working(path.name):
+            yield path
+        elif path.is_dir() and not path.name.startswith("."):
+            yield from _working(path)

@@ -11,10 +11,10 @@ from typing import Any
 
 from replay.evidence import durable
 from replay.evidence.documents import design_file, pretty_json
+from replay.evidence.durable import Store
 from replay.evidence.history import History
 from replay.evidence.pack import pack_name
 from replay.evidence.read import SEAL
-from replay.evidence.store import Store
 
 
 def record_design(raw: Path, public: Mapping[str, Any], digest: str) -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from replay.evidence.sums import SUMS
+from replay.evidence.durable import SUMS
 
 #: The path of a sealed block relative to `evidence/`, for `str.format` with `block` (two digits or more) and `plan`.
 SEALED_BLOCK = "block-{block}-{plan}.tar.gz"

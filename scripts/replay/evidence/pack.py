@@ -18,7 +18,7 @@ from pathlib import Path
 
 from replay.base.errors import EvidenceError
 from replay.evidence import durable
-from replay.evidence.sums import RESTORE, SUMS, parse_sums, sums_text
+from replay.evidence.durable import RESTORE, SUMS, parse_sums, sums_text
 
 PACK = re.compile(r"block-(?P<block>\d{2,})-(?P<plan>[0-9a-f]{12})\.tar\.gz", re.ASCII)
 COMPRESSION_LEVEL = 9

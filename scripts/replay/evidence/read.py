@@ -16,9 +16,8 @@ from pathlib import Path
 
 from replay.base.errors import EvidenceError
 from replay.evidence.documents import parse_json
-from replay.evidence.durable import is_working
+from replay.evidence.durable import RESTORE, SUMS, is_working, locked, read_sums, sha256
 from replay.evidence.pack import PACK, in_pack_order, pack_name, verified_members
-from replay.evidence.sums import RESTORE, SUMS, locked, read_sums, sha256
 
 SEAL = "attempt.json"
 OPEN = re.compile(r"block-(?P<block>\d{2,})\.open", re.ASCII)
