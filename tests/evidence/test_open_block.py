@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from replay.base.errors import EvidenceError
-from replay.evidence.documents import pretty_json
+from replay.evidence.data_set import pretty_json
 from replay.evidence.durable import SUMS, Store, read_sums
 from replay.evidence.evidence import BlockWriter, record_design
 from replay.evidence.pack import pack_name

@@ -20,9 +20,9 @@ from replay.claims.model import Assessment, Book
 from replay.claims.multiplicity import with_q_values
 from replay.claims.output import as_csv, as_json
 from replay.claims.registration import registered_in
-from replay.design.talk_files import claims_path
 from replay.derive.part import REGISTERED_FILE
-from replay.evidence.copies import MANIFEST, read_stamp
+from replay.design.talk_files import claims_path
+from replay.evidence.data_set import MANIFEST, read_stamp
 
 
 def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.evidence import durable
-from replay.evidence.documents import design_file, pretty_json
+from replay.evidence.data_set import design_file, pretty_json
 from replay.evidence.durable import Store
 from replay.evidence.history import History
 from replay.evidence.pack import pack_name

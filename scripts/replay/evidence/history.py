@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from replay.evidence.documents import parse_json
+from replay.evidence.data_set import parse_json
 from replay.evidence.pack import pack_name
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 

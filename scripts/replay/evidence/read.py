@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 
 from replay.base.errors import EvidenceError
-from replay.evidence.documents import parse_json
+from replay.evidence.data_set import parse_json
 from replay.evidence.durable import RESTORE, SUMS, is_working, locked, read_sums, sha256
 from replay.evidence.pack import PACK, in_pack_order, pack_name, verified_members
 

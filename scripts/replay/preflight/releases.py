@@ -12,12 +12,11 @@ from replay.base.paths import benchmarks_directory
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.versions import versions
+from replay.evidence.data_set import experiments_in, read_campaign
+from replay.evidence.history import History
+from replay.evidence.versions import CLIENT, Change, Versions, changes, in_words, unknown_releases
 from replay.preflight.findings import Findings
 from replay.preflight.plan import raw_directory
-from replay.evidence.copies import read_campaign
-from replay.evidence.history import History
-from replay.evidence.layout import experiments_in
-from replay.evidence.versions import CLIENT, Change, Versions, changes, in_words, unknown_releases
 
 
 def check_releases(site: Site, data_set: str, experiments: Iterable[str]) -> list[str]:

@@ -18,7 +18,7 @@ from replay.derive.chart import LONG_HEADER
 from replay.derive.part import REGISTERED_FILE
 from replay.derive.runs import RUNS_FILE
 from replay.derive.tidy import KEYS
-from replay.evidence.copies import read_stamp
+from replay.evidence.data_set import read_stamp
 
 DATAPACKAGE = "datapackage.json"
 #: The derived files that are not tables.

@@ -13,8 +13,7 @@ from replay.claims.margins import with_margins
 from replay.claims.model import Claim
 from replay.derive.part import read_part
 from replay.derive.sampling import costliest
-from replay.evidence.copies import MANIFEST, read_campaign, read_stamp
-from replay.evidence.layout import experiments_in
+from replay.evidence.data_set import MANIFEST, experiments_in, read_campaign, read_stamp
 
 
 def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:

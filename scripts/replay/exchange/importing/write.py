@@ -12,8 +12,7 @@ from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.tables import csv_text
 from replay.design.design import digest_of
 from replay.evidence import durable
-from replay.evidence.copies import CAMPAIGN
-from replay.evidence.documents import design_file, pretty_json
+from replay.evidence.data_set import CAMPAIGN, design_file, pretty_json
 from replay.evidence.durable import SUMS, sha256, sums_text
 from replay.evidence.pack import pack_name, write_pack
 from replay.evidence.read import SEAL

@@ -1,17 +1,69 @@
-"""Copies of data sets: the name they were measured under (`campaign.json`), and their alterations (`altered.json`).
-
-Deriving, describing and measuring all use this module. A data set with `altered.json` is altered. If that file cannot
-be read, that is an error; the data set never counts as unaltered.
-"""
+"""Where the evidence of a data set is, under which name it was measured, and its JSON documents."""
 
 from __future__ import annotations
 
+import fcntl
+import gzip
 import json
+import os
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from replay.base import fast_json
 from replay.base.errors import EvidenceError
+from replay.design.design import canonical_json
+from replay.evidence.durable import RESTORE, SUMS
+
+#: The path of a sealed block relative to `evidence/`, for `str.format` with `block` (two digits or more) and `plan`.
+SEALED_BLOCK = "block-{block}-{plan}.tar.gz"
+_LISTED_BLOCK = re.compile(r"[0-9a-f]{64} [ *](block-\d{2,}-[0-9a-f]+\.tar\.gz)", re.ASCII)
+
+
+def experiments_in(data_set: Path) -> list[str]:
+    """Return the names of the experiments that have raw output."""
+    return sorted(path.parent.name for path in data_set.glob("*/raw") if path.is_dir() and any(path.iterdir()))
+
+
+def data_sets_in(benchmarks: Path) -> list[str]:
+    """Return the names of the data sets that have raw output."""
+    found = {path.parents[1].name for path in benchmarks.glob("*/*/raw") if any(path.iterdir())}
+    return sorted(name for name in found if not name.startswith("."))  # a leading dot: it is still being written
+
+
+def sealed_block(raw: Path, block: int, plan: str) -> Path:
+    """Return the path of the pack of a block that is complete for a plan."""
+    return raw / SEALED_BLOCK.format(block=f"{block:02d}", plan=plan)
+
+
+def sealed_blocks(raw: Path) -> list[Path]:
+    """Return the paths of the sealed blocks that SHA256SUMS lists, including those that are missing now."""
+    try:
+        lines = (raw / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+    return sorted(raw / match[1] for line in lines if (match := _LISTED_BLOCK.fullmatch(line)))
+
+
+def recorded_in(raw: Path) -> list[Path]:
+    """Return the files that list what was recorded: SHA256SUMS of `evidence/` and of its open blocks. Both may change."""
+    return [path for path in [raw / SUMS, *sorted(raw.glob(f"block-*.open/{SUMS}"))] if path.exists()]
+
+
+@contextmanager
+def exclusive(directory: Path) -> Iterator[None]:
+    """Lock a data set's folder while files about the whole data set are written."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
 
 ALTERED = "altered.json"
 CAMPAIGN = "campaign.json"
@@ -111,4 +163,37 @@ def _read_object(path: Path) -> dict[str, Any] | None:
         raise EvidenceError(f"not JSON: {error}", where=path, next_step=_ANEW) from None
     if not isinstance(data, dict):
         raise EvidenceError("not a JSON object", where=path, next_step=_ANEW)
+    return data
+
+
+def pretty_json(value: Any) -> bytes:
+    """Return JSON for people: sorted keys, one entry a line, a final newline."""
+    return (json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def design_file(public: Mapping[str, Any], digest: str) -> tuple[str, bytes]:
+    """Return the name and content of the file that records a design."""
+    return f"design-{digest}.json", (canonical_json(public) + "\n").encode()
+
+
+def plain(path: str, content: bytes) -> bytes:
+    """Return stored content, decompressed if the path ends in `.gz`. Raises EvidenceError if it is not gzip."""
+    if not path.endswith(".gz"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise EvidenceError(f"not a gzip file: {error}", where=path, next_step=RESTORE) from None
+
+
+def parse_json(path: str, content: bytes) -> dict[str, Any]:
+    """Return the JSON object in a file. Raises EvidenceError unless it is an object of schema version 1."""
+    try:
+        data = fast_json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise EvidenceError(f"not JSON: {error}", where=path, next_step=RESTORE) from None
+    if not isinstance(data, dict) or data.get("schema_version") != 1:
+        raise EvidenceError(
+            "not an object of schema_version 1", where=path, next_step="use the version of Replay that wrote it"
+        )
     return data
