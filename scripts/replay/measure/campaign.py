@@ -13,7 +13,7 @@ from replay.cluster.site import Site
 from replay.cluster.versions import versions
 from replay.evidence import durable
 from replay.evidence.data_set import pretty_json
-from replay.evidence.provenance import host, program_version, short_version
+from replay.evidence.record import host, program_version, short_version
 
 
 def campaign_facts(

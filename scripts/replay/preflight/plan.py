@@ -17,7 +17,7 @@ from replay.design.experiments import load_experiment_document
 from replay.design.media import PoolCopies
 from replay.design.plan_file import PlannedBlock
 from replay.design.procedures import check_experiment, lacking
-from replay.evidence import provenance
+from replay.evidence import record
 from replay.evidence.data_set import ALTERED, CAMPAIGN, measured_as, parse_json, read_stamp
 from replay.evidence.history import History
 
@@ -140,6 +140,6 @@ def _missing(history: History, design: Design, block: int) -> list[CellSet]:
         one
         for one in design.sets
         if not history.is_measured(
-            block, one.point, {cell.variant.name: cell.cell_id for cell in one.cells}, provenance.host()
+            block, one.point, {cell.variant.name: cell.cell_id for cell in one.cells}, record.host()
         )
     ]

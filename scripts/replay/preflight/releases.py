@@ -14,7 +14,8 @@ from replay.cluster.site import Site
 from replay.cluster.versions import versions
 from replay.evidence.data_set import experiments_in, read_campaign
 from replay.evidence.history import History
-from replay.evidence.versions import CLIENT, Change, Versions, changes, in_words, unknown_releases
+from replay.evidence.record import CLIENT, Versions, changes, in_words, unknown_releases
+from replay.evidence.record import ReleaseChange as Change
 from replay.preflight.findings import Findings
 from replay.preflight.plan import raw_directory
 
