@@ -13,7 +13,7 @@ from replay.design.design import Sizing
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.design.sizing import MOST_GROWTH, PilotRound, longer_bytes
-from replay.evidence.evidence import BlockWriter
+from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, host
 from replay.protocols.drivers import one_tool
 from replay.protocols.drivers.pilots import Pilots

@@ -20,8 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from replay.evidence.attempts import History
 from replay.evidence.durable import read_sums
-from replay.evidence.history import History
 from replay.evidence.pack import write_pack
 
 VARIANTS = (

@@ -25,9 +25,8 @@ from replay.design.design import Design
 from replay.design.estimate import Estimate, Terms
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.design.talk_files import claims_path
+from replay.evidence.attempts import History, record_design
 from replay.evidence.data_set import sealed_block
-from replay.evidence.evidence import record_design
-from replay.evidence.history import History
 from replay.measure.arguments import COMMAND
 from replay.measure.run import chosen, write_plan
 from replay.measure.shipped import INTO_SHIPPED, require_consent

@@ -18,11 +18,11 @@ from replay.design.media import Write
 from replay.design.needs import REQUIRED, Needs
 from replay.design.procedures import check_experiment
 from replay.design.sizing import seconds_of
+from replay.evidence.attempts import BlockWriter
+from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.nameless import make_nameless
 from replay.measure.parts import Driver, Look, Target, Watch
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.record import Measured, Wait
 from replay.tools import OutputError, Reader, Result, adapter, judge
 
 

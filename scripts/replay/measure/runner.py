@@ -24,7 +24,7 @@ from replay.design.design import (
 )
 from replay.design.procedures import protocol_for
 from replay.design.registration import claims_to_register, registered_throughout
-from replay.evidence.evidence import Attempt, BlockWriter, record_design
+from replay.evidence.attempts import Attempt, BlockWriter, record_design
 from replay.evidence.record import Measured, Wait, host, measuring_code
 from replay.evidence.seal import seal
 from replay.measure.bench import Bench

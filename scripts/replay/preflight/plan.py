@@ -18,8 +18,8 @@ from replay.design.media import PoolCopies
 from replay.design.plan_file import PlannedBlock
 from replay.design.procedures import check_experiment, lacking
 from replay.evidence import record
+from replay.evidence.attempts import History
 from replay.evidence.data_set import ALTERED, CAMPAIGN, measured_as, parse_json, read_stamp
-from replay.evidence.history import History
 
 #: Keys of an experiment that decide how it is presented, not how it is measured.
 _WORDS = ("title", "sources", "x_label", "x_unit", "metrics", "ceilings", "ratio_direction")

@@ -12,8 +12,8 @@ from replay.base.paths import benchmarks_directory
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.versions import versions
+from replay.evidence.attempts import History
 from replay.evidence.data_set import experiments_in, read_campaign
-from replay.evidence.history import History
 from replay.evidence.record import CLIENT, Versions, changes, in_words, unknown_releases
 from replay.evidence.record import ReleaseChange as Change
 from replay.preflight.findings import Findings

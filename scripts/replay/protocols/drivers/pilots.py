@@ -8,7 +8,7 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.design.design import Cell, digest_of
-from replay.evidence.evidence import BlockWriter
+from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, host
 from replay.measure.procedure import Procedure
 from replay.tools import Result
