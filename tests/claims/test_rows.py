@@ -10,7 +10,7 @@ import pytest
 from replay.base.paths import ROOT
 from replay.claims.charts import charts_of
 from replay.claims.load import load_book
-from replay.design.experiments import experiment_names, load_experiment
+from replay.design.configuration import experiment_names, load_experiment
 
 #: How many rows each source has, S0.1 to S0.14 and so on.
 ROWS = {"S0": 14, "S1": 9, "S2": 8, "S3": 17, "S4": 7}

@@ -20,6 +20,7 @@ from replay.base.paths import ROOT
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Pool, Pools
+from replay.design.configuration import experiment_names, load_experiment
 from replay.design.estimate import (
     HOST_SECONDS,
     PILOTS,
@@ -30,7 +31,6 @@ from replay.design.estimate import (
     seconds_per_set,
 )
 from replay.design.expansion import expand
-from replay.design.experiments import experiment_names, load_experiment
 from replay.design.media import PoolCopies
 from replay.design.procedures import protocol_class
 from replay.design.sizing import writes

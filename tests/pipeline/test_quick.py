@@ -12,8 +12,8 @@ from replay.base.paths import ROOT
 from replay.claims.brief import percent, times
 from replay.claims.load import load_book
 from replay.claims.model import NOT_MEASURED
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured
 from replay.protocols.drivers.pilots import Pilots

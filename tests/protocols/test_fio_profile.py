@@ -14,8 +14,8 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
 from replay.cluster.running.fio_clients import FioClients
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.cluster.cluster import Cluster
+from replay.design.configuration import load_experiment
 from replay.design.design import Sizing
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
 from replay.design.sizing import MOST_GROWTH, PilotRound, longer_bytes
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, host

@@ -21,7 +21,7 @@ from replay.claims.multiplicity import with_q_values
 from replay.claims.output import as_csv, as_json
 from replay.claims.registration import registered_in
 from replay.derive.part import REGISTERED_FILE
-from replay.design.talk_files import claims_path
+from replay.design.configuration import claims_path
 from replay.evidence.data_set import MANIFEST, read_stamp
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from replay.design.experiments import experiment_names, load_experiment
+from replay.design.configuration import experiment_names, load_experiment
 from replay.design.design import Design
 from replay.design.expansion import expand
 

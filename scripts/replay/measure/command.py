@@ -21,10 +21,10 @@ from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, ru
 from replay.base.terminal import waiting
 from replay.claims.arguments import COMMAND as CLAIMS
 from replay.derive.arguments import COMMAND as DERIVE
+from replay.design.configuration import claims_path
 from replay.design.design import Design
 from replay.design.estimate import Estimate, Terms
 from replay.design.plan_file import PlanFile, PlannedBlock
-from replay.design.talk_files import claims_path
 from replay.evidence.attempts import History, record_design
 from replay.evidence.data_set import sealed_block
 from replay.measure.arguments import COMMAND

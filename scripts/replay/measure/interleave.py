@@ -26,9 +26,9 @@ from replay.base.releases import data_set_of, title_of
 from replay.cluster import sandbox_record
 from replay.cluster.sandbox_layout import default_directory
 from replay.cluster.site_file import load_site
+from replay.design.configuration import experiment_names, load_experiment
 from replay.design.design import shuffled
 from replay.design.expansion import expand
-from replay.design.experiments import experiment_names, load_experiment
 from replay.evidence.data_set import sealed_block
 from replay.evidence.read import list_raw
 from replay.measure.interleave_arguments import COMMAND

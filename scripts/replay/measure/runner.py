@@ -12,6 +12,7 @@ from replay.base.clock import seconds_of, utc_now
 from replay.base.errors import ReplayError, during
 from replay.base.progress import Progress
 from replay.cluster.versions import versions
+from replay.design.configuration import claims_to_register, registered_throughout
 from replay.design.design import (
     Cell,
     CellSet,
@@ -23,7 +24,6 @@ from replay.design.design import (
     plan_digest,
 )
 from replay.design.procedures import protocol_for
-from replay.design.registration import claims_to_register, registered_throughout
 from replay.evidence.attempts import Attempt, BlockWriter, record_design
 from replay.evidence.record import Measured, Wait, host, measuring_code
 from replay.evidence.seal import seal

@@ -8,8 +8,7 @@ from replay.base.tables import write_if_changed
 from replay.claims.answer.load import load_question
 from replay.claims.answer.table import answer_csv
 from replay.claims.files import read_table
-from replay.design.experiments import load_experiment
-from replay.design.talk_files import answer_path
+from replay.design.configuration import answer_path, load_experiment
 from replay.evidence.data_set import read_stamp
 
 ANSWER = "answer.csv"

@@ -11,7 +11,7 @@ from replay.claims.describe.recording import write_recording
 from replay.claims.describe.releases import write_releases
 from replay.claims.load import load_book
 from replay.claims.model import Book
-from replay.design.talk_files import claims_path
+from replay.design.configuration import claims_path
 from replay.evidence.data_set import exclusive
 
 

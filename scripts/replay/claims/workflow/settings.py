@@ -17,9 +17,9 @@ from replay.base.releases import older_releases
 from replay.base.snakemake import rule_path
 from replay.claims.workflow.notes import ANSWERED, ANSWERING, DESCRIBING, JUDGED, JUDGING, Step
 from replay.derive.part import PART, noted_part, state_of
+from replay.design.configuration import answer_path, claims_path
 from replay.design.documents import validate_values
 from replay.design.plan_file import PlanFile, read_plan_file
-from replay.design.talk_files import answer_path, claims_path
 from replay.evidence.data_set import (
     SEALED_BLOCK,
     data_sets_in,

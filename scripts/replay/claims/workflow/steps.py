@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from replay.base.errors import EvidenceError, ReplayError
 from replay.claims.workflow.notes import ANSWERING, DESCRIBING, JUDGING
 from replay.derive.part import Derived, current_part
-from replay.design.talk_files import answer_path, claims_path
+from replay.design.configuration import answer_path, claims_path
 from replay.evidence.data_set import ALTERED, exclusive, read_stamp
 
 if TYPE_CHECKING:
