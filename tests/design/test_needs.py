@@ -14,9 +14,19 @@ from replay.design.configuration import experiment_names, load_experiment, load_
 from replay.design.describe_levels import NOT_THERE, lines_of
 from replay.design.design import plan_digest
 from replay.design.expansion import expand, narrowed
-from replay.design.needs import FLAG, NUMBER, REQUIRED, TEXT, WHOLE, Option
+from replay.design.needs import (
+    FLAG,
+    NUMBER,
+    REQUIRED,
+    TEXT,
+    WHOLE,
+    Option,
+    check_experiment,
+    needs_of,
+    protocol_class,
+    protocol_names,
+)
 from replay.design.plan_file import design_document, design_from
-from replay.design.procedures import check_experiment, needs_of, protocol_class, protocol_names
 from replay.protocols.watches.daemons import SteadyDaemons
 from replay.protocols.watches.ledger import Ledger
 from replay.tools import find_adapter

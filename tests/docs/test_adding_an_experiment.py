@@ -14,7 +14,7 @@ from replay.cli.derive_command import main as derive
 from replay.design import describe
 from replay.design.configuration import load_experiment_document
 from replay.design.expansion import expand
-from replay.design.procedures import check_experiment, needs_of, protocol_names
+from replay.design.needs import check_experiment, needs_of, protocol_names
 from support.scripted_rbd import ScriptedRbd
 
 NAME = "journal-threads"

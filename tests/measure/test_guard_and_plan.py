@@ -32,7 +32,7 @@ from replay.design.estimate import (
 )
 from replay.design.expansion import expand
 from replay.design.media import PoolCopies
-from replay.design.procedures import protocol_class
+from replay.design.needs import protocol_class
 from replay.design.sizing import writes
 from replay.design.time_window import TimeWindow
 from replay.evidence import attempts

@@ -12,7 +12,7 @@ from replay.base.programs import HOST_PROGRAMS
 from replay.cluster.ceilings import Ceilings
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.design.procedures import lacking
+from replay.design.needs import lacking
 from replay.evidence.record import Measured
 from replay.ownership.ledger import Ledger
 from replay.protocols.baseline import Baseline

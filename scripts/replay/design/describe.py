@@ -10,8 +10,7 @@ from typing import Any
 
 from replay.base.paths import ROOT
 from replay.design.describe_levels import levels_table
-from replay.design.needs import REQUIRED, Factor, Option
-from replay.design.procedures import protocol_class, protocol_names
+from replay.design.needs import REQUIRED, Factor, Option, protocol_class, protocol_names
 
 PAGE = ROOT / "docs" / "adding-an-experiment.md"
 LEVELS_PAGE = ROOT / "docs" / "experiments.md"

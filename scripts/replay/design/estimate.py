@@ -9,7 +9,7 @@ from typing import Any
 
 from replay.design.design import Cell, CellSet, Design, Image
 from replay.design.media import PoolCopies
-from replay.design.procedures import needs_of, protocol_class
+from replay.design.needs import needs_of, protocol_class
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, seconds_of, writes
 
 #: For estimates before anything was measured: seconds to create an image, and seconds to fill one MiB of it. Measured

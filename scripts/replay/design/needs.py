@@ -1,8 +1,4 @@
-"""What a procedure declares: its tools, its factors, its options with their units, and the programs that it starts.
-
-The declarations are data, so that modules below the procedures can read them: experiment files are checked against them
-before a measurement, preflight looks for the programs, and docs/adding-an-experiment.md is generated from them.
-"""
+"""What a protocol declares - its tools, factors, options with their units, programs - and how it is found."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from replay.base import plugins
 from replay.base.did_you_mean import did_you_mean
 from replay.base.errors import ConfigurationError
 
@@ -156,3 +153,43 @@ def _levels_by_name(configuration: Mapping[str, Any]) -> dict[str, list[tuple[tu
         for name, level in variant.get("levels", {}).items():
             add(name, ("variants", number, "levels", name), [level])
     return found
+
+
+PACKAGE = "replay.protocols"
+
+
+def protocol_names() -> list[str]:
+    """Return the names of all procedures, without importing their modules."""
+    return plugins.module_names(PACKAGE)
+
+
+def protocol_class(name: str) -> Any:
+    """Return the class of the procedure of that name. Raises ConfigurationError if there is none."""
+    if name not in protocol_names():
+        raise ConfigurationError(f"no protocol {name!r}", next_step=f"protocols: {', '.join(protocol_names())}")
+    # Imported here, so that a broken or slow procedure does not affect the others.
+    return plugins.load(PACKAGE, name).PROTOCOL
+
+
+def protocol_for(bench: Any, design: Any) -> Any:
+    """Return the procedure of a design's cells, for one block."""
+    return protocol_class(design.configuration["protocol"])(bench, design)
+
+
+def needs_of(name: str) -> Needs:
+    """Return the declarations of the procedure of that name."""
+    return protocol_class(name).needs
+
+
+def check_experiment(configuration: Mapping[str, Any], where: Callable[..., str] | None = None) -> None:
+    """Refuse options and factors that the experiment's protocol does not know. Raises ConfigurationError.
+
+    `where(*keys)` returns a key's place in the file; without it errors only name the file.
+    """
+    file = f"config/experiments/{configuration['name']}.yaml"
+    check_declared(configuration, needs_of(configuration["protocol"]), where or (lambda *keys: file))
+
+
+def lacking(name: str, site: Any) -> dict[str, str]:
+    """Return what the procedure of that name needs and the site lacks: a word of `requires` to the reason."""
+    return protocol_class(name).lacking(site)

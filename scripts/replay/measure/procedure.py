@@ -15,8 +15,7 @@ from replay.base.errors import ConfigurationError, cleaning_up
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Design, Skip, Variant
 from replay.design.media import Write
-from replay.design.needs import REQUIRED, Needs
-from replay.design.procedures import check_experiment
+from replay.design.needs import REQUIRED, Needs, check_experiment
 from replay.design.sizing import seconds_of
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait

@@ -23,7 +23,7 @@ from replay.design.design import (
     order_of_sets,
     plan_digest,
 )
-from replay.design.procedures import protocol_for
+from replay.design.needs import protocol_for
 from replay.evidence.attempts import Attempt, BlockWriter, record_design
 from replay.evidence.record import Measured, Wait, host, measuring_code
 from replay.evidence.seal import seal
