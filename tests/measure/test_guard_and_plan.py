@@ -31,9 +31,8 @@ from replay.design.estimate import (
     seconds_per_set,
 )
 from replay.design.expansion import expand
-from replay.design.media import PoolCopies
 from replay.design.needs import protocol_class
-from replay.design.sizing import writes
+from replay.design.sizing import PoolCopies, writes
 from replay.design.time_window import TimeWindow
 from replay.evidence import attempts
 from replay.evidence.attempts import History

@@ -9,8 +9,8 @@ import pytest
 from replay.design.configuration import load_experiment
 from replay.design.design import Skip
 from replay.design.expansion import expand
-from replay.design.media import Write
 from replay.design.needs import NUMBER, WHOLE, Needs, Option
+from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure import procedure as lifecycle
 from replay.measure.parts import Driver, Target, Watch

@@ -33,7 +33,7 @@ from replay.cluster.site import Pool, Pools
 from replay.design.configuration import load_experiment
 from replay.design.design import Design
 from replay.design.expansion import expand
-from replay.design.media import Write
+from replay.design.sizing import Write
 from replay.evidence.record import Measured
 from replay.evidence.seal import recover
 from replay.measure import runner

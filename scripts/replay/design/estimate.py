@@ -8,9 +8,8 @@ from statistics import median
 from typing import Any
 
 from replay.design.design import Cell, CellSet, Design, Image
-from replay.design.media import PoolCopies
 from replay.design.needs import needs_of, protocol_class
-from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, seconds_of, writes
+from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, PoolCopies, seconds_of, writes
 
 #: For estimates before anything was measured: seconds to create an image, and seconds to fill one MiB of it. Measured
 #: on a sandbox. The protocols declare everything else.

@@ -14,9 +14,9 @@ from replay.design.configuration import load_experiment_document
 from replay.design.design import CellSet, Design, digest_of, plan_digest
 from replay.design.estimate import Estimate, Terms, reckon
 from replay.design.expansion import expand
-from replay.design.media import PoolCopies
 from replay.design.needs import check_experiment, lacking
 from replay.design.plan_file import PlannedBlock
+from replay.design.sizing import PoolCopies
 from replay.evidence import record
 from replay.evidence.attempts import History
 from replay.evidence.data_set import ALTERED, CAMPAIGN, measured_as, parse_json, read_stamp

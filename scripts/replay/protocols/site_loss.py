@@ -16,8 +16,8 @@ from replay.cluster import sandbox_record
 from replay.cluster.capabilities import require
 from replay.cluster.health import classify
 from replay.design.design import Cell, CellSet
-from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
+from replay.design.sizing import Write
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.measure.parts import is_journaled

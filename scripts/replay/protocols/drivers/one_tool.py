@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 
 from replay.design.design import Cell, CellSet
-from replay.design.media import Write
 from replay.design.sizing import (
     MOST_ROUNDS,
     PilotRound,
+    Write,
     cell_bytes,
     first_bytes,
     is_enough,

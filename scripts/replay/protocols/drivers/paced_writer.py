@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from replay.design.design import Cell, CellSet
-from replay.design.media import Write
-from replay.design.sizing import seconds_of
+from replay.design.sizing import Write, seconds_of
 from replay.evidence.attempts import BlockWriter
 from replay.protocols.drivers.logged_writer import LoggedWriter
 from replay.protocols.drivers.pilots import run_for_peak
