@@ -11,7 +11,7 @@ import yaml
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT, config_directory
 from replay.design.configuration import experiment_names, load_experiment, load_experiment_document
-from replay.design.describe_levels import NOT_THERE, lines_of
+from replay.design.describe import NOT_THERE, lines_of
 from replay.design.design import plan_digest
 from replay.design.expansion import expand, narrowed
 from replay.design.needs import (
