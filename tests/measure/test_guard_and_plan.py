@@ -20,6 +20,7 @@ from replay.base.paths import ROOT
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Pool, Pools
+from replay.cluster.time_window import TimeWindow
 from replay.design.configuration import experiment_names, load_experiment
 from replay.design.estimate import (
     HOST_SECONDS,
@@ -33,7 +34,6 @@ from replay.design.estimate import (
 from replay.design.expansion import expand
 from replay.design.needs import protocol_class
 from replay.design.sizing import PoolCopies, writes
-from replay.design.time_window import TimeWindow
 from replay.evidence import attempts
 from replay.evidence.attempts import History
 from replay.evidence.record import Measured
