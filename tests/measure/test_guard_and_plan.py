@@ -36,12 +36,13 @@ from replay.design.needs import protocol_class
 from replay.design.sizing import PoolCopies, writes
 from replay.evidence import attempts
 from replay.evidence.attempts import History
+from replay.evidence.data_set import raw_directory, refuse_mixed_scales
 from replay.evidence.record import Measured
 from replay.evidence.seal import seal
 from replay.measure.command import plan_lines
 from replay.measure.guard import Guard
 from replay.measure.sentry import RunStoppedError, Sentry
-from replay.preflight.plan import estimate, raw_directory, refuse_mixed_scales
+from replay.preflight.plan import estimate
 from support.bench import in_memory, waiting
 
 CLEAN = {

@@ -25,7 +25,7 @@ def measured(data_set: Path, experiment: str = "rbd-journaling", blocks: int = 1
 
 
 def pack_of(data_set: Path, name: str) -> Path:
-    """Return the pack that contains a file, or did before it was removed; named as in an unpacked `evidence/`."""
+    """Return the pack that contains a file, or did before it was removed; named as in an unpacked `raw/`."""
     experiment, _, path = name.partition("/raw/")
     (pack,) = (data_set / experiment / "raw").glob(f"{path.partition('/')[0]}-*.tar.gz")
     return pack

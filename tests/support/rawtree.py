@@ -1,4 +1,4 @@
-"""Makes a whole `evidence/` as measuring would, for tests: designs, open blocks, packs, SHA256SUMS. No cluster, no clock.
+"""Makes a whole `raw/` as measuring would, for tests: designs, open blocks, packs, SHA256SUMS. No cluster, no clock.
 
 tree = RawTree(tmp_path / "demo" / "rbd-journaling")
 tree.measure(blocks=2)              # every set of every block, with receipts, a pack each
@@ -82,7 +82,7 @@ def _rounded(value: float) -> str:
 
 
 class RawTree:
-    """One experiment's `evidence/`. The same arguments give the same files."""
+    """One experiment's `raw/`. The same arguments give the same files."""
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""x"""
+"""Writes two parts of the docs: the list of protocols, from their declarations, and the table of levels and variants.
+
+`python -m replay.design.describe` rewrites the text between the two marks of each part.
+"""
 
 from __future__ import annotations
 
@@ -22,25 +25,6 @@ _KINDS = {"never": "no mirrored variants", "always": "mirrored variants only"}
 def describe() -> str:
     """Return every protocol with its factors, options and programs, as Markdown."""
     return "\n".join(_describe(name) for name in protocol_names())
-
-
-#: The parts: the page, the part's name in the marks, the function that returns its text.
-PARTS = ((PAGE, "protocols", describe), (LEVELS_PAGE, "levels", levels_table))
-
-
-def replaced(page: str, part: str, text: str) -> str:
-    """Return a page with the new text of a part. Raises ValueError if the page lacks a mark."""
-    begin, end = BEGIN.format(part=part), END.format(part=part)
-    before, rest = page.split(begin)
-    _, after = rest.split(end)
-    return f"{before}{begin}\n\n{text}\n{end}{after}"
-
-
-def main() -> int:
-    """Rewrite the pages."""
-    for page, part, text in PARTS:
-        page.write_text(replaced(page.read_text(), part, text()))
-    return 0
 
 
 def _describe(name: str) -> str:
@@ -87,10 +71,6 @@ def _text(value: Any) -> str:
 
 def _row(*cells: str) -> str:
     return f"| `{cells[0]}` | {' | '.join(cells[1:])} |"
-
-
-if __name__ == "__main__":
-    sys.exit(main())
 
 
 SHOWN_SCALES = ("quick", "talk")
@@ -162,3 +142,26 @@ def lines_of(configuration: Mapping[str, Any]) -> list[tuple[str, ...]]:
         lines += [(f"`{factor}` of {', '.join(names)}", *cells) for cells, names in alike.items()]
     lines += [(f"cells of `{name}`", *cells) for name in variants if (cells := _combined(designs, name)) is not None]
     return [(f"`{configuration['name']}`", *line) for line in lines if not {*line[1:]} <= {ALL, NOT_THERE}]
+
+
+#: The parts: the page, the part's name in the marks, the function that returns its text.
+PARTS = ((PAGE, "protocols", describe), (LEVELS_PAGE, "levels", levels_table))
+
+
+def replaced(page: str, part: str, text: str) -> str:
+    """Return a page with the new text of a part. Raises ValueError if the page lacks a mark."""
+    begin, end = BEGIN.format(part=part), END.format(part=part)
+    before, rest = page.split(begin)
+    _, after = rest.split(end)
+    return f"{before}{begin}\n\n{text}\n{end}{after}"
+
+
+def main() -> int:
+    """Rewrite the pages."""
+    for page, part, text in PARTS:
+        page.write_text(replaced(page.read_text(), part, text()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

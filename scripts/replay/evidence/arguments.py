@@ -21,23 +21,19 @@ def _add_arguments(parser: Parser) -> None:
     def command(name: str, help_text: str) -> Parser:
         return commands.add_parser(name, help=help_text, description=help_text)
 
-    def several(one: Parser) -> None:
-        one.add_argument("packs", nargs="*", type=Path, metavar="PACK", help="packs")
-        _add_data_set(one)
+    def add_packs(to: Parser) -> None:
+        to.add_argument("packs", nargs="*", type=Path, metavar="PACK", help="packs")
+        add_data(to, help="all packs and open blocks of a data set")
+        to.add_argument("--experiment", metavar="NAME", help="with --data: only this experiment")
 
-    several(command("ls", "List attempts, with whether each is valid."))
-    one = command("cat", "Print one file of a pack, unchanged.")
-    one.add_argument("pack", type=Path, metavar="PACK")
-    one.add_argument("member", metavar="MEMBER", help="its path in the pack, as `ls` and `tar -t` show it")
-    one = command("unpack", "Unpack verified files into a folder outside the data sets.")
-    several(one)
-    one.add_argument("--into", required=True, type=Path, metavar="FOLDER", help="a new or empty folder")
-    several(command("verify", "Compare every pack and every file in it with what was recorded."))
-
-
-def _add_data_set(one: Parser) -> None:
-    add_data(one, help="all packs and open blocks of a data set")
-    one.add_argument("--experiment", metavar="NAME", help="with --data: only this experiment")
+    add_packs(command("ls", "List attempts, with whether each is valid."))
+    cat = command("cat", "Print one file of a pack, unchanged.")
+    cat.add_argument("pack", type=Path, metavar="PACK")
+    cat.add_argument("member", metavar="MEMBER", help="its path in the pack, as `ls` and `tar -t` show it")
+    unpack = command("unpack", "Unpack verified files into a folder outside the data sets.")
+    add_packs(unpack)
+    unpack.add_argument("--into", required=True, type=Path, metavar="FOLDER", help="a new or empty folder")
+    add_packs(command("verify", "Compare every pack and every file in it with what was recorded."))
 
 
 COMMAND = Command("raw", "inspect raw output", _add_arguments, "replay.evidence.command:run", _DESCRIPTION)

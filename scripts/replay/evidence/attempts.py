@@ -1,4 +1,7 @@
-"""The attempts of an experiment: those that exist, and those that are being written."""
+"""The attempts of an experiment: those that exist, and the block that is being written.
+
+`seal` packs the complete block, and `recover` finishes what an earlier run left.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from replay.design.design import CellSet, Design, plan_digest
 from replay.evidence import durable
 from replay.evidence.data_set import design_file, parse_json, pretty_json
 from replay.evidence.durable import Store
 from replay.evidence.pack import pack_name
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
+from replay.evidence.record import host
 
 #: The path of a pilot's note, either in its cell's folder or in a folder of its own below it.
 PILOT = re.compile(r"pilot/(?P<host>[^/]+)/(?P<cell>[^/]+)/(?:round-\d+/)?round-(?P<number>\d+)\.json", re.ASCII)
@@ -26,7 +31,7 @@ Documents = Mapping[str, Mapping[str, Any]]
 
 
 class History:
-    """The documents in an experiment's `evidence/`. Each pack is read only once.
+    """The documents in an experiment's `raw/`: attempts, receipts, pilots. Each pack is read only once.
 
     All methods raise EvidenceError naming a pack or file that is missing or altered, so that nothing is measured on top
     of it.
@@ -45,18 +50,33 @@ class History:
     ) -> bool:
         """Return whether a set has a valid attempt for exactly these cells (variant to cell id).
 
-        `host` is the one that has to have measured it, as `provenance.host` describes it; None for any.
+        `host` is the one that has to have measured it, as `record.host` describes it; None for any.
         """
         documents = self._documents(block)
         hosts = {path.rpartition("/")[0]: document[_HOST] for path, document in documents if _HOST in document}
         return any(
-            seal["valid"] and cells.items() <= seal.get("cells", {}).items() and _is_of(hosts.get(folder), host)
+            seal["valid"] and cells.items() <= seal.get("cells", {}).items() and _is_by(hosts.get(folder), host)
             for _, folder, seal in _attempts(documents, point)
         )
 
     def is_sealed(self, block: int, plan: str) -> bool:
         """Return whether the block is complete for a plan."""
         return (self.raw / pack_name(block, plan)).exists()
+
+    def missing_sets(self, design: Design, block: int) -> list[CellSet]:
+        """Return the sets of a block that this host still has to measure."""
+        if self.is_sealed(block, plan_digest(design, block)):
+            return []
+        return [
+            cells_of_point
+            for cells_of_point in design.sets
+            if not self.is_measured(
+                block,
+                cells_of_point.point,
+                {cell.variant.name: cell.cell_id for cell in cells_of_point.cells},
+                host(),
+            )
+        ]
 
     def seals(self) -> list[Mapping[str, Any]]:
         """Return attempt.json of every attempt."""
@@ -67,53 +87,54 @@ class History:
         return [document for path, document in self._documents() if RECEIPT.fullmatch(path)]
 
     def versions(self) -> list[Mapping[str, Any]]:
-        """Return the distinct `versions` of all attempts; the first cell speaks for its attempt."""
-        found = [said for _, document in self._documents() if (said := document.get(_VERSIONS))]
-        return list({json.dumps(one, sort_keys=True): one for one in found}.values())
+        """Return the distinct `versions` of all attempts, those of an attempt's first cell."""
+        versions = [document[_VERSIONS] for _, document in self._documents() if document.get(_VERSIONS)]
+        return list({json.dumps(each, sort_keys=True): each for each in versions}.values())
 
     def pilots(self, host: str, cell: str) -> dict[int, Mapping[str, Any]]:
         """Return the notes of a cell's pilots on a machine, number to note, in order."""
-        found = {}
+        notes = {}
         for path, document in self._documents():
             if (match := PILOT.fullmatch(path)) and (match["host"], match["cell"]) == (host, cell):
-                found[int(match["number"])] = document
-        return dict(sorted(found.items()))
+                notes[int(match["number"])] = document
+        return dict(sorted(notes.items()))
 
-    def _documents(self, block: int | None = None) -> list[tuple[str, Mapping[str, Any]]]:
+    def _documents(self, number: int | None = None) -> list[tuple[str, Mapping[str, Any]]]:
+        """Return (path, document) of everything in a block, or in all of them."""
         while self.raw.is_dir():
             with contextlib.suppress(SealedMeanwhile):
                 return [
                     pair
-                    for one in list_raw(self.raw).blocks
-                    if block in (None, one.block)
-                    for pair in (_of_pack(one) if isinstance(one, Pack) else self._of_open_block(one)).items()
+                    for block in list_raw(self.raw).blocks
+                    if number in (None, block.block)
+                    for pair in (_of_pack(block) if isinstance(block, Pack) else self._of_open_block(block)).items()
                 ]
         return []
 
     def _of_open_block(self, block: OpenBlock) -> Documents:
         """Return an open block's documents, without reading unchanged folders again."""
-        found: dict[str, Mapping[str, Any]] = {}
+        documents: dict[str, Mapping[str, Any]] = {}
         for folder in block.folders(lambda path, digests: _key(block, path, digests) in self._of_open):
             key = _key(block, folder.path, folder.digests)
             if key not in self._of_open:
                 self._of_open[key] = _documents_in(folder)
-            found |= self._of_open[key]
-        return found
+            documents |= self._of_open[key]
+        return documents
 
 
 def _attempts(documents: list[tuple[str, Mapping[str, Any]]], point: str) -> list[tuple[int, str, Mapping[str, Any]]]:
     """Return (number, folder, attempt.json) of each attempt of a set, in order."""
-    found = []
+    attempts = []
     for path, document in documents:
         folder, _, name = path.rpartition("/")
         if name == SEAL and (match := ATTEMPT.fullmatch(folder)) and match["point"] == point:
-            found.append((int(match["number"]), folder, document))
-    return sorted(found, key=lambda one: one[0])
+            attempts.append((int(match["number"]), folder, document))
+    return sorted(attempts, key=lambda attempt: attempt[0])
 
 
-def _is_of(said: Mapping[str, Any] | None, host: Mapping[str, Any] | None) -> bool:
-    """Return whether a host measured an attempt, as far as the sidecar of its first cell says."""
-    return said is None or host is None or all(said[key] == host[key] for key in _NAMES_A_HOST)
+def _is_by(recorded: Mapping[str, Any] | None, host: Mapping[str, Any] | None) -> bool:
+    """Return whether a host measured an attempt, as far as the sidecar of its first cell tells."""
+    return recorded is None or host is None or all(recorded[key] == host[key] for key in _NAMES_A_HOST)
 
 
 def _key(block: OpenBlock, path: str, digests: Mapping[str, str]) -> tuple[Any, ...]:
@@ -126,18 +147,18 @@ def _of_pack(pack: Pack) -> Documents:
 
 
 def _documents_in(folder: Folder) -> Documents:
-    found = {}
+    documents = {}
     for name, content in folder.contents.items():
         path = f"{folder.path}/{name}"
         if name == SEAL or RECEIPT.fullmatch(path) or PILOT.fullmatch(path):
-            found[path] = parse_json(f"{folder.where}{name}", content)
+            documents[path] = parse_json(f"{folder.where}{name}", content)
     if ATTEMPT.fullmatch(folder.path) and (name := min(filter(SIDECAR.fullmatch, folder.contents), default="")):
         # Keep only the versions and the host, and of one cell only: sidecars are many and long.
         sidecar = parse_json(f"{folder.where}{name}", folder.contents[name])
-        said = sidecar.get(_HOST)
-        host = said and {key: said.get(key) for key in _NAMES_A_HOST}
-        found[f"{folder.path}/{name}"] = {_VERSIONS: sidecar.get(_VERSIONS), _HOST: host}
-    return found
+        host = sidecar.get(_HOST)
+        named = host and {key: host.get(key) for key in _NAMES_A_HOST}
+        documents[f"{folder.path}/{name}"] = {_VERSIONS: sidecar.get(_VERSIONS), _HOST: named}
+    return documents
 
 
 def record_design(raw: Path, public: Mapping[str, Any], digest: str) -> Path:

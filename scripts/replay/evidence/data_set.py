@@ -1,27 +1,33 @@
-"""Where the evidence of a data set is, under which name it was measured, and its JSON documents."""
+"""A data set on disk: where its evidence is, the name it was measured under, and the JSON documents of evidence."""
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import json
-import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.base import fast_json
-from replay.base.errors import EvidenceError
-from replay.design.design import canonical_json
-from replay.evidence.durable import RESTORE, SUMS
+from replay.base.errors import ConfigurationError, EvidenceError
+from replay.base.paths import benchmarks_directory
+from replay.design.design import Design, canonical_json
+from replay.evidence.durable import RESTORE, SUMS, locked
 
-#: The path of a sealed block relative to `evidence/`, for `str.format` with `block` (two digits or more) and `plan`.
+ALTERED = "altered.json"
+CAMPAIGN = "campaign.json"
+MANIFEST = "manifest.json"
+_ANEW = "restore it, or copy the data set again"
+#: The path of a sealed block relative to `raw/`, for `str.format` with `block` (two digits or more) and `plan`.
 SEALED_BLOCK = "block-{block}-{plan}.tar.gz"
 _LISTED_BLOCK = re.compile(r"[0-9a-f]{64} [ *](block-\d{2,}-[0-9a-f]+\.tar\.gz)", re.ASCII)
+
+
+def raw_directory(data_set: str, experiment: str) -> Path:
+    """Return the folder of an experiment's evidence."""
+    return benchmarks_directory() / data_set / experiment / "raw"
 
 
 def experiments_in(data_set: Path) -> list[str]:
@@ -31,8 +37,8 @@ def experiments_in(data_set: Path) -> list[str]:
 
 def data_sets_in(benchmarks: Path) -> list[str]:
     """Return the names of the data sets that have raw output."""
-    found = {path.parents[1].name for path in benchmarks.glob("*/*/raw") if any(path.iterdir())}
-    return sorted(name for name in found if not name.startswith("."))  # a leading dot: it is still being written
+    names = {path.parents[1].name for path in benchmarks.glob("*/*/raw") if any(path.iterdir())}
+    return sorted(name for name in names if not name.startswith("."))  # a leading dot: it is still being written
 
 
 def sealed_block(raw: Path, block: int, plan: str) -> Path:
@@ -50,25 +56,12 @@ def sealed_blocks(raw: Path) -> list[Path]:
 
 
 def recorded_in(raw: Path) -> list[Path]:
-    """Return the files that list what was recorded: SHA256SUMS of `evidence/` and of its open blocks. Both may change."""
+    """Return the files that list what was recorded: SHA256SUMS of `raw/` and of its open blocks. Both may change."""
     return [path for path in [raw / SUMS, *sorted(raw.glob(f"block-*.open/{SUMS}"))] if path.exists()]
 
 
-@contextmanager
-def exclusive(directory: Path) -> Iterator[None]:
-    """Lock a data set's folder while files about the whole data set are written."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-ALTERED = "altered.json"
-CAMPAIGN = "campaign.json"
-MANIFEST = "manifest.json"
-_ANEW = "restore it, or copy the data set again"
+#: Locks a data set's folder while files about the whole data set are written.
+exclusive = locked
 
 
 @dataclass(frozen=True)
@@ -94,7 +87,7 @@ class Stamp:
     @property
     def paths(self) -> list[str]:
         """The altered files, each once, sorted."""
-        return sorted({one.path for one in self.files})
+        return sorted({file.path for file in self.files})
 
     def summary(self) -> dict[str, Any]:
         """Return the entry for manifest.json: `copied_from`, and the number of altered files."""
@@ -108,7 +101,7 @@ class Stamp:
 
     def document(self) -> dict[str, Any]:
         """Return the content of `altered.json`."""
-        return {"schema_version": 1, "copied_from": self.copied_from, "files": [asdict(one) for one in self.files]}
+        return {"schema_version": 1, "copied_from": self.copied_from, "files": [asdict(file) for file in self.files]}
 
 
 def read_stamp(data_set: Path) -> Stamp | None:
@@ -121,7 +114,7 @@ def read_stamp(data_set: Path) -> Stamp | None:
     if data is None:
         return None
     try:
-        files = tuple(AlteredFile(**one) for one in data["files"])
+        files = tuple(AlteredFile(**file) for file in data["files"])
         stamp = Stamp(data["copied_from"], files)
         if data["schema_version"] != 1 or not files or not stamp.copied_from or not all(map(_is_sound, files)):
             raise ValueError
@@ -149,9 +142,49 @@ def measured_as(data_set: Path) -> str | None:
     return name if isinstance(name, str) and name else None
 
 
-def _is_sound(one: AlteredFile) -> bool:
-    found = one.found_sha256
-    return all(isinstance(text, str) for text in (one.path, one.recorded_sha256, "" if found is None else found))
+def refuse_copies(data_set: str) -> None:
+    """Raise ConfigurationError if a data set was altered, or was measured under another name.
+
+    New measurements would mix with figures that nobody measured, or with another campaign's.
+    """
+    folder = benchmarks_directory() / data_set
+    if stamp := read_stamp(folder):
+        raise ConfigurationError(
+            f"Replay does not measure into altered data: this is {stamp.sentence()}",
+            where=folder / ALTERED,
+            next_step="measure into another data set: choose a new name with --data",
+        )
+    if (origin := measured_as(folder)) not in (None, folder.name):
+        raise ConfigurationError(
+            f"Replay does not measure into a copy: this was measured as {origin!r}",
+            where=folder / CAMPAIGN,
+            next_step=f"continue with --data {origin}, or choose a new name (or rename the folder back)",
+        )
+
+
+def refuse_mixed_scales(data_set: str, design: Design) -> None:
+    """Raise ConfigurationError if the data set holds this experiment at another scale.
+
+    A quick cell and a talk cell of the same point have different durations, so a median over both means nothing.
+    """
+    for path in sorted(raw_directory(data_set, design.name).glob("design-*.json")):
+        recorded = parse_json(str(path), path.read_bytes())
+        scale = recorded["scale"]
+        # A design without cells only says that everything was skipped.
+        if scale != design.scale and recorded["cells"]:
+            raise ConfigurationError(
+                f"this data set contains {design.name} at scale {scale}, not {design.scale}",
+                where=path.parent.parent,
+                next_step=f"measure into another data set, for example --data {data_set}-{design.scale}",
+            )
+
+
+def _is_sound(file: AlteredFile) -> bool:
+    return (
+        isinstance(file.path, str)
+        and isinstance(file.recorded_sha256, str)
+        and isinstance(file.found_sha256, str | None)
+    )
 
 
 def _read_object(path: Path) -> dict[str, Any] | None:
@@ -189,7 +222,7 @@ def plain(path: str, content: bytes) -> bytes:
 def parse_json(path: str, content: bytes) -> dict[str, Any]:
     """Return the JSON object in a file. Raises EvidenceError unless it is an object of schema version 1."""
     try:
-        data = fast_json.loads(content)
+        data = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise EvidenceError(f"not JSON: {error}", where=path, next_step=RESTORE) from None
     if not isinstance(data, dict) or data.get("schema_version") != 1:

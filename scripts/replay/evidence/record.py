@@ -1,4 +1,7 @@
-"""What a sidecar records of a cell: the tool's output, waits and samples; code, machine and versions."""
+"""What a sidecar records of a cell: output, waits and samples, and the code, machine and versions it was measured with.
+
+Nothing in it names a person, a host or an address.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ from replay.base.paths import ROOT
 from replay.base.programs import HOST_PROGRAMS, MissingProgramError, Programs
 from replay.base.releases import NAMES, major_of, title_of
 from replay.base.version import version
+
+# What was printed and seen -------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -84,6 +89,9 @@ class SampleTable:
         return "\n".join([HEADER, *rows, f"{end:.6f},{','.join(FOOTER)},{len(rows)}", ""]).encode()
 
 
+# What it was measured with -------------------------------------------------------------------------------------------
+
+
 @cache
 def measuring_code() -> dict[str, Any]:
     """Return the version of Replay, its commit, and whether the code differs from that commit.
@@ -147,15 +155,17 @@ def program_version(program: str, programs: Programs = HOST_PROGRAMS) -> str | N
         done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
     except (MissingProgramError, OSError, subprocess.TimeoutExpired):
         return None
-    said = done.stdout.strip().splitlines()
-    return said[0].strip() if said else None
+    lines = done.stdout.strip().splitlines()
+    return lines[0].strip() if lines else None
 
 
 def short_version(text: str | None) -> str | None:
     """Return the number in a version text (`ceph version 16.2.15 (6184…)` → `16.2.15`), None if there is none."""
-    found = re.search(r"\d+(?:\.\d+)+", text or "")
-    return found.group(0) if found else None
+    match = re.search(r"\d+(?:\.\d+)+", text or "")
+    return match[0] if match else None
 
+
+# The versions of the cluster's daemons and of the client, as sidecars record them ------------------------------------
 
 #: What to call daemons, by their keys in a sidecar's `versions`.
 DAEMONS = {"osd": "OSDs", "mon": "monitors", "mgr": "managers", "rbd_mirror": "mirror daemons"}
@@ -166,7 +176,7 @@ Versions = Mapping[str, Any]
 
 def ceph_versions(versions: Versions) -> set[str]:
     """Return the versions of all daemons that a sidecar names, including those of the second cluster."""
-    return {version for _, found in _daemons(versions) for version in found}
+    return {version for _, running in _daemons(versions) for version in running}
 
 
 def client_version(versions: Versions) -> str | None:
@@ -177,8 +187,10 @@ def client_version(versions: Versions) -> str | None:
 def releases_in(versions: Versions) -> dict[str, frozenset[int]]:
     """Return the major releases of daemons and client, by what each is called. Unknown ones are left out."""
     client = [version] if (version := client_version(versions)) else []
-    found = [*_daemons(versions), (CLIENT, client)]
-    majors = {what: frozenset(filter(None, map(major_of, said))) for what, said in found}
+    majors = {
+        what: frozenset(filter(None, map(major_of, running)))
+        for what, running in [*_daemons(versions), (CLIENT, client)]
+    }
     return {what: releases for what, releases in majors.items() if releases}
 
 
@@ -202,19 +214,19 @@ def changes(measured: Versions, now: Versions) -> list[ReleaseChange]:
 def in_words(changed: list[ReleaseChange]) -> str:
     """Return changes in words: `OSDs and monitors 16 (pacific), now 18 (reef); client 16 (pacific), now 18 (reef)`."""
     alike: dict[tuple[str, str], list[str]] = {}
-    for one in changed:
-        alike.setdefault((_titles(one.measured), _titles(one.now)), []).append(one.what)
+    for change in changed:
+        alike.setdefault((_titles(change.measured), _titles(change.now)), []).append(change.what)
     return "; ".join(f"{_listed(what)} {measured}, now {now}" for (measured, now), what in alike.items())
 
 
 def unknown_releases(versions: Versions) -> list[str]:
     """Return a sentence for each release that Replay does not know, and one about releases that are unknown."""
-    found = releases_in(versions)
-    majors = sorted({release for releases in found.values() for release in releases} - NAMES.keys())
-    said = [f"Replay does not know Ceph {release}, but measures it all the same" for release in majors]
-    if untold := [what for what in ("OSDs", CLIENT) if what not in found]:
-        said.append(f"the release of {' and '.join(untold)} is unknown, so it is not recorded")
-    return said
+    releases = releases_in(versions)
+    majors = sorted({major for several in releases.values() for major in several} - NAMES.keys())
+    sentences = [f"Replay does not know Ceph {major}, but measures it all the same" for major in majors]
+    if unknown := [what for what in ("OSDs", CLIENT) if what not in releases]:
+        sentences.append(f"the release of {' and '.join(unknown)} is unknown, so it is not recorded")
+    return sentences
 
 
 def _daemons(versions: Versions) -> Iterator[tuple[str, list[str]]]:

@@ -26,12 +26,12 @@ from replay.design.design import Design
 from replay.design.estimate import Estimate, Terms
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.evidence.attempts import History, record_design
-from replay.evidence.data_set import sealed_block
+from replay.evidence.data_set import raw_directory, refuse_copies, sealed_block
 from replay.measure.arguments import COMMAND
 from replay.measure.run import chosen, write_plan
 from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.measure.stop_mark import take_mark
-from replay.preflight.plan import estimate, raw_directory, refuse_copies, terms_of
+from replay.preflight.plan import estimate, terms_of
 from replay.preflight.pool_copies import copies_on
 from replay.preflight.releases import check_releases
 from replay.sandbox.absent import naming_absent_daemons

@@ -29,11 +29,11 @@ from replay.cluster.site_file import load_site
 from replay.design.configuration import experiment_names, load_experiment
 from replay.design.design import shuffled
 from replay.design.expansion import expand
-from replay.evidence.data_set import sealed_block
+from replay.evidence.data_set import raw_directory, sealed_block
 from replay.evidence.read import list_raw
 from replay.measure.interleave_arguments import COMMAND
 from replay.measure.shipped import INTO_SHIPPED, require_consent
-from replay.preflight.plan import design_for, plans, raw_directory
+from replay.preflight.plan import design_for, plans
 from replay.sandbox import lifecycle
 
 SITE = "sandbox"
