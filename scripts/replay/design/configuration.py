@@ -1,4 +1,8 @@
-"""Reads and checks what people wrote in config/: experiments, claims, the answer."""
+"""Reads and checks what people wrote in config/: experiments, claims, the answer. Registers claims before their data.
+
+A block's receipt keeps a digest of each claim's content. A claim whose content has another digest was changed after its
+data were known; `claims.registration` says so.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import config_directory, program_file
 from replay.design.design import digest_of
 from replay.design.documents import Document, load_validated_document
+from replay.design.needs import protocol_names
 
 
 def experiment_names(scale: str | None = None) -> list[str]:
@@ -38,7 +43,7 @@ def load_experiment_document(name: str) -> Document:
     if configuration["name"] != name:
         raise ConfigurationError(f"name: {configuration['name']!r} does not match the file's name {name!r}", where=path)
     for key, known in (
-        ("protocol", plugins.module_names("replay.protocols")),
+        ("protocol", protocol_names()),
         ("tool", plugins.load("replay", "tools").tool_names()),
     ):
         if configuration[key].replace("-", "_") not in known:
@@ -77,7 +82,10 @@ _PRESUPPOSITION = ("that", "of", "decides")
 
 def claim_digest(claim: Mapping[str, Any]) -> str:
     """Return the digest of one entry of `claims` in config/claims.yaml: 12 hexadecimal digits."""
-    presupposes = [{key: one[key] for key in _PRESUPPOSITION if key in one} for one in claim.get("presupposes", ())]
+    presupposes = [
+        {key: presupposition[key] for key in _PRESUPPOSITION if key in presupposition}
+        for presupposition in claim.get("presupposes", ())
+    ]
     return digest_of({**{key: claim[key] for key in _CONTENT}, "presupposes": presupposes})
 
 
@@ -89,7 +97,7 @@ def claims_to_register(experiment: str) -> dict[str, str]:
     if not claims_path().exists():
         return {}
     claims = load_claims_document().data["claims"]
-    return {one["id"]: claim_digest(one) for one in claims if one["experiment"] == experiment}
+    return {claim["id"]: claim_digest(claim) for claim in claims if claim["experiment"] == experiment}
 
 
 def registered_throughout(sittings: Iterable[Mapping[str, str] | None]) -> dict[str, str]:
@@ -97,6 +105,5 @@ def registered_throughout(sittings: Iterable[Mapping[str, str] | None]) -> dict[
 
     A sitting that registered nothing is None.
     """
-    several = [dict(one or {}) for one in sittings]
-    first, *others = several or [{}]
-    return {claim: digest for claim, digest in first.items() if all(one.get(claim) == digest for one in others)}
+    first, *others = [dict(sitting or {}) for sitting in sittings] or [{}]
+    return {claim: digest for claim, digest in first.items() if all(other.get(claim) == digest for other in others)}

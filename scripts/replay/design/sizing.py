@@ -65,7 +65,7 @@ def longer_bytes(piloted: int, before: PilotRound, io_size_bytes: int, io_thread
     """Return how many bytes a cell transfers after it was too short with `before`; a new pilot suggests `piloted`.
 
     The machine may be busier during the pilot than during the cell. So the size never falls below the target time at
-    the rate of the cell that was too short; otherwise the same set could be void again and again. Growth is bounded,
+    the rate of the cell that was too short; otherwise the same set could be invalid again and again. Growth is bounded,
     because the rate of a cell that ended within one tick of its tool's clock is unknown.
     """
     growth = min(MOST_GROWTH, sizing.target_seconds / max(before.seconds, 0.004))
