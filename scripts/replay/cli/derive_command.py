@@ -22,7 +22,6 @@ from replay.claims.workflow.warm import warm_jobs
 from replay.derive.arguments import COMMAND
 from replay.derive.outliers import flagged_in
 from replay.derive.part import Derived, current_part
-from replay.evidence.data_set import read_stamp
 
 #: Starting Snakemake and its jobs takes as much processor time as deriving this much evidence: with less of it, the
 #: same steps run one after the other in this process.
@@ -38,8 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """Derive according to the options; return the exit status. Raises ReplayError, e.g. for altered raw output."""
     data_set = benchmarks_directory() / options.data
-    if stamp := read_stamp(data_set):
-        print(f"ALTERED DATA: {data_set.name} is {stamp.sentence()}", flush=True)
     if options.verify:
         return _verify(data_set)
     if options.outliers:

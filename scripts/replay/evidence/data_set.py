@@ -7,7 +7,6 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,8 @@ from replay.base.paths import benchmarks_directory
 from replay.design.design import Design, canonical_json
 from replay.evidence.durable import RESTORE, SUMS, locked
 
-ALTERED = "altered.json"
 CAMPAIGN = "campaign.json"
 MANIFEST = "manifest.json"
-_ANEW = "restore it, or copy the data set again"
 #: The path of a sealed block relative to `raw/`, for `str.format` with `block` (two digits or more) and `plan`.
 SEALED_BLOCK = "block-{block}-{plan}.tar.gz"
 _LISTED_BLOCK = re.compile(r"[0-9a-f]{64} [ *](block-\d{2,}-[0-9a-f]+\.tar\.gz)", re.ASCII)
@@ -64,73 +61,21 @@ def recorded_in(raw: Path) -> list[Path]:
 exclusive = locked
 
 
-@dataclass(frozen=True)
-class AlteredFile:
-    """A raw file that differs from what was measured.
-
-    `path` is relative to the data set. `recorded_sha256` is the digest that SHA256SUMS had before, `found_sha256` that
-    of the file found instead, None if the file was gone.
-    """
-
-    path: str
-    recorded_sha256: str
-    found_sha256: str | None
-
-
-@dataclass(frozen=True)
-class Stamp:
-    """The content of `altered.json`: the data set that was measured, and every alteration in order."""
-
-    copied_from: str
-    files: tuple[AlteredFile, ...] = ()
-
-    @property
-    def paths(self) -> list[str]:
-        """The altered files, each once, sorted."""
-        return sorted({file.path for file in self.files})
-
-    def summary(self) -> dict[str, Any]:
-        """Return the entry for manifest.json: `copied_from`, and the number of altered files."""
-        return {"copied_from": self.copied_from, "files": len(self.paths)}
-
-    def sentence(self) -> str:
-        """Return the stamp in words, to follow ALTERED DATA."""
-        count = len(self.paths)
-        files = f"{count} raw files are" if count != 1 else "1 raw file is"
-        return f"a copy of {self.copied_from!r} of which {files} not as measured ({ALTERED} names them)"
-
-    def document(self) -> dict[str, Any]:
-        """Return the content of `altered.json`."""
-        return {"schema_version": 1, "copied_from": self.copied_from, "files": [asdict(file) for file in self.files]}
-
-
-def read_stamp(data_set: Path) -> Stamp | None:
-    """Return the content of a data set's `altered.json`; None without that file, when raw files are as measured.
-
-    Raises EvidenceError naming the file if it cannot be read or is not such a stamp.
-    """
-    path = data_set / ALTERED
-    data = _read_object(path)
-    if data is None:
-        return None
-    try:
-        files = tuple(AlteredFile(**file) for file in data["files"])
-        stamp = Stamp(data["copied_from"], files)
-        if data["schema_version"] != 1 or not files or not stamp.copied_from or not all(map(_is_sound, files)):
-            raise ValueError
-    except (KeyError, TypeError, ValueError):
-        raise EvidenceError(
-            "it does not say what was altered (schema_version 1, copied_from, files)", where=path, next_step=_ANEW
-        ) from None
-    return stamp
-
-
 def read_campaign(data_set: Path) -> dict[str, Any]:
     """Return the content of a data set's `campaign.json`; empty without that file.
 
     Raises EvidenceError naming the file if it is not a JSON object.
     """
-    return _read_object(data_set / CAMPAIGN) or {}
+    path, next_step = data_set / CAMPAIGN, "restore it, or copy the data set again"
+    try:
+        data = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise EvidenceError(f"not JSON: {error}", where=path, next_step=next_step) from None
+    if not isinstance(data, dict):
+        raise EvidenceError("not a JSON object", where=path, next_step=next_step)
+    return data
 
 
 def measured_as(data_set: Path) -> str | None:
@@ -143,17 +88,8 @@ def measured_as(data_set: Path) -> str | None:
 
 
 def refuse_copies(data_set: str) -> None:
-    """Raise ConfigurationError if a data set was altered, or was measured under another name.
-
-    New measurements would mix with figures that nobody measured, or with another campaign's.
-    """
+    """Raise ConfigurationError if a data set was measured under another name: two campaigns must not mix."""
     folder = benchmarks_directory() / data_set
-    if stamp := read_stamp(folder):
-        raise ConfigurationError(
-            f"Replay does not measure into altered data: this is {stamp.sentence()}",
-            where=folder / ALTERED,
-            next_step="measure into another data set: choose a new name with --data",
-        )
     if (origin := measured_as(folder)) not in (None, folder.name):
         raise ConfigurationError(
             f"Replay does not measure into a copy: this was measured as {origin!r}",
@@ -177,26 +113,6 @@ def refuse_mixed_scales(data_set: str, design: Design) -> None:
                 where=path.parent.parent,
                 next_step=f"measure into another data set, for example --data {data_set}-{design.scale}",
             )
-
-
-def _is_sound(file: AlteredFile) -> bool:
-    return (
-        isinstance(file.path, str)
-        and isinstance(file.recorded_sha256, str)
-        and isinstance(file.found_sha256, str | None)
-    )
-
-
-def _read_object(path: Path) -> dict[str, Any] | None:
-    try:
-        data = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, RecursionError) as error:
-        raise EvidenceError(f"not JSON: {error}", where=path, next_step=_ANEW) from None
-    if not isinstance(data, dict):
-        raise EvidenceError("not a JSON object", where=path, next_step=_ANEW)
-    return data
 
 
 def pretty_json(value: Any) -> bytes:

@@ -9,7 +9,6 @@ from replay.claims.answer.load import load_question
 from replay.claims.answer.table import answer_csv
 from replay.claims.files import read_table
 from replay.design.configuration import answer_path, load_experiment
-from replay.evidence.data_set import read_stamp
 
 ANSWER = "answer.csv"
 
@@ -24,5 +23,5 @@ def write_answer(data_set: Path) -> bool:
     question = load_question()
     names = sorted({source.experiment for several in question.sources.values() for source in several})
     tables = {name: read_table(data_set / name, list(load_experiment(name)["factors"])) for name in names}
-    text = answer_csv(question, tables, altered=read_stamp(data_set) is not None)
+    text = answer_csv(question, tables)
     return write_if_changed(data_set / ANSWER, text)

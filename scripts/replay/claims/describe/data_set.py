@@ -29,12 +29,6 @@ def describe_data_set(data_set: Path) -> None:
         write_datapackage(data_set)
 
 
-def mark_altered(data_set: Path) -> None:
-    """Mark a copy as altered in manifest.json before its first table changes."""
-    with exclusive(data_set):
-        write_manifest(data_set)
-
-
 def _book(data_set: Path) -> Book | None:
     """Return the talk's claims; None if there are none, or if they are invalid, which judging them reports."""
     try:

@@ -24,7 +24,7 @@ CLAIMS_NOTE, ANSWER_NOTE, DESCRIPTION_NOTE = "judged.json", "answered.json", "de
 JUDGED = ("claims.json", "claims.csv")
 ANSWERED = ("answer.csv",)
 DESCRIBED = ("manifest.json", "recording.json", "datapackage.json")
-_ORIGIN = ("campaign.json", "altered.json")
+_ORIGIN = ("campaign.json",)
 _SCHEMA_VERSION = 1
 
 

@@ -223,7 +223,7 @@ def data_set_pattern(file: str) -> str:
 
 def origin_files(data_set: str) -> list[str]:
     """Return the existing files that record a data set's origin."""
-    files = [benchmarks_directory() / data_set / name for name in ("campaign.json", "altered.json")]
+    files = [benchmarks_directory() / data_set / name for name in ("campaign.json",)]
     return [_path(path) for path in files if path.exists()]
 
 
