@@ -21,8 +21,9 @@ def test_the_list_of_protocols_follows_their_declarations():
     page = describe.PAGE.read_text()
     assert page == describe.with_protocols(page), "run `.venv/bin/python -m replay.design.describe`"
     for name in protocol_names():
-        assert f"### {name}\n" in page
-        assert all(f"| `{option.name}` |" in page for option in needs_of(name).options)
+        assert f"\n| `{name}` | " in page
+        declared = (*needs_of(name).options, *needs_of(name).factors)
+        assert all(f"\n| `{each.name}` | " in page for each in declared)
 
 
 @pytest.fixture

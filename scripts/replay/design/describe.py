@@ -1,4 +1,4 @@
-"""Writes the list of protocols in docs/adding-an-experiment.md from their declarations.
+"""Writes the two tables of protocols in docs/adding-an-experiment.md from the protocols' declarations.
 
 `python -m replay.design.describe` rewrites the text between the page's two marks.
 """
@@ -13,16 +13,34 @@ from replay.design.needs import REQUIRED, Factor, Option, protocol_class, protoc
 
 PAGE = ROOT / "docs" / "adding-an-experiment.md"
 BEGIN, END = "<!-- protocols: written by `python -m replay.design.describe` -->", "<!-- end of protocols -->"
-_MIRRORING = {"never": "It has no mirrored variants.", "always": "It has mirrored variants only."}
+_MIRRORING = {"never": "; no mirrored variants", "always": "; mirrored variants only"}
 
 
 def protocols_text() -> str:
-    """Return every protocol with its factors, options and programs, as Markdown."""
-    return "\n".join(_protocol(name) for name in protocol_names())
+    """Return a table of the protocols, and one of all levels and options, as Markdown."""
+    protocols = [_row(f"`{name}`", *_protocol(name)) for name in protocol_names()]
+    declared = [
+        row
+        for name in protocol_names()
+        for needs in [protocol_class(name).needs]
+        for row in [*map(_factor, needs.factors), *map(_option, needs.options)]
+    ]
+    return "\n".join(
+        [
+            _row("protocol", "what it does", "tool, programs", "levels and options"),
+            _row("---", "---", "---", "---"),
+            *protocols,
+            "",
+            _row("level or option", "of what", "default", "meaning"),
+            _row("---", "---", "---", "---"),
+            *sorted(set(declared)),
+            "",
+        ]
+    )
 
 
 def with_protocols(page: str) -> str:
-    """Return the page with a new list of protocols. Raises ValueError if it lacks a mark."""
+    """Return the page with new tables. Raises ValueError if it lacks a mark."""
     before, rest = page.split(BEGIN)
     _, after = rest.split(END)
     return f"{before}{BEGIN}\n\n{protocols_text()}\n{END}{after}"
@@ -34,41 +52,26 @@ def main() -> int:
     return 0
 
 
-def _protocol(name: str) -> str:
+def _protocol(name: str) -> tuple[str, str, str]:
     protocol = protocol_class(name)
     needs = protocol.needs
-    tools = " or ".join(f"`{tool}`" for tool in needs.tools) or "any tool that takes the number of bytes to transfer"
-    programs = ", ".join(f"`{program}`" for program in needs.programs)
-    if needs.programs_elsewhere:
-        elsewhere = ", ".join(f"`{program}`" for program in needs.programs_elsewhere)
-        programs += f"; with clients on other hosts also {elsewhere}"
-    lines = [
-        f"### {name}",
-        "",
-        (protocol.__doc__ or "").strip().splitlines()[0],
-        "",
-        f"Tool: {tools}.",
-        f"Programs: {programs}.",
-        *([_MIRRORING[needs.mirroring]] if needs.mirroring in _MIRRORING else []),
-        "",
-        "| level or option | of what | default | meaning |",
-        "|---|---|---|---|",
-        *map(_factor, needs.factors),
-        *map(_option, needs.options),
-    ]
-    return "\n".join([*lines, ""])
+    tools = " or ".join(f"`{tool}`" for tool in needs.tools) or "any tool sized in bytes"
+    programs = " ".join(f"`{program}`" for program in (*needs.programs, *needs.programs_elsewhere))
+    names = [f"**`{factor.name}`**" if factor.required else f"`{factor.name}`" for factor in needs.factors]
+    names += [f"**`{option.name}`**" if option.default is REQUIRED else f"`{option.name}`" for option in needs.options]
+    what = (protocol.__doc__ or "").strip().splitlines()[0]
+    return what, f"{tools}: {programs}{_MIRRORING.get(needs.mirroring, '')}", ", ".join(names)
 
 
 def _factor(factor: Factor) -> str:
-    words = ", ".join(f"`{word}`" for word in factor.words) or "level"
-    return _row(factor.name, words, "required" if factor.required else "", factor.meaning)
+    return _row(f"`{factor.name}`", ", ".join(f"`{word}`" for word in factor.words) or "level", "", factor.meaning)
 
 
 def _option(option: Option) -> str:
     kind = option.kind if not option.unit else f"{option.kind}, {option.unit}"
-    default = "required" if option.default is REQUIRED else _value(option.default)
+    default = "" if option.default is REQUIRED else _value(option.default)
     place = "option or level" if option.varies else "option"
-    return _row(option.name, f"{place}: {kind}", default, option.meaning)
+    return _row(f"`{option.name}`", f"{place}: {kind}", default, option.meaning)
 
 
 def _value(value: Any) -> str:
@@ -76,7 +79,7 @@ def _value(value: Any) -> str:
 
 
 def _row(*cells: str) -> str:
-    return f"| `{cells[0]}` | {' | '.join(cells[1:])} |"
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":
