@@ -26,8 +26,8 @@ CACHES = Path("/proc/sys/vm/drop_caches")
 DATA_SET = "pacific"
 sys.path.insert(0, str(ROOT / "tests"))
 
+from replay.evidence.durable import sha256, sums_text  # noqa: E402
 from replay.evidence.pack import PACK, write_pack  # noqa: E402
-from replay.evidence.sums import sha256, sums_text  # noqa: E402
 from support.evidence import members_of  # noqa: E402 - tests/ is importable only now
 from support.rawtree import RawTree  # noqa: E402
 

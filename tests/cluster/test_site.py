@@ -15,7 +15,7 @@ from replay.cluster import sandbox_record
 from replay.cluster.ceilings import Ceilings, check, fullest_osd, slowest_osd
 from replay.cluster.site import WORDS, missing, require
 from replay.cluster.site_file import load_site
-from replay.design.media import PoolCopies
+from replay.design.sizing import PoolCopies
 from support.samples import fixture_json
 
 WriteSite = Callable[[str, str], Path]

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from replay.design.experiments import load_experiment
+from replay.claims.workflow.dataset import derive_data_set
+from replay.derive.bottleneck import LIMITER_RULE
 from replay.derive.experiment import derive_experiment
 from replay.derive.limits import STEADY, WHOLE, limit_of
-from replay.derive.bottleneck import LIMITER_RULE
-from replay.claims.workflow.dataset import derive_data_set
+from replay.design.configuration import load_experiment
 from support.datasets import manifest_of, measured
 from support.rawtree import RawTree
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.design.experiments import experiment_names
+from replay.design.configuration import experiment_names
 from replay.measure import interleave
 from replay.measure.interleave import main, measure_block, turns_of
 from support.patience import patient

@@ -15,11 +15,11 @@ from replay.base.errors import ConfigurationError, RefusedError, cleaning_up, du
 from replay.base.paths import config_directory
 from replay.base.progress import Progress
 from replay.cluster.ceilings import Ceilings
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from replay.design.design import plan_digest
 from replay.design.expansion import expand
-from replay.design.media import PoolCopies
 from replay.design.plan_file import PlanFile, PlannedBlock
+from replay.design.sizing import PoolCopies
 from replay.measure import block, command
 from replay.preflight.plan import sources_digest
 from support.bench import waiting

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from replay.design.design import Skip
 from replay.design.expansion import expand
-from replay.design.media import Write
 from replay.design.needs import NUMBER, WHOLE, Needs, Option
+from replay.design.sizing import Write
+from replay.evidence.record import Measured, Wait
 from replay.measure import procedure as lifecycle
 from replay.measure.parts import Driver, Target, Watch
 from replay.measure.procedure import Procedure
-from replay.evidence.record import Measured, Wait
 from replay.tools import OutputError, Reader, Result
 from support.bench import bench_of
 

@@ -17,12 +17,12 @@ from replay.base.paths import ROOT
 from replay.base.progress import Progress, elapsed_text
 from replay.cluster.cluster import Cluster
 from replay.cluster.health import nameless
+from replay.derive.bottleneck import limiting_resource
 from replay.design.design import Sizing
 from replay.design.sizing import PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
-from replay.measure.nameless import hide, make_nameless, words_of
-from replay.evidence import provenance
+from replay.evidence import record
 from replay.evidence.record import Measured, SampleTable
-from replay.derive.bottleneck import limiting_resource
+from replay.measure.nameless import hide, make_nameless, words_of
 from replay.measure.samplers.machine import MachineSampler, Reading
 from replay.measure.samplers.trims import TrimSampler
 from support.patience import wait_until
@@ -149,8 +149,8 @@ def test_the_sampler_of_trims_reports_its_number_of_samples_and_their_time():
 
 def test_a_virtual_machine_on_another_processor_is_another_machine(monkeypatch):
     def on(model: str) -> str:
-        monkeypatch.setattr(provenance, "_lines", lambda _: [f"model name : {model}", "MemTotal: 1024 kB"])
-        return provenance.host.__wrapped__()["id"]
+        monkeypatch.setattr(record, "_lines", lambda _: [f"model name : {model}", "MemTotal: 1024 kB"])
+        return record.host.__wrapped__()["id"]
 
     assert on("A CPU") == on("A CPU") != on("Another CPU")
 

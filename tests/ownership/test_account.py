@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replay.base.errors import EvidenceError, RefusedError, ReplayError
-from replay.design.media import Write
+from replay.design.sizing import Write
 from replay.ownership.account import Account
 from replay.ownership.spending import Spending
 from support.patience import patient

@@ -9,7 +9,7 @@ import pytest
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Pool, Pools
-from replay.design.media import Write
+from replay.design.sizing import Write
 from replay.measure.parts import Driver
 from replay.measure.procedure import Procedure
 from replay.ownership.images import BlockImage, fill_image

@@ -9,14 +9,14 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
+from replay.evidence.record import Measured, Wait
+from replay.measure.samplers.daemons import DaemonReading, Reading
 from replay.ownership.images import BlockImage
 from replay.protocols.amplification import Amplification
 from replay.protocols.watches import ledger, mirror
 from replay.protocols.watches.ledger import writes_in
-from replay.evidence.record import Measured, Wait
-from replay.measure.samplers.daemons import DaemonReading, Reading
 from support.bench import bench_of, cells
 from support.smoke import measure_as_shipped
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from replay.base.errors import ConfigurationError
 from replay.base.programs import HOST_PROGRAMS
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.cluster.running.process import ToolRun
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.ownership.ledger import Ledger
 from replay.protocols.drivers.steps import StepLog
@@ -22,7 +23,6 @@ from replay.protocols.drivers.trial.client import BLOCK_BYTES, fill_block, first
 from replay.protocols.drivers.trial.contents import inspect
 from replay.protocols.drivers.trial.pair import MirroredPair
 from replay.protocols.failover import Failover
-from replay.cluster.running.process import ToolRun
 from support.bench import bench_of
 from support.patience import patient
 from support.smoke import measure_as_shipped

@@ -9,13 +9,13 @@ import pytest
 
 from replay.cluster.cluster import Cluster
 from replay.cluster.mirroring import ReplayCounters
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
+from replay.evidence.record import Measured, Wait
 from replay.ownership.images import BlockImage
 from replay.protocols.single_tool import SingleTool
 from replay.protocols.watches import mirror
 from replay.protocols.watches.mirror_position import POLL_AGE, MirrorPosition
-from replay.evidence.record import Measured, Wait
 from replay.tools import Result
 from support.bench import bench_of, cells
 from support.patience import patient

@@ -15,7 +15,7 @@ from replay.base.waiting import Waiting
 from replay.cluster import sandbox_record
 from replay.cluster.capabilities import OWN_CLUSTER_ONLY, missing
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.ownership import poll_age
 from replay.ownership.poll_age import PollAge

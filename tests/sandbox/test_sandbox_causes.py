@@ -12,8 +12,8 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.sandbox_layout import Layout
+from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Sandbox, SandboxCluster
-from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import causes, create, daemons, processes
 from replay.sandbox.absent import absent_daemons, naming_absent_daemons
 from replay.sandbox.errors import SandboxError

@@ -11,7 +11,7 @@ from typing import Any
 from replay.base.costs import Costs
 from replay.base.waiting import Waiting
 from replay.design.design import Cell
-from replay.design.media import Write
+from replay.design.sizing import Write
 from replay.measure.bench import Bench
 from replay.measure.procedure import Procedure
 from replay.ownership.account import Tally

@@ -22,7 +22,7 @@ from replay.claims.model import VERDICTS, Assessment, Book, Judgement
 from replay.claims.on_terminal import print_assessment
 from replay.claims.output import altered_line, as_document, as_table
 from replay.claims.ratios import ratio_lines
-from replay.design.experiments import experiment_names
+from replay.design.configuration import experiment_names
 
 
 def main(arguments: list[str] | None = None) -> int:

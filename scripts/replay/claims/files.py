@@ -20,9 +20,9 @@ from replay.claims.model import Assessment, Book
 from replay.claims.multiplicity import with_q_values
 from replay.claims.output import as_csv, as_json
 from replay.claims.registration import registered_in
-from replay.design.talk_files import claims_path
 from replay.derive.part import REGISTERED_FILE
-from replay.evidence.copies import MANIFEST, read_stamp
+from replay.design.configuration import claims_path
+from replay.evidence.data_set import MANIFEST
 
 
 def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
@@ -36,10 +36,10 @@ def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
         name: read_table(data_set / name, list(experiment["factors"]))
         for name, experiment in known_experiments(data_set).items()
     }
-    book, stamp = book or load_book(data_set), read_stamp(data_set)
+    book = book or load_book(data_set)
     return Assessment(
         data_set=data_set.name,
-        altered=stamp.sentence() if stamp else "",
+        altered="",
         sources=book.sources,
         judgements=with_q_values(judge(claim, tables.get(claim.experiment)) for claim in book.claims),
     )

@@ -12,7 +12,7 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
 from replay.base.paths import working_directory
 from replay.cluster.sandbox_layout import STATE_FILE, Layout, default_directory
-from replay.design.sandbox_options import SandboxOptions
+from replay.cluster.sandbox_options import SandboxOptions
 
 SCHEMA_VERSION = 1
 

@@ -9,7 +9,7 @@ from replay.cluster.capabilities import WORDS, missing, require
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import Cluster
 from replay.cluster.prometheus import PrometheusSource
-from replay.design.time_window import TimeWindow
+from replay.cluster.time_window import TimeWindow
 
 __all__ = ["WORDS", "Pool", "Pools", "SecondSite", "Site", "missing", "require"]
 

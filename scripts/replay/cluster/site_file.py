@@ -20,8 +20,8 @@ from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import Cluster
 from replay.cluster.prometheus import OsdCpuSeries, PrometheusSource
 from replay.cluster.site import Pool, Pools, SecondSite, Site
+from replay.cluster.time_window import TimeWindow
 from replay.design.documents import Document, load_validated_document
-from replay.design.time_window import TimeWindow
 
 
 def load_site(name: str, *, check_files: bool = True) -> Site:

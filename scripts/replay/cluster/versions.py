@@ -6,8 +6,7 @@ from typing import Any
 
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
-from replay.evidence.provenance import program_version, short_version
-from replay.evidence.versions import DAEMONS, SECOND_SITE
+from replay.evidence.record import DAEMONS, SECOND_SITE, program_version, short_version
 
 
 def versions(session: MonitorSession, program: str, secondary: MonitorSession | None = None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from replay.derive.facts import Value, facts_of
 from replay.derive.kept import compact, kept_sidecar, shared
 from replay.derive.sampling import sampler_seconds, sampling_metrics
 from replay.derive.write_costs import of_whole_run
-from replay.evidence.documents import parse_json, plain
+from replay.evidence.data_set import parse_json, plain
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 from replay.tools import OutputError, Result, find_adapter, judge
 

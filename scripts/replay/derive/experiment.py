@@ -25,8 +25,8 @@ from replay.derive.series import series_charts
 from replay.derive.summary import control, parameters, trials_entry
 from replay.derive.tidy import tidy_rows, used_attempts, used_rows
 from replay.derive.upper_bounds import upper_bounds
-from replay.evidence.sums import sha256
-from replay.evidence.versions import ceph_versions, client_version
+from replay.evidence.durable import sha256
+from replay.evidence.record import ceph_versions, client_version
 
 #: Earlier versions wrote this file. Its columns are in tidy.csv now.
 _FORMER_FACTS = "facts.csv"

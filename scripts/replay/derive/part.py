@@ -16,7 +16,7 @@ from typing import Any
 
 from replay.base.paths import config_directory
 from replay.base.tables import write_if_changed
-from replay.evidence.layout import recorded_in
+from replay.evidence.data_set import recorded_in
 from replay.evidence.read import verify_all
 
 PART = "derived.json"

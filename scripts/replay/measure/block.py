@@ -36,8 +36,9 @@ from replay.ownership.kernel_leftovers import remove_leftover_mounts
 from replay.ownership.osd_settings import OsdSettings, settings_of_second
 from replay.ownership.owned_files import remove_leftover_files
 from replay.ownership.pools import ensure_pools
-from replay.preflight.plan import raw_directory, refuse_copies, sources_digest
+from replay.preflight.plan import sources_digest
 from replay.preflight.releases import refuse_other_releases
+from replay.evidence.data_set import raw_directory, refuse_copies
 from replay.evidence.seal import recover
 from replay.sandbox.absent import naming_absent_daemons
 

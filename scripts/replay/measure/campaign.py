@@ -12,8 +12,8 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.versions import versions
 from replay.evidence import durable
-from replay.evidence.documents import pretty_json
-from replay.evidence.provenance import host, program_version, short_version
+from replay.evidence.data_set import pretty_json
+from replay.evidence.record import host, program_version, short_version
 
 
 def campaign_facts(

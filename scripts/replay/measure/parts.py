@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Self
 from replay.cluster.site import Site
 from replay.design import sizing
 from replay.design.design import Cell, CellSet, Design
-from replay.design.media import Write
-from replay.measure.bench import Bench
-from replay.evidence.evidence import BlockWriter
+from replay.design.sizing import Write
+from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
+from replay.measure.bench import Bench
 from replay.tools import Result
 
 if TYPE_CHECKING:

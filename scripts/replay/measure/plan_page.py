@@ -12,7 +12,7 @@ from replay.cluster.rights import rights, second_rights
 from replay.cluster.site import Site
 from replay.design.design import Design
 from replay.design.estimate import Estimate
-from replay.design.procedures import needs_of
+from replay.design.needs import needs_of
 from replay.measure.signed_plan import Promise, with_digest
 from replay.ownership.cluster_lock import go_command, stop_command
 from replay.preflight.changes import JOURNALED, MIRRORED, changes_for

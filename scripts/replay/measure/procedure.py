@@ -14,15 +14,13 @@ from typing import Any, ClassVar
 from replay.base.errors import ConfigurationError, cleaning_up
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Design, Skip, Variant
-from replay.design.media import Write
-from replay.design.needs import REQUIRED, Needs
-from replay.design.procedures import check_experiment
-from replay.design.sizing import seconds_of
+from replay.design.needs import REQUIRED, Needs, check_experiment
+from replay.design.sizing import Write, seconds_of
+from replay.evidence.attempts import BlockWriter
+from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.nameless import make_nameless
 from replay.measure.parts import Driver, Look, Target, Watch
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.record import Measured, Wait
 from replay.tools import OutputError, Reader, Result, adapter, judge
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from replay.design.design import Cell, Design
-from replay.evidence.provenance import host, measuring_code
-from replay.evidence.record import Measured, Wait
+from replay.evidence.record import Measured, Wait, host, measuring_code
 from replay.measure.samplers import limiter
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from replay.design.design import CellSet, Image
-from replay.design.media import Write
+from replay.design.sizing import Write
 from replay.ownership.ledger import Entry, unique_name
 from replay.ownership.open_site import OpenSite
 from replay.ownership.removal import PATIENCE_SECONDS, Outcome, Remover

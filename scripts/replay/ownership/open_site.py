@@ -13,7 +13,7 @@ from replay.base.waiting import Waiting
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
-from replay.design.media import Write
+from replay.design.sizing import Write
 from replay.ownership.ledger import Ledger
 from replay.ownership.lookout import Lookout
 from replay.ownership.slot import SlotLock

@@ -15,7 +15,7 @@ from replay.base.errors import RefusedError
 from replay.cluster import ceilings
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
-from replay.design.media import PoolCopies, Write
+from replay.design.sizing import PoolCopies, Write
 from replay.ownership.account import Account
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site
 from replay.cluster.stuck import stuck_sentence
-from replay.design.procedures import needs_of, protocol_names
+from replay.design.needs import needs_of, protocol_names
 from replay.ownership.account import Account
 from replay.preflight.findings import Findings
 from replay.preflight.keys import why_refused

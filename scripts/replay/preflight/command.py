@@ -22,9 +22,9 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing
 from replay.cluster.site_file import load_site
+from replay.design.configuration import experiment_names
 from replay.design.documents import load_document
-from replay.design.experiments import experiment_names
-from replay.design.media import PoolCopies
+from replay.design.sizing import PoolCopies
 from replay.preflight import checks as preflight_checks
 from replay.preflight.arguments import CEPHADM, COMMAND, ROOK
 from replay.preflight.clients import check_client_hosts

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from replay.base.invocation import replay_command
 from replay.cluster.cluster import Cluster
-from replay.evidence.provenance import program_version, short_version
+from replay.evidence.record import program_version, short_version
 
 #: Types of keys, which their first two bytes state, by Ceph's names for the ciphers.
 AES, AES256K = 1, 2

@@ -7,7 +7,7 @@ from contextlib import closing
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
-from replay.design.media import PoolCopies
+from replay.design.sizing import PoolCopies
 from replay.ownership.spending import Copies
 
 #: An estimate is not worth a longer wait; whatever needs the cluster next says why it does not answer.

@@ -10,7 +10,7 @@ from replay.base.errors import ReplayError
 from replay.base.programs import Programs
 from replay.cluster.capabilities import LOCAL_HOSTS, missing
 from replay.cluster.site import Site
-from replay.design.procedures import needs_of, protocol_names
+from replay.design.needs import needs_of, protocol_names
 from replay.preflight.findings import Findings
 
 #: Debian's packages of programs that are not in ceph-common.

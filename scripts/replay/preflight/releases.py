@@ -12,12 +12,10 @@ from replay.base.paths import benchmarks_directory
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.versions import versions
+from replay.evidence.attempts import History
+from replay.evidence.data_set import experiments_in, raw_directory, read_campaign
+from replay.evidence.record import CLIENT, ReleaseChange, Versions, changes, in_words, unknown_releases
 from replay.preflight.findings import Findings
-from replay.preflight.plan import raw_directory
-from replay.evidence.copies import read_campaign
-from replay.evidence.history import History
-from replay.evidence.layout import experiments_in
-from replay.evidence.versions import CLIENT, Change, Versions, changes, in_words, unknown_releases
 
 
 def check_releases(site: Site, data_set: str, experiments: Iterable[str]) -> list[str]:
@@ -59,14 +57,14 @@ def check_data_set(site: Site, session: MonitorSession, data_set: str, findings:
         findings.add("releases", "refused", f"{error.where}: {error.what}: {error.next_step}")
 
 
-def other_releases(data_set: str, experiments: Iterable[str], now: Versions) -> list[Change]:
+def other_releases(data_set: str, experiments: Iterable[str], now: Versions) -> list[ReleaseChange]:
     """Return which releases differ from those that the data set was measured with; empty if none does."""
     measured = [_of_campaign(benchmarks_directory() / data_set)]
     measured += [one for name in experiments for one in History(raw_directory(data_set, name)).versions()]
     return next(filter(None, (changes(one, now) for one in measured)), [])
 
 
-def name_for(data_set: str, changed: list[Change]) -> str:
+def name_for(data_set: str, changed: list[ReleaseChange]) -> str:
     """Return a name for a new data set that states its release, such as `mine-18` or `mine-client-16`."""
     first = changed[0]
     words = [data_set, CLIENT if first.what == CLIENT else "", *map(str, sorted(first.now))]

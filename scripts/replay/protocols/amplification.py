@@ -13,13 +13,13 @@ from dataclasses import replace
 from replay.design.design import Cell, CellSet, Design, Skip
 from replay.design.needs import WHOLE, Option
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, ASSUMED_OPERATIONS_PER_SECOND
+from replay.evidence.attempts import BlockWriter
+from replay.evidence.record import Measured, Wait
 from replay.measure.parts import Look
 from replay.protocols.drivers.one_tool import OneTool
 from replay.protocols.single_tool import SingleTool
 from replay.protocols.watches.ledger import Ledger, without_counters
 from replay.protocols.watches.mirror import Mirror
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.record import Measured, Wait
 
 
 class Counted(OneTool):

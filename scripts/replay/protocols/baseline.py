@@ -11,15 +11,15 @@ from typing import Any
 
 from replay.cluster.site import Site
 from replay.design.design import Cell
-from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
+from replay.design.sizing import Write
+from replay.evidence.record import Measured
 from replay.measure.parts import Driver, Look
 from replay.measure.procedure import Procedure, throughput
 from replay.protocols.drivers.fio_process import FioProcess
 from replay.protocols.drivers.network import TwoEnds
 from replay.protocols.drivers.options import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE
 from replay.protocols.targets.osd_file import OsdFile
-from replay.evidence.record import Measured
 from replay.tools import Result, iperf3
 from replay.tools.baseline import MEDIA, NETWORK
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.design.design import Cell
-from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
+from replay.design.sizing import Write
+from replay.evidence.record import Measured
 from replay.measure.parts import is_journaled
 from replay.measure.procedure import Procedure
 from replay.protocols.drivers.trial.client import BLOCK_BYTES
@@ -16,7 +17,6 @@ from replay.protocols.drivers.trial.driver import TrialDriver, void_without_snap
 from replay.protocols.drivers.trial.trial import TrialPlan
 from replay.protocols.targets.fresh_pair import FreshPair
 from replay.protocols.watches.mirror import snapshot_interval
-from replay.evidence.record import Measured
 from replay.tools import Result
 
 SIMULATED_LOSS = (

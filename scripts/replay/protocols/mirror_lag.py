@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.design.design import Cell
-from replay.design.media import Write
 from replay.design.needs import Factor, Needs
+from replay.design.sizing import Write
+from replay.evidence.record import Measured
 from replay.measure.procedure import Procedure
 from replay.protocols.drivers.logged_writer import LoggedWriter
 from replay.protocols.drivers.options import FIO_FACTORS, IO_DEPTH
@@ -16,7 +17,6 @@ from replay.protocols.watches.mirror import snapshot_interval
 from replay.protocols.watches.mirror_position import MirrorPosition
 from replay.protocols.watches.replica import MODE_FACTOR, Replica, check_modes
 from replay.protocols.watches.snapshots import INTERVAL, SnapshotsTaken
-from replay.evidence.record import Measured
 from replay.tools import Result
 
 

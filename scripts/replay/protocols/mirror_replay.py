@@ -8,10 +8,12 @@ from replay.base.clock import utc_now
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.cluster.site import Site
 from replay.design.design import Cell
-from replay.design.media import Write
 from replay.design.needs import Factor, Needs
+from replay.design.sizing import Write
+from replay.evidence.record import Measured, SampleTable, Wait
 from replay.measure.parts import Driver, Look
 from replay.measure.procedure import Procedure
+from replay.measure.samplers.mirror import MirrorSampler
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio_run import ENTITY, jobs_text, run_fio, written_bytes
 from replay.protocols.drivers.logged_writer import keep_log, lacking_flat_pool
@@ -30,8 +32,6 @@ from replay.protocols.watches.catch_up import (
 )
 from replay.protocols.watches.mirror import Copies, FirstCopies
 from replay.protocols.watches.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon, ordered_snapshot
-from replay.evidence.record import Measured, SampleTable, Wait
-from replay.measure.samplers.mirror import MirrorSampler
 
 #: A client that is slower than this runs into its time limit.
 SLOWEST_WRITE_BYTES_PER_SECOND = 1 << 20

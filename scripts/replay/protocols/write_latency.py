@@ -12,6 +12,8 @@ from typing import Any
 
 from replay.design.design import Cell, CellSet
 from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Needs, Option
+from replay.evidence.attempts import BlockWriter
+from replay.evidence.record import Measured
 from replay.measure.procedure import Procedure
 from replay.protocols.drivers.options import FIO_FACTORS, RAMP
 from replay.protocols.drivers.paced_writer import OFFERED, ONE_WRITER, PacedWriter
@@ -21,8 +23,6 @@ from replay.protocols.watches.mirror import Level
 from replay.protocols.watches.mirror_position import MirrorPosition
 from replay.protocols.watches.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
 from replay.protocols.watches.trims import TrimmedAfterwards
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.record import Measured
 
 
 class WriteLatency(SnapshotsAfterRamp, Procedure):

@@ -7,7 +7,7 @@ import argparse
 from replay.base.command_line import Command, Parser
 from replay.base.errors import ReplayError
 from replay.base.releases import HOST, parse_release
-from replay.design.sandbox_options import SandboxOptions, parse_size, show_size
+from replay.cluster.sandbox_options import SandboxOptions, parse_size, show_size
 
 COMMANDS = ("up", "status", "down", "conf", "releases")
 

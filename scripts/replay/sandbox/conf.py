@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from replay.cluster.sandbox_layout import Layout
-from replay.design.sandbox_options import SandboxOptions
+from replay.cluster.sandbox_options import SandboxOptions
 from replay.sandbox.ports import ADDRESS
 
 HEADER = "# Written by Replay's sandbox. `replay sandbox down` removes it.\n"

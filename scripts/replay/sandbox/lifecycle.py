@@ -14,8 +14,8 @@ from replay.base.programs import Programs
 from replay.base.releases import HOST, releases_directory, title_of
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_layout import STATE_FILE, Layout, choose_run_directory, default_directory
+from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import IncompatibleStateError, Sandbox
-from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import create, daemons, health, mirror, ports, processes, release_store, requirements
 from replay.sandbox.errors import BusyPortError, InterruptedStart, SandboxError
 from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups

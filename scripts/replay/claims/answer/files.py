@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from replay.base.tables import write_if_changed
 from replay.claims.answer.load import load_question
 from replay.claims.answer.table import answer_csv
-from replay.base.tables import write_if_changed
 from replay.claims.files import read_table
-from replay.design.experiments import load_experiment
-from replay.design.talk_files import answer_path
-from replay.evidence.copies import read_stamp
+from replay.design.configuration import answer_path, load_experiment
 
 ANSWER = "answer.csv"
 
@@ -25,5 +23,5 @@ def write_answer(data_set: Path) -> bool:
     question = load_question()
     names = sorted({source.experiment for several in question.sources.values() for source in several})
     tables = {name: read_table(data_set / name, list(load_experiment(name)["factors"])) for name in names}
-    text = answer_csv(question, tables, altered=read_stamp(data_set) is not None)
+    text = answer_csv(question, tables)
     return write_if_changed(data_set / ANSWER, text)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError
-from replay.claims.load import load_book
-from replay.claims.model import Book
-from replay.design.talk_files import claims_path
 from replay.claims.describe.datapackage import write_datapackage
 from replay.claims.describe.manifest import write_manifest
 from replay.claims.describe.recording import write_recording
 from replay.claims.describe.releases import write_releases
-from replay.evidence.layout import exclusive
+from replay.claims.load import load_book
+from replay.claims.model import Book
+from replay.design.configuration import claims_path
+from replay.evidence.data_set import exclusive
 
 
 def describe_data_set(data_set: Path) -> None:
@@ -27,12 +27,6 @@ def describe_data_set(data_set: Path) -> None:
         if book:
             write_releases(data_set, book)
         write_datapackage(data_set)
-
-
-def mark_altered(data_set: Path) -> None:
-    """Mark a copy as altered in manifest.json before its first table changes."""
-    with exclusive(data_set):
-        write_manifest(data_set)
 
 
 def _book(data_set: Path) -> Book | None:

@@ -18,7 +18,6 @@ from replay.derive.chart import LONG_HEADER
 from replay.derive.part import REGISTERED_FILE
 from replay.derive.runs import RUNS_FILE
 from replay.derive.tidy import KEYS
-from replay.evidence.copies import read_stamp
 
 DATAPACKAGE = "datapackage.json"
 #: The derived files that are not tables.
@@ -34,16 +33,10 @@ def write_datapackage(data_set: Path) -> bool:
 
 
 def datapackage(data_set: Path) -> dict[str, Any]:
-    """Return the package: for each file a resource with its size and digest, and for a CSV file its fields.
-
-    The title and description of an altered copy say so.
-    """
-    stamp = read_stamp(data_set)
-    said = {"title": f"ALTERED DATA: {data_set.name}", "description": f"Altered: {stamp.sentence()}."} if stamp else {}
+    """Return the package: for each file a resource with its size and digest, and for a CSV file its fields."""
     return {
         "profile": "data-package",
         "name": _slug(data_set.name),
-        **said,
         "resources": [_resource(path, path.relative_to(data_set).as_posix()) for path in described_files(data_set)],
     }
 

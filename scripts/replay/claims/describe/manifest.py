@@ -13,8 +13,7 @@ from replay.claims.margins import with_margins
 from replay.claims.model import Claim
 from replay.derive.part import read_part
 from replay.derive.sampling import costliest
-from replay.evidence.copies import MANIFEST, read_campaign, read_stamp
-from replay.evidence.layout import experiments_in
+from replay.evidence.data_set import MANIFEST, experiments_in, read_campaign
 
 
 def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:
@@ -29,21 +28,11 @@ def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:
     entries = {name: entry for name, entry in entries.items() if name in present}
     entries |= {name: {**part.entry, "provenance": part.facts} for name, part in present.items() if part}
     entries = with_margins(entries, claims)
-    stamp = read_stamp(data_set)
-    altered = stamp.summary() if stamp else False
-    return write_if_changed(path, json_text(manifest(data_set.name, read_campaign(data_set), entries, altered)))
+    return write_if_changed(path, json_text(manifest(data_set.name, read_campaign(data_set), entries)))
 
 
-def manifest(
-    name: str,
-    campaign: Mapping[str, Any],
-    entries: Mapping[str, Mapping[str, Any]],
-    altered: Mapping[str, Any] | bool = False,
-) -> dict[str, Any]:
-    """Return the manifest of a data set from its campaign and its experiments' entries.
-
-    `altered` is the summary of an altered copy's stamp, or False.
-    """
+def manifest(name: str, campaign: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the manifest of a data set from its campaign and its experiments' entries."""
     provenance = [entry["provenance"] for entry in entries.values()]
 
     def gathered(key: str) -> list[str]:
@@ -56,7 +45,7 @@ def manifest(
         "site": campaign.get("site"),
         "site_label": campaign.get("site_label"),
         "limitation": campaign.get("limitation"),
-        "altered": altered,
+        "altered": False,
         "setup": _with_releases(
             _setup(
                 campaign.get("setup") or {},

@@ -16,7 +16,7 @@ from typing import Any
 from replay.base import stats as statistics
 from replay.base.clock import utc_text
 from replay.base.tables import json_text, level_text, number_text, write_if_changed
-from replay.evidence.copies import MANIFEST
+from replay.evidence.data_set import MANIFEST
 
 RECORDING = "recording.json"
 #: A longer pause of an experiment (a night, another experiment, a busy machine) counts as one of this length.

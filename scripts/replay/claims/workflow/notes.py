@@ -15,16 +15,16 @@ from pathlib import Path
 from replay.base.paths import config_directory
 from replay.base.releases import COMPARED_RELEASES, older_releases
 from replay.base.tables import json_text, write_if_changed
-from replay.design.talk_files import answer_path, claims_path
 from replay.derive.part import PART, REGISTERED_FILE, digest_of_file, program_digest
-from replay.evidence.layout import experiments_in
+from replay.design.configuration import answer_path, claims_path
+from replay.evidence.data_set import experiments_in
 
 #: Notes of this checkout, which git ignores.
 CLAIMS_NOTE, ANSWER_NOTE, DESCRIPTION_NOTE = "judged.json", "answered.json", "described.json"
 JUDGED = ("claims.json", "claims.csv")
 ANSWERED = ("answer.csv",)
 DESCRIBED = ("manifest.json", "recording.json", "datapackage.json")
-_ORIGIN = ("campaign.json", "altered.json")
+_ORIGIN = ("campaign.json",)
 _SCHEMA_VERSION = 1
 
 

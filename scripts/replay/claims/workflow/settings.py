@@ -14,13 +14,20 @@ from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, config_directory, program_file
 from replay.base.releases import older_releases
-from replay.design.documents import validate_values
-from replay.design.talk_files import answer_path, claims_path
-from replay.derive.part import PART, noted_part, state_of
-from replay.design.plan_file import PlanFile, read_plan_file
-from replay.evidence.layout import SEALED_BLOCK, data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
-from replay.claims.workflow.notes import ANSWERED, ANSWERING, DESCRIBING, JUDGED, JUDGING, Step
 from replay.base.snakemake import rule_path
+from replay.claims.workflow.notes import ANSWERED, ANSWERING, DESCRIBING, JUDGED, JUDGING, Step
+from replay.derive.part import PART, noted_part, state_of
+from replay.design.configuration import answer_path, claims_path
+from replay.design.documents import validate_values
+from replay.design.plan_file import PlanFile, read_plan_file
+from replay.evidence.data_set import (
+    SEALED_BLOCK,
+    data_sets_in,
+    experiments_in,
+    recorded_in,
+    sealed_block,
+    sealed_blocks,
+)
 
 #: A marker for a step whose note no longer fits what is there: the rule `changed` makes it for the time of one run.
 CHANGED = ".replay/changed/{step}"
@@ -216,7 +223,7 @@ def data_set_pattern(file: str) -> str:
 
 def origin_files(data_set: str) -> list[str]:
     """Return the existing files that record a data set's origin."""
-    files = [benchmarks_directory() / data_set / name for name in ("campaign.json", "altered.json")]
+    files = [benchmarks_directory() / data_set / name for name in ("campaign.json",)]
     return [_path(path) for path in files if path.exists()]
 
 

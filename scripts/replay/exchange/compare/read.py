@@ -18,7 +18,6 @@ from replay.base.invocation import replay_command
 from replay.base.tables import level_text
 from replay.exchange.compare.model import Experiment, Metric, Run, Side
 from replay.exchange.compare.trust import exploratory_claims, verify_compared
-from replay.evidence.copies import read_stamp
 
 _IMPORTED = "imported"
 
@@ -44,10 +43,9 @@ def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
                 f"{folder_name} has no runs of a variant {variant!r}", next_step=suggestion(variant, sorted(known))
             )
         experiments = {one: _only(variant, experiment) for one, experiment in experiments.items()}
-    stamp = read_stamp(folder)
     present = {one: found for one, found in experiments.items() if found.runs}
     verify_compared(folder, present)
-    return Side(name, manifest, present, stamp.sentence() if stamp else "", exploratory_claims(folder, present))
+    return Side(name, manifest, present, exploratory=exploratory_claims(folder, present))
 
 
 def _only(variant: str, experiment: Experiment) -> Experiment:

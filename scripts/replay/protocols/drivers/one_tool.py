@@ -6,21 +6,21 @@ import math
 from collections.abc import Sequence
 
 from replay.design.design import Cell, CellSet
-from replay.design.media import Write
 from replay.design.sizing import (
     MOST_ROUNDS,
     PilotRound,
+    Write,
     cell_bytes,
     first_bytes,
     is_enough,
     longer_bytes,
     next_bytes,
 )
+from replay.evidence.attempts import BlockWriter
+from replay.evidence.record import Measured
 from replay.measure.parts import Driver, Look, writes
 from replay.protocols.drivers.pilots import Pilots
 from replay.protocols.drivers.tool_run import client_values, run_observed, tool_options
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.record import Measured
 from replay.tools import OutputError, Result, Tool
 
 

@@ -8,10 +8,9 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.design.design import Cell, digest_of
+from replay.evidence.attempts import BlockWriter
+from replay.evidence.record import Measured, host
 from replay.measure.procedure import Procedure
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.provenance import host
-from replay.evidence.record import Measured
 from replay.tools import Result
 
 #: Stands in for a cell's id in the account.

@@ -7,11 +7,10 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.design.design import Cell
-from replay.design.media import Write
-from replay.design.sizing import ASSUMED_BYTES_PER_SECOND
+from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, Write
+from replay.evidence.record import Measured, Wait
 from replay.measure.parts import Driver, Look, writes
 from replay.protocols.drivers.rados_rounds import Rounds, run_rounds
-from replay.evidence.record import Measured, Wait
 from replay.tools import Result, rados_bench
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from replay.design.design import Cell, CellSet, Image
-from replay.design.media import Write
+from replay.design.sizing import Write
+from replay.evidence.record import Measured, Wait
 from replay.measure.parts import Target, is_journaled
 from replay.ownership.images import BlockImage, create_image, create_images, remove_images
-from replay.evidence.record import Measured, Wait
 
 
 class Images(Target):

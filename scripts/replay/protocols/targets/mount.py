@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from replay.design.design import Cell, CellSet, Variant
-from replay.design.media import Write
+from replay.design.sizing import Write
 from replay.ownership.images import BlockImage, create_image, remove_images
 from replay.ownership.kernel_client import map_image, mount
 from replay.ownership.kernel_leftovers import remove_leftover_mounts

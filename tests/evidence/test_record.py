@@ -5,8 +5,8 @@ import re
 import pytest
 
 from replay.base.version import version
-from replay.evidence import provenance
-from replay.evidence.versions import ceph_versions, changes, in_words, releases_in, unknown_releases
+from replay.evidence import record
+from replay.evidence.record import ceph_versions, changes, in_words, releases_in, unknown_releases
 
 MEASURED = {"tool": "fio-3.33", "librbd": "16.2.15", "mon": ["16.2.15"], "mgr": ["16.2.15"], "osd": ["16.2.15"]}
 EVERYTHING_18 = {"librbd": "18.2.7", "mon": ["18.2.7"], "mgr": ["18.2.7"], "osd": ["18.2.7"]}
@@ -48,16 +48,16 @@ def test_a_release_that_replay_does_not_know_and_an_unknown_one_are_reported():
 
 
 def test_a_checkout_states_its_version_and_its_commit():
-    said = provenance.measuring_code.__wrapped__()
+    said = record.measuring_code.__wrapped__()
     assert said["replay_version"] == version()
     assert re.fullmatch(r"[0-9a-f]{40}", said["git_commit"])
     assert said["git_dirty"] in (True, False)
 
 
 def test_an_installed_package_states_only_its_version(monkeypatch):
-    monkeypatch.setattr(provenance, "ROOT", None)
-    monkeypatch.setattr(provenance, "version", lambda: "1.2.3")
-    assert provenance.measuring_code.__wrapped__() == {
+    monkeypatch.setattr(record, "ROOT", None)
+    monkeypatch.setattr(record, "version", lambda: "1.2.3")
+    assert record.measuring_code.__wrapped__() == {
         "replay_version": "1.2.3",
         "git_commit": None,
         "git_dirty": None,
