@@ -7,10 +7,10 @@ from itertools import pairwise
 from statistics import median
 
 from replay.base.costs import Costs
+from replay.cluster.hosts import CPU, HostSampler
 from replay.cluster.prometheus import PrometheusClient, PrometheusError, Series
 from replay.cluster.site import Site
 from replay.preflight.findings import Findings
-from replay.measure.samplers.hosts import CPU, HostSampler
 
 TOPIC = "prometheus"
 #: How far back scrapes are looked at, to find how often there is one.

@@ -10,19 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.costs import Costs
-from replay.cluster.prometheus import (
-    OsdCpuSeries,
-    PrometheusClient,
-    PrometheusError,
-    PrometheusSource,
-    Series,
-    scalar_in,
-    selector,
-    series_in,
-)
-from replay.derive.computed import computed_metrics
-from replay.derive.utilisation import utilisation_of_hosts
-from replay.measure.samplers.hosts import (
+from replay.cluster.hosts import (
     DISK_COUNTERS,
     HostSampler,
     LeftOutError,
@@ -33,7 +21,19 @@ from replay.measure.samplers.hosts import (
     short_name,
     what_hosts_did,
 )
+from replay.cluster.prometheus import (
+    OsdCpuSeries,
+    PrometheusClient,
+    PrometheusError,
+    PrometheusSource,
+    Series,
+    scalar_in,
+    selector,
+    series_in,
+)
 from replay.derive.bottleneck import limiting_resource_of_hosts
+from replay.derive.computed import computed_metrics
+from replay.derive.utilisation import utilisation_of_hosts
 from support.prometheus_server import matrix, serving, success, vector
 from support.samples import fixtures
 
