@@ -11,9 +11,9 @@ from typing import Any
 
 from replay.cluster import admin_commands, ceilings, health
 from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.placement_groups import stuck_sentence
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site
-from replay.cluster.stuck import stuck_sentence
 from replay.design.procedures import needs_of, protocol_names
 from replay.ownership.account import Account
 from replay.preflight.findings import Findings

@@ -13,7 +13,7 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
 from replay.base.waiting import Waiting
-from replay.cluster.placement_state import (
+from replay.cluster.placement_groups import (
     CALM_WITHIN_SECONDS,
     QUIET_SECONDS,
     STABLE_WITHIN_SECONDS,
@@ -25,6 +25,7 @@ from replay.cluster.session import MonitorSession
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
+from replay.evidence.record import Measured, Wait
 from replay.measure.parts import Look, writes
 from replay.measure.procedure import Procedure
 from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
@@ -34,7 +35,6 @@ from replay.protocols.drivers.rados import RadosRounds
 from replay.protocols.drivers.rados_rounds import Rounds
 from replay.protocols.targets.pools import ObjectPools
 from replay.protocols.targets.rados_objects import RECORDS_PER_RUN_NAME, Fill
-from replay.evidence.record import Measured, Wait
 from replay.tools import Result
 from replay.tools.logs.placement_entities import ROLES, last_osd
 

@@ -8,9 +8,8 @@ import pytest
 
 from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.placement_state import Places, await_calm, await_stable, throttles
+from replay.cluster.placement_groups import Places, await_calm, await_stable, stuck_groups, stuck_sentence, throttles
 from replay.cluster.site_file import load_site
-from replay.cluster.stuck import stuck_groups, stuck_sentence
 from replay.measure.bench import open_bench
 from replay.measure.guard import Guard
 from replay.ownership.experiment_pools import PoolSpec, create_pool, remove_leftover_pools
