@@ -255,3 +255,103 @@ def wait_until_copied(
             return Wait("snapshot_copied", clock() - started, "stalled", {"snapshot_id": snapshot_id})
         sleep(poll_seconds)
     return Wait("snapshot_copied", clock() - started, "copied", {"snapshot_id": snapshot_id})
+
+
+#: The newest entry that a client of the journal is done with: the tag, which changes with the writer, and its number.
+Position = tuple[int, int]
+NOT_BEGUN: Position = (0, -1)
+
+
+def positions_in(status: Mapping[str, Any]) -> tuple[Position, list[Position]]:
+    """Return the position of the image's own client, and of each mirroring peer, from `rbd journal status`."""
+    found: dict[str, Position] = {}
+    for client in status["registered_clients"]:
+        places = client["commit_position"]["object_positions"]
+        found[client["id"]] = max(((one["tag_tid"], one["entry_tid"]) for one in places), default=NOT_BEGUN)
+    own = found.pop("", NOT_BEGUN)
+    return own, list(found.values())
+
+
+def read_positions(cluster: Cluster, spec: str) -> tuple[Position, list[Position]]:
+    """Ask for the positions of an image's journal. Raises CephCommandError."""
+    return positions_in(cluster.json("rbd", "journal", "status", spec))
+
+
+def is_replaying(second: Cluster, spec: str) -> bool:
+    """Return whether the second cluster says that it replays the image; not if it does not know it yet."""
+    try:
+        return second.json("rbd", "mirror", "image", "status", spec)["state"] == "up+replaying"
+    except CephCommandError as error:
+        if error.exit_status_of_tool is None:
+            raise
+        return False
+
+
+def wait_until_level(
+    read: Callable[[], tuple[Position, list[Position]]],
+    before: Position,
+    *,
+    stall_seconds: float = 60.0,
+    poll_seconds: float = 1.0,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Wait:
+    """Wait until every peer has replayed what the journal's own client has written; `before` is where peers were.
+
+    The outcome is `replayed`, or `stalled` if no peer moved for `stall_seconds` before that.
+    """
+    started = moved = clock()
+    last: list[Position] | None = None
+    while True:
+        own, peers = read()
+        now = clock()
+        if peers != last:
+            last, moved = peers, now
+        level = bool(peers) and all(peer == own for peer in peers)
+        if level or now - moved >= stall_seconds:
+            least = min(peers, default=NOT_BEGUN)
+            entries = least[1] - (before[1] if least[0] == before[0] else -1)
+            outcome = "replayed" if level else "stalled"
+            after = round(now - started, 3) if level else None
+            details = {"replayed_entries": entries, "expected_after_seconds": after}
+            return Wait("journal_replayed", now - started, outcome, details)
+        sleep(poll_seconds)
+
+
+#: What a daemon says of its health, the worst last.
+_GOOD, _PASSING = ("OK",), ("UNKNOWN", "WARNING")
+
+
+@dataclass(frozen=True)
+class MirrorHealth:
+    """`level` is `ok`, `warning` or `broken`; `text` is for people, with what the daemons themselves complain about."""
+
+    level: str
+    text: str
+
+
+def judge_daemons(status: Mapping[str, Any]) -> MirrorHealth | None:
+    """Judge the daemons that serve a pool; None if there is none.
+
+    One daemon leads a pool. The others stand by, and so does one that was killed, for a minute.
+    """
+    daemons = status.get("daemons", ())
+    if not daemons:
+        return None
+    leading = [one for one in daemons if one.get("leader")]
+    complaints = sorted({said for one in leading or daemons for said in one.get("callouts", ())})
+    said = f": {'; '.join(complaints)}" if complaints else ""
+    if not leading:
+        return MirrorHealth(
+            "broken", f"{len(daemons)} rbd-mirror daemon(s) are registered, but none leads the pool{said}"
+        )
+    health = leading[0].get("health", "UNKNOWN")
+    if health in _GOOD:
+        return MirrorHealth("ok", f"rbd-mirror replays the pool{_image_states(status)}")
+    level = "warning" if health in _PASSING else "broken"
+    return MirrorHealth(level, f"rbd-mirror leads the pool, and its health is {health}{said}{_image_states(status)}")
+
+
+def _image_states(status: Mapping[str, Any]) -> str:
+    states = status.get("summary", {}).get("states", {})
+    return f" ({', '.join(f'{count} images {state}' for state, count in sorted(states.items()))})" if states else ""
