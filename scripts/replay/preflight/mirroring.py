@@ -76,7 +76,7 @@ def _check_work(second: SecondSite, spec: str, registered: int, findings: Findin
     """Judge the mirror daemons by what they say of the pool, not by their number."""
     asked = ("mirror", "pool", "status", spec, "--verbose")
     try:
-        verdict = mirroring.judge(second.cluster.json("rbd", *asked, timeout_seconds=TIMEOUT_SECONDS))
+        verdict = mirroring.judge_daemons(second.cluster.json("rbd", *asked, timeout_seconds=TIMEOUT_SECONDS))
     except CephCommandError as error:
         text = f"what the rbd-mirror daemons of the second cluster do cannot be read: {error.what}"
         findings.add("mirroring", "warning", text)
