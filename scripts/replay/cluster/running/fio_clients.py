@@ -15,12 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from replay.cluster.capabilities import LOCAL_HOSTS
-from replay.cluster.client_conf import client_conf, write_client_conf
-from replay.cluster.cluster import Cluster
-from replay.tools.fio import server_argv
+from replay.cluster.cluster import Cluster, client_conf, write_client_conf
 from replay.cluster.running.background import Background
 from replay.cluster.running.fio_ssh import RemoteServers, check_versions, spread, versions_here
 from replay.cluster.running.process import Inherited
+from replay.tools.fio import server_argv
 
 
 class FioClients:
