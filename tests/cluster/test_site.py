@@ -12,8 +12,7 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.paths import ROOT, config_directory
 from replay.cluster import sandbox_record
-from replay.cluster.ceilings import Ceilings, check, fullest_osd, slowest_osd
-from replay.cluster.site import WORDS, missing, require
+from replay.cluster.site import WORDS, Ceilings, check, fullest_osd, missing, require, slowest_osd
 from replay.cluster.site_file import load_site
 from replay.design.media import PoolCopies
 from support.samples import fixture_json

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.placement_groups import SCRUBS, groups_at
-from replay.cluster.site import Pool, Pools, Site
+from replay.cluster.site import Ceilings, Pool, Pools, Site
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured, SampleTable
 from replay.measure.guard import Guard

@@ -6,9 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.site import Pool, Pools
+from replay.cluster.site import Ceilings, Pool, Pools
 from replay.design.media import Write
 from replay.measure.parts import Driver
 from replay.measure.procedure import Procedure

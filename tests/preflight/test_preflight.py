@@ -13,11 +13,10 @@ import pytest
 
 from replay.cluster import admin_commands
 from replay.cluster.admin_shell import administrator
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.rights import rights
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Pool
+from replay.cluster.site import Ceilings, Pool
 from replay.cluster.site_file import load_site
 from replay.ownership.account import Account
 from replay.preflight import checks as preflight_checks

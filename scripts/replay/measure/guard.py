@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from replay.base.progress import elapsed_text
-from replay.cluster import ceilings, health
+from replay.cluster import health, site
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.placement_groups import (
     SCRUBS,
@@ -218,7 +218,7 @@ class Guard:
 
     def _check_ceilings(self, next_set: str = "", media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
         limits, session = self.bench.site.ceilings, self.bench.session
-        stops = ceilings.check(
+        stops = site.check(
             limits,
             status=session.status(),
             osd_df=self._ask({"prefix": "osd df"}),
@@ -233,7 +233,7 @@ class Guard:
             raise RunStoppedError(
                 "; ".join(stop.detail for stop in stops),
                 where=f"site {self.bench.site.name}, ceiling {stops[0].reason}",
-                next_step=ceilings.RAISE_IT if stops[0].reason == "bytes_written" else room,
+                next_step=site.RAISE_IT if stops[0].reason == "bytes_written" else room,
             )
 
     def _ask(self, command: dict[str, Any]) -> dict[str, Any]:

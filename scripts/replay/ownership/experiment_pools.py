@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from replay.base.errors import RefusedError
-from replay.cluster.capabilities import require
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.own_pools import OWN_KEY, OWN_VALUE, refuse_lasting_pools
+from replay.cluster.site import require
 from replay.ownership.ledger import Entry, unique_name
 from replay.ownership.open_site import OpenSite
 from replay.ownership.pools import DEFAULT_PG_NUM, await_clean, failure_domain, set_pool

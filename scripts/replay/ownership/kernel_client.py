@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from replay.base.errors import ReplayError
 from replay.base.paths import state_directory
-from replay.cluster.capabilities import require
 from replay.cluster.cluster import Cluster
+from replay.cluster.site import require
 from replay.ownership.ledger import unique_name
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster.capabilities import require
+from replay.cluster.site import require
 from replay.ownership.ledger import Entry, unique_name
 from replay.ownership.open_site import OpenSite
 from replay.ownership.remove_all import remove_all

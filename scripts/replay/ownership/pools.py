@@ -13,10 +13,9 @@ from typing import Any
 from replay.base.errors import RefusedError
 from replay.base.waiting import Waiting
 from replay.cluster import admin_commands, health, sandbox_record
-from replay.cluster.capabilities import require
 from replay.cluster.own_pools import refuse_lasting_pools
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Pool, Site
+from replay.cluster.site import Pool, Site, require
 from replay.ownership.ledger import Ledger, unique_name
 
 DEFAULT_PG_NUM = 32

@@ -13,10 +13,9 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.waiting import Waiting
-from replay.cluster.capabilities import missing
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Site
+from replay.cluster.site import Site, missing
 from replay.ownership.dead_clients import group_of_header, peer_again
 from replay.ownership.kernel_client import unmap, unmount
 from replay.ownership.ledger import Entry, Ledger

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from replay.base.errors import RefusedError
-from replay.cluster import ceilings
+from replay.cluster import site
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.design.media import PoolCopies, Write
@@ -133,14 +133,14 @@ class Spending:
         return self.account.charge(what, amount, allow=lambda total: self._allow(what, total, amount, refusable))
 
     def _allow(self, what: str, total: float, amount: float, refusable: bool) -> None:
-        limits = ceilings.Ceilings(bytes_written_to_media_per_run=self._limit)
+        limits = site.Ceilings(bytes_written_to_media_per_run=self._limit)
         if refusable and (
-            stops := ceilings.check(limits, bytes_written_to_media=total, bytes_of_next_set=amount, next_set=what)
+            stops := site.check(limits, bytes_written_to_media=total, bytes_of_next_set=amount, next_set=what)
         ):
             raise RefusedError(
                 stops[0].detail,
                 where=f"site {self._site}, ceiling bytes_written_to_media_per_run",
-                next_step=ceilings.RAISE_IT,
+                next_step=site.RAISE_IT,
             )
 
 

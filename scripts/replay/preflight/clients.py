@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from replay.base.errors import ReplayError
-from replay.cluster.capabilities import LOCAL_HOSTS, missing
-from replay.cluster.site import Site
-from replay.preflight.findings import Findings
 from replay.cluster.running.fio_ssh import ask_versions, check_versions, versions_here
+from replay.cluster.site import LOCAL_HOSTS, Site, missing
+from replay.preflight.findings import Findings
 
 
 def check_client_hosts(site: Site, findings: Findings) -> None:

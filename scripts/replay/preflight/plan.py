@@ -8,12 +8,11 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory
-from replay.cluster.capabilities import LOCAL_HOSTS
-from replay.cluster.site import Site, missing
-from replay.design.experiments import load_experiment_document
+from replay.cluster.site import LOCAL_HOSTS, Site, missing
 from replay.design.design import CellSet, Design, digest_of, plan_digest
 from replay.design.estimate import Estimate, Terms, reckon
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment_document
 from replay.design.media import PoolCopies
 from replay.design.plan_file import PlannedBlock
 from replay.design.procedures import check_experiment, lacking

@@ -8,8 +8,7 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.programs import Programs
-from replay.cluster.capabilities import LOCAL_HOSTS, missing
-from replay.cluster.site import Site
+from replay.cluster.site import LOCAL_HOSTS, Site, missing
 from replay.design.procedures import needs_of, protocol_names
 from replay.preflight.findings import Findings
 

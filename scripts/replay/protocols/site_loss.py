@@ -13,11 +13,13 @@ from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
 from replay.base.waiting import Waiting
 from replay.cluster import sandbox_record
-from replay.cluster.capabilities import require
 from replay.cluster.health import classify
+from replay.cluster.site import require
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
+from replay.evidence.evidence import BlockWriter
+from replay.evidence.record import Measured, Wait
 from replay.measure.parts import is_journaled
 from replay.measure.procedure import Procedure
 from replay.protocols.drivers.trial.client import BLOCK_BYTES
@@ -29,8 +31,6 @@ from replay.protocols.targets.polled import POLL_AGE_FACTOR, PolledPair
 from replay.protocols.watches.mirror import Copies
 from replay.protocols.watches.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon
 from replay.protocols.watches.snapshots import INTERVAL
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.record import Measured, Wait
 from replay.sandbox.site_loss import SiteLoss
 from replay.tools import Result
 

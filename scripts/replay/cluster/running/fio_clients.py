@@ -14,11 +14,11 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from replay.cluster.capabilities import LOCAL_HOSTS
 from replay.cluster.cluster import Cluster, client_conf, write_client_conf
 from replay.cluster.running.background import Background
 from replay.cluster.running.fio_ssh import RemoteServers, check_versions, spread, versions_here
 from replay.cluster.running.process import Inherited
+from replay.cluster.site import LOCAL_HOSTS
 from replay.tools.fio import server_argv
 
 
