@@ -11,8 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.cluster.sandbox_layout import Layout
-from replay.cluster.sandbox_record import Sandbox, SandboxCluster
+from replay.cluster.sandbox_record import Layout, Sandbox, SandboxCluster
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import causes, create, daemons, processes
 from replay.sandbox.absent import absent_daemons, naming_absent_daemons

@@ -10,7 +10,7 @@ import pytest
 from replay.base.errors import ConfigurationError
 from replay.base.programs import Programs
 from replay.base.releases import Release
-from replay.cluster.sandbox_layout import Layout
+from replay.cluster.sandbox_record import Layout
 from replay.design.sandbox_options import GIB, SandboxOptions, parse_size, show_size
 from replay.sandbox import requirements
 from replay.sandbox.conf import MIRROR_CLIENT, SOLID_STATE, keyrings, render, render_peer

@@ -13,8 +13,14 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.cluster import sandbox_record as state
-from replay.cluster.sandbox_layout import choose_run_directory, is_scratch
-from replay.cluster.sandbox_record import Daemon, MirrorDaemon, Sandbox, SandboxCluster
+from replay.cluster.sandbox_record import (
+    Daemon,
+    MirrorDaemon,
+    Sandbox,
+    SandboxCluster,
+    choose_run_directory,
+    is_scratch,
+)
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import down, lifecycle, load, owns_fsid, up
 from replay.sandbox.cli import main

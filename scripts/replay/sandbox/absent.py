@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from replay.base.errors import ConfigurationError, EvidenceError, ReplayError
 from replay.base.invocation import replay_command
 from replay.cluster import sandbox_record
-from replay.cluster.sandbox_layout import default_directory
+from replay.cluster.sandbox_record import default_directory
 from replay.cluster.site import Site
 from replay.sandbox import daemons, processes
 

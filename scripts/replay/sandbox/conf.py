@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from replay.cluster.sandbox_layout import Layout
+from replay.cluster.sandbox_record import Layout
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox.ports import ADDRESS
 

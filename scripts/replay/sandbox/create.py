@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 from replay.base.programs import Programs
 from replay.base.releases import NAMES, major_of
-from replay.cluster.sandbox_layout import Layout
-from replay.cluster.sandbox_record import SandboxCluster
+from replay.cluster.sandbox_record import Layout, SandboxCluster
 from replay.cluster.session import MonitorSession
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import causes, conf, daemons

@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from replay.base.invocation import replay_command
-from replay.cluster.sandbox_layout import Layout
-from replay.cluster.sandbox_record import SandboxCluster
+from replay.cluster.sandbox_record import Layout, SandboxCluster
 from replay.cluster.session import MonitorSession
 from replay.sandbox import conf, daemons, processes
 from replay.sandbox.errors import SandboxError

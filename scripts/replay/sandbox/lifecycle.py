@@ -13,8 +13,14 @@ from replay.base.invocation import replay_command
 from replay.base.programs import Programs
 from replay.base.releases import HOST, releases_directory, title_of
 from replay.cluster import sandbox_record as state
-from replay.cluster.sandbox_layout import STATE_FILE, Layout, choose_run_directory, default_directory
-from replay.cluster.sandbox_record import IncompatibleStateError, Sandbox
+from replay.cluster.sandbox_record import (
+    STATE_FILE,
+    IncompatibleStateError,
+    Layout,
+    Sandbox,
+    choose_run_directory,
+    default_directory,
+)
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import create, daemons, health, mirror, ports, processes, release_store, requirements
 from replay.sandbox.errors import BusyPortError, InterruptedStart, SandboxError

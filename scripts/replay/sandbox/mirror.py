@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from replay.cluster.sandbox_layout import Layout
+from replay.cluster.sandbox_record import Layout
 from replay.sandbox import conf, daemons
 from replay.sandbox.errors import SandboxError
 from replay.sandbox.tools import Interrupt, rbd

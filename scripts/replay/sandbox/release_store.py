@@ -23,7 +23,7 @@ from replay.base.releases import (
     title_of,
 )
 from replay.cluster import sandbox_record
-from replay.cluster.sandbox_layout import default_directory
+from replay.cluster.sandbox_record import default_directory
 from replay.design.sandbox_options import GIB, show_size
 from replay.sandbox import requirements
 from replay.sandbox.errors import NoSpaceError, SandboxError

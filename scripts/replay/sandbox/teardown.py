@@ -12,7 +12,7 @@ from pathlib import Path
 
 from replay.base.paths import find_project
 from replay.cluster import sandbox_record as state
-from replay.cluster.sandbox_layout import STATE_FILE, is_scratch
+from replay.cluster.sandbox_record import STATE_FILE, is_scratch
 from replay.sandbox import processes
 from replay.sandbox.errors import SandboxError
 

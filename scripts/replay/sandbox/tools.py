@@ -11,8 +11,7 @@ from pathlib import Path
 
 from replay.base.programs import Programs
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.cluster.sandbox_layout import Layout
-from replay.cluster.sandbox_record import SandboxCluster
+from replay.cluster.sandbox_record import Layout, SandboxCluster
 from replay.cluster.session import MonitorSession
 from replay.sandbox.errors import InterruptedStart, SandboxError
 from replay.sandbox.processes import daemon_environment
