@@ -15,7 +15,7 @@ from replay.base.errors import RefusedError
 from replay.base.paths import state_directory
 from replay.cluster import admin_commands
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.cluster.own_pools import pools_can_be_deleted
+from replay.cluster.pools import pools_can_be_deleted
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Ceilings, Site
 from replay.cluster.site_file import load_site

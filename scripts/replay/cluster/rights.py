@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from replay.cluster.own_pools import NAME_PREFIX, OWN_KEY, OWN_VALUE, POOL_DELETE_OPTION
+from replay.cluster.pools import NAME_PREFIX, OWN_KEY, OWN_VALUE, POOL_DELETE_OPTION
 from replay.cluster.site import Pool, Site
 
 #: What may be asked of the monitors beyond `profile rbd`, where Replay makes or removes pools of its own, with the

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 
 from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.objects import Object, place
+from replay.cluster.pools import Object, place
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, Stop
 from replay.ownership.holder import parse, this_process

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.own_pools import OWN_KEY, OWN_VALUE, refuse_lasting_pools
+from replay.cluster.pools import OWN_KEY, OWN_VALUE, refuse_lasting_pools
 from replay.cluster.site import require
 from replay.ownership.ledger import Entry, unique_name
 from replay.ownership.open_site import OpenSite

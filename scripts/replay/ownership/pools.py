@@ -13,7 +13,7 @@ from typing import Any
 from replay.base.errors import RefusedError
 from replay.base.waiting import Waiting
 from replay.cluster import admin_commands, health, sandbox_record
-from replay.cluster.own_pools import refuse_lasting_pools
+from replay.cluster.pools import refuse_lasting_pools
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site, require
 from replay.ownership.ledger import Ledger, unique_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from replay.cluster.own_pools import POOL_DELETE_OPTION, pools_can_be_deleted
+from replay.cluster.pools import POOL_DELETE_OPTION, pools_can_be_deleted
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.preflight.findings import Findings
