@@ -17,9 +17,9 @@ from replay.base.invocation import replay_command
 from replay.base.paths import config_directory, shown
 from replay.base.progress import Progress
 from replay.cluster.placement_groups import CALM_WITHIN_SECONDS, await_calm
+from replay.cluster.session import versions
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
-from replay.cluster.versions import versions
 from replay.design.design import digest_of
 from replay.design.plan_file import PlanFile, read_plan_file
 from replay.evidence.seal import recover

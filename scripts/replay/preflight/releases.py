@@ -9,15 +9,14 @@ from pathlib import Path
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory
-from replay.cluster.session import MonitorSession
+from replay.cluster.session import MonitorSession, versions
 from replay.cluster.site import Site
-from replay.cluster.versions import versions
-from replay.preflight.findings import Findings
-from replay.preflight.plan import raw_directory
 from replay.evidence.copies import read_campaign
 from replay.evidence.history import History
 from replay.evidence.layout import experiments_in
 from replay.evidence.versions import CLIENT, Change, Versions, changes, in_words, unknown_releases
+from replay.preflight.findings import Findings
+from replay.preflight.plan import raw_directory
 
 
 def check_releases(site: Site, data_set: str, experiments: Iterable[str]) -> list[str]:
