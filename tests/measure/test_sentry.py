@@ -15,7 +15,7 @@ from replay.base.clock import utc_now
 from replay.base.progress import Progress
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.health import classify
-from replay.cluster.running.process import run_tool
+from replay.cluster.running import run_tool
 from replay.cluster.site import Ceilings, Pool, Pools, Stop
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment

@@ -15,8 +15,10 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
 from replay.cluster.mirroring import ReplayCounters
-from replay.design.experiments import load_experiment
+from replay.cluster.running import ToolRun
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
+from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage
 from replay.preflight.plan import design_for
 from replay.protocols import mirror_replay
@@ -25,8 +27,6 @@ from replay.protocols.mirror_lag import MirrorLag
 from replay.protocols.mirror_replay import MirrorReplay
 from replay.protocols.targets import images
 from replay.protocols.watches import mirror
-from replay.evidence.record import Measured
-from replay.cluster.running.process import ToolRun
 from support.bench import bench_of
 from support.made_up_output import report
 from support.patience import patient

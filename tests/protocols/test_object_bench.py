@@ -13,7 +13,7 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
-from replay.cluster.running.process import ToolRun
+from replay.cluster.running import ToolRun
 from replay.cluster.site import Ceilings
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from replay.base.errors import RefusedError, ReplayError
 from replay.cluster.cluster import Cluster
+from replay.cluster.running import Background
 from replay.cluster.running import fio_clients as fio_clients_module
-from replay.cluster.running.background import Background
 from replay.cluster.running.fio_clients import fio_clients, is_listening
 from replay.cluster.running.fio_ssh import OPTIONS, SERVE, RemoteServers, Versions, check_versions, spread, ssh_argv
 from replay.cluster.site import missing
