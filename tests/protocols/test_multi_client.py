@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import Cluster, client_conf, write_client_conf
-from replay.cluster.running.fio_clients import FioClients, is_listening
-from replay.cluster.running.fio_ssh import spread
+from replay.cluster.fio_clients import FioClients, is_listening
+from replay.cluster.fio_ssh import spread
 from replay.cluster.site import missing
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from replay.base.errors import ReplayError
-from replay.cluster.running.fio_ssh import ask_versions, check_versions, versions_here
+from replay.cluster.fio_ssh import ask_versions, check_versions, versions_here
 from replay.cluster.site import LOCAL_HOSTS, Site, missing
 from replay.preflight.findings import Findings
 

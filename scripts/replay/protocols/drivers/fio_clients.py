@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.cluster.running.fio_clients import fio_clients
-from replay.cluster.running.fio_ssh import spread
+from replay.cluster.fio_clients import fio_clients
+from replay.cluster.fio_ssh import spread
 from replay.cluster.site import LOCAL_HOSTS, missing
 from replay.design.design import Cell
 from replay.evidence.record import Measured

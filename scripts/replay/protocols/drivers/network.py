@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from replay.base.errors import ReplayError
+from replay.cluster.fio_ssh import OPTIONS
 from replay.cluster.running import Background
-from replay.cluster.running.fio_ssh import OPTIONS
 from replay.cluster.site import LOCAL_HOSTS, Site
 from replay.design.design import Cell
 from replay.design.media import Write

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from replay.cluster.cluster import Cluster, client_conf, write_client_conf
+from replay.cluster.fio_ssh import RemoteServers, check_versions, spread, versions_here
 from replay.cluster.running import Background, Inherited
-from replay.cluster.running.fio_ssh import RemoteServers, check_versions, spread, versions_here
 from replay.cluster.site import LOCAL_HOSTS
 from replay.tools.fio import server_argv
 
