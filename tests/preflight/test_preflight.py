@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from replay.cluster import admin_commands
-from replay.cluster.admin_shell import administrator
+from replay.cluster.admin_commands import administrator, rights
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.cluster.rights import rights
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Ceilings, Pool
 from replay.cluster.site_file import load_site

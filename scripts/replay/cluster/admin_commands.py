@@ -1,22 +1,128 @@
-"""The commands with which an administrator gives Replay what a site's file names. Nothing here runs them.
-
-They only add. Preflight's knowledge is outdated when they are pasted, and it knows nothing about a site that it could
-not inspect. So each command checks again by itself, and never changes an existing user, keyring, pool, mirroring mode,
-peer, site name or daemon. They are POSIX shell without comments (an interactive zsh does not accept any).
-`preflight.setup_script` makes one script of them, which also undoes what it made.
-"""
+"""The shell of which an administrator's commands consist, and how one of them is undone. Nothing here runs it."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from replay.cluster.admin_shell import AdminCommand, block, named, new_keyring, program
 from replay.cluster.cluster import Cluster
-from replay.cluster.rights import rights, second_rights
+from replay.cluster.pools import NAME_PREFIX, OWN_KEY, OWN_VALUE, POOL_DELETE_OPTION
 from replay.cluster.site import Pool, Site
+
+ADMINISTRATOR = "client.admin"
+
+
+@dataclass(frozen=True)
+class AdminCommand:
+    """A command that makes one thing, and what undoes it.
+
+    `text` can be pasted. A script runs `steps` if `absent` holds, which must fail if the cluster does not answer, and
+    then notes what `identity` prints. It runs `undo` only as long as `identity` prints the same: a thing of that name
+    that somebody else has made meanwhile stays. `before` is what a script makes first, and undoes last; `text` makes it
+    along. All of these are shell, without newlines at their end.
+    """
+
+    what: str
+    text: str
+    absent: str
+    steps: tuple[str, ...]
+    identity: str
+    undo: tuple[str, ...]
+    before: tuple[AdminCommand, ...] = ()
+
+    def in_order(self) -> Iterator[AdminCommand]:
+        """Yield what a script makes, one after the other."""
+        yield from self.before
+        yield self
+
+
+def administrator(cluster: Cluster) -> Cluster:
+    """Return the cluster as its administrator reaches it, with the keyring of the usual name next to its conf.
+
+    If there is none, ceph looks for one itself.
+    """
+    keyring = cluster.conf.with_name(f"{cluster.conf.stem}.{ADMINISTRATOR}.keyring")
+    return replace(cluster, client=ADMINISTRATOR, keyring=keyring if os.path.lexists(keyring) else None)
+
+
+def named(what: str, kind: str, name: str, make: str) -> AdminCommand:
+    """Return the command that makes a thing which only has a name, as `ls` and `rm` of its kind know it."""
+    absent = f"names=$({kind} ls) && ! printf '%s\\n' \"$names\" | grep -qxF -e {name}"
+    there = f"names=$({kind} ls) && printf '%s\\n' \"$names\" | grep -xF -e {name}"
+    return AdminCommand(what, "", absent, (f"{kind} {make}",), there, (f"{kind} rm {name}",))
+
+
+def new_keyring(made: str, keyring: str, indented: str = "") -> str:
+    """Return a command that writes another command's output to a new file that only its owner can read.
+
+    It writes the file at the end, so a failing command leaves no empty keyring.
+    """
+    lines = ("(umask 077 && set -o noclobber &&", f"key=$({made}) &&", f"printf '%s\\n' \"$key\" > {keyring})")
+    return f"\n{indented}  ".join(lines)
+
+
+def block(condition: str, steps: Sequence[str]) -> str:
+    """Return a command that runs all steps, up to one that fails, if a condition holds."""
+    body = " &&\n".join(f"  {step}" for step in steps)
+    return f"if {condition}; then\n{body}\nfi"
+
+
+def program(name: str, cluster: Cluster) -> str:
+    """Return how an administrator calls a program on a cluster."""
+    return shlex.join([name, *administrator(cluster).arguments()])
+
+
+#: What may be asked of the monitors beyond `profile rbd`, where Replay makes or removes pools of its own, with the
+#: argument that has to begin with `replay-`. Ceph asks for the last one when a pool is first used for images.
+_POOL_CREATE = {
+    "osd pool create": "pool",
+    "osd pool set": "pool",
+    "osd pool rename": "srcpool",
+    "osd pool application enable": "pool",
+    "osd pool application set": "pool",
+    "osd crush rule create-replicated": "name",
+    "osd erasure-code-profile set": "name",
+    "osd pool op unmanaged-snap": "poolname",
+}
+_POOL_DELETE = {"osd pool delete": "pool", "osd crush rule rm": "name", "osd erasure-code-profile rm": "name"}
+
+
+def rights(site: Site) -> dict[str, str]:
+    """Return the capabilities of the site's user on the cluster to be measured, by kind of daemon."""
+    osd = [_profile(pool) for pool in site.pools.all()]
+    mgr = [*dict.fromkeys(f"profile rbd pool={pool.name}" for pool in site.pools.all())]
+    if "pool_create" in site.allows:
+        # An experiment's pools have random names; Replay marks them, and only they have this mark.
+        mark = f"{OWN_KEY}={OWN_VALUE}"
+        osd += [f"allow rwx tag rbd {mark}", f"allow rwx tag rados {mark}"]
+    if "pool_delete" in site.allows:
+        mgr.append(f'allow command "config show" with key={POOL_DELETE_OPTION}')
+    return {"mon": _monitor_rights(site), "osd": ", ".join(osd), "mgr": ", ".join(mgr)}
+
+
+def second_rights(site: Site) -> dict[str, str]:
+    """Return the capabilities of the user on the second cluster."""
+    profile = f"profile rbd pool={site.pools.data.name}"
+    return {"mon": "profile rbd", "osd": profile, "mgr": profile}
+
+
+def _profile(wanted: Pool) -> str:
+    # Creating a pool includes creating its namespace, which needs the whole pool.
+    inside = f" namespace={wanted.namespace}" if wanted.namespace and not wanted.create else ""
+    return f"profile rbd pool={wanted.name}{inside}"
+
+
+def _monitor_rights(site: Site) -> str:
+    wanted = _POOL_CREATE if "pool_create" in site.allows else {}
+    wanted = wanted | (_POOL_DELETE if "pool_delete" in site.allows else {})
+    found = [f'allow command "{command}" with {name} prefix {NAME_PREFIX}' for command, name in wanted.items()]
+    if "pool_delete" in site.allows:
+        made = [pool.name for pool in site.pools.all() if pool.create and not pool.name.startswith(NAME_PREFIX)]
+        found += [f'allow command "osd pool delete" with pool={name}' for name in made]
+    return ", ".join(["profile rbd", *found])
 
 
 def user(site: Site) -> list[AdminCommand]:

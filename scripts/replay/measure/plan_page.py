@@ -8,7 +8,7 @@ from datetime import datetime
 
 from replay.base.invocation import replay_command
 from replay.base.progress import elapsed_text
-from replay.cluster.rights import rights, second_rights
+from replay.cluster.admin_commands import rights, second_rights
 from replay.cluster.site import Site
 from replay.design.design import Design
 from replay.design.estimate import Estimate

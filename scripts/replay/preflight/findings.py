@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from replay.cluster.admin_shell import AdminCommand
+from replay.cluster.admin_commands import AdminCommand
 from replay.design.media import PoolCopies
 
 #: `ok` and `note` need no action, a `warning` deserves a thought. `skip` removes a capability, `refused` stops a run.

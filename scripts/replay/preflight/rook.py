@@ -15,7 +15,7 @@ import yaml
 
 from replay.base.errors import ConfigurationError
 from replay.base.version import version
-from replay.cluster.rights import rights
+from replay.cluster.admin_commands import rights
 from replay.cluster.site import Pool, Site
 
 #: Rook's own names for the namespace of a cluster and for where its operator keeps the monitors' addresses.

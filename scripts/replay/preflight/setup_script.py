@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 from itertools import chain
 
-from replay.cluster.admin_shell import AdminCommand, administrator, program
+from replay.cluster.admin_commands import AdminCommand, administrator, program
 from replay.cluster.site import Site
 
 _HEAD = """\
