@@ -11,10 +11,10 @@ import pytest
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.programs import Programs
 from replay.base.releases import find_release
-from replay.cluster.sandbox_record import Sandbox
+from replay.cluster.sandbox_record import Sandbox, SandboxError
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import release_sources, release_store, requirements
-from replay.sandbox.errors import NoSpaceError, SandboxError
+from replay.sandbox.errors import NoSpaceError
 from replay.sandbox.release_sources import debian_archive, source_of, unpack_usr
 
 PROGRAMS = list(requirements.PACKAGE_OF_PROGRAM)

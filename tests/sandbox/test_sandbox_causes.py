@@ -11,11 +11,10 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.cluster.sandbox_record import Layout, Sandbox, SandboxCluster
+from replay.cluster.sandbox_record import Layout, Sandbox, SandboxCluster, SandboxError
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import causes, create, daemons, processes
 from replay.sandbox.absent import absent_daemons, naming_absent_daemons
-from replay.sandbox.errors import SandboxError
 from replay.sandbox.tools import Interrupt
 from support.patience import wait_until
 from support.samples import fixtures

@@ -18,13 +18,13 @@ from replay.cluster.sandbox_record import (
     MirrorDaemon,
     Sandbox,
     SandboxCluster,
+    SandboxError,
     choose_run_directory,
     is_scratch,
 )
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import down, lifecycle, load, owns_fsid, up
 from replay.sandbox.cli import main
-from replay.sandbox.errors import SandboxError
 from replay.sandbox.lock import locked
 from support.patience import patient
 

@@ -17,11 +17,10 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
 from replay.base.releases import title_of
 from replay.cluster import sandbox_record as state
-from replay.cluster.sandbox_record import default_directory
+from replay.cluster.sandbox_record import SandboxError, default_directory
 from replay.design.sandbox_options import show_size
 from replay.sandbox import lifecycle, release_store, report
 from replay.sandbox.arguments import COMMAND
-from replay.sandbox.errors import SandboxError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,11 +8,10 @@ from collections.abc import Callable
 
 from replay.base.programs import Programs
 from replay.base.releases import NAMES, major_of
-from replay.cluster.sandbox_record import Layout, SandboxCluster
+from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import causes, conf, daemons
-from replay.sandbox.errors import SandboxError
 from replay.sandbox.health import await_clean
 from replay.sandbox.ports import ADDRESS
 from replay.sandbox.processes import daemon_environment

@@ -10,10 +10,9 @@ from typing import Any
 
 from replay.base.invocation import replay_command
 from replay.cluster.asok import AdminSocketError, ask
-from replay.cluster.sandbox_record import Daemon, Layout, MirrorDaemon, Sandbox, SandboxCluster
+from replay.cluster.sandbox_record import Daemon, Layout, MirrorDaemon, Sandbox, SandboxCluster, SandboxError
 from replay.sandbox import causes, processes
 from replay.sandbox.conf import MIRROR_CLIENT
-from replay.sandbox.errors import SandboxError
 from replay.sandbox.tools import Interrupt
 
 

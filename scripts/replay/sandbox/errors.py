@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from replay.cluster.sandbox_record import SandboxError
 
-__all__ = ["BusyPortError", "InterruptedStart", "MissingProgramsError", "NoSpaceError", "SandboxError"]
-
 
 class MissingProgramsError(SandboxError):
     """Ceph programs are not installed; names their packages."""

@@ -6,10 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from replay.base.invocation import replay_command
-from replay.cluster.sandbox_record import Layout, SandboxCluster
+from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
 from replay.sandbox import conf, daemons, processes
-from replay.sandbox.errors import SandboxError
 from replay.sandbox.tools import Interrupt
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from replay.sandbox.errors import SandboxError
+from replay.cluster.sandbox_record import SandboxError
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ import random
 import socket
 from pathlib import Path
 
-from replay.sandbox.errors import SandboxError
+from replay.cluster.sandbox_record import SandboxError
 
 ADDRESS = "127.0.0.1"
 # Below the ports that Linux gives to outgoing connections (32768 and up), above those of OSDs and managers

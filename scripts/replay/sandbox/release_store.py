@@ -23,10 +23,10 @@ from replay.base.releases import (
     title_of,
 )
 from replay.cluster import sandbox_record
-from replay.cluster.sandbox_record import default_directory
+from replay.cluster.sandbox_record import SandboxError, default_directory
 from replay.design.sandbox_options import GIB, show_size
 from replay.sandbox import requirements
-from replay.sandbox.errors import NoSpaceError, SandboxError
+from replay.sandbox.errors import NoSpaceError
 from replay.sandbox.lock import locked
 from replay.sandbox.release_sources import Source, source_of, trim
 

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from replay.base.paths import find_project
 from replay.cluster import sandbox_record as state
-from replay.cluster.sandbox_record import STATE_FILE, is_scratch
+from replay.cluster.sandbox_record import STATE_FILE, SandboxError, is_scratch
 from replay.sandbox import processes
-from replay.sandbox.errors import SandboxError
 
 # rbd-mirror first, so that it does not report a lost cluster; monitors last, so that all others can sign off.
 _STOP_ORDER = (("rbd-mirror", 10.0), ("ceph-osd", 20.0), ("ceph-mgr", 5.0), ("ceph-mon", 10.0))

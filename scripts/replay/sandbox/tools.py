@@ -11,9 +11,9 @@ from pathlib import Path
 
 from replay.base.programs import Programs
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.cluster.sandbox_record import Layout, SandboxCluster
+from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
-from replay.sandbox.errors import InterruptedStart, SandboxError
+from replay.sandbox.errors import InterruptedStart
 from replay.sandbox.processes import daemon_environment
 
 
