@@ -14,8 +14,8 @@ from replay.base.releases import find_release
 from replay.cluster.sandbox_record import Sandbox, SandboxError
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import release_sources, release_store, requirements
-from replay.sandbox.errors import NoSpaceError
 from replay.sandbox.release_sources import debian_archive, source_of, unpack_usr
+from replay.sandbox.tools import NoSpaceError
 
 PROGRAMS = list(requirements.PACKAGE_OF_PROGRAM)
 

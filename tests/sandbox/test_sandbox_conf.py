@@ -14,8 +14,8 @@ from replay.cluster.sandbox_record import Layout
 from replay.design.sandbox_options import GIB, SandboxOptions, parse_size, show_size
 from replay.sandbox import requirements
 from replay.sandbox.conf import MIRROR_CLIENT, SOLID_STATE, keyrings, render, render_peer
-from replay.sandbox.errors import MissingProgramsError, NoSpaceError
 from replay.sandbox.lifecycle import up
+from replay.sandbox.tools import MissingProgramsError, NoSpaceError
 
 LAYOUT = Layout(Path("/srv/a sandbox"), Path("/srv/a sandbox/run"))
 FSID = "0addf62d-b4a1-4f6e-812b-fa38a568dd60"

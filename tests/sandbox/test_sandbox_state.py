@@ -25,7 +25,7 @@ from replay.cluster.sandbox_record import (
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import down, lifecycle, load, owns_fsid, up
 from replay.sandbox.cli import main
-from replay.sandbox.lock import locked
+from replay.sandbox.tools import locked
 from support.patience import patient
 
 

@@ -24,11 +24,9 @@ from replay.cluster.sandbox_record import (
 )
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import create, daemons, health, mirror, ports, processes, release_store, requirements
-from replay.sandbox.errors import BusyPortError, InterruptedStart
 from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
-from replay.sandbox.lock import locked
 from replay.sandbox.teardown import prune, remove, remove_run_files, stop_all, undisturbed
-from replay.sandbox.tools import Interrupt, monitors_of
+from replay.sandbox.tools import BusyPortError, Interrupt, InterruptedStart, locked, monitors_of
 
 Say = Callable[[str], None]
 

@@ -26,9 +26,8 @@ from replay.cluster import sandbox_record
 from replay.cluster.sandbox_record import SandboxError, default_directory
 from replay.design.sandbox_options import GIB, show_size
 from replay.sandbox import requirements
-from replay.sandbox.errors import NoSpaceError
-from replay.sandbox.lock import locked
 from replay.sandbox.release_sources import Source, source_of, trim
+from replay.sandbox.tools import NoSpaceError, locked
 
 Say = Callable[[str], None]
 _PATIENCE_SECONDS = 3600.0

@@ -11,7 +11,7 @@ from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.base.releases import HOST, known_releases
 from replay.cluster.sandbox_record import SandboxError
 from replay.design.sandbox_options import SandboxOptions, show_size
-from replay.sandbox.errors import MissingProgramsError, NoSpaceError
+from replay.sandbox.tools import MissingProgramsError, NoSpaceError
 
 PACKAGE_OF_PROGRAM = {
     "ceph-mon": "ceph-mon",
