@@ -12,8 +12,8 @@ from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import causes, conf, daemons
+from replay.sandbox.conf import ADDRESS
 from replay.sandbox.health import await_clean
-from replay.sandbox.ports import ADDRESS
 from replay.sandbox.processes import daemon_environment
 from replay.sandbox.tools import Interrupt, monitors_of, rbd, run
 

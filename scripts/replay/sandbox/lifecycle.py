@@ -23,7 +23,7 @@ from replay.cluster.sandbox_record import (
     default_directory,
 )
 from replay.design.sandbox_options import SandboxOptions
-from replay.sandbox import create, daemons, health, mirror, ports, processes, release_store, requirements
+from replay.sandbox import conf, create, daemons, health, mirror, processes, release_store, requirements
 from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
 from replay.sandbox.teardown import prune, remove, remove_run_files, stop_all, undisturbed
 from replay.sandbox.tools import BusyPortError, Interrupt, InterruptedStart, locked, monitors_of
@@ -194,7 +194,7 @@ def _plan(layout: Layout, options: SandboxOptions, version: str) -> Sandbox:
     wanted = {name: count for name, count in counts.items() if count}
     clusters = {
         name: create.plan(name, port, wanted[name], layout)
-        for name, port in zip(wanted, ports.choose(len(wanted)), strict=True)
+        for name, port in zip(wanted, conf.choose(len(wanted)), strict=True)
     }
     return Sandbox(str(layout.directory), str(layout.run), version, options, clusters)
 
@@ -211,10 +211,10 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
     say(f"{len(already)} of {len(daemons.all_roles(sandbox))} daemons are running: starting the rest")
     for cluster in sandbox.clusters.values():
         monitor = daemons.roles(cluster)[0]
-        if monitor not in already and not ports.is_free(cluster.monitor_port):
+        if monitor not in already and not conf.is_free(cluster.monitor_port):
             raise BusyPortError(
                 f"port {cluster.monitor_port} of {cluster.name}'s monitor is taken by "
-                f"{ports.holder(cluster.monitor_port)}",
+                f"{conf.holder(cluster.monitor_port)}",
                 where=sandbox.directory,
                 next_step="end that process and run this again, or start over: "
                 f"{replay_command('sandbox', 'down')}, then up",
