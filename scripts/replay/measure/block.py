@@ -39,7 +39,7 @@ from replay.ownership.owned_files import remove_leftover_files
 from replay.ownership.pools import ensure_pools
 from replay.preflight.plan import raw_directory, refuse_copies, sources_digest
 from replay.preflight.releases import refuse_other_releases
-from replay.sandbox.absent import naming_absent_daemons
+from replay.sandbox.daemons import naming_absent_daemons
 
 
 def main(arguments: list[str] | None = None) -> int:

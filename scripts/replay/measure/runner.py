@@ -35,7 +35,7 @@ from replay.measure.procedure import Procedure
 from replay.measure.sentry import Halted, without_interruption
 from replay.measure.sidecar import sidecar_of
 from replay.ownership.images import remove_owned_leftovers
-from replay.sandbox.absent import naming_absent_daemons
+from replay.sandbox.daemons import naming_absent_daemons
 
 MOST_ATTEMPTS = 3
 

@@ -17,7 +17,7 @@ from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.ownership.ledger import NAME_PREFIX
-from replay.sandbox.absent import absent_daemons, up_command
+from replay.sandbox.daemons import absent_daemons, up_command
 
 #: A monitor that needs longer is lost. The session adds two seconds, a wait looks every three: within fifteen in all.
 ANSWER_WITHIN_SECONDS = 8.0

@@ -11,7 +11,7 @@ from replay.base.releases import NAMES, major_of
 from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
 from replay.design.sandbox_options import SandboxOptions
-from replay.sandbox import causes, conf, daemons
+from replay.sandbox import conf, daemons
 from replay.sandbox.conf import ADDRESS
 from replay.sandbox.health import await_clean
 from replay.sandbox.processes import daemon_environment
@@ -171,8 +171,8 @@ def _await_made(
         if process.returncode:
             interrupt.pause(0.0)
             told = daemons.told_by(layout, daemons.Role(cluster.name, "osd", str(osd)))
-            said, next_step = causes.explain(told) or (
-                causes.last_words(told),
+            said, next_step = daemons.explain(told) or (
+                daemons.last_words(told),
                 "read this file; the usual reason is a full disk or a file system without sparse files",
             )
             raise SandboxError(
