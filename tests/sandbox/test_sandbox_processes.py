@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.sandbox import conf, health, processes
+from replay.sandbox import conf, create, processes
 from support.patience import patient, wait_until
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(3600)"]
@@ -50,7 +50,7 @@ def test_the_start_of_a_process_is_in_seconds_since_the_epoch(tmp_path):
 
 
 def test_a_manager_became_active_when_the_monitors_say():
-    assert health.became_active({"active_change": "2026-01-01T00:00:01.500000+0000"}) == 1767225601.5
+    assert create.became_active({"active_change": "2026-01-01T00:00:01.500000+0000"}) == 1767225601.5
 
 
 def test_a_zombie_does_not_count_as_running():

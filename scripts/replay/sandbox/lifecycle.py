@@ -23,7 +23,7 @@ from replay.cluster.sandbox_record import (
     default_directory,
 )
 from replay.design.sandbox_options import SandboxOptions
-from replay.sandbox import conf, create, daemons, health, mirror, processes, release_store, requirements
+from replay.sandbox import conf, create, daemons, processes, release_store, requirements
 from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
 from replay.sandbox.teardown import prune, remove, remove_run_files, stop_all, undisturbed
 from replay.sandbox.tools import BusyPortError, Interrupt, InterruptedStart, locked, monitors_of
@@ -173,7 +173,7 @@ def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
                 interrupt,
             )
             if "right" in sandbox.clusters:
-                mirror.connect(layout, interrupt)
+                create.connect(layout, interrupt)
                 say("mirroring: connected")
 
         _guarded(sandbox, make, already=set())
@@ -226,14 +226,14 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
         for role in daemons.roles(cluster):
             daemons.await_ready(layout, role, interrupt)
         with monitors_of(cluster, layout) as monitors:
-            health.await_manager(monitors, cluster, layout, interrupt)
-            said = health.await_clean(monitors, cluster, layout, interrupt, healthy=False)
+            create.await_manager(monitors, cluster, layout, interrupt)
+            said = create.await_clean(monitors, cluster, layout, interrupt, healthy=False)
         say(f"{cluster.name}: {said}")
 
     def make(interrupt: Interrupt) -> None:
         _in_parallel([lambda c=c: start_cluster(c, interrupt) for c in sandbox.clusters.values()], interrupt)
         if "right" in sandbox.clusters:
-            mirror.prepare_work_directory(layout)
+            create.prepare_work_directory(layout)
             daemons.start(layout, daemons.MIRROR)
             daemons.await_ready(layout, daemons.MIRROR, interrupt)
             say("mirroring: connected")

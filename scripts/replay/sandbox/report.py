@@ -9,7 +9,7 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.cluster.sandbox_record import Sandbox, SandboxCluster
-from replay.sandbox import conf, daemons, health
+from replay.sandbox import conf, create, daemons
 from replay.sandbox.tools import rbd, run
 
 
@@ -74,7 +74,7 @@ def _health(sandbox: Sandbox, cluster: SandboxCluster) -> _Health:
     try:
         text = run(sandbox.layout.programs, argv, timeout_seconds=15.0)
         status = json.loads(text)
-        return _Health(health.describe(status), health.is_well(status))
+        return _Health(create.describe(status), create.is_well(status))
     except (ReplayError, ValueError) as error:
         return _Health(f"no answer ({error})", is_well=False)
 
