@@ -14,9 +14,9 @@ from replay.base.command_line import Parser, guarded
 from replay.base.programs import Programs
 from replay.base.releases import major_of, parse_release
 from replay.cluster import sandbox_record
-from replay.preflight.releases import other_releases
 from replay.evidence.versions import DAEMONS, Versions, in_words
-from replay.sandbox.requirements import ceph_version, usual_release
+from replay.preflight.releases import other_releases
+from replay.sandbox.releases import ceph_version, usual_release
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -19,7 +19,7 @@ from replay.base.releases import title_of
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_record import SandboxError, default_directory
 from replay.design.sandbox_options import show_size
-from replay.sandbox import lifecycle, release_store, report
+from replay.sandbox import lifecycle, releases, report
 from replay.sandbox.arguments import COMMAND
 
 
@@ -81,12 +81,12 @@ def _releases(options: argparse.Namespace, _: None) -> int:
     if options.image is not None and options.get is None:
         raise ConfigurationError("--image works only with --get", next_step="name the release: --get 18 --image IMAGE")
     if options.remove is not None:
-        freed = release_store.remove(options.remove)
+        freed = releases.remove(options.remove)
         print(f"removed Ceph {title_of(options.remove)}: {show_size(freed)} freed")
         return 0
     if options.get is not None:
-        release_store.ensure(options.get, print, options.image)
-    print(release_store.table())
+        releases.ensure(options.get, print, options.image)
+    print(releases.table())
     return 0
 
 

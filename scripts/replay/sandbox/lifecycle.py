@@ -29,7 +29,7 @@ from replay.cluster.sandbox_record import (
     is_scratch,
 )
 from replay.design.sandbox_options import SandboxOptions
-from replay.sandbox import conf, create, daemons, processes, release_store, requirements
+from replay.sandbox import conf, create, daemons, processes, releases
 from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
 from replay.sandbox.tools import BusyPortError, Interrupt, InterruptedStart, locked, monitors_of
 
@@ -127,7 +127,7 @@ def up(directory: Path | str | None = None, *, say: Say = _silent, image: str | 
         found = _find(folder, say)
         wanted = (found.options if found else _usual_options(options, say)).replaced(options)
         if found is None:
-            release_store.ensure(wanted.release_number, say, image)
+            releases.ensure(wanted.release_number, say, image)
             return _create(folder, wanted, say)
         _check_same_options(found, wanted)
         if all(daemons.is_ready(found.layout, role) for role in daemons.all_roles(found)):
@@ -207,7 +207,7 @@ def _find(folder: Path, say: Say) -> Sandbox | None:
 
 def _usual_options(asked: dict[str, Any], say: Say) -> SandboxOptions:
     """Return the options of a new sandbox for which nothing is asked."""
-    usual = SandboxOptions(release=requirements.usual_release())
+    usual = SandboxOptions(release=releases.usual_release())
     if usual.release != HOST and asked.get("release") is None:
         say(f"this host lacks programs of Ceph: using Ceph {title_of(int(usual.release))} of {releases_directory()}")
     return usual
@@ -215,8 +215,8 @@ def _usual_options(asked: dict[str, Any], say: Say) -> SandboxOptions:
 
 def _version_of(found: Sandbox, say: Say) -> str:
     """Return the version of Ceph with which an existing sandbox would start now."""
-    release_store.ensure(found.options.release_number, say)
-    return requirements.ceph_version(found.layout.programs)
+    releases.ensure(found.options.release_number, say)
+    return releases.ceph_version(found.layout.programs)
 
 
 def _check_same_options(found: Sandbox, wanted: SandboxOptions) -> None:
@@ -231,10 +231,10 @@ def _check_same_options(found: Sandbox, wanted: SandboxOptions) -> None:
 
 
 def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
-    requirements.check_programs(options)
-    if warning := requirements.check_space(folder, options):
+    releases.check_programs(options)
+    if warning := releases.check_space(folder, options):
         say(f"note: {warning}")
-    version = requirements.ceph_version(Programs.of(options.release_number))
+    version = releases.ceph_version(Programs.of(options.release_number))
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     layout = Layout(folder, choose_run_directory(folder), options.release)
@@ -278,7 +278,7 @@ def _plan(layout: Layout, options: SandboxOptions, version: str) -> Sandbox:
 
 
 def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
-    requirements.check_programs(sandbox.options)
+    releases.check_programs(sandbox.options)
     layout = sandbox.layout
     # Some systems empty /tmp at a reboot; the configuration names this folder, so it is made again.
     layout.run.mkdir(mode=0o700, exist_ok=True)
