@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import subprocess
 import sys
 from dataclasses import asdict
@@ -47,7 +48,7 @@ class SiteLoss:
         """Start the guardian, and wait until it stands by."""
         told = json.dumps([asdict(process) for process in self.processes])
         self._guardian = subprocess.Popen(
-            [sys.executable, "-m", "replay.sandbox.site_loss_guardian", told],
+            [sys.executable, "-m", "replay.sandbox.site_loss", told],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -101,3 +102,18 @@ class SiteLoss:
     def restore(self) -> None:
         """Let the daemons go on. May be called again."""
         processes.thaw(self.processes)
+
+
+def stand_by() -> int:
+    """Say that it stands by, wait for the end of standard input, and let the processes go on."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    stopped = [processes.Process(**one) for one in json.loads(sys.argv[1])]
+    print("ready", flush=True)
+    sys.stdin.buffer.read()
+    processes.thaw(stopped)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(stand_by())
