@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from replay.base.progress import elapsed_text
-from replay.cluster import health, site
+from replay.cluster import health
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.placement_groups import (
     SCRUBS,
@@ -19,6 +19,7 @@ from replay.cluster.placement_groups import (
     stuck_groups,
     stuck_sentence,
 )
+from replay.cluster.site import RAISE_IT, ceilings_reached
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.sentry import RunStoppedError, Sentry, stopped
@@ -218,7 +219,7 @@ class Guard:
 
     def _check_ceilings(self, next_set: str = "", media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
         limits, session = self.bench.site.ceilings, self.bench.session
-        stops = site.check(
+        stops = ceilings_reached(
             limits,
             status=session.status(),
             osd_df=self._ask({"prefix": "osd df"}),
@@ -233,7 +234,7 @@ class Guard:
             raise RunStoppedError(
                 "; ".join(stop.detail for stop in stops),
                 where=f"site {self.bench.site.name}, ceiling {stops[0].reason}",
-                next_step=site.RAISE_IT if stops[0].reason == "bytes_written" else room,
+                next_step=RAISE_IT if stops[0].reason == "bytes_written" else room,
             )
 
     def _ask(self, command: dict[str, Any]) -> dict[str, Any]:

@@ -9,17 +9,13 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from replay.base.errors import RefusedError
-from replay.cluster import site
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
+from replay.cluster.site import RAISE_IT, Ceilings, Pool, Site, ceilings_reached
 from replay.design.media import PoolCopies, Write
 from replay.ownership.account import Account
-
-if TYPE_CHECKING:
-    from replay.cluster.site import Pool, Site
 
 
 class Copies:
@@ -133,14 +129,14 @@ class Spending:
         return self.account.charge(what, amount, allow=lambda total: self._allow(what, total, amount, refusable))
 
     def _allow(self, what: str, total: float, amount: float, refusable: bool) -> None:
-        limits = site.Ceilings(bytes_written_to_media_per_run=self._limit)
+        limits = Ceilings(bytes_written_to_media_per_run=self._limit)
         if refusable and (
-            stops := site.check(limits, bytes_written_to_media=total, bytes_of_next_set=amount, next_set=what)
+            stops := ceilings_reached(limits, bytes_written_to_media=total, bytes_of_next_set=amount, next_set=what)
         ):
             raise RefusedError(
                 stops[0].detail,
                 where=f"site {self._site}, ceiling bytes_written_to_media_per_run",
-                next_step=site.RAISE_IT,
+                next_step=RAISE_IT,
             )
 
 

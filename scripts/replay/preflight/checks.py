@@ -13,7 +13,7 @@ from replay.cluster import admin_commands, health
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.placement_groups import stuck_sentence
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Pool, Site
+from replay.cluster.site import Pool, Site, ceilings_reached, fullest_osd, slowest_osd
 from replay.design.procedures import needs_of, protocol_names
 from replay.ownership.account import Account
 from replay.preflight.findings import Findings
@@ -183,8 +183,8 @@ def check_space(site: Site, session: MonitorSession, status: Mapping[str, Any], 
     osd_df = session.command({"prefix": "osd df"}, timeout_seconds=TIMEOUT_SECONDS)
     osd_perf = session.command({"prefix": "osd perf"}, timeout_seconds=TIMEOUT_SECONDS)
     pools = session.command({"prefix": "df"}, timeout_seconds=TIMEOUT_SECONDS)["pools"]
-    name, fraction = site.fullest_osd(osd_df)
-    slowest, seconds = site.slowest_osd(osd_perf)
+    name, fraction = fullest_osd(osd_df)
+    slowest, seconds = slowest_osd(osd_perf)
     findings.add(
         "space", "ok", f"fullest OSD: {name}, {fraction:.0%}; slowest: {slowest}, {seconds * 1e3:.0f} ms a commit"
     )
@@ -193,7 +193,7 @@ def check_space(site: Site, session: MonitorSession, status: Mapping[str, Any], 
             findings.add(
                 "space", "ok", f"pool {pool['name']} can take {pool['stats']['max_avail'] / 2**30:.1f} GiB more"
             )
-    for stop in site.check(site.ceilings, status=status, osd_df=osd_df, osd_perf=osd_perf):
+    for stop in ceilings_reached(site.ceilings, status=status, osd_df=osd_df, osd_perf=osd_perf):
         findings.add("ceilings", "refused", f"the ceiling {stop.reason} has been reached: {stop.detail}")
 
 
