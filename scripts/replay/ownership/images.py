@@ -4,35 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from replay.design.design import CellSet, Image
 from replay.design.media import Write
 from replay.ownership.ledger import Entry, unique_name
-from replay.ownership.open_site import OpenSite
+from replay.ownership.open_site import BlockImage, OpenSite
 from replay.ownership.removal import PATIENCE_SECONDS, Outcome, Remover
 from replay.ownership.remove_all import refuse_left
 
 #: The slowest rate at which `rbd` may fill an image, in bytes a second; slower is an error rather than an endless wait.
 SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
 FILL_IO_BYTES = 4 << 20
-
-
-@dataclass
-class BlockImage:
-    """An image on the primary cluster that Replay created."""
-
-    pool: str
-    namespace: str
-    name: str
-    image: Image
-    entry_id: str
-    rbd_id: str = ""
-
-    @property
-    def spec(self) -> str:
-        """`pool[/namespace]/name`, as the rbd program takes it."""
-        return "/".join(part for part in (self.pool, self.namespace, self.name) if part)
 
 
 def create_image(

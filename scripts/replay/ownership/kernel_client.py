@@ -11,17 +11,14 @@ import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.paths import state_directory
 from replay.cluster.cluster import Cluster
 from replay.cluster.site import require
 from replay.ownership.ledger import unique_name
-
-if TYPE_CHECKING:
-    from replay.ownership.images import BlockImage
-    from replay.ownership.open_site import OpenSite
+from replay.ownership.open_site import BlockImage, OpenSite
 
 #: This module's kinds of ledger entries, in the order in which they are undone.
 KINDS = ("kernel_mount", "kernel_mapping")

@@ -1,4 +1,7 @@
-"""An opened site: sessions, ledgers, the slot. Everything that creates or removes something on a cluster needs it."""
+"""An opened site: sessions, ledgers, the slot, and an image that was made on it.
+
+Everything that creates or removes something on a cluster needs it.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from replay.base.waiting import Waiting
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
+from replay.design.design import Image
 from replay.design.media import Write
 from replay.ownership.ledger import Ledger
 from replay.ownership.lookout import Lookout
@@ -67,3 +71,20 @@ class OpenSite:
     def programs(self) -> Programs:
         """The programs of this site's clients: the host's, or those of a release."""
         return self.primary_cluster.programs
+
+
+@dataclass
+class BlockImage:
+    """An image on the primary cluster that Replay created."""
+
+    pool: str
+    namespace: str
+    name: str
+    image: Image
+    entry_id: str
+    rbd_id: str = ""
+
+    @property
+    def spec(self) -> str:
+        """`pool[/namespace]/name`, as the rbd program takes it."""
+        return "/".join(part for part in (self.pool, self.namespace, self.name) if part)
