@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from crashes.ground import CLUSTER, COMMANDS, COPIES, DATA_SET, EXPERIMENT, FSID, RAW, SITE
-from replay.ownership.account import Account
-from replay.ownership.ledger import Ledger
 from replay.evidence.read import list_raw, verify
+from replay.ownership.ledger import Ledger
+from replay.ownership.write_budget import Account
 from support.evidence import evidence_of
 
 #: A recorded file's path and content.

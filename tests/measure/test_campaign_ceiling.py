@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from replay.ownership.account import Account
+from replay.ownership.write_budget import Account
 from support.scripted_block import CELL_BYTES, COPIES, FILL_BYTES, FSID, PIECES, PILOT_BYTES
 
 #: All in one process of the tests: each would start the one of which the blocks are forks.

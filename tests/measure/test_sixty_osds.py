@@ -19,7 +19,7 @@ from replay.measure.samplers.trims import LOOK_EVERY_SECONDS as TRIMS_EVERY_SECO
 from replay.measure.samplers.trims import TrimSampler
 from replay.measure.sentry import LOOK_EVERY_SECONDS, Sentry
 from replay.ownership.ledger import Ledger
-from replay.ownership.spending import Copies
+from replay.ownership.write_budget import Copies
 from replay.preflight import checks
 from replay.preflight.findings import Findings
 from support.bench import bench_of

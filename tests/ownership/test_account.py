@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from replay.base.errors import EvidenceError, RefusedError, ReplayError
 from replay.design.media import Write
-from replay.ownership.account import Account
-from replay.ownership.spending import Spending
+from replay.ownership.write_budget import Account, Spending
 from support.patience import patient
 
 GIB = 1 << 30

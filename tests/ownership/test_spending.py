@@ -12,7 +12,7 @@ from replay.design.media import Write
 from replay.measure.parts import Driver
 from replay.measure.procedure import Procedure
 from replay.ownership.images import BlockImage, fill_image
-from replay.ownership.spending import Copies
+from replay.ownership.write_budget import Copies
 from replay.protocols.targets.images import Images
 from support.bench import in_memory, waiting
 

@@ -10,8 +10,8 @@ import subprocess
 
 import pytest
 
-from replay.ownership.account import Account
 from replay.evidence.sums import SUMS
+from replay.ownership.write_budget import Account
 from support.patience import patient, wait_until
 from support.programs import freeze, kill_together
 from support.tiny import Bench

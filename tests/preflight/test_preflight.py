@@ -17,7 +17,7 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Ceilings, Pool
 from replay.cluster.site_file import load_site
-from replay.ownership.account import Account
+from replay.ownership.write_budget import Account
 from replay.preflight import checks as preflight_checks
 from replay.preflight import command as preflight
 from replay.preflight.findings import Findings

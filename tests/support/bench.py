@@ -14,8 +14,7 @@ from replay.design.design import Cell
 from replay.design.media import Write
 from replay.measure.bench import Bench
 from replay.measure.procedure import Procedure
-from replay.ownership.account import Tally
-from replay.ownership.spending import Spending
+from replay.ownership.write_budget import Spending, Tally
 
 
 class Clock:

@@ -16,12 +16,11 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.measure.nameless import words_of
 from replay.measure.samplers.machine import MachineSampler
-from replay.ownership.account import Account
 from replay.ownership.ledger import Ledger
 from replay.ownership.lookout import Lookout
 from replay.ownership.open_site import OpenSite
 from replay.ownership.slot import SlotLock
-from replay.ownership.spending import Copies, Spending
+from replay.ownership.write_budget import Account, Copies, Spending
 
 
 @dataclass(kw_only=True)

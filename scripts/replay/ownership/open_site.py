@@ -21,7 +21,7 @@ from replay.design.media import Write
 from replay.ownership.ledger import Ledger
 from replay.ownership.lookout import Lookout
 from replay.ownership.slot import SlotLock
-from replay.ownership.spending import Spending
+from replay.ownership.write_budget import Spending
 
 
 @dataclass(kw_only=True)

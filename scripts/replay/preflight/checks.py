@@ -15,7 +15,7 @@ from replay.cluster.placement_groups import stuck_sentence
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site, ceilings_reached, fullest_osd, slowest_osd
 from replay.design.procedures import needs_of, protocol_names
-from replay.ownership.account import Account
+from replay.ownership.write_budget import Account
 from replay.preflight.findings import Findings
 from replay.preflight.keys import why_refused
 

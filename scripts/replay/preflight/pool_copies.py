@@ -8,7 +8,7 @@ from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.design.media import PoolCopies
-from replay.ownership.spending import Copies
+from replay.ownership.write_budget import Copies
 
 #: An estimate is not worth a longer wait; whatever needs the cluster next says why it does not answer.
 CONNECT_WITHIN_SECONDS = 5.0

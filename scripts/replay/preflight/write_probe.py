@@ -18,14 +18,13 @@ from replay.cluster.mirroring import copied_snapshots, take_mirror_snapshot, wai
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.design.design import Image
-from replay.ownership.account import Account
 from replay.ownership.cluster_lock import cluster_lock
 from replay.ownership.images import BlockImage, create_image
 from replay.ownership.ledger import Ledger, unique_name
 from replay.ownership.open_site import OpenSite
 from replay.ownership.removal import Remover
 from replay.ownership.slot import SlotLock
-from replay.ownership.spending import Copies, Spending
+from replay.ownership.write_budget import Account, Copies, Spending
 from replay.preflight.findings import Findings
 
 #: The account that the probe charges, and the end of its images' names.
