@@ -26,9 +26,9 @@ from replay.ownership.clean import clean
 from replay.ownership.experiment_pools import PoolSpec, await_pools, create_pool, remove_pools
 from replay.ownership.images import create_image, remove_images
 from replay.ownership.ledger import Ledger, unique_name
+from replay.ownership.locks import SlotLock
 from replay.ownership.pools import await_clean, ensure_pools
 from replay.ownership.removal import Outcome
-from replay.ownership.slot import SlotLock
 from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
 from support.administrator import make_user, paste, site_text, tell

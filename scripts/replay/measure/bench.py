@@ -17,9 +17,9 @@ from replay.cluster.site import Site
 from replay.measure.nameless import words_of
 from replay.measure.samplers.machine import MachineSampler
 from replay.ownership.ledger import Ledger
+from replay.ownership.locks import SlotLock
 from replay.ownership.lookout import Lookout
 from replay.ownership.open_site import OpenSite
-from replay.ownership.slot import SlotLock
 from replay.ownership.write_budget import Account, Copies, Spending
 
 

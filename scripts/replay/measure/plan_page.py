@@ -14,7 +14,7 @@ from replay.design.design import Design
 from replay.design.estimate import Estimate
 from replay.design.procedures import needs_of
 from replay.measure.signed_plan import Promise, with_digest
-from replay.ownership.cluster_lock import go_command, stop_command
+from replay.ownership.locks import go_command, stop_command
 from replay.preflight.changes import JOURNALED, MIRRORED, changes_for
 from replay.preflight.command import Report
 from replay.preflight.setup_script import setup_script

@@ -20,7 +20,7 @@ from replay.cluster import health
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Site, Stop, ceilings_reached
 from replay.measure.bench import Bench
-from replay.ownership.cluster_lock import go_command
+from replay.ownership.locks import go_command
 
 LOOK_EVERY_SECONDS = 2.0
 #: Without Ceph's Python module, each question starts a program.

@@ -18,11 +18,10 @@ from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
 from replay.ownership.arguments import COMMAND
 from replay.ownership.change_record import write_change_record
-from replay.ownership.cluster_lock import KIND, UNSERVED, ClusterLock
 from replay.ownership.ledger import Entry, Ledger
+from replay.ownership.locks import KIND, UNSERVED, ClusterLock, SlotLock
 from replay.ownership.lookout import Lookout
 from replay.ownership.removal import PATIENCE_SECONDS, Outcome, Remover
-from replay.ownership.slot import SlotLock
 
 
 def clean(

@@ -19,8 +19,8 @@ from replay.cluster.site import Site
 from replay.design.design import Image
 from replay.design.media import Write
 from replay.ownership.ledger import Ledger
+from replay.ownership.locks import SlotLock
 from replay.ownership.lookout import Lookout
-from replay.ownership.slot import SlotLock
 from replay.ownership.write_budget import Spending
 
 

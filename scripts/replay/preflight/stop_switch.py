@@ -7,7 +7,7 @@ import errno
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
-from replay.ownership.cluster_lock import go_command, stop_command, stop_switch
+from replay.ownership.locks import go_command, stop_command, stop_switch
 from replay.preflight.findings import Findings
 
 

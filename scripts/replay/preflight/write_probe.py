@@ -18,12 +18,11 @@ from replay.cluster.mirroring import copied_snapshots, take_mirror_snapshot, wai
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.design.design import Image
-from replay.ownership.cluster_lock import cluster_lock
 from replay.ownership.images import BlockImage, create_image
 from replay.ownership.ledger import Ledger, unique_name
+from replay.ownership.locks import SlotLock, cluster_lock
 from replay.ownership.open_site import OpenSite
 from replay.ownership.removal import Remover
-from replay.ownership.slot import SlotLock
 from replay.ownership.write_budget import Account, Copies, Spending
 from replay.preflight.findings import Findings
 

@@ -14,7 +14,7 @@ from replay.base.programs import Programs
 from replay.cluster.running import ToolRun, run_together
 from replay.measure.samplers.busiest import busiest, joined
 from replay.measure.samplers.machine import MachineSampler, Reading
-from replay.ownership.slot import SlotLock
+from replay.ownership.locks import SlotLock
 from replay.protocols.targets.rados_objects import hide_host
 from replay.tools import OutputError, render
 from replay.tools.output.rados_runs import role_of

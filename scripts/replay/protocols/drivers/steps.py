@@ -11,7 +11,7 @@ from typing import Any
 from replay.base.clock import utc_text
 from replay.base.programs import Programs
 from replay.cluster.running import ToolRun, run_tool
-from replay.ownership.slot import SlotLock
+from replay.ownership.locks import SlotLock
 from replay.tools import render
 
 MOST_SAID = 2000

@@ -1,25 +1,139 @@
-"""The lock on a cluster that keeps two runs apart, whichever hosts they are on, and the administrator's stop switch.
-
-Both are objects in the site's data pool. The lock names its holder and lapses a minute after its holder has died. The
-slot (slot.py) keeps processes of one machine apart, also without a pool, and is inherited by tools.
-"""
+"""x"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
+import getpass
+import json
+import os
+import platform
 import secrets
 import shlex
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
 
+from replay.base.clock import utc_now
 from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.pools import Object, place
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, Stop
-from replay.ownership.holder import parse, this_process
 from replay.ownership.ledger import Ledger
+
+
+class SlotLock:
+    """The one place on a cluster where a benchmark may run. Tools inherit it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: IO[str] | None = None
+
+    def acquire(self, wait_seconds: float = 60.0, say: Callable[[str], None] | None = None) -> None:
+        """Take the slot, waiting a little for a leftover to end. Raises RefusedError naming the holder."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        file = self.path.open("a+")
+        deadline = time.monotonic() + wait_seconds
+        told = False
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                file.seek(0)
+                holder = file.read().strip() or "unknown"
+                if say and not told:
+                    say(f"another measurement uses this cluster (process {holder}); waiting up to {wait_seconds:g} s")
+                    told = True
+                if time.monotonic() > deadline:
+                    file.close()
+                    raise RefusedError(
+                        f"another measurement is running on this cluster (process {holder})",
+                        where=self.path,
+                        next_step="wait for it to end, or end it, then start again: nothing is lost",
+                    ) from None
+                time.sleep(0.2)
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        self._file = file
+
+    def release(self) -> None:
+        """Give the slot back."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """The descriptors that a tool inherits."""
+        return (self._file.fileno(),) if self._file is not None else ()
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A process that measures or cleans up: where it runs, and what tells it from a later one of the same number."""
+
+    host: str
+    user: str
+    process: int
+    #: When it started, in ticks since its machine started; that start; and the space of its process number.
+    began: int
+    boot: str
+    space: str
+    since: str
+
+    def sentence(self) -> str:
+        """Return it for people."""
+        return f"process {self.process} of {self.user} on {self.host}, since {self.since}"
+
+    def text(self) -> str:
+        """Return it for a lock's description."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    def is_dead(self) -> bool:
+        """Return whether this machine knows that the process has ended. Another machine's is never known to."""
+        if (self.boot, self.space) != (_boot(), _space()):
+            return False
+        return _began(self.process) != self.began
+
+
+def this_process() -> Holder:
+    """Return the running process."""
+    began = _began(os.getpid())
+    assert began is not None, "this process is running"
+    return Holder(platform.node(), getpass.getuser(), os.getpid(), began, _boot(), _space(), utc_now())
+
+
+def parse(description: str) -> Holder | None:
+    """Return the holder that a description names, None if Replay did not write it."""
+    try:
+        return Holder(**json.loads(description))
+    except (ValueError, TypeError):
+        return None
+
+
+def _began(process: int) -> int | None:
+    """Return when a process started, None if there is none of that number."""
+    try:
+        # The second word is the program's name, which may contain spaces and brackets.
+        words = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if words[0] in ("Z", "X") else int(words[19])
+
+
+def _boot() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
+
+
+def _space() -> str:
+    return str(Path("/proc/self/ns/pid").readlink())
+
 
 LOCK_OBJECT, STOP_OBJECT = "replay-lock", "replay-stop"
 KIND = "lock"
