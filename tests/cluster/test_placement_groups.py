@@ -12,7 +12,7 @@ from replay.cluster.placement_groups import Places, await_calm, await_stable, st
 from replay.cluster.site_file import load_site
 from replay.measure.bench import open_bench
 from replay.measure.guard import Guard
-from replay.ownership.experiment_pools import PoolSpec, create_pool, remove_leftover_pools
+from replay.ownership.pools import PoolSpec, create_pool, remove_leftover_pools
 from replay.preflight.checks import check_cluster
 from replay.preflight.findings import Findings
 from replay.protocols.placement import placement_files

@@ -13,7 +13,8 @@ from replay.base.waiting import Waiting
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site_file import load_site
 from replay.measure.bench import open_bench
-from replay.ownership.experiment_pools import (
+from replay.ownership.ledger import Ledger, unique_name
+from replay.ownership.pools import (
     PoolSizeRefusedError,
     PoolSpec,
     await_pools,
@@ -21,7 +22,6 @@ from replay.ownership.experiment_pools import (
     remove_leftover_pools,
     remove_pools,
 )
-from replay.ownership.ledger import Ledger, unique_name
 from support.bench import waiting
 
 CLEAN = {"health": {"checks": {}}, "pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 1}]}}

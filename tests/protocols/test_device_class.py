@@ -17,8 +17,8 @@ from replay.cluster.site import Ceilings
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured
-from replay.ownership.experiment_pools import ExperimentPool
 from replay.ownership.osd_settings import Osd
+from replay.ownership.pools import ExperimentPool
 from replay.protocols.device_class import DeviceClass
 from replay.protocols.device_class_objects import DeviceClassObjects
 from replay.protocols.targets import device_classes

@@ -19,7 +19,7 @@ from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Wait
 from replay.measure.samplers.machine import Reading
-from replay.ownership.experiment_pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
+from replay.ownership.pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
 from replay.protocols import object_bench
 from replay.protocols.drivers import rados_rounds
 from replay.protocols.object_bench import ObjectBench

@@ -15,8 +15,8 @@ from replay.cluster.site import Ceilings
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Wait
-from replay.ownership.experiment_pools import ExperimentPool
 from replay.ownership.osd_settings import Osd
+from replay.ownership.pools import ExperimentPool
 from replay.protocols import placement
 from replay.protocols.drivers import rados
 from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
