@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from replay.ownership.kernel_client import KINDS
 from replay.ownership.open_site import OpenSite
 from replay.ownership.remove_all import remove_all
+from replay.ownership.this_machine import KINDS
 
 
 def remove_leftover_mounts(bench: OpenSite) -> int:

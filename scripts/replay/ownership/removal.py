@@ -17,10 +17,9 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing
 from replay.ownership.dead_clients import group_of_header, peer_again
-from replay.ownership.kernel_client import unmap, unmount
 from replay.ownership.ledger import Entry, Ledger
-from replay.ownership.owned_files import remove_file
 from replay.ownership.set_back import SET_BACK
+from replay.ownership.this_machine import remove_file, unmap, unmount
 from replay.sandbox.io_caps import release
 
 NOT_FOUND = 2

@@ -12,7 +12,7 @@ from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
 from replay.measure.parts import Target
-from replay.ownership.owned_files import create_file, remove_leftover_files
+from replay.ownership.this_machine import create_file, remove_leftover_files
 from replay.tools import fio, render
 
 FILL = {"rw": "write", "io_size_bytes": 4 << 20, "io_depth": 4}
