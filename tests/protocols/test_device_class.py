@@ -17,7 +17,7 @@ from replay.cluster.site import Ceilings
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured
-from replay.ownership.osd_settings import Osd
+from replay.ownership.daemon_settings import Osd
 from replay.ownership.pools import ExperimentPool
 from replay.protocols.device_class import DeviceClass
 from replay.protocols.device_class_objects import DeviceClassObjects

@@ -15,7 +15,7 @@ from replay.cluster.site import Ceilings
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Wait
-from replay.ownership.osd_settings import Osd
+from replay.ownership.daemon_settings import Osd
 from replay.ownership.pools import ExperimentPool
 from replay.protocols import placement
 from replay.protocols.drivers import rados

@@ -30,10 +30,10 @@ from replay.measure.runner import BlockRunner
 from replay.measure.sentry import Halted, RunStoppedError, Sentry
 from replay.measure.signed_plan import site_facts
 from replay.measure.stop_mark import mark_stopped
+from replay.ownership.daemon_settings import OsdSettings, settings_of_second
 from replay.ownership.images import remove_owned_leftovers
 from replay.ownership.kernel_leftovers import remove_leftover_mounts
 from replay.ownership.locks import cluster_lock, stop_switch
-from replay.ownership.osd_settings import OsdSettings, settings_of_second
 from replay.ownership.pools import ensure_pools, remove_leftover_pools
 from replay.ownership.this_machine import remove_leftover_files
 from replay.preflight.plan import raw_directory, refuse_copies, sources_digest

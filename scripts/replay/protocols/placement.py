@@ -28,7 +28,7 @@ from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.evidence.record import Measured, Wait
 from replay.measure.parts import Look, writes
 from replay.measure.procedure import Procedure
-from replay.ownership.osd_settings import Osd, OsdSettings
+from replay.ownership.daemon_settings import Osd, OsdSettings
 from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.protocols.drivers.options import RADOS_FACTORS, RADOS_OPTIONS
 from replay.protocols.drivers.rados import RadosRounds

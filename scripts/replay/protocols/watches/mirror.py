@@ -23,8 +23,8 @@ from replay.design.design import Cell, Design
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.parts import Look, Watch, writes
+from replay.ownership.daemon_settings import POLL_AGE
 from replay.ownership.images import BlockImage
-from replay.ownership.poll_age import POLL_AGE
 from replay.protocols.drivers.steps import StepLog
 from replay.protocols.drivers.tool_run import client_values, rbd_template
 from replay.protocols.watches.catch_up import REPLAYING, STATE_WITHIN_SECONDS, await_state

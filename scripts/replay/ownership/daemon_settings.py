@@ -7,16 +7,19 @@ change, so a setting that was changed several times is restored to that value.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.site import require
 from replay.ownership.ledger import Entry, unique_name
 from replay.ownership.open_site import OpenSite
 from replay.ownership.remove_all import remove_all
+from replay.sandbox.conf import MIRROR_CLIENT
 from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
 
 #: The ledger's kinds that are settings: removing such an entry sets the setting back.
@@ -168,3 +171,63 @@ def settings_of_second(bench: OpenSite) -> OsdSettings | None:
 def class_command(osd: str, name: str) -> dict[str, Any]:
     """Return the monitors' command that sets the device class of an OSD without one."""
     return {"prefix": "osd crush set-device-class", "class": name, "ids": [osd]}
+
+
+POLL_AGE = "rbd_mirror_journal_poll_age"
+WITHIN_SECONDS = 30.0
+
+
+class PollAge:
+    """The poll age of the daemon of one site's second cluster, through that cluster's configuration."""
+
+    def __init__(self, bench: OpenSite) -> None:
+        self.bench = bench
+
+    @property
+    def daemon(self) -> MirrorDaemon:
+        """The daemon, by the socket that the site names now: a daemon that was started again has another one.
+
+        Raises ReplayError if the site names none.
+        """
+        second = self.bench.site.second_site
+        if second is None or second.mirror_daemon_admin_socket is None:
+            raise ReplayError(
+                "the mirror daemon's admin socket is not named, so its poll age cannot be known",
+                where=f"config/sites/{self.bench.site.name}.yaml",
+                next_step="name second_cluster.mirror_daemon_admin_socket",
+            )
+        return MirrorDaemon(second.mirror_daemon_admin_socket, second.pool)
+
+    def set(self, seconds: float) -> None:
+        """Set it, and wait until the daemon has it. Raises RefusedError on a foreign cluster."""
+        if self.daemon.option(POLL_AGE) != seconds:
+            self._settings().set_config(MIRROR_CLIENT, POLL_AGE, f"{seconds:g}")
+            self._await(lambda found: found == seconds, f"{POLL_AGE} = {seconds:g}")
+
+    def seconds(self) -> float:
+        """Return what the daemon says that it is now."""
+        return self.daemon.option(POLL_AGE)
+
+    def restore(self) -> None:
+        """Set back what `set` changed, and wait until the daemon knows."""
+        before = self.daemon.option(POLL_AGE)
+        if self._settings().restore_config(MIRROR_CLIENT, POLL_AGE):
+            self._await(lambda found: found != before, f"another {POLL_AGE} than {before:g}")
+
+    def _settings(self) -> OsdSettings:
+        settings = settings_of_second(self.bench)
+        if settings is None:
+            raise ReplayError("there is no second cluster whose mirror daemon could be set", where=self.bench.site.name)
+        return settings
+
+    def _await(self, reached: Callable[[float], bool], what: str) -> None:
+        deadline = time.monotonic() + WITHIN_SECONDS
+        waiting = self.bench.waiting(f"the mirror daemon to take {what}", WITHIN_SECONDS, mirrored=True, writing=False)
+        while not reached(self.daemon.option(POLL_AGE)):
+            if time.monotonic() > deadline:
+                raise ReplayError(
+                    f"the mirror daemon did not take {what} within {WITHIN_SECONDS:g} s",
+                    where=str(self.daemon.admin_socket),
+                    next_step="look at the daemon's log; finished sets are kept, and `measure` goes on with the others",
+                )
+            waiting.pause(0.05)
