@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from replay.base.costs import Costs
 from replay.base.errors import RefusedError, ReplayError
 from replay.design.design import Image
-from replay.ownership import kernel_leftovers, removal, this_machine
+from replay.ownership import removal, this_machine
 from replay.ownership.images import BlockImage
-from replay.ownership.kernel_leftovers import remove_leftover_mounts
 from replay.ownership.ledger import Ledger
+from replay.ownership.removal import remove_leftover_mounts
 from replay.ownership.this_machine import (
     map_arguments,
     map_error,
@@ -239,4 +239,4 @@ def test_a_foreign_list_of_devices_is_a_typed_error_or_names_nothing(text):
 
 
 def test_leftovers_and_cleaning_undo_the_same_kinds():
-    assert kernel_leftovers.KINDS == ("kernel_mount", "kernel_mapping")
+    assert removal.KINDS == ("kernel_mount", "kernel_mapping")

@@ -32,9 +32,9 @@ from replay.measure.signed_plan import site_facts
 from replay.measure.stop_mark import mark_stopped
 from replay.ownership.daemon_settings import OsdSettings, settings_of_second
 from replay.ownership.images import remove_owned_leftovers
-from replay.ownership.kernel_leftovers import remove_leftover_mounts
 from replay.ownership.locks import cluster_lock, stop_switch
 from replay.ownership.pools import ensure_pools, remove_leftover_pools
+from replay.ownership.removal import remove_leftover_mounts
 from replay.ownership.this_machine import remove_leftover_files
 from replay.preflight.plan import raw_directory, refuse_copies, sources_digest
 from replay.preflight.releases import refuse_other_releases

@@ -18,7 +18,7 @@ from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.site import require
 from replay.ownership.ledger import Entry, unique_name
 from replay.ownership.open_site import OpenSite
-from replay.ownership.remove_all import remove_all
+from replay.ownership.removal import remove_all
 from replay.sandbox.conf import MIRROR_CLIENT
 from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
 

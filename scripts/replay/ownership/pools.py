@@ -21,7 +21,7 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site, require
 from replay.ownership.ledger import Entry, Ledger, unique_name
 from replay.ownership.open_site import OpenSite
-from replay.ownership.remove_all import remove_all
+from replay.ownership.removal import remove_all
 
 DEFAULT_PG_NUM = 32
 DEFAULT_ERASURE_CODE = (2, 1)

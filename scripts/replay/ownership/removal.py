@@ -1,26 +1,93 @@
-"""Removes what the ledger names, one entry at a time, and nothing else.
-
-A name is not enough: an image or a pool whose id differs from the recorded one is somebody else's, and is left alone.
-Every step can be repeated: after a crash in the middle, the next clean continues.
-"""
+"""x"""
 
 from __future__ import annotations
 
+import errno
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
 from replay.base.waiting import Waiting
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Site, missing
-from replay.ownership.dead_clients import group_of_header, peer_again
+from replay.cluster.site import Site, missing, require
 from replay.ownership.ledger import Entry, Ledger
-from replay.ownership.set_back import SET_BACK
-from replay.ownership.this_machine import remove_file, unmap, unmount
+from replay.ownership.open_site import OpenSite
+from replay.ownership.this_machine import KINDS, remove_file, unmap, unmount
 from replay.sandbox.io_caps import release
+
+
+def group_of_header(session: MonitorSession, entry: Entry, image_id: str) -> str:
+    """Return the placement group, such as `2.1f`, of an image's header. Raises CephCommandError."""
+    command = {"prefix": "osd map", "pool": entry.pool, "object": f"rbd_header.{image_id}"}
+    if entry.namespace:
+        command["nspace"] = entry.namespace
+    return str(session.command(command)["pgid"])
+
+
+def peer_again(session: MonitorSession, group: str) -> bool:
+    """Have a placement group peer anew, which delays what is written to it by a moment.
+
+    Returns whether this user may. Raises CephCommandError.
+    """
+    try:
+        session.command({"prefix": "pg repeer", "pgid": group})
+    except CephCommandError as error:
+        if error.exit_status_of_tool in (errno.EPERM, errno.EACCES):
+            return False
+        raise
+    return True
+
+
+def _set_back_option(site: Site, session: MonitorSession, entry: Entry) -> bool:
+    require(site, "osd_config", session.fsid())
+    command, before = {"who": entry.details["who"], "name": entry.name}, entry.details.get("before")
+    if before is None:
+        session.command({"prefix": "config rm", **command})
+    else:
+        session.command({"prefix": "config set", **command, "value": str(before)})
+    return True
+
+
+def _set_back_weight(site: Site, session: MonitorSession, entry: Entry) -> bool:
+    if there := _is_there(site, session, entry):
+        before = float(entry.details["before"])
+        session.command({"prefix": "osd crush reweight", "name": entry.name, "weight": before})
+    return there
+
+
+def _set_back_affinity(site: Site, session: MonitorSession, entry: Entry) -> bool:
+    if there := _is_there(site, session, entry):
+        number, before = int(entry.name.removeprefix("osd.")), float(entry.details["before"])
+        session.command({"prefix": "osd primary-affinity", "id": number, "weight": before})
+    return there
+
+
+def _set_back_device_class(site: Site, session: MonitorSession, entry: Entry) -> bool:
+    if there := _is_there(site, session, entry):
+        session.command({"prefix": "osd crush rm-device-class", "ids": [entry.name]})
+        if before := entry.details.get("before"):
+            session.command({"prefix": "osd crush set-device-class", "class": before, "ids": [entry.name]})
+    return there
+
+
+def _is_there(site: Site, session: MonitorSession, entry: Entry) -> bool:
+    require(site, "crush", session.fsid())
+    nodes = session.command({"prefix": "osd tree"})["nodes"]
+    return entry.name in {node["name"] for node in nodes if node["type"] == "osd"}
+
+
+#: The functions by the ledger's kind of entry.
+SET_BACK: Mapping[str, Callable[[Site, MonitorSession, Entry], bool]] = {
+    "config": _set_back_option,
+    "crush_weight": _set_back_weight,
+    "primary_affinity": _set_back_affinity,
+    "device_class": _set_back_device_class,
+}
+
 
 NOT_FOUND = 2
 BUSY = 16
@@ -333,3 +400,50 @@ def _is_image_in(entry: Entry, pool: str) -> bool:
 
 def _gone(there: bool) -> str:
     return "removed" if there else "absent"
+
+
+def remove_all(
+    bench: OpenSite, entries: Iterable[Entry], what: str, where: Callable[[Entry], str], advice: str = ""
+) -> int:
+    """Remove entries of the first cluster's ledger; return how many there were.
+
+    Raises ReplayError about the first one that is left, after trying all of them: see `refuse_left`.
+    """
+    session = bench.session
+    remover = Remover(bench.site, session.cluster, session, bench.ledger, None, bench.say, waiting=bench.waiting)
+    outcomes = [remover.remove(one) for one in entries]
+    refuse_left(bench.site, [one for one in outcomes if one is not None], what, where, advice)
+    return len(outcomes)
+
+
+def refuse_left(
+    site: Site, outcomes: Iterable[Outcome], what: str, where: Callable[[Entry], str], advice: str = ""
+) -> None:
+    """Raise ReplayError if any entry is left: `what` says what could not be done, `where` names the first entry.
+
+    `advice` says what to do before `replay clean`; without it, the message says that they are still in the ledger.
+    """
+    left = [one for one in outcomes if one.status == "left"]
+    if left:
+        raise ReplayError(
+            f"{len(left)} {what}: {left[0].why}",
+            where=where(left[0].entry),
+            next_step=f"{advice or 'they are still in the ledger; run'}: "
+            f"{replay_command('clean', '--site', site.name)}",
+        )
+
+
+def remove_leftover_mounts(bench: OpenSite) -> int:
+    """Unmount and unmap what the ledger holds of this site: every mount before any mapping.
+
+    Returns how many there were. Raises ReplayError naming one that is left. It stays in the ledger, and so does a
+    mapping whose mount is left.
+    """
+    mine = [one for one in bench.ledger.owned() if one.kind in KINDS and one.site == bench.site.name]
+    return remove_all(
+        bench,
+        sorted(mine, key=lambda one: KINDS.index(one.kind)),
+        "mount(s) or mapping(s) could not be undone",
+        lambda entry: f"{entry.kind} {entry.spec}",
+        "end the program that uses it, then run",
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 from replay.design.design import Cell, CellSet, Variant
 from replay.design.media import Write
 from replay.ownership.images import BlockImage, create_image, remove_images
-from replay.ownership.kernel_leftovers import remove_leftover_mounts
+from replay.ownership.removal import remove_leftover_mounts
 from replay.ownership.this_machine import map_image, mount
 from replay.protocols.targets.images import Images
 
