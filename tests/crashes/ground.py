@@ -21,12 +21,12 @@ from typing import Any
 import yaml
 
 from replay.base.paths import ROOT
+from replay.claims.workflow import command as derive_command
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.measure import bench, block
 from replay.measure import command as measure_command
 from replay.ownership import clean as clean_command
-from replay.preflight import pool_copies, releases
-from replay.claims.workflow import command as derive_command
+from replay.preflight import releases
 
 FSID = "11111111-2222-3333-4444-555555555555"
 COPIES = 3

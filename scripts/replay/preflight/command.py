@@ -31,8 +31,7 @@ from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
 from replay.preflight.mirroring import check_mirroring
 from replay.preflight.own_pools import check_own_pools
-from replay.preflight.plan import design_for, estimate, terms_of
-from replay.preflight.pool_copies import copies_on
+from replay.preflight.plan import copies_on, design_for, estimate, terms_of
 from replay.preflight.programs import check_programs, check_release
 from replay.preflight.prometheus import check_prometheus
 from replay.preflight.releases import check_data_set
