@@ -27,13 +27,11 @@ from replay.design.experiments import experiment_names
 from replay.design.media import PoolCopies
 from replay.preflight import checks as preflight_checks
 from replay.preflight.arguments import CEPHADM, COMMAND, ROOK
-from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
+from replay.preflight.host_checks import check_client_hosts, check_programs, check_prometheus, check_release
 from replay.preflight.mirroring import check_mirroring
 from replay.preflight.own_pools import check_own_pools
 from replay.preflight.plan import copies_on, design_for, estimate, terms_of
-from replay.preflight.programs import check_programs, check_release
-from replay.preflight.prometheus import check_prometheus
 from replay.preflight.releases import check_data_set
 from replay.preflight.rook import rook_resources
 from replay.preflight.setup_script import setup_script
