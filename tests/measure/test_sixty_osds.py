@@ -20,7 +20,7 @@ from replay.measure.samplers.trims import TrimSampler
 from replay.measure.sentry import LOOK_EVERY_SECONDS, Sentry
 from replay.ownership.ledger import Ledger
 from replay.ownership.write_budget import Copies
-from replay.preflight import checks
+from replay.preflight import checks, pool_checks
 from replay.preflight.findings import Findings
 from support.bench import bench_of
 from support.large_cluster import FSID, LargeSession, answers
@@ -109,13 +109,13 @@ def test_preflight_knows_a_large_cluster_in_a_second(
     session: LargeSession, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     findings = Findings()
-    monkeypatch.setattr(checks, "_check_reading", lambda *_: None)  # it starts `rbd ls`, which asks no OSD
+    monkeypatch.setattr(pool_checks, "_check_reading", lambda *_: None)  # it starts `rbd ls`, which asks no OSD
 
     def look() -> None:
         status = checks.check_cluster(session, findings)
         assert status is not None
-        checks.check_space(site, session, status, findings)
-        checks.check_pools(site, session, findings)
+        pool_checks.check_space(site, session, status, findings)
+        pool_checks.check_pools(site, session, findings)
         assert Copies(site, session).of_site().data == 3
 
     cost = _cost(session, look)

@@ -156,8 +156,8 @@ def test_preflight_names_a_missing_pool_and_namespace(site: Site, write_site: Wr
     report = preflight.preflight(load_site("mine"), [])
     namespace, pool = report.findings.commands()
     connection = f"--conf {site.primary.conf} --name client.admin"
-    assert namespace == f"rbd {connection} namespace create --pool replay --namespace talk"
-    assert [line.strip() for line in pool.splitlines()[1:]] == [
+    assert namespace.text == f"rbd {connection} namespace create --pool replay --namespace talk"
+    assert [line.strip() for line in pool.text.splitlines()[1:]] == [
         f"ceph {connection} osd pool create nowhere 32 32 replicated &&",
         f"rbd {connection} pool init nowhere",
         "fi",

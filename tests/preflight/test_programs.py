@@ -12,10 +12,9 @@ import pytest
 from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.design.experiments import experiment_names, load_experiment
-from replay.preflight import host_checks, keys
-from replay.preflight.checks import why_no_answer
+from replay.preflight import checks, host_checks
+from replay.preflight.checks import AES, AES256K, key_type, why_no_answer
 from replay.preflight.findings import Findings
-from replay.preflight.keys import AES, AES256K, key_type
 
 
 def site(*, hosts=("localhost",), lacks=()):
@@ -100,7 +99,7 @@ def test_a_keyring_without_a_key_has_no_type(tmp_path, text):
 
 
 def test_a_client_that_cannot_read_its_key_is_told_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(keys, "program_version", lambda *_: "ceph version 16.2.15 (6184) pacific (stable)")
+    monkeypatch.setattr(checks, "program_version", lambda *_: "ceph version 16.2.15 (6184) pacific (stable)")
     said = why_no_answer(cluster(tmp_path, keyring(tmp_path, AES256K, 32)), CephCommandError(UNREADABLE, where=""))
     assert "is for the cipher aes256k, which only clients of Ceph 20 or later know, and this one is 16.2.15" in said
     assert "install ceph-common of release 20" in said and "client_release: 20" in said
@@ -120,4 +119,4 @@ def test_a_key_of_the_newer_cipher_is_only_called_wrong(tmp_path):
 def test_an_input_error_with_another_key_is_passed_on(tmp_path):
     error = CephCommandError(UNREADABLE, where="")
     assert UNREADABLE in why_no_answer(cluster(tmp_path, keyring(tmp_path, AES, 16)), error)
-    assert keys.why_refused(cluster(tmp_path, None), errno.EIO) == ""
+    assert checks.why_refused(cluster(tmp_path, None), errno.EIO) == ""

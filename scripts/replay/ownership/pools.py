@@ -46,11 +46,11 @@ def ensure_pools(
                 _initialise(session, pool)  # a crash may have prevented this after the pool was made
             continue
         if not pool.create:
-            commands = admin_commands.pool(session.cluster, pool, is_data_pool=is_data_pool)
             raise RefusedError(
                 f"pool {pool.name} does not exist",
                 where=f"site {site.name}",
-                next_step="an administrator runs: " + "\n".join(one.text for one in commands),
+                next_step="an administrator runs: "
+                + admin_commands.pool(session.cluster, pool, is_data_pool=is_data_pool).text,
             )
         require(site, "pool_create", session.fsid())
         if "pool_delete" in site.allows:

@@ -1,4 +1,4 @@
-"""x"""
+"""Checks what is beside the clusters: programs of this machine, client hosts, Prometheus. Changes nothing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from replay.base.costs import Costs
 from replay.base.errors import ReplayError
 from replay.base.programs import Programs
+from replay.cluster.admin_commands import AdminCommand
 from replay.cluster.fio_ssh import ask_versions, check_versions, versions_here
 from replay.cluster.hosts import CPU, HostSampler
 from replay.cluster.prometheus import PrometheusClient, PrometheusError, Series
@@ -63,7 +64,12 @@ def check_programs(experiments: Iterable[Mapping[str, Any]], site: Site, finding
         if programs.find(program) is None:
             level = "refused" if program in _ALWAYS else "warning"
             text = f"{program} is not installed" + (f"; needed by {', '.join(names)}" if names else "")
-            findings.add("tools", level, text, commands=[f"apt-get install {_PACKAGES.get(program, 'ceph-common')}"])
+            findings.add(
+                "tools",
+                level,
+                text,
+                commands=[AdminCommand(f"apt-get install {_PACKAGES.get(program, 'ceph-common')}")],
+            )
     if "fio" in wanted and programs.find("fio") and not _fio_has_rbd(programs):
         findings.add("tools", "warning", "this fio has no rbd engine: experiments that use it will fail")
     findings.add("tools", "ok", f"checked: {', '.join(sorted(wanted))}")
@@ -84,14 +90,15 @@ def check_client_hosts(site: Site, findings: Findings) -> None:
         try:
             check_versions(here, {host: ask_versions(host)})
         except ReplayError as error:
-            commands = [error.next_step.removeprefix("try: ")] if error.next_step.startswith("try: ") else []
+            commands = (
+                [AdminCommand(error.next_step.removeprefix("try: "))] if error.next_step.startswith("try: ") else []
+            )
             text = f"{error.where} cannot run clients: {error.what}"
             findings.add("clients", "skip", text, word="client_hosts", commands=commands)
         else:
             findings.add("clients", "ok", f"client host {host} answers, with {here.fio} and librbd {here.librbd}")
 
 
-TOPIC = "prometheus"
 #: How far back scrapes are looked at, to find how often there is one.
 LOOK_BACK_SECONDS = 180
 #: Cells that publish latency last this long at talk scale.
@@ -113,30 +120,34 @@ def check_prometheus(site: Site, findings: Findings) -> None:
         )
     except PrometheusError as error:
         text = f"{error.what}: cells will not show what limited them"
-        findings.add(TOPIC, "warning", text)
+        findings.add("prometheus", "warning", text)
         return
     if abs(ahead) > _LARGEST_OFFSET_SECONDS:
         findings.add(
-            TOPIC, "note", f"its clock differs from this machine's by {ahead:+.1f} s; Replay corrects the samples"
+            "prometheus",
+            "note",
+            f"its clock differs from this machine's by {ahead:+.1f} s; Replay corrects the samples",
         )
     disks = sum(place.device is not None for place in places.values())
     hosts = len({place.host for place in places.values()})
     complete = disks == len(places) and findings.osds in (None, len(places))
     known = len(places) if findings.osds is None else f"{len(places)} of {findings.osds}"
     text = f"knows {known} OSDs on {hosts} host{'' if hosts == 1 else 's'}, and the disk of {disks}"
-    findings.add(TOPIC, "ok" if complete else "warning", text)
+    findings.add("prometheus", "ok" if complete else "warning", text)
     interval = scrape_interval(scrapes)
     if interval is None:
         findings.add(
-            TOPIC, "warning", f"no CPU was scraped twice within {LOOK_BACK_SECONDS} s: the scrape interval is unknown"
+            "prometheus",
+            "warning",
+            f"no CPU was scraped twice within {LOOK_BACK_SECONDS} s: the scrape interval is unknown",
         )
     elif 2 * interval > CELL_SECONDS:
         text = (
             f"scrapes every {interval:.0f} s: a cell shows what was busy only if it contains two scrapes, and a cell of"
         )
-        findings.add(TOPIC, "warning", f"{text} {CELL_SECONDS:.0f} s does not; scrape every 2 s while measuring")
+        findings.add("prometheus", "warning", f"{text} {CELL_SECONDS:.0f} s does not; scrape every 2 s while measuring")
     else:
-        findings.add(TOPIC, "ok", f"scrapes every {interval:.1f} s")
+        findings.add("prometheus", "ok", f"scrapes every {interval:.1f} s")
 
 
 def scrape_interval(series: Sequence[Series]) -> float | None:

@@ -1,4 +1,10 @@
-"""x"""
+"""Whether a data set may continue with the present releases of cluster and client: it never mixes two releases.
+
+As a program, `python -m replay.preflight.releases DATA_SET EXPERIMENT`, it names the data set that the sandbox will
+measure into: another one if the wanted one is of another release. `npm start` asks before the sandbox is up. After an
+upgrade of the host's Ceph, `local` stays as it is, and the sandbox measures into `local-18`. It prints one line of
+JSON: `data_set`, and `reason`, a sentence, or null for the wanted one.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return guarded(lambda: _print(options.wanted, options.experiment), "nothing was changed")
 
 
-def data_set_for(wanted: str, experiment: str, version: str) -> tuple[str, str | None]:
+def own_data_set(wanted: str, experiment: str, version: str) -> tuple[str, str | None]:
     """Return the data set that a sandbox of this version of Ceph measures into, and why it is not the wanted one."""
     now = _of_one_version(version)
     changed = other_releases(wanted, [experiment], now)
@@ -120,7 +126,7 @@ def _of_one_version(version: str) -> Versions:
 
 
 def _print(wanted: str, experiment: str) -> int:
-    name, reason = data_set_for(wanted, experiment, sandbox_version())
+    name, reason = own_data_set(wanted, experiment, sandbox_version())
     print(json.dumps({"data_set": name, "reason": reason}, ensure_ascii=False))
     return 0
 
