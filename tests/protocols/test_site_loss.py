@@ -166,7 +166,7 @@ def test_a_daemon_that_does_not_take_it_is_named(poll, monkeypatch):
     _, one = poll
     monkeypatch.setattr(daemon_settings, "WITHIN_SECONDS", 0.0)
     monkeypatch.setattr(PollAge, "daemon", SimpleNamespace(option=lambda name: 5.0, admin_socket="/run/it.asok"))
-    with pytest.raises(ReplayError, match="did not take rbd_mirror_journal_poll_age = 1") as raised:
+    with pytest.raises(ReplayError, match="for the mirror daemon to take rbd_mirror_journal_poll_age = 1") as raised:
         one.set(1.0)
     assert raised.value.where == "/run/it.asok"
 

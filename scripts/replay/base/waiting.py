@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from replay.base.errors import ReplayError
@@ -80,6 +81,7 @@ def poll(
     seconds: float,
     every: float = 0.5,
     seen: Callable[[], str] | None = None,
+    where: str | Path | None = None,
     next_step: str = "look at: ceph status; then run the same command again",
     pause: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
@@ -96,6 +98,7 @@ def poll(
             last = seen() if seen is not None else ""
             raise NotInTimeError(
                 f"waited {elapsed_text(seconds)} in vain for {what}" + (f"; {last}" if last else ""),
+                where=where,
                 next_step=next_step,
             )
         pause(every)

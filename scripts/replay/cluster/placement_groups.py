@@ -1,4 +1,9 @@
-"""x"""
+"""A cluster's placement groups: where they are and whether they stay there, which are stuck, which scrub or trim.
+
+They are asked, never changed. The manager learns about placement groups seconds late: right after a change it still
+reports everything as clean. So its answer counts only if it agrees with the monitors' map, group by group, and if it
+knows every object.
+"""
 
 from __future__ import annotations
 
@@ -77,22 +82,11 @@ def await_calm(
     sleep: Callable[[float], None],
 ) -> str:
     """Wait until nothing has moved or recovered for `quiet_seconds`; return what still does at the timeout, else ""."""
-    started = since = clock()
     places = Places(session)
-    while True:
-        rest, now = places.unsettled(), clock()
-        if not rest and now - since >= quiet_seconds:
-            return ""
-        if rest and now - started > timeout_seconds:
-            return rest[0]
-        since = now if rest else since
-        sleep(poll_seconds)
-
-
-def objects_known(session: MonitorSession, pool: str) -> int:
-    """Return how many objects of a pool the manager knows; it learns of changes seconds late."""
-    answer = session.command({"prefix": "pg ls-by-pool", "poolstr": pool})
-    return sum(int(group["stat_sum"]["num_objects"]) for group in answer["pg_stats"])
+    reason, _ = _await_quiet(
+        lambda: next(iter(places.unsettled()), ""), quiet_seconds, timeout_seconds, poll_seconds, clock, sleep
+    )
+    return reason
 
 
 def await_stable(
@@ -111,25 +105,48 @@ def await_stable(
     Both must last for `quiet_seconds`; after a change that moves data, use QUIET_SECONDS. Raises RefusedError if
     that never happens: a measurement would then include the movement.
     """
+    places, most = Places(session), 0
+
+    def unstable() -> str:
+        nonlocal most
+        if unsettled := places.unsettled():
+            most = max(most, len(unsettled))
+            return f"{len(unsettled)} reasons, such as: {unsettled[0]}"
+        known = objects_known(session, pool)
+        return "" if known == objects else f"{known} of {objects} objects known"
+
+    reason, seconds = _await_quiet(unstable, quiet_seconds, timeout_seconds, poll_seconds, clock, sleep)
+    if reason:
+        raise RefusedError(
+            f"the placement did not become stable within {timeout_seconds:.0f} s: {reason}",
+            where=f"pool {pool}",
+            next_step="finished sets are kept; look at: ceph pg dump_stuck",
+        )
+    return Wait("placement_stable", seconds, "stable", {"most_reasons": most})
+
+
+def _await_quiet(
+    ask: Callable[[], str],
+    quiet_seconds: float,
+    timeout_seconds: float,
+    poll_seconds: float,
+    clock: Callable[[], float],
+    sleep: Callable[[float], None],
+) -> tuple[str, float]:
+    """Ask until the answer has been empty for `quiet_seconds`, or is not at the timeout; return it, and the seconds."""
     started = since = clock()
-    most = known = 0
-    places = Places(session)
     while True:
-        rest = places.unsettled()
-        most = max(most, len(rest))
-        known = objects_known(session, pool) if not rest else known
-        now, stable = clock(), not rest and known == objects
-        if stable and now - since >= quiet_seconds:
-            return Wait("placement_stable", now - started, "stable", {"most_reasons": most})
-        if not stable and now - started > timeout_seconds:
-            why = f"{len(rest)} reasons, such as: {rest[0]}" if rest else f"{known} of {objects} objects known"
-            raise RefusedError(
-                f"the placement did not become stable within {timeout_seconds:.0f} s: {why}",
-                where=f"pool {pool}",
-                next_step="finished sets are kept; look at: ceph pg dump_stuck",
-            )
-        since = since if stable else now
+        reason, now = ask(), clock()
+        if (reason and now - started > timeout_seconds) or (not reason and now - since >= quiet_seconds):
+            return reason, now - started
+        since = now if reason else since
         sleep(poll_seconds)
+
+
+def objects_known(session: MonitorSession, pool: str) -> int:
+    """Return how many objects of a pool the manager knows; it learns of changes seconds late."""
+    answer = session.command({"prefix": "pg ls-by-pool", "poolstr": pool})
+    return sum(int(group["stat_sum"]["num_objects"]) for group in answer["pg_stats"])
 
 
 def throttles(session: MonitorSession, osd: int) -> dict[str, int]:

@@ -7,13 +7,13 @@ change, so a setting that was changed several times is restored to that value.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.base.waiting import poll
 from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.site import require
 from replay.ownership.ledger import Entry, unique_name
@@ -189,14 +189,7 @@ class PollAge:
 
         Raises ReplayError if the site names none.
         """
-        second = self.bench.site.second_site
-        if second is None or second.mirror_daemon_admin_socket is None:
-            raise ReplayError(
-                "the mirror daemon's admin socket is not named, so its poll age cannot be known",
-                where=f"config/sites/{self.bench.site.name}.yaml",
-                next_step="name second_cluster.mirror_daemon_admin_socket",
-            )
-        return MirrorDaemon(second.mirror_daemon_admin_socket, second.pool)
+        return MirrorDaemon.of(self.bench.site)
 
     def set(self, seconds: float) -> None:
         """Set it, and wait until the daemon has it. Raises RefusedError on a foreign cluster."""
@@ -221,13 +214,13 @@ class PollAge:
         return settings
 
     def _await(self, reached: Callable[[float], bool], what: str) -> None:
-        deadline = time.monotonic() + WITHIN_SECONDS
-        waiting = self.bench.waiting(f"the mirror daemon to take {what}", WITHIN_SECONDS, mirrored=True, writing=False)
-        while not reached(self.daemon.option(POLL_AGE)):
-            if time.monotonic() > deadline:
-                raise ReplayError(
-                    f"the mirror daemon did not take {what} within {WITHIN_SECONDS:g} s",
-                    where=str(self.daemon.admin_socket),
-                    next_step="look at the daemon's log; finished sets are kept, and `measure` goes on with the others",
-                )
-            waiting.pause(0.05)
+        what = f"the mirror daemon to take {what}"
+        poll(
+            lambda: True if reached(self.daemon.option(POLL_AGE)) else None,
+            what=what,
+            seconds=WITHIN_SECONDS,
+            every=0.05,
+            where=self.daemon.admin_socket,
+            next_step="look at the daemon's log; finished sets are kept, and `measure` goes on with the others",
+            pause=self.bench.waiting(what, WITHIN_SECONDS, mirrored=True, writing=False).pause,
+        )

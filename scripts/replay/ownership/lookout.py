@@ -76,11 +76,10 @@ class Lookout:
 
     def _look_at_mirror(self, site: Site) -> str:
         """Return whether the mirror daemon answers on its admin socket; empty if the site names none."""
-        second = site.second_site
-        if second is None or second.mirror_daemon_admin_socket is None:
+        if (daemon := MirrorDaemon.named_by(site)) is None:
             return ""
         try:
-            MirrorDaemon(second.mirror_daemon_admin_socket, second.pool).alive()
+            daemon.alive()
         except ReplayError as error:
             self._silent += 1
             if self._silent > 1:  # once may be a restart
