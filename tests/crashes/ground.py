@@ -207,7 +207,7 @@ def environment(root: Path, project: Path) -> dict[str, str]:
 
 def install() -> None:
     """Let the commands of this process meet the scripted cluster. Deriving is a command of its own here."""
-    for module in (bench, releases, pool_copies, clean_command):
+    for module in (bench, releases, plan, clean_command):
         module.MonitorSession = ScriptedSession  # type: ignore[attr-defined]
     measure_command.run_snakemake = _in_this_process
     measure_command.say_claims = lambda data_set, names, status: status

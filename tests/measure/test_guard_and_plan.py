@@ -89,7 +89,7 @@ def guard(session, *, ceilings=None, window=None, now=None, written=0.0, own=Fal
         ledger=SimpleNamespace(owned=list),
         costs=Costs(),
         daemons_are_here=own,
-        spending=in_memory(before=written),
+        budget=in_memory(before=written),
         say=lambda text: None,
         waiting=waiting,
     )

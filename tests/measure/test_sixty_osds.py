@@ -19,7 +19,7 @@ from replay.measure.samplers.trims import LOOK_EVERY_SECONDS as TRIMS_EVERY_SECO
 from replay.measure.samplers.trims import TrimSampler
 from replay.measure.sentry import LOOK_EVERY_SECONDS, Sentry
 from replay.ownership.ledger import Ledger
-from replay.ownership.write_budget import Copies
+from replay.ownership.write_budget import MediaCopies
 from replay.preflight import checks, pool_checks
 from replay.preflight.findings import Findings
 from support.bench import bench_of
@@ -116,7 +116,7 @@ def test_preflight_knows_a_large_cluster_in_a_second(
         assert status is not None
         pool_checks.check_space(site, session, status, findings)
         pool_checks.check_pools(site, session, findings)
-        assert Copies(site, session).of_site().data == 3
+        assert MediaCopies(site, session).of_site().data == 3
 
     cost = _cost(session, look)
     print(f"preflight's questions: {cost * 1e3:.1f} ms of CPU")

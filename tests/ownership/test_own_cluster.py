@@ -384,7 +384,7 @@ def test_filling_keeps_to_the_sites_rate_and_is_charged_with_its_copies(site: Si
         made = create_image(bench, "rate", image)
         seconds = time.monotonic() - started
         remove_images(bench, [made])
-        assert bench.spending.total() == copies * (32 << 20)
+        assert bench.budget.total() == copies * (32 << 20)
     assert seconds > 2.5, "32 MiB at 8 MiB/s, of which the first second's worth may come at once"
 
 
@@ -396,7 +396,7 @@ def test_an_image_whose_fill_would_exceed_the_ceiling_is_not_filled(site: Site) 
             create_image(bench, "room", Image(32 << 20, 4 << 20, ("layering",)))
         (entry,) = bench.ledger.owned()
         assert site.primary.json("rbd", "du", entry.spec)["images"][0]["used_size"] == 0
-        assert bench.spending.total() == 0
+        assert bench.budget.total() == 0
     assert [outcome.status for outcome in _clean(site)] == ["removed"]
 
 

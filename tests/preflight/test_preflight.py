@@ -17,7 +17,7 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Ceilings, Pool
 from replay.cluster.site_file import load_site
-from replay.ownership.write_budget import Account
+from replay.ownership.write_budget import WriteBudget
 from replay.preflight import checks as preflight_checks
 from replay.preflight import command as preflight
 from replay.preflight import pool_checks
@@ -391,7 +391,7 @@ def test_the_bytes_written_by_the_run_are_compared_with_its_ceiling(
     site = replace(_load(write_site, tmp_path), ceilings=Ceilings(bytes_written_to_media_per_run=10 << 30))
     fsid = "11111111-2222-3333-4444-555555555555"
     if written:
-        Account.of(fsid, "mine", "night").charge("an earlier night", written << 30)
+        WriteBudget.of(fsid, "mine", "night").charge("an earlier night", written << 30)
     findings = Findings(fsid=fsid)
     pool_checks.check_account(site, "night", left << 30, findings)
     (item,) = findings.items

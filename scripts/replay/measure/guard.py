@@ -224,7 +224,7 @@ class Guard:
             status=session.status(),
             osd_df=self._ask({"prefix": "osd df"}),
             osd_perf=self._ask({"prefix": "osd perf"}) if limits.tenant_latency_seconds is not None else None,
-            bytes_written_to_media=self.bench.spending.total(),
+            bytes_written_to_media=self.bench.budget.total(),
             bytes_of_next_set=media_bytes,
             bytes_added_by_next_set=added_bytes,
             next_set=next_set,

@@ -18,11 +18,11 @@ from replay.design.media import Write
 from replay.design.needs import REQUIRED, Needs
 from replay.design.procedures import check_experiment
 from replay.design.sizing import seconds_of
+from replay.evidence.evidence import BlockWriter
+from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.nameless import make_nameless
 from replay.measure.parts import Driver, Look, Target, Watch
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.record import Measured, Wait
 from replay.tools import OutputError, Reader, Result, adapter, judge
 
 
@@ -102,12 +102,12 @@ class Procedure:
 
     def expected_bytes(self, one: CellSet) -> tuple[dict[str, float], float]:
         """Return how many bytes each cell of a set will write to media, by id, and how many all add to stored data."""
-        spending, expected, added = self.bench.spending, {}, 0.0
+        budget, expected, added = self.bench.budget, {}, 0.0
         for cell in one.cells:
             ahead = self.expected_writes(cell)
-            before = None if self.writes_are_known else spending.most_written(cell.cell_id)
-            expected[cell.cell_id] = sum(map(spending.media_bytes, ahead)) if before is None else before
-            added += sum(spending.media_bytes(write) for write in ahead if write.adds)
+            before = None if self.writes_are_known else budget.most_written(cell.cell_id)
+            expected[cell.cell_id] = sum(map(budget.media_bytes, ahead)) if before is None else before
+            added += sum(budget.media_bytes(write) for write in ahead if write.adds)
         return expected, added
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
@@ -184,7 +184,7 @@ class Procedure:
         if result is not None:
             self.verdict(cell, measured, result)
             if written := self.driver.written_bytes(cell, result):
-                self.bench.account(self.target.write_of(cell, written))
+                self.bench.commit(self.target.write_of(cell, written))
             if result.complete:
                 measured.headline = self.headline(result.metrics)
         for watch in self.watches:

@@ -156,7 +156,7 @@ class BlockRunner:
             problems: list[dict[str, Any]] = []
             measured_here: list[str] = []
             stop: BaseException | None = None
-            with self.bench.spending.reserve(f"{what}, attempt {number}", expected) as reservation:
+            with self.bench.budget.reserve_set(f"{what}, attempt {number}", expected) as reservation:
                 attempt = self.writer.begin_attempt(one.point, number)
                 started = utc_now()
                 for position, cell in enumerate(cells):

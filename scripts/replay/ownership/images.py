@@ -75,7 +75,7 @@ def fill_image(bench: OpenSite, made: BlockImage) -> None:
     size = made.image.size_bytes
     limits = bench.site.ceilings
     slowest = min(SLOWEST_FILL_BYTES_PER_SECOND, 0.5 * (limits.rate_bytes_per_second or math.inf))
-    bench.charge(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
+    bench.reserve(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
     timeout_seconds = 60 + size / slowest
     waiting = bench.waiting(f"{made.name} to be filled", timeout_seconds)
     bench.primary_cluster.run(

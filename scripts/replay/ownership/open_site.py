@@ -21,7 +21,7 @@ from replay.design.media import Write
 from replay.ownership.ledger import Ledger
 from replay.ownership.locks import SlotLock
 from replay.ownership.lookout import Lookout
-from replay.ownership.write_budget import Spending
+from replay.ownership.write_budget import WriteBudget
 
 
 @dataclass(kw_only=True)
@@ -38,8 +38,8 @@ class OpenSite:
     ledger: Ledger
     slot: SlotLock
     costs: Costs
-    #: The run's account of what is written to media.
-    spending: Spending
+    #: What the run may write to media, and has written.
+    budget: WriteBudget
     say: Callable[[str], None]
     daemons_are_here: bool
     allowed: frozenset[str]
@@ -54,13 +54,13 @@ class OpenSite:
             return Waiting(what, at_most_seconds, say=self.say, sleep=how.get("sleep", time.sleep))
         return self.lookout.waiting(lambda: self.site, what, at_most_seconds, say=self.say, **how)
 
-    def charge(self, what: str, write: Write) -> None:
+    def reserve(self, what: str, write: Write) -> None:
         """Charge upcoming client writes. Raises RefusedError if they would exceed the site's ceiling."""
-        self.spending.charge(what, write)
+        self.budget.reserve(what, write)
 
-    def account(self, write: Write) -> None:
+    def commit(self, write: Write) -> None:
         """Charge what clients wrote in a cell if the amount was unknown in advance."""
-        self.spending.record(write)
+        self.budget.commit(write)
 
     @property
     def primary_cluster(self) -> Cluster:

@@ -23,7 +23,7 @@ from replay.evidence import provenance
 from replay.evidence.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
 from replay.evidence.documents import parse_json
 from replay.evidence.history import History
-from replay.ownership.write_budget import Copies
+from replay.ownership.write_budget import MediaCopies
 
 #: Keys of an experiment that decide how it is presented, not how it is measured.
 _WORDS = ("title", "sources", "x_label", "x_unit", "metrics", "ceilings", "ratio_direction")
@@ -157,8 +157,8 @@ def copies_on(site: Site, session: MonitorSession | None = None) -> PoolCopies:
     """Ask the site's cluster, through a session if there is one; three copies are assumed if it does not answer."""
     try:
         if session is not None:
-            return Copies(site, session).of_site()
+            return MediaCopies(site, session).of_site()
         with closing(MonitorSession(site.primary, connect_timeout_seconds=CONNECT_WITHIN_SECONDS)) as opened:
-            return Copies(site, opened).of_site()
+            return MediaCopies(site, opened).of_site()
     except CephCommandError:
         return PoolCopies()

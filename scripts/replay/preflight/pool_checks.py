@@ -11,7 +11,7 @@ from replay.cluster.cluster import Cluster
 from replay.cluster.pools import POOL_DELETE_OPTION, pools_can_be_deleted
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site, ceilings_reached, fullest_osd, slowest_osd
-from replay.ownership.write_budget import Account
+from replay.ownership.write_budget import WriteBudget
 from replay.preflight.checks import OTHER_CAPABILITIES, TIMEOUT_SECONDS, check_user
 from replay.preflight.findings import Findings
 
@@ -172,7 +172,7 @@ def check_account(site: Site, data_set: str, bytes_left: float, findings: Findin
     limit = site.ceilings.bytes_written_to_media_per_run
     if limit is None:
         return
-    written = Account.of(findings.fsid, site.name, data_set).total() if findings.fsid else 0.0
+    written = WriteBudget.of(findings.fsid, site.name, data_set).total() if findings.fsid else 0.0
     text = f"the run {data_set} has written {written / 2**30:.3g} of {limit / 2**30:.3g} GiB to media"
     if written >= limit:
         findings.add("ceilings", "refused", f"{text}: raise the ceiling, or start a new run with another --data")

@@ -23,7 +23,7 @@ from replay.ownership.ledger import Ledger, unique_name
 from replay.ownership.locks import SlotLock, cluster_lock
 from replay.ownership.open_site import OpenSite
 from replay.ownership.removal import Remover
-from replay.ownership.write_budget import Account, Copies, Spending
+from replay.ownership.write_budget import MediaCopies, WriteBudget
 from replay.preflight.findings import Findings
 
 #: The account that the probe charges, and the end of its images' names.
@@ -135,7 +135,7 @@ def _opened(site: Site, say: Callable[[str], None]) -> Iterator[OpenSite]:
         slot.acquire(wait_seconds=2.0)
         stack.callback(slot.release)
         stack.enter_context(cluster_lock(site, session, ledger, data_set=PROBE, say=say, wait_seconds=2.0))
-        spending = Spending(Account.of(fsid, site.name, PROBE), Copies(site, session).media_bytes, site=site.name)
+        media_bytes = MediaCopies(site, session).media_bytes
         yield OpenSite(
             site=site,
             data_set=PROBE,
@@ -143,7 +143,7 @@ def _opened(site: Site, say: Callable[[str], None]) -> Iterator[OpenSite]:
             ledger=ledger,
             slot=slot,
             costs=Costs(),
-            spending=spending,
+            budget=WriteBudget.of(fsid, site.name, PROBE, media_bytes=media_bytes),
             say=say,
             daemons_are_here=sandbox_record.owns_fsid(fsid),
             allowed=frozenset(site.capabilities()),

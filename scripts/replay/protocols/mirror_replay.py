@@ -10,8 +10,10 @@ from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import Factor, Needs
+from replay.evidence.record import Measured, SampleTable, Wait
 from replay.measure.parts import Driver, Look
 from replay.measure.procedure import Procedure
+from replay.measure.samplers.mirror import MirrorSampler
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio_run import ENTITY, jobs_text, run_fio, written_bytes
 from replay.protocols.drivers.logged_writer import keep_log, lacking_flat_pool
@@ -30,8 +32,6 @@ from replay.protocols.watches.catch_up import (
 )
 from replay.protocols.watches.mirror import Copies, FirstCopies
 from replay.protocols.watches.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon, ordered_snapshot
-from replay.evidence.record import Measured, SampleTable, Wait
-from replay.measure.samplers.mirror import MirrorSampler
 
 #: A client that is slower than this runs into its time limit.
 SLOWEST_WRITE_BYTES_PER_SECOND = 1 << 20
@@ -146,7 +146,7 @@ class CatchUp(Driver):
             component="prepare",
         )
         log.add("write", started, log.now() - started, argv=measured.argv, exit_status=measured.exit_status)
-        self.bench.account(self._once(cell))
+        self.bench.commit(self._once(cell))
         return measured
 
     def _snapshots(self, log: StepLog, images: Sequence[BlockImage]) -> dict[str, int]:

@@ -89,7 +89,7 @@ class PlacedPool(ObjectPools):
         with self.bench.costs.measure("prepare"):
             for size in sizes:
                 fill = Fill(self.pool.name, FILL, size, options["fill_objects"])
-                self.bench.charge(f"filling {fill.pool}", self._write(fill.bytes))
+                self.bench.reserve(f"filling {fill.pool}", self._write(fill.bytes))
                 self.objects.fill(fill)
                 self.filled = fill.objects + RECORDS_PER_RUN_NAME
 

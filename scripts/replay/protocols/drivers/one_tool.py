@@ -16,11 +16,11 @@ from replay.design.sizing import (
     longer_bytes,
     next_bytes,
 )
+from replay.evidence.evidence import BlockWriter
+from replay.evidence.record import Measured
 from replay.measure.parts import Driver, Look, writes
 from replay.protocols.drivers.pilots import Pilots
 from replay.protocols.drivers.tool_run import client_values, run_observed, tool_options
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.record import Measured
 from replay.tools import OutputError, Result, Tool
 
 
@@ -120,7 +120,7 @@ class OneTool(Driver):
         for number in range(done + 1, done + 1 + MOST_ROUNDS):
             if writes(cell):
                 what = f"pilot {number} of {cell.point} {cell.variant.name}"
-                self.bench.charge(what, self.procedure.target.write_of(cell, total))
+                self.bench.reserve(what, self.procedure.target.write_of(cell, total))
             seed = pilots.seed("pilot", number)
             measured = self.procedure.watched(cell, seed, io_total_bytes=total, component="pilot")
             last = self._round(cell, measured, total)

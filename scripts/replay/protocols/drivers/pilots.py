@@ -8,10 +8,10 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.design.design import Cell, digest_of
-from replay.measure.procedure import Procedure
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.provenance import host
 from replay.evidence.record import Measured
+from replay.measure.procedure import Procedure
 from replay.tools import Result
 
 #: Stands in for a cell's id in the account.
@@ -85,9 +85,9 @@ def run_for_peak(procedure: Procedure, raw: BlockWriter, cell: Cell) -> PeakRun:
     pilots = Pilots(raw, cell)
     number = pilots.done + 1
     seed = pilots.seed(PEAK, number) & 0x7FFFFFFF
-    spending = procedure.bench.spending
-    expected = sum(map(spending.media_bytes, procedure.expected_writes(cell)))
-    with spending.reserve(f"finding the peak of {cell.variant.name}", {PEAK: expected}) as reservation:
+    budget = procedure.bench.budget
+    expected = sum(map(budget.media_bytes, procedure.expected_writes(cell)))
+    with budget.reserve_set(f"finding the peak of {cell.variant.name}", {PEAK: expected}) as reservation:
         reservation.begin(PEAK)
         measured = procedure.watched(cell, seed, component="pilot")
         result = procedure.judge(cell, measured)

@@ -57,7 +57,7 @@ class FreshPair(Target):
 
     def _fill(self, cell: Cell, made: BlockImage) -> None:
         size = made.image.size_bytes
-        self.bench.charge(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
+        self.bench.reserve(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
         patience = max(
             FILL_SECONDS_AT_MOST, 60 + 2 * size / (self.bench.site.ceilings.rate_bytes_per_second or math.inf)
         )

@@ -41,7 +41,7 @@ class Mount(Images):
                     self.mounts[variant.name] = mount(self.bench, device, str(variant.levels["file_system"]))
                     path = self.mounts[variant.name] / FILE_NAME
                     size = int(self.procedure.option("file_size_bytes"))
-                    self.bench.charge(f"filling a file on {made.name}", Write(size, adds=True))
+                    self.bench.reserve(f"filling a file on {made.name}", Write(size, adds=True))
                     write_file(path, size)
 
     def close(self) -> None:

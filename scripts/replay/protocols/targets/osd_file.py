@@ -70,7 +70,7 @@ class OsdFile(Target):
 
     def fill(self, path: Path, size: int) -> None:
         """Write every byte of the file once: reading holes or unwritten space would not touch the disk."""
-        self.bench.charge("filling the file of a baseline", Write(size, copies=1, adds=True))
+        self.bench.reserve("filling the file of a baseline", Write(size, copies=1, adds=True))
         options = {**self.design.options, "file_size_bytes": size, "most_bytes": size, "ramp_seconds": 0}
         bound = PATIENCE_SECONDS + size / SLOWEST_FILL_BYTES_PER_SECOND
         values = {"file": str(path), "seed": "1", "runtime_seconds": f"{bound:.0f}", "output": "/dev/null"}

@@ -12,7 +12,7 @@ from replay.design.media import Write
 from replay.measure.parts import Driver
 from replay.measure.procedure import Procedure
 from replay.ownership.images import BlockImage, fill_image
-from replay.ownership.write_budget import Copies
+from replay.ownership.write_budget import MediaCopies
 from replay.protocols.targets.images import Images
 from support.bench import in_memory, waiting
 
@@ -37,9 +37,9 @@ class Monitors:
         return {"erasure_code_profile": "of-it"}
 
 
-def copies(**pools: Pool) -> tuple[Copies, Monitors]:
+def copies(**pools: Pool) -> tuple[MediaCopies, Monitors]:
     monitors = Monitors()
-    return Copies(SimpleNamespace(pools=Pools(Pool("replay"), **pools)), monitors), monitors
+    return MediaCopies(SimpleNamespace(pools=Pools(Pool("replay"), **pools)), monitors), monitors
 
 
 def test_a_write_counts_with_every_copy_and_a_journaled_one_twice():
@@ -71,7 +71,7 @@ def cell(name: str, **levels) -> SimpleNamespace:
 
 def protocol(*, known: bool = False, rate: float | None = None) -> SimpleNamespace:
     bench = SimpleNamespace(
-        spending=in_memory(copies=3.0), site=SimpleNamespace(ceilings=Ceilings(rate_bytes_per_second=rate))
+        budget=in_memory(copies=3.0), site=SimpleNamespace(ceilings=Ceilings(rate_bytes_per_second=rate))
     )
     design = SimpleNamespace(sizing=SimpleNamespace(target_seconds=2.0))
     made = SimpleNamespace(bench=bench, design=design, writes_are_known=known)
@@ -88,11 +88,11 @@ def test_a_set_is_expected_to_write_64_mib_a_second_until_its_cells_were_measure
     expected, added = Procedure.expected_bytes(made, one)
     assert expected == {"plain": 3 * 128 * MIB, "with-journal": 2 * 3 * 128 * MIB, "read": 0}
     assert added == 0, "overwriting takes no room"
-    spending = made.bench.spending
-    with spending.reserve("before", expected) as reservation:
+    budget = made.bench.budget
+    with budget.reserve_set("before", expected) as reservation:
         for name in expected:
             reservation.begin(name)
-            spending.record(Write(7))
+            budget.commit(Write(7))
             reservation.end(void=False)
     assert Procedure.expected_bytes(made, one)[0] == dict.fromkeys(expected, 21), "what they wrote the last time"
     made.writes_are_known = True
