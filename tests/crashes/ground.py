@@ -26,7 +26,7 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.measure import bench, block
 from replay.measure import command as measure_command
 from replay.ownership import clean as clean_command
-from replay.preflight import releases
+from replay.preflight import plan, releases
 
 FSID = "11111111-2222-3333-4444-555555555555"
 COPIES = 3
