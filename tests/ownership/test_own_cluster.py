@@ -23,11 +23,11 @@ from replay.design.design import Image
 from replay.measure.bench import open_bench
 from replay.ownership import clean as clean_program
 from replay.ownership.clean import clean
+from replay.ownership.image_removal import Outcome
 from replay.ownership.images import create_image, remove_images
 from replay.ownership.ledger import Ledger, unique_name
 from replay.ownership.locks import SlotLock
 from replay.ownership.pools import PoolSpec, await_clean, await_pools, create_pool, ensure_pools, remove_pools
-from replay.ownership.removal import Outcome
 from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
 from support.administrator import make_user, paste, site_text, tell

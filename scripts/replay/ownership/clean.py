@@ -19,10 +19,11 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.site_file import fsid_in, load_site
 from replay.ownership.arguments import COMMAND
+from replay.ownership.image_removal import PATIENCE_SECONDS, Outcome
 from replay.ownership.ledger import Entry, Ledger
 from replay.ownership.locks import KIND, UNSERVED, ClusterLock, SlotLock
 from replay.ownership.lookout import Lookout
-from replay.ownership.removal import PATIENCE_SECONDS, Outcome, Remover
+from replay.ownership.removal import Remover
 
 COLUMNS = ("cluster", "kind", "name", "data_set", "entered_at", "made_at", "removed_at", "state")
 #: By whether its making was confirmed, and whether it was removed. A lock, for example, is never confirmed.

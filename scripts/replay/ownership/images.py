@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 
 from replay.design.design import CellSet, Image
 from replay.design.media import Write
+from replay.ownership.image_removal import PATIENCE_SECONDS, Outcome
 from replay.ownership.ledger import Entry, unique_name
 from replay.ownership.open_site import BlockImage, OpenSite
-from replay.ownership.removal import PATIENCE_SECONDS, Outcome, Remover, refuse_left
+from replay.ownership.removal import Remover, refuse_left
 
 #: The slowest rate at which `rbd` may fill an image, in bytes a second; slower is an error rather than an endless wait.
 SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
