@@ -27,7 +27,7 @@ from replay.ownership.image_removal import Outcome
 from replay.ownership.images import create_image, remove_images
 from replay.ownership.ledger import Ledger, unique_name
 from replay.ownership.locks import SlotLock
-from replay.ownership.pools import PoolSpec, await_clean, await_pools, create_pool, ensure_pools, remove_pools
+from replay.ownership.pools import PoolSpec, await_clean, await_pools, create_pool, ensure_pools, remove_pool_entries
 from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
 from support.administrator import make_user, paste, site_text, tell
@@ -251,7 +251,7 @@ def test_clean_refuses_while_a_measurement_holds_the_cluster(site: Site, ledger:
     name = _make_image(site, ledger, "busy")
     slot = SlotLock(state_directory() / "locks" / f"{ledger.fsid}.lock")
     slot.acquire()
-    with pytest.raises(RefusedError, match="another measurement is running"):
+    with pytest.raises(RefusedError, match="another measurement on this cluster"):
         _clean(site)
     assert name in site.primary.json("rbd", "ls", "replay")
     slot.release()
@@ -327,7 +327,7 @@ def test_that_user_measures_in_an_experiments_pool_and_has_no_rights_in_others(p
         await_pools(bench, [pool])
         made = create_image(bench, "trial", Image(4 << 20, 4 << 20, ("layering", "exclusive-lock")), pool=pool.name)
         remove_images(bench, [made])
-        remove_pools(bench, [pool])
+        remove_pool_entries(bench, lambda entry: entry.id == pool.entry_id)
         assert bench.ledger.owned() == []
         for refused in (
             {"prefix": "osd pool delete", "pool": "replay2", "pool2": "replay2", "yes_i_really_really_mean_it": True},

@@ -1,4 +1,4 @@
-"""What Replay keeps in pools: pools of its own, and single objects"""
+"""What Replay keeps in pools: single objects, and pools of its own, which are told from others by name and mark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a benchmark tool: with a time limit, in a process group of its own. It never outlives the runner or overlaps.
+"""Runs programs: one with a time limit, several together, some beside a cell. None outlives the runner or overlaps.
 
 A tool ends by itself, at its time limit (SIGKILL to its group: librbd's tools ignore SIGTERM while an OSD does not
 answer), or when the runner dies (`setpriv --pdeathsig`). If one survives all the same, it still holds the site's slot
@@ -18,12 +18,12 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from time import monotonic, sleep
 from typing import Protocol
 
 from replay.base.clock import utc_text
 from replay.base.errors import ReplayError
 from replay.base.programs import HOST_PROGRAMS, Programs
+from replay.base.waiting import poll
 
 #: How long an interrupted tool may take to end by itself.
 GRACE_SECONDS = 3.0
@@ -254,14 +254,19 @@ class Background:
 
         `while_waiting` is called at each look, and may raise ReplayError to end the wait.
         """
-        deadline = monotonic() + self.ready_within_seconds
-        while not condition():
+
+        def ask() -> bool | None:
+            if condition():
+                return True
             if self.exit_status is not None:
                 raise ReplayError(f"{self.name} ended before {what}: {self.complaint()}")
-            if monotonic() > deadline:
-                raise ReplayError(f"{self.name}: {what} did not come within {self.ready_within_seconds:g} s")
-            sleep(poll_seconds)
+            return None
+
+        def pause(seconds: float) -> None:
+            time.sleep(seconds)
             while_waiting()
+
+        poll(ask, what=f"{what} of {self.name}", seconds=self.ready_within_seconds, every=poll_seconds, pause=pause)
 
     def complaint(self) -> str:
         """Return the last line of its stderr, for messages."""

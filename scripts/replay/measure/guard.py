@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-from replay.base.progress import elapsed_text
+from replay.base.clock import elapsed_text
 from replay.cluster import health
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.placement_groups import (

@@ -21,7 +21,7 @@ from pathlib import Path
 from replay.base.command_line import INTERRUPTED
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import replay_command
-from replay.base.progress import elapsed_text
+from replay.base.clock import elapsed_text
 from replay.base.releases import data_set_of, title_of
 from replay.cluster import sandbox_record
 from replay.cluster.sandbox_record import default_directory

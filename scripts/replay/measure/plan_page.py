@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from replay.base.invocation import replay_command
-from replay.base.progress import elapsed_text
+from replay.base.clock import elapsed_text
 from replay.cluster.admin_commands import rights, second_rights
 from replay.cluster.site import Site
 from replay.design.design import Design

@@ -1,4 +1,9 @@
-"""x"""
+"""What keeps two runs on a cluster apart: the slot, the cluster's lock, and the administrator's stop switch.
+
+The slot is a file of this machine. It keeps processes of one machine apart, also without a pool, and tools inherit it.
+The lock and the stop switch are objects in the site's data pool, for runs on other hosts. The lock names its holder and
+lapses a minute after its holder has died.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +24,21 @@ from typing import IO
 
 from replay.base.clock import utc_now
 from replay.base.errors import RefusedError
+from replay.base.waiting import poll
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.pools import Object, place
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, Stop
 from replay.ownership.ledger import Ledger
+from replay.sandbox.processes import boot_id, start_ticks
+
+LOCK_OBJECT, STOP_OBJECT = "replay-lock", "replay-stop"
+KIND = "lock"
+_NAME = "replay"
+LASTS_SECONDS = 60.0
+RENEW_EVERY_SECONDS = 15.0
+#: What librados says of an operation that a full pool, or a frozen OSD, does not take.
+UNSERVED = (errno.ETIMEDOUT, errno.ENOSPC, errno.EDQUOT)
 
 
 class SlotLock:
@@ -37,26 +52,34 @@ class SlotLock:
         """Take the slot, waiting a little for a leftover to end. Raises RefusedError naming the holder."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         file = self.path.open("a+")
-        deadline = time.monotonic() + wait_seconds
-        told = False
-        while True:
-            try:
+
+        def take() -> bool | None:
+            with contextlib.suppress(OSError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError:
-                file.seek(0)
-                holder = file.read().strip() or "unknown"
-                if say and not told:
-                    say(f"another measurement uses this cluster (process {holder}); waiting up to {wait_seconds:g} s")
-                    told = True
-                if time.monotonic() > deadline:
-                    file.close()
-                    raise RefusedError(
-                        f"another measurement is running on this cluster (process {holder})",
-                        where=self.path,
-                        next_step="wait for it to end, or end it, then start again: nothing is lost",
-                    ) from None
-                time.sleep(0.2)
+                return True
+            return None
+
+        def holder() -> str:
+            file.seek(0)
+            return f"process {file.read().strip() or 'unknown'}"
+
+        try:
+            if not take():
+                if say:
+                    say(f"another measurement uses this cluster ({holder()}); waiting up to {wait_seconds:g} s")
+                poll(
+                    take,
+                    what="another measurement on this cluster to end",
+                    seconds=wait_seconds,
+                    every=0.2,
+                    seen=lambda: f"it is {holder()}",
+                    where=self.path,
+                    next_step="wait for it, or end it, then start again: nothing is lost",
+                    error=RefusedError,
+                )
+        except BaseException:
+            file.close()
+            raise
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
         file.flush()
@@ -97,16 +120,16 @@ class Holder:
 
     def is_dead(self) -> bool:
         """Return whether this machine knows that the process has ended. Another machine's is never known to."""
-        if (self.boot, self.space) != (_boot(), _space()):
+        if (self.boot, self.space) != (boot_id(), _space()):
             return False
-        return _began(self.process) != self.began
+        return start_ticks(self.process) != self.began
 
 
 def this_process() -> Holder:
     """Return the running process."""
-    began = _began(os.getpid())
+    began = start_ticks(os.getpid())
     assert began is not None, "this process is running"
-    return Holder(platform.node(), getpass.getuser(), os.getpid(), began, _boot(), _space(), utc_now())
+    return Holder(platform.node(), getpass.getuser(), os.getpid(), began, boot_id(), _space(), utc_now())
 
 
 def parse(description: str) -> Holder | None:
@@ -117,31 +140,8 @@ def parse(description: str) -> Holder | None:
         return None
 
 
-def _began(process: int) -> int | None:
-    """Return when a process started, None if there is none of that number."""
-    try:
-        # The second word is the program's name, which may contain spaces and brackets.
-        words = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    return None if words[0] in ("Z", "X") else int(words[19])
-
-
-def _boot() -> str:
-    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
-
-
 def _space() -> str:
     return str(Path("/proc/self/ns/pid").readlink())
-
-
-LOCK_OBJECT, STOP_OBJECT = "replay-lock", "replay-stop"
-KIND = "lock"
-_NAME = "replay"
-LASTS_SECONDS = 60.0
-RENEW_EVERY_SECONDS = 15.0
-#: What librados says of an operation that a full pool, or a frozen OSD, does not take.
-UNSERVED = (errno.ETIMEDOUT, errno.ENOSPC, errno.EDQUOT)
 
 
 class ClusterLock:
@@ -172,22 +172,31 @@ class ClusterLock:
         Nothing is locked where the pool does not exist, because nothing can run there, and where the package
         python3-rados is missing, which is said.
         """
-        deadline, told = self.clock() + wait_seconds, False
+        who = ""
+
+        def take() -> int | None:
+            nonlocal who
+            while (busy := self._first()) == errno.EBUSY:
+                if (holder := self._holder()) is None:
+                    continue
+                if not who:
+                    self.say(f"another run uses this cluster: {holder}; waiting up to {wait_seconds:g} s")
+                who = holder
+                return None
+            return busy
+
         self._enter()
-        while (busy := self._first()) == errno.EBUSY:
-            who = self._holder()
-            if who is None:
-                continue
-            if self.clock() > deadline:
-                raise RefusedError(
-                    f"another run uses this cluster: {who}",
-                    where=f"site {self.site.name}, object {self.object.spec}",
-                    next_step=f"wait for it to end. If it has died, its lock lapses within {LASTS_SECONDS:.0f} s",
-                )
-            if not told:
-                self.say(f"another run uses this cluster: {who}; waiting up to {wait_seconds:g} s")
-                told = True
-            self.sleep(0.5)
+        busy = poll(
+            take,
+            what="another run on this cluster to end",
+            seconds=wait_seconds,
+            seen=lambda: f"it is {who}",
+            where=f"site {self.site.name}, object {self.object.spec}",
+            next_step=f"wait for it to end. If it has died, its lock lapses within {LASTS_SECONDS:.0f} s",
+            error=RefusedError,
+            pause=self.sleep,
+            clock=self.clock,
+        )
         self.is_held = busy == 0
         if not self.is_held:
             self._leave()

@@ -1,7 +1,8 @@
-"""Creates the pools that a site's file allows. Each is in the ledger before it exists.
+"""Creates the pools that a site's file allows, and those of a single experiment. Each is in the ledger before it exists.
 
-A pool is created under a unique name and renamed once its id is on disk. So a crash never leaves a ledger entry that
-could mean somebody else's pool of the same name.
+A site's pool is created under a unique name and renamed once its id is on disk. So a crash never leaves a ledger entry
+that could mean somebody else's pool of the same name. An experiment's pool, such as one for each number of replicas, is
+created for a block and removed after it; it keeps its unique name, so that it cannot be mistaken for anybody else's.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.base.errors import RefusedError
-from replay.base.waiting import Waiting
+from replay.base.waiting import Waiting, poll
 from replay.cluster import admin_commands, health, sandbox_record
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.pools import OWN_KEY, OWN_VALUE, refuse_lasting_pools
@@ -76,23 +77,28 @@ def await_clean(session: MonitorSession, names: list[str], *, say: Callable[[str
     others. So first its count is awaited, for a bounded time, since on a busy cluster others make pools meanwhile.
     """
     wanted = sum(pool["pg_num"] for pool in session.command({"prefix": "osd pool ls", "detail": "detail"}))
-    began = time.monotonic()
-    unfit = ""
-    waiting = Waiting("the new pools to be clean", _SETTLE_SECONDS, say=say, look=lambda: unfit)
-    while True:
+    began, unfit, what = time.monotonic(), "", "the new pools to be clean"
+
+    def ask() -> bool | None:
+        nonlocal unfit
         status = session.status()
         known, verdict = status["pgmap"]["num_pgs"], health.classify(status)
-        waited = time.monotonic() - began
-        if verdict.fit and (known == wanted or waited > _SEEN_WITHIN_SECONDS):
-            return
+        if verdict.fit and (known == wanted or time.monotonic() - began > _SEEN_WITHIN_SECONDS):
+            return True
         unfit = verdict.sentence() or f"the manager knows {known} placement groups of {wanted}"
-        if waited > _SETTLE_SECONDS:
-            raise RefusedError(
-                f"the new pools did not become clean in {_SETTLE_SECONDS:.0f} s: {unfit}",
-                where=", ".join(names),
-                next_step="check that the cluster has at least as many hosts as the pools have copies",
-            )
-        waiting.pause(0.2)
+        return None
+
+    poll(
+        ask,
+        what=what,
+        seconds=_SETTLE_SECONDS,
+        every=0.2,
+        seen=lambda: unfit,
+        where=", ".join(names),
+        next_step="check that the cluster has at least as many hosts as the pools have copies",
+        error=RefusedError,
+        pause=Waiting(what, _SETTLE_SECONDS, say=say, look=lambda: unfit).pause,
+    )
 
 
 def _make(site: Site, session: MonitorSession, ledger: Ledger, pool: Pool, is_data_pool: bool, data_set: str) -> None:
@@ -223,15 +229,6 @@ def await_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
     """
     with bench.costs.measure("prepare"):
         await_clean(bench.session, [pool.name for pool in pools], say=bench.say)
-
-
-def remove_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
-    """Remove pools of this block with everything in them.
-
-    Raises ReplayError naming one that could not be removed: it stays in the ledger for `replay clean`.
-    """
-    wanted = {pool.entry_id for pool in pools}
-    remove_pool_entries(bench, lambda entry: entry.id in wanted)
 
 
 def remove_pool_entries(bench: OpenSite, chosen: Callable[[Entry], bool]) -> int:

@@ -1,4 +1,9 @@
-"""x"""
+"""What Replay makes on this machine: files, and images as disks through the kernel's client, mapped and mounted.
+
+They belong to this machine, not to the cluster. They are in the cluster's ledger before they are made, because they
+keep the image from being removed, and are removed by what identifies them. Mount points are beside the ledger, in
+folders that only root may enter.
+"""
 
 from __future__ import annotations
 

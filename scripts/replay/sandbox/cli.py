@@ -1,4 +1,4 @@
-"""The output of `status`: the daemons' current answers, for people and as JSON."""
+"""`replay sandbox`: what each command does, and what it prints."""
 
 from __future__ import annotations
 

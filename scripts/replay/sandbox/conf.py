@@ -1,4 +1,7 @@
-"""x"""
+"""The configuration of a sandbox: its monitors' ports, `ceph.conf` and keyrings.
+
+Every deviation from Ceph's defaults is here, with its reason.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""x"""
+"""Creates the clusters of a sandbox, waits until they are fit for use, and mirrors from `left` to `right`.
+
+A cluster is made with as few consecutive programs as possible. Whether it is ready, its current daemons say.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""x"""
+"""The daemons of a sandbox: their command lines and order, when each one is ready, which are absent, why one ended."""
 
 from __future__ import annotations
 

@@ -5,6 +5,9 @@ guardian process lets the daemons go on when the measuring process ends without 
 
 The mirror daemon of the other cluster waits as well, without end. If it was copying at that moment, it does not let the
 image go, so that nobody can promote it: killing the daemon helps, and its lock then expires.
+
+The guardian is `python -m replay.sandbox.site_loss PROCESSES`, a JSON list of `replay.sandbox.processes.Process`. The
+starter holds its standard input open: it closes with the starter, however that ends.
 """
 
 from __future__ import annotations
@@ -105,7 +108,10 @@ class SiteLoss:
 
 
 def stand_by() -> int:
-    """Say that it stands by, wait for the end of standard input, and let the processes go on."""
+    """Say that it stands by, wait for the end of standard input, and let the processes go on.
+
+    Signals that would end both are ignored.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     stopped = [processes.Process(**one) for one in json.loads(sys.argv[1])]

@@ -1,4 +1,4 @@
-"""What every step of a sandbox shares: its errors, its lock, waits that can be interrupted, and its tools"""
+"""What every step of a sandbox shares: its errors, its lock, waits that can be interrupted, and its tools."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import fcntl
 import os
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from replay.base.programs import Programs
+from replay.base.waiting import poll
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
@@ -54,35 +54,38 @@ def locked(
     """
     path = directory.with_name(f".{directory.name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
-    deadline = time.monotonic() + timeout_seconds
-    waited = False
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_named(descriptor, path):
-                break
-        except BlockingIOError:
-            if not waited:
-                on_wait()
-                waited = True
-            if time.monotonic() > deadline:
-                os.close(descriptor)
-                raise SandboxError(
-                    f"another program has been changing {what} for {timeout_seconds:g} s",
-                    where=directory,
-                    next_step="wait for it, or end it, then run this again",
-                ) from None
-            time.sleep(0.1)
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)
+    if (descriptor := _try_lock(path)) is None:
+        on_wait()
+        descriptor = poll(
+            lambda: _try_lock(path),
+            what=f"another program that is changing {what}",
+            seconds=timeout_seconds,
+            every=0.1,
+            where=directory,
+            next_step="wait for it, or end it, then run this again",
+            error=SandboxError,
+        )
     try:
         yield
     finally:
         path.unlink(missing_ok=True)
         os.close(descriptor)
+
+
+def _try_lock(path: Path) -> int | None:
+    """Return the descriptor of the locked file, None if somebody else holds the lock or has just removed the file."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _is_named(descriptor, path):
+            return descriptor
+    except BlockingIOError:
+        pass
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
 
 
 def _is_named(descriptor: int, path: Path) -> bool:
@@ -111,13 +114,16 @@ class Interrupt:
 
     def wait_until(self, ready: Callable[[], bool], *, what: str, where: Path | str, timeout_seconds: float) -> None:
         """Poll until `ready()`. Raises SandboxError that names what was awaited (`what`) and its log (`where`)."""
-        deadline = time.monotonic() + timeout_seconds
-        while not ready():
-            if time.monotonic() > deadline:
-                raise SandboxError(
-                    f"{what}: timed out after {timeout_seconds:g} s", where=where, next_step="read the logs named here"
-                )
-            self.pause(0.05)
+        poll(
+            lambda: True if ready() else None,
+            what=what,
+            seconds=timeout_seconds,
+            every=0.05,
+            where=where,
+            next_step="read the logs named here",
+            error=SandboxError,
+            pause=self.pause,
+        )
 
 
 def run(programs: Programs, argv: list[str], *, timeout_seconds: float = 60.0) -> str:
