@@ -1,4 +1,4 @@
-"""Creates the pools that a site's file allows, and those of a single experiment. Each is in the ledger before it exists.
+"""Creates the pools that a site's file allows, and those of an experiment. Each is in the ledger before it exists.
 
 A site's pool is created under a unique name and renamed once its id is on disk. So a crash never leaves a ledger entry
 that could mean somebody else's pool of the same name. An experiment's pool, such as one for each number of replicas, is
