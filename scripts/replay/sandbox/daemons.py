@@ -15,7 +15,7 @@ from replay.cluster.asok import AdminSocketError, ask
 from replay.cluster.sandbox_record import (
     Daemon,
     Layout,
-    MirrorDaemon,
+    MirrorProcess,
     Sandbox,
     SandboxCluster,
     SandboxError,
@@ -226,7 +226,7 @@ def mirror_sockets(layout: Layout, pid: int) -> list[Path]:
     return sorted(layout.run.glob(f"*client.rbd-mirror*.{pid}.*.asok"))
 
 
-def mirror_daemon(layout: Layout) -> MirrorDaemon | None:
+def mirror_daemon(layout: Layout) -> MirrorProcess | None:
     """Return the running rbd-mirror with the socket that knows its status, or None."""
     process = running(layout, MIRROR)
     if process is None:
@@ -234,7 +234,7 @@ def mirror_daemon(layout: Layout) -> MirrorDaemon | None:
     sockets = mirror_sockets(layout, process.pid)
     for path in sockets:
         if _mirror_status(path) is not None:
-            return MirrorDaemon(process.pid, str(path), [str(each) for each in sockets])
+            return MirrorProcess(process.pid, str(path), [str(each) for each in sockets])
     return None
 
 
