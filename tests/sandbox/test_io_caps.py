@@ -144,7 +144,7 @@ def test_the_kernel_takes_a_process_in_and_gives_it_back():
 
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(3600)"]
-CLUSTER = SimpleNamespace(name="left", osd_ids=[0, 1])
+CLUSTER = SimpleNamespace(name="left", osd_ids=[0, 1], sites={})
 
 
 @pytest.fixture
@@ -231,6 +231,28 @@ def test_the_guardian_leaves_a_recycled_pid_alone(running):
         capture_output=True,
     )  # fmt: skip
     assert processes.is_frozen(ours)
+
+
+def test_a_destroyed_site_is_killed_and_started_again_osds_last(running, monkeypatch):
+    did = []
+    monkeypatch.setattr(daemons, "start", lambda layout, role: did.append(("start", role.name)))
+    monkeypatch.setattr(daemons, "await_ready", lambda layout, role, *_, **__: did.append(("ready", role.name)))
+    monkeypatch.setattr(daemons, "record", lambda sandbox: did.append("record"))
+    sandbox = SimpleNamespace(clusters={"left": CLUSTER}, layout=None, save=lambda: did.append("save"))
+    with SiteLoss(sandbox, "left") as loss:
+        assert loss.destroy() == 4
+        assert not any(processes.is_alive(one) for one in running.values())
+        assert did == []
+    started = [what[1] for what in did if what[0] == "start"]
+    assert started[-2:] == ["osd.0", "osd.1"] and set(started) == set(running)
+    assert did[-2:] == ["record", "save"]
+
+
+def test_only_the_daemons_of_a_stretch_clusters_site_are_lost_with_it(running):
+    sites = {"mon.left": "left", "mon.right": "right", "mgr.right": "right", "osd.0": "left", "osd.1": "right"}
+    stretched = SimpleNamespace(name="left", osd_ids=[0, 1], sites=sites)
+    loss = SiteLoss(SimpleNamespace(clusters={"left": stretched}, layout=None), "left")
+    assert loss.processes == [running["osd.0"], running["mon.left"]]
 
 
 def test_a_killed_mirror_daemon_is_started_again_and_recorded(running, tmp_path, monkeypatch):

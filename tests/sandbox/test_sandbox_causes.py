@@ -75,14 +75,14 @@ def test_a_daemon_that_printed_nothing_is_reported_as_such(tmp_path):
 
 def test_an_osd_that_could_not_be_made_is_an_error_that_names_the_cause(tmp_path):
     layout = Layout(tmp_path, tmp_path)
-    cluster = create.plan("left", 3300, 1, layout)
-    printed, logged = daemons.told_by(layout, daemons.Role("left", "osd", "0"))
+    osd = daemons.Role("left", "osd", "0")
+    printed, logged = daemons.told_by(layout, osd)
     for content, path in ((PRINTED, printed), (LOGGED, logged)):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     making = [subprocess.Popen([sys.executable, "-c", "raise SystemExit(250)"])]
     with pytest.raises(SandboxError, match=r"ended with status 250: the kernel has no asynchronous I/O left") as error:
-        create._await_made(making, cluster, layout, Interrupt())
+        create._await_made(making, [osd], layout, Interrupt())
     assert "fs.aio-max-nr" in error.value.next_step
     assert error.value.where == str(printed)
 

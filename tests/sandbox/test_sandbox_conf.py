@@ -19,12 +19,13 @@ from replay.sandbox.tools import MissingProgramsError, NoSpaceError
 
 LAYOUT = Layout(Path("/srv/a sandbox"), Path("/srv/a sandbox/run"))
 FSID = "0addf62d-b4a1-4f6e-812b-fa38a568dd60"
+MONITORS = {"left": "[v2:127.0.0.1:23456/0]"}
 
 
 def conf_of(name: str, major: int = 16, **options: int) -> configparser.ConfigParser:
     parser = configparser.ConfigParser(interpolation=None)
     shape = SandboxOptions(**options)
-    parser.read_string(render(name=name, fsid=FSID, port=23456, layout=LAYOUT, options=shape, major=major))
+    parser.read_string(render(name=name, fsid=FSID, monitors=MONITORS, layout=LAYOUT, options=shape, major=major))
     return parser
 
 
@@ -96,7 +97,7 @@ def test_only_right_configures_the_mirroring_daemon():
 
 def test_the_monitors_keyring_holds_the_key_of_every_daemon_and_client():
     numbers = itertools.count()
-    seed, files = keyrings("right", LAYOUT, 2, lambda: f"key-{next(numbers)}")
+    seed, files = keyrings("right", LAYOUT, ["mgr.right", "osd.0", "osd.1"], lambda: f"key-{next(numbers)}")
     for entity in ("mon.", "client.admin", "mgr.right", "osd.0", "osd.1", MIRROR_CLIENT):
         assert f"[{entity}]\n\tkey = " in seed
     keys = {line for line in seed.splitlines() if "key = " in line}
@@ -112,7 +113,7 @@ def test_the_folder_of_object_classes_is_set_only_if_it_is_known():
     text = render(
         name="left",
         fsid=FSID,
-        port=1,
+        monitors=MONITORS,
         layout=LAYOUT,
         options=SandboxOptions(),
         major=18,

@@ -79,7 +79,7 @@ def status_of(folder: Path) -> dict:
 
 def rbd(folder: Path, cluster: str, *arguments: str, check: bool = True) -> str:
     sandbox = load(folder)
-    argv = sandbox.layout.programs.command(["rbd", "--conf", sandbox.clusters[cluster].conf, *arguments])
+    argv = sandbox.layout.programs_at(cluster).command(["rbd", "--conf", sandbox.clusters[cluster].conf, *arguments])
     return subprocess.run(argv, capture_output=True, text=True, timeout=patient(60), check=check).stdout
 
 

@@ -15,7 +15,7 @@ from replay.base.errors import ConfigurationError
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_record import (
     Daemon,
-    MirrorDaemon,
+    MirrorProcess,
     Sandbox,
     SandboxCluster,
     SandboxError,
@@ -45,7 +45,7 @@ def a_sandbox(folder: Path, **changes: object) -> Sandbox:
         "ceph_version": "16.2.15",
         "options": SandboxOptions(left_osds=2, right_osds=0),
         "clusters": {"left": cluster},
-        "mirror": MirrorDaemon(4194307, "/run/mirror", ["/run/mirror"]),
+        "mirror": MirrorProcess(4194307, "/run/mirror", ["/run/mirror"]),
         "phase": "created",
     }
     sandbox = Sandbox(**{**fields, **changes})

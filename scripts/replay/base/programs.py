@@ -25,7 +25,7 @@ SYSTEM_PYTHON = "/usr/bin/python3"
 OF_RELEASE = frozenset(
     {
         *("ceph", "rbd", "rados", "rbd-mirror", "rbd-nbd", "ceph-mon", "ceph-mgr", "ceph-osd"),
-        *("ceph-authtool", "monmaptool", "fio", "iperf3", "timeout", "python3"),
+        *("ceph-authtool", "monmaptool", "crushtool", "fio", "iperf3", "timeout", "python3"),
     }
 )
 # Debian keeps daemons in /usr/bin, other distributions in /usr/sbin, which an ordinary user's PATH may lack.

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from replay.base.errors import ReplayError
 from replay.base.clock import elapsed_text
+from replay.base.errors import ReplayError
 
 T = TypeVar("T")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -12,6 +13,9 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.programs import HOST_PROGRAMS, MissingProgramError, Programs
+
+#: Where monitors listen if nothing else is said.
+MONITOR_PORT = 3300
 
 
 class CephCommandError(ReplayError):
@@ -85,6 +89,15 @@ class Cluster:
             return json.loads(done.stdout)
         except json.JSONDecodeError as error:
             raise CephCommandError(f"printed no JSON: {error}", where=f"{tool} {' '.join(args)}") from error
+
+
+def monitor_addresses(conf: Path) -> list[tuple[str, int]]:
+    """Return host and port of the monitors that a ceph.conf names; none if it names none (they may be in the DNS)."""
+    found = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", conf.read_text(encoding="utf-8", errors="replace"), re.M)
+    text = found[1] if found else ""
+    version_2 = re.findall(r"v2:(\[[^\]]+\]|[^:,\s\]]+):(\d+)", text)
+    plain = [] if version_2 else re.findall(r"(?:v1:)?(\[[0-9a-fA-F:]+\]|[^:,;\s\[\]/]+)(?::(\d+))?(?:/\d+)?", text)
+    return [(host.strip("[]"), int(port or MONITOR_PORT)) for host, port in version_2 or plain]
 
 
 def _run(

@@ -96,7 +96,8 @@ def _start_here(
         environment = {"CEPH_CONF": str(conf)}
         server = Background(server_argv(f"sock:{path}"), programs=cluster.programs, slot=slot, environment=environment)
         stack.callback(server.kill)
-        server.await_that(lambda path=path: is_listening(path), "its socket")
+        table = Path(f"/proc/{server.pid}/net/unix")  # of its own network, which may be a sandbox's site
+        server.await_that(lambda path=path, table=table: is_listening(path, table), "its socket")
 
 
 def _connect(
@@ -129,7 +130,11 @@ def _connect(
 def is_listening(path: Path, table: Path = Path("/proc/net/unix")) -> bool:
     """Return whether a process accepts connections on a socket. Connecting would look like a client to fio."""
     accepting = 0x10000
-    for line in table.read_text(errors="replace").splitlines()[1:]:
+    try:
+        lines = table.read_text(errors="replace").splitlines()[1:]
+    except OSError:
+        return False  # the process whose table it is has ended
+    for line in lines:
         words = line.split(maxsplit=7)
         if len(words) == 8 and words[7] == os.fspath(path) and int(words[3], 16) & accepting:
             return True

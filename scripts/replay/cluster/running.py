@@ -219,6 +219,11 @@ class Background:
         )
 
     @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    @property
     def exit_status(self) -> int | None:
         """Its exit status, negative if a signal ended it, None while it runs."""
         return self._process.poll()

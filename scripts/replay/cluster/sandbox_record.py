@@ -129,6 +129,10 @@ class Layout:
         """The daemon's process: its pid, and the proof that it is still the same process."""
         return self.run / f"{name}-{daemon}.pid"
 
+    def link_file(self, ending: str) -> Path:
+        """A file of the line between the sites: `json` and `log` are kept, `pid` and `sock` go with its process."""
+        return (self.run if ending in ("pid", "sock") else self.directory) / f"link.{ending}"
+
     @property
     def mirror_work(self) -> Path:
         """Working directory of rbd-mirror."""

@@ -220,10 +220,14 @@ def _of_sandbox(
     sandbox = sandbox_record.load(sandbox_record.default_directory(name))
     left, right = sandbox.clusters["left"], sandbox.clusters.get("right")
     second, programs = None, client_programs or sandbox.layout.programs
+
+    def at(site: str) -> Programs:
+        return programs.inside(sandbox.link.entry(site)) if sandbox.link else programs
+
     if right is not None and sandbox.mirror is not None:
-        cluster = Cluster(Path(right.conf), right.client, Path(right.keyring), "secondary", programs)
+        cluster = Cluster(Path(right.conf), right.client, Path(right.keyring), "secondary", at("right"))
         second = SecondSite(cluster, pool, Path(sandbox.mirror.asok))
-    return Cluster(Path(left.conf), left.client, Path(left.keyring), "primary", programs), second, left.fsid
+    return Cluster(Path(left.conf), left.client, Path(left.keyring), "primary", at("left")), second, left.fsid
 
 
 def fsid_in(conf: Path) -> str | None:

@@ -21,9 +21,9 @@ from replay.base.releases import title_of
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_record import Sandbox, SandboxCluster, SandboxError, default_directory
 from replay.design.sandbox_options import show_size
-from replay.sandbox import conf, create, daemons, lifecycle, releases, tools
+from replay.sandbox import conf, create, daemons, lifecycle, link, releases, tools
 from replay.sandbox.arguments import COMMAND
-from replay.sandbox.tools import rbd
+from replay.sandbox.tools import locked, rbd
 
 
 @dataclass
@@ -38,13 +38,14 @@ class DaemonStatus:
 
 @dataclass
 class Report:
-    """Everything that `status` shows. `ok` if every daemon is ready, all PGs are clean and mirroring is connected."""
+    """Everything that `status` shows. `ok` if all daemons are ready, all PGs clean, mirroring and line connected."""
 
     directory: str
     ceph_version: str
     daemons: list[DaemonStatus]
     health: dict[str, str] = field(default_factory=dict)
     mirroring: str = "none"
+    link: str = "none"
     ok: bool = False
 
     def to_json(self) -> dict[str, Any]:
@@ -62,7 +63,7 @@ def report(sandbox: Sandbox) -> Report:
         found.append(DaemonStatus(role.cluster, role.name, process.pid if process else None, state))
     result = Report(sandbox.directory, sandbox.ceph_version, found)
     ready = {(each.cluster, each.name) for each in found if each.state == "ready"}
-    reachable = [c for c in sandbox.clusters.values() if (c.name, f"mon.{c.name}") in ready]
+    reachable = [c for c in sandbox.clusters.values() if any(on == c.name and "mon." in name for on, name in ready)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
         asked = {cluster.name: pool.submit(_health, sandbox, cluster) for cluster in reachable}
         mirroring = pool.submit(_mirroring, sandbox) if ("right", daemons.MIRROR.name) in ready else None
@@ -72,7 +73,12 @@ def report(sandbox: Sandbox) -> Report:
         }
         if "right" in sandbox.clusters:
             result.mirroring = mirroring.result() if mirroring else "not connected"
-    result.ok = len(ready) == len(found) and all(name in told and told[name].is_well for name in sandbox.clusters)
+    has_line = sandbox.link is None or daemons.running_link(layout) is not None
+    if sandbox.link is not None:
+        result.link = link.describe(sandbox.link) if has_line else "does not run"
+    result.ok = (
+        has_line and len(ready) == len(found) and all(name in told and told[name].is_well for name in sandbox.clusters)
+    )
     return result
 
 
@@ -85,7 +91,7 @@ class _Health:
 def _health(sandbox: Sandbox, cluster: SandboxCluster) -> _Health:
     argv = ["ceph", "--conf", cluster.conf, "--connect-timeout", "5", "status", "--format", "json"]
     try:
-        text = tools.run(sandbox.layout.programs, argv, timeout_seconds=15.0)
+        text = tools.run(sandbox.layout.programs_at(cluster.name), argv, timeout_seconds=15.0)
         status = json.loads(text)
         return _Health(create.describe(status), create.is_well(status))
     except (ReplayError, ValueError) as error:
@@ -118,6 +124,8 @@ def render(found: Report) -> str:
     lines.append("")
     lines += [f"{name}: {said}" for name, said in found.health.items()]
     lines.append(f"mirroring: {found.mirroring}")
+    if found.link != "none":
+        lines.append(f"line between the sites: {found.link}")
     return "\n".join(lines)
 
 
@@ -130,7 +138,7 @@ def run(options: argparse.Namespace) -> int:
     """Run one command and return the exit status, as `main` does."""
     # SIGTERM works like Ctrl-C: everything that this command started is stopped.
     previous = signal.signal(signal.SIGTERM, _interrupt)
-    programs = {"up": _up, "down": _down, "status": _status, "conf": _conf, "releases": _releases}
+    programs = {"up": _up, "down": _down, "status": _status, "link": _link, "conf": _conf, "releases": _releases}
     try:
         return programs[options.what](options, None if options.what == "releases" else _directory(options))
     except ReplayError as error:
@@ -170,6 +178,9 @@ def _up(options: argparse.Namespace, directory: Path) -> int:
         right_osd_bytes=options.right_osd_size,
         release=options.release,
         image=options.image,
+        link_rtt_seconds=options.rtt,
+        link_rate_bytes_per_second=options.rate,
+        stretch=options.stretch,
     )
     say(f"the sandbox is up: ceph -c $({replay_command('sandbox', 'conf', *_where(options))}) -s")
     return 0
@@ -214,6 +225,17 @@ def _status(options: argparse.Namespace, directory: Path) -> int:
         raise error
     print(json.dumps(found.to_json(), indent=2) if options.json else render(found))
     return 0 if found.ok else 3
+
+
+def _link(options: argparse.Namespace, directory: Path) -> int:
+    wanted: dict[str, float | None] = {} if options.rtt is None else {"rtt_seconds": options.rtt}
+    if options.rate is not None or options.no_rate:
+        wanted["rate_bytes_per_second"] = options.rate
+    if not wanted:
+        raise ConfigurationError("nothing to change", next_step="add --rtt, --rate or --no-rate")
+    with locked(directory):
+        link.change(state.load(directory), print, **wanted)
+    return 0
 
 
 def _conf(options: argparse.Namespace, directory: Path) -> int:

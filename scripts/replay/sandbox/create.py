@@ -1,13 +1,14 @@
-"""Creates the clusters of a sandbox, waits until they are fit for use, and mirrors from `left` to `right`.
+"""Creates the clusters of a sandbox, and waits until they are fit for use.
 
 A cluster is made with as few consecutive programs as possible. Whether it is ready, its current daemons say.
 """
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,8 +18,7 @@ from replay.base.releases import NAMES, major_of
 from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
 from replay.design.sandbox_options import SandboxOptions
-from replay.sandbox import conf, daemons, processes
-from replay.sandbox.conf import ADDRESS
+from replay.sandbox import conf, daemons, processes, stretch
 from replay.sandbox.processes import daemon_environment
 from replay.sandbox.tools import Interrupt, monitors_of, rbd, run
 
@@ -106,7 +106,7 @@ def await_manager(monitors: MonitorSession, cluster: SandboxCluster, layout: Lay
     one became active after its process had started, and its own placement groups are unknown until the OSDs have
     reported. (Its address tells the two apart no longer: it contains the pid in release 16, a random number in 18.)
     """
-    role = daemons.Role(cluster.name, "mgr", cluster.name)
+    role = next(role for role in daemons.roles(cluster) if role.type == "mgr")
 
     def reports() -> bool:
         process = daemons.running(layout, role)
@@ -153,29 +153,40 @@ def create(
 ) -> None:
     """Make and start a cluster with its pool. Returns when all placement groups are active+clean.
 
-    `ceph-osd --mkfs` gets the monitor map, so it needs no monitor: all OSDs are made while the monitor starts.
+    `ceph-osd --mkfs` gets the monitor map, so it needs no monitor: all OSDs are made while the monitors start.
     """
+    roles = daemons.roles(cluster)
+    own_monitors, (manager,), osds = ([role for role in roles if role.type == kind] for kind in ("mon", "mgr", "osd"))
     write_files(cluster, layout, options, ceph_version)
-    making = [_make_osd(cluster, layout, osd) for osd in cluster.osd_ids]
+    making = [_make_osd(cluster, layout, osd) for osd in osds]
     try:
-        monitor, manager, *osds = daemons.roles(cluster)
-        make_monitor(cluster, layout)
-        daemons.start(layout, monitor)
-        daemons.await_ready(layout, monitor, interrupt)
-        with daemons.hurried(layout, monitor), monitors_of(cluster, layout) as monitors:
+        make_monitors(cluster, layout, own_monitors)
+        for monitor in own_monitors:
+            daemons.start(layout, monitor)
+        for monitor in own_monitors:
+            daemons.await_ready(layout, monitor, interrupt)
+        with contextlib.ExitStack() as stack, monitors_of(cluster, layout) as monitors:
+            for monitor in own_monitors:
+                stack.enter_context(daemons.hurried(layout, monitor))
             # Before the manager starts: its device health module would otherwise create another pool.
             watching = {"who": "mgr", "name": "mgr/devicehealth/enable_monitoring", "value": "false", "force": True}
             monitors.command({"prefix": "config set", **watching})
             daemons.start(layout, manager)
             _enter_osds(monitors, cluster, options)
-            _await_made(making, cluster, layout, interrupt)
+            _await_made(making, osds, layout, interrupt)
             for osd in osds:
                 daemons.start(layout, osd)
             say(f"{cluster.name}: monitor, manager and {len(osds)} OSD{'s'[: len(osds) != 1]} started")
             for osd in osds:
                 daemons.await_ready(layout, osd, interrupt)
+            if options.stretch:
+                stretch.prepare(monitors, cluster, layout, major_of(ceph_version) or 0)
             _create_pool(monitors, cluster, layout)
-            await_clean(monitors, cluster, layout, interrupt, healthy=True)
+            await_clean(monitors, cluster, layout, interrupt, healthy=not options.stretch)
+            if options.stretch:
+                stretch.enable(monitors)
+                await_clean(monitors, cluster, layout, interrupt, healthy=True)
+                say(f"{cluster.name}: stretch mode over both sites")
     finally:
         for process in making:
             if process.poll() is None:
@@ -214,7 +225,7 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
         conf.render(
             name=name,
             fsid=cluster.fsid,
-            port=cluster.monitor_port,
+            monitors=conf.monitors_of(cluster, layout),
             layout=layout,
             options=options,
             major=major_of(ceph_version) or 0,
@@ -222,7 +233,8 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
         ),
         encoding="utf-8",
     )
-    seed, files = conf.keyrings(name, layout, len(cluster.osd_uuids), lambda: new_key(programs))
+    names = [role.name for role in daemons.roles(cluster) if role.type != "mon"]
+    seed, files = conf.keyrings(name, layout, names, lambda: new_key(programs))
     for path, text in {**files, folder / "seed.keyring": seed}.items():
         path.touch(mode=0o600)
         path.write_text(text, encoding="utf-8")
@@ -230,33 +242,34 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
         programs,
         [
             *("monmaptool", "--create", "--clobber", "--fsid", cluster.fsid),
-            *("--addv", name, f"[v2:{ADDRESS}:{cluster.monitor_port}/0]"),
+            *(word for each in conf.monitors_of(cluster, layout).items() for word in ("--addv", *each)),
             *("--set-min-mon-release", oldest_monitors(ceph_version), str(folder / "monmap")),
         ],
     )
 
 
-def make_monitor(cluster: SandboxCluster, layout: Layout) -> None:
-    """Make the monitor's store with all keys."""
+def make_monitors(cluster: SandboxCluster, layout: Layout, monitors: Sequence[daemons.Role]) -> None:
+    """Make each monitor's store with all keys."""
     folder = layout.cluster(cluster.name)
-    run(
-        layout.programs,
-        [
-            *("ceph-mon", "--mkfs", "--conf", str(layout.conf(cluster.name)), "--cluster", cluster.name),
-            *("--id", cluster.name, "--monmap", str(folder / "monmap"), "--keyring", str(folder / "seed.keyring")),
-            *("--admin-socket", ""),
-        ],
-    )
+    for monitor in monitors:
+        run(
+            layout.programs_at(monitor.site),
+            [
+                *("ceph-mon", "--mkfs", "--conf", str(layout.conf(cluster.name)), "--cluster", cluster.name),
+                *("--id", monitor.id, "--monmap", str(folder / "monmap"), "--keyring", str(folder / "seed.keyring")),
+                *("--admin-socket", ""),
+            ],
+        )
     (folder / "seed.keyring").unlink()
 
 
-def _make_osd(cluster: SandboxCluster, layout: Layout, osd: int) -> subprocess.Popen[bytes]:
-    with layout.output(cluster.name, f"osd.{osd}").open("ab") as stream:
+def _make_osd(cluster: SandboxCluster, layout: Layout, osd: daemons.Role) -> subprocess.Popen[bytes]:
+    with layout.output(cluster.name, osd.name).open("ab") as stream:
         return subprocess.Popen(
-            layout.programs.command(
+            layout.programs_at(osd.site).command(
                 [
                     *("ceph-osd", "--mkfs", "--no-mon-config", "--conf", str(layout.conf(cluster.name))),
-                    *("--cluster", cluster.name, "--id", str(osd), "--osd-uuid", cluster.osd_uuids[osd]),
+                    *("--cluster", cluster.name, "--id", osd.id, "--osd-uuid", cluster.osd_uuids[int(osd.id)]),
                     *("--monmap", str(layout.cluster(cluster.name) / "monmap"), "--admin-socket", ""),
                 ]
             ),
@@ -268,19 +281,19 @@ def _make_osd(cluster: SandboxCluster, layout: Layout, osd: int) -> subprocess.P
 
 
 def _await_made(
-    making: list[subprocess.Popen[bytes]], cluster: SandboxCluster, layout: Layout, interrupt: Interrupt
+    making: list[subprocess.Popen[bytes]], osds: Sequence[daemons.Role], layout: Layout, interrupt: Interrupt
 ) -> None:
-    for osd, process in enumerate(making):
-        log = layout.output(cluster.name, f"osd.{osd}")
+    for osd, process in zip(osds, making, strict=True):
+        log = layout.output(osd.cluster, osd.name)
         interrupt.wait_until(
             lambda process=process: process.poll() is not None,
-            what=f"osd.{osd} of {cluster.name} to be made",
+            what=f"{osd.name} of {osd.cluster} to be made",
             where=log,
             timeout_seconds=120.0,
         )
         if process.returncode:
             interrupt.pause(0.0)
-            told = daemons.told_by(layout, daemons.Role(cluster.name, "osd", str(osd)))
+            told = daemons.told_by(layout, osd)
             said, next_step = daemons.explain(told) or (
                 daemons.last_words(told),
                 "read this file; the usual reason is a full disk or a file system without sparse files",
@@ -296,7 +309,7 @@ def _enter_osds(monitors: MonitorSession, cluster: SandboxCluster, options: Sand
     for osd, identity in enumerate(cluster.osd_uuids):
         if (given := monitors.command({"prefix": "osd new", "uuid": identity, "id": osd}).get("osdid")) != osd:
             raise SandboxError(f"Ceph gave number {given} to OSD {osd}", where=cluster.conf)
-        place = {"weight": round(size / (1 << 40), 5), "args": [f"host={cluster.name}", "root=default"]}
+        place = {"weight": round(size / (1 << 40), 5), "args": stretch.place_of(cluster, f"osd.{osd}")}
         monitors.command({"prefix": "osd crush add", "id": osd, **place})
         monitors.command({"prefix": "osd crush set-device-class", "class": "ssd", "ids": [f"osd.{osd}"]})
 
@@ -309,42 +322,3 @@ def _create_pool(monitors: MonitorSession, cluster: SandboxCluster, layout: Layo
         # One OSD can hold only one replica. `ceph status` shows the mute.
         monitors.command({"prefix": "health mute", "code": "POOL_NO_REDUNDANCY", "sticky": True})
     rbd(layout, cluster.name, "pool", "init", conf.POOL)
-
-
-def connect(layout: Layout, interrupt: Interrupt) -> None:
-    """Make `right` replay from `left`, start rbd-mirror and wait until it is connected.
-
-    Mirroring is enabled per image; the peer is one-way (rx-only): `right` receives, `left` runs no daemon.
-    """
-    for name in ("left", "right"):
-        rbd(layout, name, "mirror", "pool", "enable", conf.POOL, "image", "--site-name", name)
-    token = rbd(layout, "left", "mirror", "pool", "peer", "bootstrap", "create", conf.POOL).strip()
-    if not token:
-        raise SandboxError(
-            "the command printed no bootstrap token", where="rbd mirror pool peer bootstrap create (left)"
-        )
-    token_file = layout.cluster("right") / "bootstrap-token"
-    token_file.touch(mode=0o600)
-    try:
-        token_file.write_text(token + "\n", encoding="utf-8")
-        given = ["--direction", "rx-only", conf.POOL, str(token_file)]
-        rbd(layout, "right", "mirror", "pool", "peer", "bootstrap", "import", *given)
-    finally:
-        token_file.unlink()
-    prepare_work_directory(layout)
-    daemons.start(layout, daemons.MIRROR)
-    daemons.await_ready(layout, daemons.MIRROR, interrupt)
-
-
-def prepare_work_directory(layout: Layout) -> None:
-    """Make the folder in which rbd-mirror runs.
-
-    For each cluster the daemon reads `NAME.conf` in its working directory: `right.conf` is that of the local cluster,
-    `left.conf` contains only the paths of the log and the socket of that connection.
-    """
-    work = layout.mirror_work
-    work.mkdir(exist_ok=True)
-    link = work / "right.conf"
-    link.unlink(missing_ok=True)
-    link.symlink_to(layout.conf("right"))
-    (work / "left.conf").write_text(conf.render_peer(layout), encoding="utf-8")

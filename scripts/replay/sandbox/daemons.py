@@ -90,11 +90,18 @@ class Role:
     cluster: str
     type: str
     id: str
+    #: The site of a stretch cluster's daemon; another cluster has a site of its own, of the same name.
+    stretch_site: str = ""
 
     @property
     def name(self) -> str:
         """Ceph's name, for example `osd.0`."""
         return f"{self.type}.{self.id}"
+
+    @property
+    def site(self) -> str:
+        """The site in whose network it runs."""
+        return self.stretch_site or self.cluster
 
 
 MIRROR = Role("right", "rbd-mirror", "right")
@@ -102,6 +109,8 @@ MIRROR = Role("right", "rbd-mirror", "right")
 
 def roles(cluster: SandboxCluster) -> list[Role]:
     """Return the daemons of a cluster in the order in which they start."""
+    if cluster.sites:
+        return [Role(cluster.name, *name.split(".", 1), site) for name, site in cluster.sites.items()]
     return [
         Role(cluster.name, "mon", cluster.name),
         Role(cluster.name, "mgr", cluster.name),
@@ -121,6 +130,12 @@ def running(layout: Layout, role: Role) -> processes.Process | None:
     return process if processes.is_alive(process) else None
 
 
+def running_link(layout: Layout) -> processes.Process | None:
+    """Return the process that keeps the line between the sites, if it is alive."""
+    process = processes.read_pid_file(layout.link_file("pid"))
+    return process if processes.is_alive(process) else None
+
+
 def start(layout: Layout, role: Role) -> processes.Process:
     """Start a daemon unless it is already running, write its pid file and return its process."""
     if process := running(layout, role):
@@ -132,7 +147,7 @@ def start(layout: Layout, role: Role) -> processes.Process:
     else:
         argv += ["--cluster", role.cluster, "--id", role.id]
     process = processes.start(
-        layout.programs.command([*argv, "--conf", str(layout.conf(role.cluster))]),
+        layout.programs_at(role.site).command([*argv, "--conf", str(layout.conf(role.cluster))]),
         program=argv[0],
         output=layout.output(role.cluster, role.name),
         cwd=layout.cluster(role.cluster),
@@ -160,11 +175,11 @@ def answer(layout: Layout, role: Role, command: str) -> Any:
 
 
 def is_ready(layout: Layout, role: Role) -> bool:
-    """Return whether a daemon works: the monitor leads, the OSD is active, manager and rbd-mirror answer."""
+    """Return whether a daemon works: the monitor is in quorum, the OSD active, manager and rbd-mirror answer."""
     if role == MIRROR:
         return mirror_is_connected(layout)
     if role.type == "mon":
-        return (answer(layout, role, "mon_status") or {}).get("state") == "leader"
+        return (answer(layout, role, "mon_status") or {}).get("state") in ("leader", "peon")
     if role.type == "osd":
         return (answer(layout, role, "status") or {}).get("state") == "active"
     return answer(layout, role, "version") is not None
@@ -285,6 +300,8 @@ def absent_daemons(site: Site, *, clusters: tuple[str, ...] = ("left", "right"))
     except sandbox_record.SandboxError:
         return []  # it was removed meanwhile, which the error that brought us here says better
     found = []
+    if sandbox.link is not None and running_link(sandbox.layout) is None:
+        found.append("the line between the sites does not run")
     for role in all_roles(sandbox):
         if role.cluster not in clusters:
             continue

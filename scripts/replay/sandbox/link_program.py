@@ -1,6 +1,8 @@
 """The line between the two sites of a sandbox: two network namespaces, and what carries packets from one to the other.
 
-    python -I link_program.py --conf FILE      FILE is JSON: control, rtt_seconds, rate_bytes_per_second
+    python -I link_program.py --conf FILE            FILE is JSON: control, rtt_seconds, rate_bytes_per_second
+    python -I link_program.py --answer ADDRESS PORT        sends back what one client sends
+    python -I link_program.py --echo ADDRESS PORT TIMES    prints the seconds of each echo of one byte
 
 It makes the namespaces, and they last as long as it or a process in them does. Where the kernel has netem, a pair of
 virtual Ethernet devices joins them, and the kernel delays packets. Elsewhere each has a TUN device, and this program
@@ -260,11 +262,53 @@ def run_soon() -> None:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
 
 
+def answer(address: str, port: int) -> None:
+    """Send back what one client sends, until it closes the connection."""
+    with socket.create_server((address, port)) as server, server.accept()[0] as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while data := connection.recv(1):
+            connection.sendall(data)
+
+
+def echo(address: str, port: int, times: int) -> list[float]:
+    """Return how many seconds each echo of one byte takes. Waits ten seconds at most for the other end."""
+    deadline = time.monotonic() + 10.0
+    while True:
+        try:
+            connection = socket.create_connection((address, port), timeout=10.0)
+            break
+        except ConnectionRefusedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+    with connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        seconds = []
+        for _ in range(times):
+            began = time.perf_counter()
+            connection.sendall(b"?")
+            connection.recv(1)
+            seconds.append(time.perf_counter() - began)
+    return seconds
+
+
 def main() -> None:
-    """Make the line, and keep it until this process ends."""
+    """Do what the options ask for."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--conf", type=Path, required=True)
-    conf = json.loads(parser.parse_args().conf.read_text(encoding="utf-8"))
+    parser.add_argument("--conf", type=Path)
+    parser.add_argument("--answer", nargs=2)
+    parser.add_argument("--echo", nargs=3)
+    options = parser.parse_args()
+    if options.answer:
+        answer(options.answer[0], int(options.answer[1]))
+    elif options.echo:
+        print(json.dumps(echo(options.echo[0], *map(int, options.echo[1:]))))
+    else:
+        keep_line(json.loads(options.conf.read_text(encoding="utf-8")))
+
+
+def keep_line(conf: dict[str, Any]) -> None:
+    """Make the line, and keep it until this process ends."""
     asked = {"rtt_seconds": conf["rtt_seconds"], "rate_bytes_per_second": conf["rate_bytes_per_second"]}
     is_root = os.geteuid() == 0
     namespaces = Namespaces()

@@ -18,6 +18,8 @@ from replay.cluster.sandbox_record import SandboxError
 #: The longest time to enter a release, which takes a tenth of a second on a busy machine.
 BECOME_SECONDS = 60.0
 DAEMON_PROGRAMS = frozenset({"ceph-mon", "ceph-mgr", "ceph-osd", "rbd-mirror"})
+#: The program that keeps the line between the sites: a script, and the first one in its process' argv.
+LINK_PROGRAM = "link_program.py"
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,7 @@ def _wait_gone(processes: list[Process], timeout_seconds: float) -> list[Process
 
 
 def of_sandbox(directory: Path) -> Iterator[tuple[str, Process]]:
-    """Yield (program's name, process) of each Ceph daemon whose configuration file lies in `directory`.
+    """Yield (program's name, process) of each Ceph daemon, and of the line, whose configuration lies in `directory`.
 
     This also finds daemons without a pid file, whose starter was killed before it could write one.
     """
@@ -226,8 +228,24 @@ def of_sandbox(directory: Path) -> Iterator[tuple[str, Process]]:
             argv = (entry / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        name = Path(os.fsdecode(argv[0])).name
-        if name not in DAEMON_PROGRAMS or b"--conf" not in argv[:-1]:
+        names = [Path(os.fsdecode(word)).name for word in argv]
+        name = LINK_PROGRAM if LINK_PROGRAM in names[:3] else names[0]
+        if name not in DAEMON_PROGRAMS | {LINK_PROGRAM} or b"--conf" not in argv[:-1]:
             continue
         if argv[argv.index(b"--conf") + 1].startswith(prefix) and (process := identify(int(entry.name))):
             yield name, process
+
+
+# rbd-mirror first, so that it does not report a lost cluster; monitors last, so that all others can sign off.
+# The line comes after all, since daemons sign off over it.
+_STOP_ORDER = (
+    *(("rbd-mirror", 10.0), ("ceph-osd", 20.0), ("ceph-mgr", 5.0), ("ceph-mon", 10.0)),
+    (LINK_PROGRAM, 5.0),
+)
+
+
+def stop_all(folder: Path, keep: set[Process] | None = None) -> None:
+    """Stop every daemon whose configuration is in `folder`, in order, except those in `keep`."""
+    living = [(name, process) for name, process in of_sandbox(folder) if process not in (keep or set())]
+    for program, timeout_seconds in _STOP_ORDER:
+        stop([process for name, process in living if name == program], timeout_seconds=timeout_seconds)

@@ -40,6 +40,9 @@ PACKAGE_OF_PROGRAM = {
     "monmaptool": "ceph-base",
     "rbd-mirror": "rbd-mirror",
 }
+#: What a line between the sites needs besides, and Debian's packages of that.
+_OF_LINK = ("ip", "nsenter", "iperf3")
+_FURTHER_PACKAGES = {"ip": "iproute2", "nsenter": "util-linux", "iperf3": "iperf3", "crushtool": "ceph-base"}
 
 
 def check_programs(options: SandboxOptions) -> None:
@@ -49,6 +52,8 @@ def check_programs(options: SandboxOptions) -> None:
     """
     programs = Programs.of(options.release_number)
     needed = [name for name in PACKAGE_OF_PROGRAM if name != "rbd-mirror" or options.right_osds]
+    needed += ["crushtool"] if options.stretch else []
+    needed += _OF_LINK if options.link_rtt_seconds is not None else []
     if missing := [name for name in needed if programs.find(name) is None]:
         raise _missing(missing, programs)
     programs.check()
@@ -70,7 +75,7 @@ def _missing(names: list[str], programs: Programs) -> MissingProgramsError:
             where=programs.release.folder,
             next_step=f"remove this release, and get it from another source: {remove}",
         )
-    packages = sorted({PACKAGE_OF_PROGRAM.get(name, name) for name in names})
+    packages = sorted({{**PACKAGE_OF_PROGRAM, **_FURTHER_PACKAGES}[name] for name in names})
     return MissingProgramsError(
         f"not installed: {', '.join(names)}",
         where="sandbox",

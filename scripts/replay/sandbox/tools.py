@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import fcntl
 import os
+import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -150,7 +152,7 @@ def run(programs: Programs, argv: list[str], *, timeout_seconds: float = 60.0) -
 def rbd(layout: Layout, cluster: str, *args: str, timeout_seconds: float = 60.0) -> str:
     """Run `rbd` on a cluster as the sandbox's administrator."""
     argv = ["rbd", "--conf", str(layout.conf(cluster)), *args]
-    return run(layout.programs, argv, timeout_seconds=timeout_seconds)
+    return run(layout.programs_at(cluster), argv, timeout_seconds=timeout_seconds)
 
 
 @contextlib.contextmanager
@@ -160,10 +162,45 @@ def monitors_of(cluster: SandboxCluster, layout: Layout) -> Iterator[MonitorSess
     Starting two clusters needs dozens of commands. A command that fails is a SandboxError.
     """
     administrator = Cluster(
-        Path(cluster.conf), cluster.client, Path(cluster.keyring), cluster.name, programs=layout.programs
+        Path(cluster.conf),
+        cluster.client,
+        Path(cluster.keyring),
+        cluster.name,
+        programs=layout.programs_at(cluster.name),
     )
     with MonitorSession(administrator, connect_timeout_seconds=30.0) as session:
         try:
             yield session
         except CephCommandError as error:
             raise SandboxError(error.what, where=error.where, next_step=error.next_step) from error
+
+
+def in_parallel(jobs: list[Callable[[], None]], interrupt: Interrupt) -> None:
+    """Run the jobs at the same time. The first failure, or Ctrl-C, ends the others and is then raised."""
+    with concurrent.futures.ThreadPoolExecutor(max_workers=len(jobs)) as pool:
+        futures = [pool.submit(job) for job in jobs]
+        try:
+            concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_EXCEPTION)
+        except BaseException:
+            interrupt.set()
+            raise
+        if any(future.done() and future.exception() for future in futures):
+            interrupt.set()
+    failures = [error for future in futures if (error := future.exception())]
+    told = [error for error in failures if not isinstance(error, InterruptedStart)]
+    if failures:
+        raise (told or failures)[0]
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let clean-up finish: a second Ctrl-C would leave daemons behind. Only the main thread handles signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
