@@ -142,8 +142,8 @@ def render(
     is_left = name == "left"
     replicas = 4 if options.stretch else min(3, options.left_osds if is_left else options.right_osds)
     network = NETWORK_OF_LINK if layout.link else NETWORK_OF_HOST
-    # On a stretch cluster the network says which address a daemon has: it differs from site to site.
-    address = {} if options.stretch else {"public_addr": layout.address(name)}
+    # Where a cluster's daemons are on both sites, the network says which address each one has.
+    address = {} if options.stretch and layout.link else {"public_addr": layout.address(name)}
     folder, run = layout.cluster(name), layout.run
     sections: dict[str, dict[str, object]] = {
         "global": {
