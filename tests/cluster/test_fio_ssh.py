@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.errors import RefusedError, ReplayError
+from replay.cluster import fio_clients as fio_clients_module
 from replay.cluster.cluster import Cluster
 from replay.cluster.fio_clients import fio_clients, is_listening
 from replay.cluster.fio_ssh import OPTIONS, SERVE, RemoteServers, Versions, check_versions, spread, ssh_argv
 from replay.cluster.running import Background
-from replay.cluster.running import fio_clients as fio_clients_module
 from replay.cluster.site import missing
 from support.patience import patient, wait_until
 from support.programs import needs, processes
