@@ -130,7 +130,7 @@ def test_a_leftover_that_cannot_be_used_is_removed_with_the_reason(tmp_path, mon
     (folder / "left").mkdir()
     (folder / "left" / "block").write_text("old")
     made, said = [], []
-    monkeypatch.setattr(lifecycle.requirements, "ceph_version", lambda programs: "16.2.15")
+    monkeypatch.setattr(lifecycle.releases, "ceph_version", lambda programs: "16.2.15")
     monkeypatch.setattr(lifecycle, "_create", lambda folder, options, say: made.append(folder.exists()))
     up(folder, say=said.append)
     assert made == [False]
@@ -139,7 +139,7 @@ def test_a_leftover_that_cannot_be_used_is_removed_with_the_reason(tmp_path, mon
 
 def test_other_options_than_the_existing_ones_are_refused_by_name(tmp_path, monkeypatch):
     a_sandbox(tmp_path)
-    monkeypatch.setattr(lifecycle.requirements, "ceph_version", lambda programs: "16.2.15")
+    monkeypatch.setattr(lifecycle.releases, "ceph_version", lambda programs: "16.2.15")
     with pytest.raises(SandboxError, match="left_osds is 2, not 5"):
         up(tmp_path, left_osds=5)
 
