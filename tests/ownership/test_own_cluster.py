@@ -23,7 +23,7 @@ from replay.design.design import Image
 from replay.measure.bench import open_bench
 from replay.ownership import clean as clean_program
 from replay.ownership.clean import clean
-from replay.ownership.image_removal import Outcome
+from replay.ownership.image_removal import RemovalOutcome
 from replay.ownership.images import create_image, remove_images
 from replay.ownership.ledger import Ledger, unique_name
 from replay.ownership.locks import SlotLock
@@ -111,7 +111,7 @@ def _make_image(site: Site, ledger: Ledger, suffix: str, *, mirrored: str = "", 
     return name
 
 
-def _clean(site: Site) -> list[Outcome]:
+def _clean(site: Site) -> list[RemovalOutcome]:
     return clean(site, confirm=lambda _: True, say=lambda _: None)
 
 

@@ -22,7 +22,7 @@ from replay.cluster.sandbox_record import Layout, Link, Sandbox, SandboxError
 from replay.design.sandbox_options import SandboxOptions, parse_rate, parse_rtt, show_rate
 from replay.sandbox import daemons, link, link_program, processes
 from replay.sandbox.cli import main
-from replay.sandbox.link_program import Direction, NetemLine, TunLine, make_line, netem_words
+from replay.sandbox.link_program import NetemLine, OneWay, TunLine, make_line, netem_words
 from replay.sandbox.tools import Interrupt
 from support.patience import patient, wait_until
 
@@ -123,7 +123,7 @@ def test_a_kernel_without_it_leaves_the_packets_to_the_program(monkeypatch, refu
 
 
 def test_packets_arrive_after_half_the_round_trip_in_their_order():
-    direction = Direction(0.01, None)
+    direction = OneWay(0.01, None)
     for moment, packet in ((1.0, b"a"), (1.001, b"b")):
         direction.send(HEADER + packet, moment)
     assert direction.arrived(1.0099) == []
@@ -137,7 +137,7 @@ def test_packets_arrive_after_half_the_round_trip_in_their_order():
 
 
 def test_the_rate_spaces_packets_and_what_would_wait_too_long_is_dropped():
-    direction = Direction(0.0, 1000.0)
+    direction = OneWay(0.0, 1000.0)
     for _ in range(4):
         direction.send(HEADER + bytes(100), 0.0)
     assert direction.dropped_packets == 1, "the line is free again after 0.3 s, which is more than a buffer holds"

@@ -21,7 +21,7 @@ from replay.cluster.site import LOCAL_HOSTS
 from replay.tools.fio import server_argv
 
 
-class FioClients:
+class FioServers:
     """Running servers. `values` maps `server_N` and `job_N` to their values in the controller's argv."""
 
     def __init__(self, folder: Path, jobs: Sequence[str]) -> None:
@@ -59,7 +59,7 @@ def fio_clients(
     slot: Inherited | None = None,
     hosts: Sequence[str] = ("localhost",),
     say: Callable[[str], None] = print,
-) -> Iterator[FioClients]:
+) -> Iterator[FioServers]:
     """Yield clients that are ready to take their jobs. Afterwards end and reap them, and remove their files.
 
     `options` are the clients' Ceph options; `jobs` has the text of each client's job file. The `hosts` take jobs in
@@ -68,7 +68,7 @@ def fio_clients(
     """
     with tempfile.TemporaryDirectory(prefix="replay-fio-") as name, contextlib.ExitStack() as stack:
         folder = Path(name)
-        clients = FioClients(folder, jobs)
+        clients = FioServers(folder, jobs)
         remote = []
         for host, numbers in spread(len(jobs), hosts).items():
             sockets = {number: clients.socket_of(number) for number in numbers}

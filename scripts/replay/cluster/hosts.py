@@ -46,7 +46,7 @@ class OsdPlace:
 
 
 @dataclass(frozen=True)
-class Change:
+class CounterChange:
     """What a counter did between the first and the last scrape of a stretch of time."""
 
     seconds: float
@@ -219,7 +219,7 @@ def what_hosts_did(
     return {"hosts": hosts, "osds": osds} | ({"left_out": left_out} if left_out else {})
 
 
-def change_between(series: Series, begin: float, end: float) -> Change:
+def change_between(series: Series, begin: float, end: float) -> CounterChange:
     """Return what a counter did between its first and last scrape from `begin` to `end`.
 
     Raises LeftOutError if there are fewer than two, or if the counter went down.
@@ -229,7 +229,7 @@ def change_between(series: Series, begin: float, end: float) -> Change:
         raise LeftOutError(f"{len(inside)} scrape{'' if len(inside) == 1 else 's'} in {end - begin:.1f} s")
     if any(later[1] < earlier[1] for earlier, later in pairwise(inside)):
         raise LeftOutError("its counter started again")
-    return Change(inside[-1][0] - inside[0][0], inside[-1][1] - inside[0][1], len(inside))
+    return CounterChange(inside[-1][0] - inside[0][0], inside[-1][1] - inside[0][1], len(inside))
 
 
 def short_name(host: str) -> str:

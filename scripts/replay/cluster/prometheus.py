@@ -34,7 +34,7 @@ class PrometheusError(ReplayError):
     reason = "its answer was not understood"
 
 
-class NoAnswerError(PrometheusError):
+class SilentServerError(PrometheusError):
     """The server could not be reached, or refused to answer."""
 
     reason = "it did not answer"
@@ -101,14 +101,14 @@ class PrometheusClient:
         except urllib.error.HTTPError as error:
             said = _error_in(error.read(4096))
             hint = "check prometheus.user and password_file" if error.code in (401, 403) else "check its log"
-            raise NoAnswerError(
+            raise SilentServerError(
                 f"answered {error.code} to {query!r}{': ' + said if said else ''}",
                 where=self.source.url,
                 next_step=hint,
             ) from error
         except (OSError, ValueError) as error:
             reason = getattr(error, "reason", error)
-            raise NoAnswerError(
+            raise SilentServerError(
                 f"does not answer: {reason}",
                 where=self.source.url,
                 next_step="check that this machine can reach it, or remove prometheus from the site's file",

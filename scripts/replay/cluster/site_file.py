@@ -36,7 +36,7 @@ def load_site(name: str, *, check_files: bool = True) -> Site:
         raise ConfigurationError(
             f"name: {raw['name']!r} is not the file's name {path.stem!r}", where=document.where("name")
         )
-    reader = _Reader(document, check_files)
+    reader = _SiteReader(document, check_files)
     pools = Pools(**{role: _pool(entry) for role, entry in raw["pools"].items()})
     _check_pools(document, pools, frozenset(raw["allows"]))
     if "sandbox" in raw:
@@ -62,7 +62,7 @@ def load_site(name: str, *, check_files: bool = True) -> Site:
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _SiteReader:
     """Turns the file's paths into clusters."""
 
     document: Document

@@ -19,7 +19,7 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.site_file import fsid_in, load_site
 from replay.ownership.arguments import COMMAND
-from replay.ownership.image_removal import PATIENCE_SECONDS, Outcome
+from replay.ownership.image_removal import PATIENCE_SECONDS, RemovalOutcome
 from replay.ownership.ledger import Entry, Ledger
 from replay.ownership.locks import KIND, UNSERVED, ClusterLock, SlotLock
 from replay.ownership.lookout import Lookout
@@ -73,7 +73,7 @@ def clean(
     confirm: Callable[[int], bool],
     say: Callable[[str], None] = print,
     patience_seconds: float = PATIENCE_SECONDS,
-) -> list[Outcome]:
+) -> list[RemovalOutcome]:
     """Remove everything in the ledgers of the site's clusters that belongs to this site; return each outcome.
 
     `confirm` is called once with the number of things, after listing them; nothing is removed unless it returns True.
@@ -192,8 +192,8 @@ def _described(remover: Remover, entry: Entry) -> str:
     return " ".join(words)
 
 
-def _remove_all(work: list[tuple[Remover, list[Entry]]], say: Callable[[str], None]) -> list[Outcome]:
-    outcomes: list[Outcome] = []
+def _remove_all(work: list[tuple[Remover, list[Entry]]], say: Callable[[str], None]) -> list[RemovalOutcome]:
+    outcomes: list[RemovalOutcome] = []
     for remover, entries in work:
         for entry in entries:
             if (outcome := remover.remove(entry)) is not None:

@@ -32,7 +32,7 @@ DAEMON_SNAPSHOT = ".rbd-mirror."
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RemovalOutcome:
     """The outcome for an entry: `removed`, `absent` (it was gone, or never made) or `left`, with the reason."""
 
     entry: Entry
@@ -57,13 +57,13 @@ class ImageRemover:
     #: `OpenSite.waiting` makes waits that end with their cause if they become hopeless. Without it, they only tell.
     waiting: Callable[..., Waiting] | None = None
 
-    def _image(self, entry: Entry) -> Outcome:
+    def _image(self, entry: Entry) -> RemovalOutcome:
         info = self._info(entry)
         if info is None:
             return self._remains_of_image(entry)
         known = entry.facts.get("id")
         if known is not None and info["id"] != known:
-            return Outcome(
+            return RemovalOutcome(
                 entry, "left", f"this is not the image that Replay created: its id is {info['id']}, not {known}"
             )
         self._disable_mirroring(entry, info)
@@ -80,7 +80,7 @@ class ImageRemover:
                 while_running=removing.glance,
             )
             if done.returncode in (0, NOT_FOUND):
-                return Outcome(entry, "removed")
+                return RemovalOutcome(entry, "removed")
             if done.returncode == HAS_SNAPSHOTS and time.monotonic() <= deadline and self._daemon_snapshots(entry):
                 wait.pause(self.poll_seconds)
                 continue
@@ -94,7 +94,7 @@ class ImageRemover:
                     why = f"it is still open in {' and '.join(watchers)}"
                     group = group_of_header(self.session, entry, str(info["id"]))
                     next_step += f"; if nobody does, an administrator may have Ceph forget it: ceph pg repeer {group}"
-                return Outcome(entry, "left", why, next_step)
+                return RemovalOutcome(entry, "left", why, next_step)
             if not told:
                 names = " and ".join(watchers) or "a client that has just gone"
                 self.say(f"{entry.spec} is still open in {names}; waiting up to {self.patience_seconds:.0f} s")
@@ -155,15 +155,15 @@ class ImageRemover:
             _unless_gone(lambda words=remove: self.cluster.run("rbd", *words, timeout_seconds=120))
         return len(own) == len(listed)
 
-    def _remains_of_image(self, entry: Entry) -> Outcome:
+    def _remains_of_image(self, entry: Entry) -> RemovalOutcome:
         """Remove what an interrupted creation or removal left: an id or a directory entry."""
         self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=60)
         place = "/".join(part for part in (entry.pool, entry.namespace) if part)
         # None if the pool or namespace itself is gone.
         names = _unless_gone(lambda: self.cluster.json("rbd", "ls", place)) or []
         if entry.name in names:
-            return Outcome(entry, "left", "the image is listed but cannot be opened or removed")
-        return Outcome(entry, "absent")
+            return RemovalOutcome(entry, "left", "the image is listed but cannot be opened or removed")
+        return RemovalOutcome(entry, "absent")
 
     def _copy_remains(self, entry: Entry) -> str | None:
         if self.mirror is None:
@@ -178,12 +178,12 @@ class ImageRemover:
             return f"cannot look for its mirrored copy: {error.what}"
         return "its mirrored copy is in the second cluster's trash" if entry.name in trash else None
 
-    def _snapshot(self, entry: Entry) -> Outcome:
+    def _snapshot(self, entry: Entry) -> RemovalOutcome:
         image, _, snapshot = entry.name.partition("@")
         done = self.cluster.run("rbd", "snap", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=120)
         if done.returncode in (0, NOT_FOUND):
-            return Outcome(entry, "removed" if done.returncode == 0 else "absent")
-        return Outcome(entry, "left", f"snapshot {snapshot} of {image}: {done.stderr.strip().splitlines()[-1]}")
+            return RemovalOutcome(entry, "removed" if done.returncode == 0 else "absent")
+        return RemovalOutcome(entry, "left", f"snapshot {snapshot} of {image}: {done.stderr.strip().splitlines()[-1]}")
 
 
 def group_of_header(session: MonitorSession, entry: Entry, image_id: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from replay.design.design import CellSet, Image
 from replay.design.media import Write
-from replay.ownership.image_removal import PATIENCE_SECONDS, Outcome
+from replay.ownership.image_removal import PATIENCE_SECONDS, RemovalOutcome
 from replay.ownership.ledger import Entry, unique_name
 from replay.ownership.open_site import BlockImage, OpenSite
 from replay.ownership.removal import Remover, refuse_left
@@ -114,12 +114,12 @@ def remove_owned_leftovers(bench: OpenSite) -> int:
     return sum(one.status == "removed" for one in outcomes)
 
 
-def _remove(bench: OpenSite, chosen: Callable[[Entry], bool], patience_seconds: float) -> list[Outcome]:
+def _remove(bench: OpenSite, chosen: Callable[[Entry], bool], patience_seconds: float) -> list[RemovalOutcome]:
     """Remove the chosen entries of both clusters' ledgers; wait for copies last."""
     sides = [(bench.session, bench.ledger, bench.site.secondary)]
     if bench.secondary is not None and bench.secondary_ledger is not None:
         sides.append((bench.secondary, bench.secondary_ledger, bench.site.primary))
-    outcomes: list[Outcome] = []
+    outcomes: list[RemovalOutcome] = []
     with bench.costs.measure("prepare"):
         removers = []
         for session, ledger, mirror in sides:

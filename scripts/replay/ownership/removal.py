@@ -16,7 +16,7 @@ from replay.base.invocation import replay_command
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing, require
-from replay.ownership.image_removal import NOT_FOUND, ImageRemover, Outcome
+from replay.ownership.image_removal import NOT_FOUND, ImageRemover, RemovalOutcome
 from replay.ownership.ledger import Entry
 from replay.ownership.open_site import OpenSite
 from replay.ownership.this_machine import KINDS, remove_file, unmap, unmount
@@ -33,7 +33,7 @@ class Remover(ImageRemover):
     #: Entries whose image is gone, but whose mirrored copy may still exist.
     copies: list[tuple[Entry, str]] = field(default_factory=list)
 
-    def remove(self, entry: Entry) -> Outcome | None:
+    def remove(self, entry: Entry) -> RemovalOutcome | None:
         """Remove one entry; None if its mirrored copy is still to be awaited (`finish` returns the outcome)."""
         by_kind = {
             "image": self._image,
@@ -41,15 +41,15 @@ class Remover(ImageRemover):
             "snapshot": self._snapshot,
             "mirror_snapshot_schedule": self._schedule,
             **dict.fromkeys(SET_BACK, self._setting),
-            "io_cap": lambda one: Outcome(one, _gone(release(**one.details))),
-            "kernel_mapping": lambda one: Outcome(one, _gone(unmap(self.cluster, one.spec))),
-            "kernel_mount": lambda one: Outcome(one, _gone(unmount(one.details["folder"]))),
-            "file": lambda one: Outcome(one, *remove_file(one)),
+            "io_cap": lambda one: RemovalOutcome(one, _gone(release(**one.details))),
+            "kernel_mapping": lambda one: RemovalOutcome(one, _gone(unmap(self.cluster, one.spec))),
+            "kernel_mount": lambda one: RemovalOutcome(one, _gone(unmount(one.details["folder"]))),
+            "file": lambda one: RemovalOutcome(one, *remove_file(one)),
         }
         try:
             outcome = by_kind[entry.kind](entry)
         except ReplayError as error:
-            return Outcome(entry, "left", error.what, error.next_step)
+            return RemovalOutcome(entry, "left", error.what, error.next_step)
         if outcome.status == "left":
             return outcome
         if entry.kind == "image" and entry.details.get("mirrored"):
@@ -57,7 +57,7 @@ class Remover(ImageRemover):
             return None
         return self._closed(outcome)
 
-    def finish(self) -> list[Outcome]:
+    def finish(self) -> list[RemovalOutcome]:
         """Wait until mirroring has removed the copies of removed images; return their outcomes."""
         deadline = time.monotonic() + self.patience_seconds
         outcomes = []
@@ -69,10 +69,10 @@ class Remover(ImageRemover):
             for entry, status in left:
                 why = self._copy_remains(entry)
                 if why is None:
-                    outcomes.append(self._closed(Outcome(entry, status)))
+                    outcomes.append(self._closed(RemovalOutcome(entry, status)))
                 elif time.monotonic() > deadline or self.mirror is None:
                     hint = f"check it on the second cluster: rbd mirror image status {entry.spec}"
-                    outcomes.append(Outcome(entry, "left", why, hint))
+                    outcomes.append(RemovalOutcome(entry, "left", why, hint))
                 else:
                     still.append((entry, status, why))
             left = [(entry, status) for entry, status, _ in still]
@@ -81,7 +81,7 @@ class Remover(ImageRemover):
                     wait.pause(self.poll_seconds)
             except ReplayError as error:
                 return outcomes + [
-                    Outcome(entry, "left", f"{why}: {error.what}", error.next_step) for entry, _, why in still
+                    RemovalOutcome(entry, "left", f"{why}: {error.what}", error.next_step) for entry, _, why in still
                 ]
         return outcomes
 
@@ -96,11 +96,11 @@ class Remover(ImageRemover):
             return next((each["stats"]["stored"] for each in pools if found and each["id"] == found["pool_id"]), None)
         return None
 
-    def _closed(self, outcome: Outcome) -> Outcome:
+    def _closed(self, outcome: RemovalOutcome) -> RemovalOutcome:
         self.ledger.removed(outcome.entry.id)
         return outcome
 
-    def _schedule(self, entry: Entry) -> Outcome:
+    def _schedule(self, entry: Entry) -> RemovalOutcome:
         where = ["--pool", entry.pool, *(["--namespace", entry.namespace] if entry.namespace else [])]
         where += ["--image", entry.name] if entry.name else []
         interval = [entry.details["interval"]] if "interval" in entry.details else []
@@ -108,36 +108,36 @@ class Remover(ImageRemover):
             "rbd", "mirror", "snapshot", "schedule", "remove", *where, *interval, check=False, timeout_seconds=30
         )
         if done.returncode == 0:
-            return Outcome(entry, "removed")
+            return RemovalOutcome(entry, "removed")
         said = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
         if done.returncode == NOT_FOUND or "does not exist" in said[0]:
-            return Outcome(entry, "absent")
-        return Outcome(entry, "left", said[0])
+            return RemovalOutcome(entry, "absent")
+        return RemovalOutcome(entry, "left", said[0])
 
-    def _pool(self, entry: Entry) -> Outcome:
+    def _pool(self, entry: Entry) -> RemovalOutcome:
         pool = self._find_pool(entry)
         if pool is None:
             self._rules_of_pool(entry)
-            return Outcome(entry, "absent")
+            return RemovalOutcome(entry, "absent")
         name = pool["pool_name"]
         by_hand = f"an administrator may run: ceph osd pool delete {name} {name} --yes-i-really-really-mean-it"
         if lacking := missing(["pool_delete"], self.site):
-            return Outcome(entry, "left", lacking[0][1], by_hand)
+            return RemovalOutcome(entry, "left", lacking[0][1], by_hand)
         objects = self.cluster.run("rados", "--pool", name, "--all", "ls", timeout_seconds=120).stdout
         foreign = [line for line in objects.splitlines() if line.split("\t")[-1].startswith(_IMAGE_OBJECTS)]
         if foreign and (kept := [one.spec for one in self.ledger.owned() if _is_image_in(one, entry.pool)]):
-            return Outcome(entry, "left", f"{kept[0]} is still in it")
+            return RemovalOutcome(entry, "left", f"{kept[0]} is still in it")
         if foreign:
             why = f"it holds {len(foreign)} objects of images that Replay does not own, such as {foreign[0].strip()}"
-            return Outcome(entry, "left", why)
+            return RemovalOutcome(entry, "left", why)
         try:
             self.session.command(
                 {"prefix": "osd pool delete", "pool": name, "pool2": name, "yes_i_really_really_mean_it": True}
             )
         except CephCommandError as error:
-            return Outcome(entry, "left", error.what, by_hand)
+            return RemovalOutcome(entry, "left", error.what, by_hand)
         self._rules_of_pool(entry)
-        return Outcome(entry, "removed")
+        return RemovalOutcome(entry, "removed")
 
     def _find_pool(self, entry: Entry) -> dict[str, Any] | None:
         """Return the pool by its id, even if it was renamed; a pool without a confirmed id by its original name."""
@@ -153,8 +153,8 @@ class Remover(ImageRemover):
         if profile := entry.details.get("erasure_code_profile"):
             self.session.command({"prefix": "osd erasure-code-profile rm", "name": profile})
 
-    def _setting(self, entry: Entry) -> Outcome:
-        return Outcome(entry, _gone(SET_BACK[entry.kind](self.site, self.session, entry)))
+    def _setting(self, entry: Entry) -> RemovalOutcome:
+        return RemovalOutcome(entry, _gone(SET_BACK[entry.kind](self.site, self.session, entry)))
 
 
 def _is_image_in(entry: Entry, pool: str) -> bool:
@@ -234,7 +234,7 @@ def remove_all(
 
 
 def refuse_left(
-    site: Site, outcomes: Iterable[Outcome], what: str, where: Callable[[Entry], str], advice: str = ""
+    site: Site, outcomes: Iterable[RemovalOutcome], what: str, where: Callable[[Entry], str], advice: str = ""
 ) -> None:
     """Raise ReplayError if any entry is left: `what` says what could not be done, `where` names the first entry.
 

@@ -14,7 +14,7 @@ LEVELS = ("ok", "note", "warning", "skip", "refused")
 
 
 @dataclass(frozen=True)
-class Finding:
+class SiteFinding:
     """A fact about a site. `word` is the word of `requires` that a `skip` removes."""
 
     topic: str
@@ -35,7 +35,7 @@ class Finding:
 class Findings:
     """The facts so far, in the order they were found."""
 
-    items: list[Finding] = field(default_factory=list)
+    items: list[SiteFinding] = field(default_factory=list)
     #: The copies that the site's pools keep, three until they are known.
     copies: PoolCopies = field(default_factory=PoolCopies)
     #: The fsid of the cluster that is measured, if known.
@@ -53,7 +53,7 @@ class Findings:
         word: str | None = None,
     ) -> None:
         """Add one fact."""
-        self.items.append(Finding(topic, level, text, tuple(commands), word))
+        self.items.append(SiteFinding(topic, level, text, tuple(commands), word))
 
     @property
     def refused(self) -> bool:
@@ -64,7 +64,7 @@ class Findings:
         """Return word to reason for each capability that the live cluster lacks."""
         return {item.word: item.text for item in reversed(self.items) if item.level == "skip" and item.word}
 
-    def unsolved(self) -> list[Finding]:
+    def unsolved(self) -> list[SiteFinding]:
         """Return what keeps a run from starting and has no command that changes it."""
         return [item for item in self.items if item.level == "refused" and not item.commands]
 

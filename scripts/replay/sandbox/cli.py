@@ -37,7 +37,7 @@ class DaemonStatus:
 
 
 @dataclass
-class Report:
+class SandboxStatus:
     """Everything that `status` shows. `ok` if all daemons are ready, all PGs clean, mirroring and line connected."""
 
     directory: str
@@ -53,7 +53,7 @@ class Report:
         return asdict(self)
 
 
-def report(sandbox: Sandbox) -> Report:
+def report(sandbox: Sandbox) -> SandboxStatus:
     """Query every daemon and both clusters; never raises for a daemon that is down, and never waits long."""
     layout = sandbox.layout
     found = []
@@ -61,7 +61,7 @@ def report(sandbox: Sandbox) -> Report:
         process = daemons.running(layout, role)
         state = "stopped" if process is None else "ready" if daemons.is_ready(layout, role) else "not ready"
         found.append(DaemonStatus(role.cluster, role.name, process.pid if process else None, state))
-    result = Report(sandbox.directory, sandbox.ceph_version, found)
+    result = SandboxStatus(sandbox.directory, sandbox.ceph_version, found)
     ready = {(each.cluster, each.name) for each in found if each.state == "ready"}
     reachable = [c for c in sandbox.clusters.values() if any(on == c.name and "mon." in name for on, name in ready)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
@@ -113,7 +113,7 @@ def _mirroring(sandbox: Sandbox) -> str:
     return f"connected, left to right; daemon {daemon_health}, images {summary.get('image_health')}; {images}"
 
 
-def render(found: Report) -> str:
+def render(found: SandboxStatus) -> str:
     """Return the report as a table for people."""
     lines = [f"sandbox in {found.directory}, Ceph {found.ceph_version}", ""]
     rows = [(each.cluster, each.name, str(each.pid or "-"), each.state) for each in found.daemons]

@@ -51,7 +51,7 @@ _PR_SET_TIMERSLACK = 29
 _AT_ONCE = 64
 
 
-class Direction:
+class OneWay:
     """One direction of the line: when each packet arrives at the other end.
 
     The line sends one packet after the other (`rate_bytes_per_second`, None for no limit). Each then takes
@@ -202,7 +202,7 @@ class TunLine:
             self._ends[site] = self._open()
             for argv in address_commands(site):
                 namespaces.run(site, argv)
-        self._directions = {site: Direction(rtt_seconds / 2, rate_bytes_per_second) for site in SITES}
+        self._directions = {site: OneWay(rtt_seconds / 2, rate_bytes_per_second) for site in SITES}
 
     def change(self, rtt_seconds: float, rate_bytes_per_second: float | None) -> None:
         """Give the line another round trip and rate, for packets that are sent from now on."""

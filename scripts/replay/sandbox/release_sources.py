@@ -35,7 +35,7 @@ _NEEDLESS = ("share/doc", "share/man", "share/locale", "share/info", "share/lint
 _MERGED = 'for n in bin sbin lib lib64; do mkdir -p "$1/usr/$n" && ln -s "usr/$n" "$1/$n"; done'
 
 
-class Source(Protocol):
+class ReleaseSource(Protocol):
     """A source from which a release can be made."""
 
     @property
@@ -78,7 +78,7 @@ class Suite:
 
 
 @dataclass(frozen=True)
-class Image:
+class ContainerImage:
     """A container image, by podman or docker."""
 
     name: str
@@ -110,10 +110,10 @@ class Image:
             run_logged([engine, "rm", "--force", container], log, where=self.title)
 
 
-def source_of(number: int, image: str | None) -> Source:
+def source_of(number: int, image: str | None) -> ReleaseSource:
     """Return the source of a release. Raises ConfigurationError if Debian has no packages of it."""
     if image is not None:
-        return Image(image)
+        return ContainerImage(image)
     if number not in _SUITES:
         known = ", ".join(title_of(each) for each in _SUITES)
         raise ConfigurationError(

@@ -27,7 +27,7 @@ from replay.base.releases import (
 from replay.cluster import sandbox_record
 from replay.cluster.sandbox_record import SandboxError, default_directory
 from replay.design.sandbox_options import GIB, SandboxOptions, show_size
-from replay.sandbox.release_sources import Source, source_of, trim
+from replay.sandbox.release_sources import ReleaseSource, source_of, trim
 from replay.sandbox.tools import MissingProgramsError, NoSpaceError, locked
 
 PACKAGE_OF_PROGRAM = {
@@ -156,7 +156,7 @@ def ensure(number: int | None, say: Say, image: str | None = None) -> Release | 
         return found
 
 
-def _make(number: int, folder: Path, source: Source, say: Say) -> Release:
+def _make(number: int, folder: Path, source: ReleaseSource, say: Say) -> Release:
     needed = int(source.gibibytes * GIB)
     if (free := free_bytes(folder)) < needed:
         raise NoSpaceError(
@@ -190,7 +190,7 @@ def _make(number: int, folder: Path, source: Source, say: Say) -> Release:
     return made
 
 
-def _identified(number: int, root: Path, source: Source) -> Release:
+def _identified(number: int, root: Path, source: ReleaseSource) -> Release:
     """Return the release that was unpacked. Raises ReplayError if it cannot run, or is another release."""
     release = Release(number, "unknown", source.title, root)
     programs = Programs(release)
