@@ -260,19 +260,21 @@ def mirroring(site: Site) -> list[AdminCommand]:
         for spec in dict.fromkeys((data.name, data.spec))
         for cluster in (site.primary, second.cluster)
     ]
-    here, there = program("rbd", site.primary), program("rbd", second.cluster)
-    by_image = " && ".join(f"{rbd} mirror pool info {data.name} | grep -qx 'Mode: image'" for rbd in (here, there))
-    without = f"{there} mirror pool info {data.name} | grep -qx 'Peer Sites: none'"
+    first_rbd, second_rbd = program("rbd", site.primary), program("rbd", second.cluster)
+    by_image = " && ".join(
+        f"{rbd} mirror pool info {data.name} | grep -qx 'Mode: image'" for rbd in (first_rbd, second_rbd)
+    )
+    without = f"{second_rbd} mirror pool info {data.name} | grep -qx 'Peer Sites: none'"
     step = (
-        f"{here} mirror pool peer bootstrap create {data.name} |\n"
-        f"    {there} mirror pool peer bootstrap import --direction rx-only {data.name} -"
+        f"{first_rbd} mirror pool peer bootstrap create {data.name} |\n"
+        f"    {second_rbd} mirror pool peer bootstrap import --direction rx-only {data.name} -"
     )
     # The second cluster's daemon registers itself as a peer of the first, a moment later. The user
     # client.rbd-mirror-peer of the first cluster stays: every pool's peers share it.
     undo = [
         f'peer=$({rbd} mirror pool info {data.name} | sed -n "s/^UUID: //p") && '
         f'{{ [ -z "$peer" ] || {rbd} mirror pool peer remove {data.name} "$peer"; }}'
-        for rbd in (there, here)
+        for rbd in (second_rbd, first_rbd)
     ]
     return [*commands, AdminCommand(_block(f"{by_image} && {without}", [step]), _chain(undo))]
 

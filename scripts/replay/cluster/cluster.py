@@ -74,9 +74,9 @@ class Cluster:
                 next_step=f"check that the monitors named in {self.conf} can be reached",
             ) from error
         if check and done.returncode != 0:
-            said = (done.stderr or done.stdout).strip().splitlines()
+            printed = (done.stderr or done.stdout).strip().splitlines()
             raise CephCommandError(
-                f"exit status {done.returncode}: {said[-1] if said else 'nothing was printed'}",
+                f"exit status {done.returncode}: {printed[-1] if printed else 'nothing was printed'}",
                 where=shown,
                 exit_status_of_tool=done.returncode,
             )
@@ -93,8 +93,8 @@ class Cluster:
 
 def monitor_addresses(conf: Path) -> list[tuple[str, int]]:
     """Return host and port of the monitors that a ceph.conf names; none if it names none (they may be in the DNS)."""
-    found = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", conf.read_text(encoding="utf-8", errors="replace"), re.M)
-    text = found[1] if found else ""
+    named = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", conf.read_text(encoding="utf-8", errors="replace"), re.M)
+    text = named[1] if named else ""
     version_2 = re.findall(r"v2:(\[[^\]]+\]|[^:,\s\]]+):(\d+)", text)
     plain = [] if version_2 else re.findall(r"(?:v1:)?(\[[0-9a-fA-F:]+\]|[^:,;\s\[\]/]+)(?::(\d+))?(?:/\d+)?", text)
     return [(host.strip("[]"), int(port or MONITOR_PORT)) for host, port in version_2 or plain]

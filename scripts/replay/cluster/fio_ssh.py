@@ -140,12 +140,12 @@ def ask_versions(host: str, *, timeout_seconds: float = 20.0) -> Versions:
         raise ReplayError("the program ssh is not installed", where=where) from error
     except subprocess.TimeoutExpired as error:
         raise ReplayError(f"no answer within {timeout_seconds:g} s", where=where, next_step=next_step) from error
-    said = done.stdout.splitlines()
-    if done.returncode != 0 or len(said) < 2:
+    lines = done.stdout.splitlines()
+    if done.returncode != 0 or len(lines) < 2:
         complaint = done.stderr.strip().splitlines()
         why = complaint[-1][:200] if complaint else f"exit status {done.returncode}"
         raise ReplayError(why, where=where, next_step=next_step)
-    return Versions(said[0].strip(), short_version(said[1]))
+    return Versions(lines[0].strip(), short_version(lines[1]))
 
 
 def _ssh() -> list[str]:

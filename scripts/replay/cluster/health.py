@@ -152,9 +152,9 @@ def new_since(start: Verdict, now: Verdict) -> dict[str, str]:
 
     These are those that refuse a measurement and STOPPING_CODES, never UNRELATED_CODES.
     """
-    found = dict(now.refuse) | {code: text for code, text in now.harmless + now.unknown if code in STOPPING_CODES}
+    now_known = dict(now.refuse) | {code: text for code, text in now.harmless + now.unknown if code in STOPPING_CODES}
     before = {code for code, _ in start.refuse + start.harmless + start.unknown}
-    return {code: text for code, text in found.items() if code not in before}
+    return {code: text for code, text in now_known.items() if code not in before}
 
 
 def recovering(status: Mapping[str, Any]) -> bool:
@@ -171,8 +171,8 @@ def slow_operations(status: Mapping[str, Any]) -> int:
     count = 0
     for code in ("SLOW_OPS", "REQUEST_SLOW", "REQUEST_STUCK"):
         if check := status.get("health", {}).get("checks", {}).get(code):
-            found = re.match(r"\s*(\d+)", check.get("summary", {}).get("message", ""))
-            count += int(found[1]) if found else 1
+            counted = re.match(r"\s*(\d+)", check.get("summary", {}).get("message", ""))
+            count += int(counted[1]) if counted else 1
     return count
 
 

@@ -88,8 +88,8 @@ class HostSampler:
     def clock_ahead_seconds(self) -> float:
         """Return how far the server's clock is ahead of this machine's, to half the time of an answer."""
         asked = self.clock()
-        told = self.client.now()
-        return told - (asked + self.clock()) / 2
+        server_clock = self.client.now()
+        return server_clock - (asked + self.clock()) / 2
 
     def between(self, begin: float, end: float) -> dict[str, Any]:
         """Return what happened between two moments of this machine's clock (seconds since 1970), for a sidecar.
@@ -135,14 +135,16 @@ class HostSampler:
 def osd_places(metadata: Iterable[Series], disks: Iterable[Series], unames: Iterable[Series]) -> dict[str, OsdPlace]:
     """Return each OSD's place from three kinds of series. Raises PrometheusError if there is none, or more than one."""
     instances: dict[str, str] = {}
-    for one in unames:
-        instances[short_name(one.labels.get("nodename", ""))] = one.labels.get("instance", "")
+    for series in unames:
+        instances[short_name(series.labels.get("nodename", ""))] = series.labels.get("instance", "")
     device_of: dict[str, set[str]] = {}
-    for one in disks:
-        device_of.setdefault(one.labels.get("ceph_daemon", ""), set()).add(one.labels.get("device", ""))
+    for series in disks:
+        device_of.setdefault(series.labels.get("ceph_daemon", ""), set()).add(series.labels.get("device", ""))
     hosts_of: dict[str, set[str]] = {}
-    for one in metadata:
-        hosts_of.setdefault(one.labels.get("ceph_daemon", ""), set()).add(short_name(one.labels.get("hostname", "")))
+    for series in metadata:
+        hosts_of.setdefault(series.labels.get("ceph_daemon", ""), set()).add(
+            short_name(series.labels.get("hostname", ""))
+        )
     places = {}
     for osd in sorted(hosts_of, key=_osd_order):
         hosts, devices = hosts_of[osd], device_of.get(osd, set())
@@ -165,12 +167,12 @@ def osd_places(metadata: Iterable[Series], disks: Iterable[Series], unames: Iter
 
 def osd_cpu(series: Iterable[Series], label: str, pattern: str) -> dict[str, list[Series]]:
     """Return an exporter's CPU seconds by OSD, without series of other programs, whose label does not match."""
-    found: dict[str, list[Series]] = {}
-    for one in series:
-        match = re.search(pattern, one.labels.get(label, ""))
+    by_osd: dict[str, list[Series]] = {}
+    for each in series:
+        match = re.search(pattern, each.labels.get(label, ""))
         if match and match[1] and match[1].isdecimal():
-            found.setdefault(f"osd.{int(match[1])}", []).append(one)
-    return found
+            by_osd.setdefault(f"osd.{int(match[1])}", []).append(each)
+    return by_osd
 
 
 def what_hosts_did(
@@ -240,12 +242,12 @@ def short_name(host: str) -> str:
 def _cpu_record(series: Sequence[Series], begin: float, end: float) -> dict[str, Any]:
     if not series:
         raise LeftOutError("node_exporter does not report its CPUs")
-    changes = [change_between(one, begin, end) for one in series]
+    changes = [change_between(mode, begin, end) for mode in series]
     return {
-        "seconds": round(fmean(one.seconds for one in changes), 3),
-        "scrapes": min(one.scrapes for one in changes),
-        "cpus": len({one.labels.get("cpu") for one in series}),
-        "cpu_idle_seconds": round(sum(one.value for one in changes), 4),
+        "seconds": round(fmean(change.seconds for change in changes), 3),
+        "scrapes": min(change.scrapes for change in changes),
+        "cpus": len({mode.labels.get("cpu") for mode in series}),
+        "cpu_idle_seconds": round(sum(change.value for change in changes), 4),
     }
 
 

@@ -182,10 +182,10 @@ class MirrorDaemon:
 def _image_replayers(status: Any) -> list[dict[str, Any]]:
     """Return every image replayer in the daemon's status, whose shape differs by release."""
     if isinstance(status, dict):
-        found = list(status.get("image_replayers", []))
-        return found + [one for value in status.values() for one in _image_replayers(value)]
+        replayers = list(status.get("image_replayers", []))
+        return replayers + [replayer for value in status.values() for replayer in _image_replayers(value)]
     if isinstance(status, list):
-        return [one for value in status for one in _image_replayers(value)]
+        return [replayer for value in status for replayer in _image_replayers(value)]
     return []
 
 
@@ -221,12 +221,12 @@ NOT_BEGUN: Position = (0, -1)
 
 def positions_in(status: Mapping[str, Any]) -> tuple[Position, list[Position]]:
     """Return the position of the image's own client, and of each mirroring peer, from `rbd journal status`."""
-    found: dict[str, Position] = {}
+    positions: dict[str, Position] = {}
     for client in status["registered_clients"]:
         places = client["commit_position"]["object_positions"]
-        found[client["id"]] = max(((one["tag_tid"], one["entry_tid"]) for one in places), default=NOT_BEGUN)
-    own = found.pop("", NOT_BEGUN)
-    return own, list(found.values())
+        positions[client["id"]] = max(((place["tag_tid"], place["entry_tid"]) for place in places), default=NOT_BEGUN)
+    own = positions.pop("", NOT_BEGUN)
+    return own, list(positions.values())
 
 
 def read_positions(cluster: Cluster, spec: str) -> tuple[Position, list[Position]]:
@@ -264,18 +264,18 @@ def judge_daemons(status: Mapping[str, Any]) -> MirrorHealth | None:
     daemons = status.get("daemons", ())
     if not daemons:
         return None
-    leading = [one for one in daemons if one.get("leader")]
-    complaints = sorted({said for one in leading or daemons for said in one.get("callouts", ())})
-    said = f": {'; '.join(complaints)}" if complaints else ""
+    leading = [daemon for daemon in daemons if daemon.get("leader")]
+    complaints = sorted({complaint for daemon in leading or daemons for complaint in daemon.get("callouts", ())})
+    because = f": {'; '.join(complaints)}" if complaints else ""
     if not leading:
         return MirrorHealth(
-            "broken", f"{len(daemons)} rbd-mirror daemon(s) are registered, but none leads the pool{said}"
+            "broken", f"{len(daemons)} rbd-mirror daemon(s) are registered, but none leads the pool{because}"
         )
     health = leading[0].get("health", "UNKNOWN")
     if health in _GOOD:
         return MirrorHealth("ok", f"rbd-mirror replays the pool{_image_states(status)}")
     level = "warning" if health in _PASSING else "broken"
-    return MirrorHealth(level, f"rbd-mirror leads the pool, and its health is {health}{said}{_image_states(status)}")
+    return MirrorHealth(level, f"rbd-mirror leads the pool, and its health is {health}{because}{_image_states(status)}")
 
 
 def _image_states(status: Mapping[str, Any]) -> str:

@@ -45,20 +45,20 @@ class Places:
         if (epoch := status["osdmap"]["epoch"]) != self._epoch:
             self._epoch, self._wanted = epoch, {}
         answer = self._session.command({"prefix": "pg dump", "dumpcontents": ["pgs_brief"]})
-        found = []
+        reasons = []
         for group in answer["pg_stats"]:
             name, state = group["pgid"], group["state"]
             if not set(state.split("+")) >= {"active", "clean"} or "remapped" in state:
-                found.append(f"{name} is {state}")
+                reasons.append(f"{name} is {state}")
                 continue
             wanted = self._place_of(name)
             if wanted is None:
-                found.append(f"{name} is still listed, and its pool is gone")
+                reasons.append(f"{name} is still listed, and its pool is gone")
             elif not (group["acting"] == group["up"] == wanted["acting"] == wanted["up"]):
-                found.append(f"{name} moves from {group['acting']} to {wanted['up']}")
-        if not found:
-            found += [f"{code}: {message}" for code, message in health.classify(status).refuse]
-        return found
+                reasons.append(f"{name} moves from {group['acting']} to {wanted['up']}")
+        if not reasons:
+            reasons += [f"{code}: {message}" for code, message in health.classify(status).refuse]
+        return reasons
 
     def _place_of(self, group: str) -> dict[str, Any] | None:
         """Return where the monitors want a group, None if its pool has been removed."""
@@ -151,12 +151,12 @@ def objects_known(session: MonitorSession, pool: str) -> int:
 
 def throttles(session: MonitorSession, osd: int) -> dict[str, int]:
     """Return the current limits of an OSD's throttles of clients' messages: `bytes` and `messages`."""
-    found: dict[str, Any] = {}
+    limits: dict[str, Any] = {}
     for name in ("bytes", "messages"):
         logger = f"throttle-osd_client_{name}"
         answer = session.command({"prefix": "perf dump", "logger": logger}, target=f"osd.{osd}")
-        found[name] = int(answer[logger]["max"])
-    return found
+        limits[name] = int(answer[logger]["max"])
+    return limits
 
 
 #: After this time in a state, Ceph itself calls a group stuck (`mon_pg_stuck_threshold`).
@@ -189,20 +189,20 @@ def stuck_groups(session: MonitorSession, seconds: int = STUCK_SECONDS) -> list[
     A group that the manager does not know yet is left out: nobody knows since when. A cluster with one is not fit
     because of its state.
     """
-    found = []
+    stuck = []
     for way in WAYS:
         answer = session.command({"prefix": "pg dump_stuck", "stuckops": [way], "threshold": seconds})
         rows = answer.get("stuck_pg_stats", ())
-        names = tuple(sorted(one["pgid"] for one in rows if one.get("state") not in _UNHEARD))
+        names = tuple(sorted(row["pgid"] for row in rows if row.get("state") not in _UNHEARD))
         if names:
-            found.append(Stuck(way, seconds, names))
-    return found
+            stuck.append(Stuck(way, seconds, names))
+    return stuck
 
 
 def stuck_sentence(session: MonitorSession, seconds: int = STUCK_SECONDS) -> str:
     """Return what is stuck in one line, "" if nothing is. The line also says if this user may not ask."""
     try:
-        return "; ".join(one.sentence() for one in stuck_groups(session, seconds))
+        return "; ".join(stuck.sentence() for stuck in stuck_groups(session, seconds))
     except CephCommandError as error:
         return f"which placement groups are stuck cannot be seen as {session.cluster.client}: {error.what}"
 
@@ -222,15 +222,15 @@ def groups_at(
     The pools are asked only if the cluster's `status`, which is cheap, reports such a group at all.
     """
     wanted = tuple(states)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     status = session.status() if status is None else status
-    if not any(set(wanted) & words(one["state_name"]) for one in states_in(status)):
-        return found
+    if not any(set(wanted) & words(state["state_name"]) for state in states_in(status)):
+        return counts
     for pool in pools:
         answer = session.command({"prefix": "pg ls-by-pool", "poolstr": pool, "states": list(wanted)})
         # Where no group is in one of the states, the list itself is missing.
-        found.update(one["state"] for one in answer.get("pg_stats", ()) if set(wanted) & words(one["state"]))
-    return found
+        counts.update(group["state"] for group in answer.get("pg_stats", ()) if set(wanted) & words(group["state"]))
+    return counts
 
 
 def states_in(status: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:

@@ -180,7 +180,7 @@ def run_together(
     with ThreadPoolExecutor(max_workers=len(commands)) as pool:
         running = [pool.submit(run, number) for number, _ in enumerate(commands)]
         try:
-            return [one.result() for one in running]
+            return [future.result() for future in running]
         except BaseException:
             stop.set()
             raise

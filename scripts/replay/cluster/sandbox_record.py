@@ -345,8 +345,8 @@ def owner_of(fsid: str, directory: Path | str | None = None) -> Sandbox | None:
         folders = [default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))]
     for folder in folders:
         try:
-            if fsid in (found := load(folder)).fsids:
-                return found
+            if fsid in (sandbox := load(folder)).fsids:
+                return sandbox
         except SandboxError:
             continue
     return None

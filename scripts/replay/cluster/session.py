@@ -188,12 +188,12 @@ class MonitorSession:
         return fast_json.loads(line)
 
     def _died(self, why: str = "") -> _ServerDiedError:
-        said = ""
+        printed = ""
         if self._said is not None:
             self._said.seek(0)
-            said = self._said.read().decode(errors="replace").strip()
+            printed = self._said.read().decode(errors="replace").strip()
         self._stop()
-        return _ServerDiedError(why or (said.splitlines()[-1] if said else "nothing was printed"))
+        return _ServerDiedError(why or (printed.splitlines()[-1] if printed else "nothing was printed"))
 
     def _stop(self) -> None:
         child, self._child, self._buffer = self._child, None, b""
@@ -258,24 +258,24 @@ def versions(session: MonitorSession, program: str, secondary: MonitorSession | 
     from a release instead of the host.
     """
     programs = session.cluster.programs
-    found: dict[str, Any] = {
+    known: dict[str, Any] = {
         "tool": program_version(program, programs),
         "librbd": short_version(program_version("rbd", programs)),
         **_daemons(session),
     }
     if secondary is not None:
-        found[SECOND_SITE] = _daemons(secondary)
+        known[SECOND_SITE] = _daemons(secondary)
     if programs.release is not None:
-        found["client_release"] = programs.release.number
-    return found
+        known["client_release"] = programs.release.number
+    return known
 
 
 def _daemons(session: MonitorSession) -> dict[str, list[str] | None]:
     try:
-        said = session.command({"prefix": "versions"})
+        answer = session.command({"prefix": "versions"})
     except CephCommandError:
         return dict.fromkeys(DAEMONS)
     return {
-        kind: sorted(filter(None, {short_version(text) for text in said.get(kind.replace("_", "-"), {})}))
+        kind: sorted(filter(None, {short_version(text) for text in answer.get(kind.replace("_", "-"), {})}))
         for kind in DAEMONS
     }

@@ -233,7 +233,7 @@ def _of_sandbox(
 def fsid_in(conf: Path) -> str | None:
     """Return the fsid that a ceph.conf names, in lower case, None if it names none or cannot be read."""
     try:
-        found = re.search(r"^\s*fsid\s*=\s*([0-9a-fA-F-]{36})", conf.read_text(encoding="utf-8"), re.MULTILINE)
+        fsid = re.search(r"^\s*fsid\s*=\s*([0-9a-fA-F-]{36})", conf.read_text(encoding="utf-8"), re.MULTILINE)
     except (OSError, UnicodeDecodeError):
         return None
-    return found[1].lower() if found else None
+    return fsid[1].lower() if fsid else None

@@ -58,13 +58,13 @@ def _rows(site: Site, cluster: Cluster, data_set: str | None) -> Iterator[tuple[
             where=cluster.conf,
             next_step="add the line `fsid = …`, as `ceph fsid` prints it",
         )
-    for one in Ledger(fsid).history():
-        entry = one.entry
+    for past in Ledger(fsid).history():
+        entry = past.entry
         if entry.site != site.name or data_set not in (None, entry.data_set):
             continue
         name = entry.details.get("final_name", entry.spec)
-        times = (entry.intended_at, one.confirmed_at, one.removed_at)
-        yield (fsid, entry.kind, name, entry.data_set, *times, _STATES[entry.confirmed, bool(one.removed_at)])
+        times = (entry.intended_at, past.confirmed_at, past.removed_at)
+        yield (fsid, entry.kind, name, entry.data_set, *times, _STATES[entry.confirmed, bool(past.removed_at)])
 
 
 def clean(

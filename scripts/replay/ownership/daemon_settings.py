@@ -46,18 +46,18 @@ class OsdSettings:
     def osds(self) -> list[Osd]:
         """Return the OSDs that hold data, by number."""
         nodes = self.bench.session.command({"prefix": "osd tree"})["nodes"]
-        found = [
+        osds = [
             Osd(
-                int(one["id"]),
-                one["name"],
-                float(one["crush_weight"]),
-                float(one["primary_affinity"]),
-                one.get("device_class") or None,
+                int(osd["id"]),
+                osd["name"],
+                float(osd["crush_weight"]),
+                float(osd["primary_affinity"]),
+                osd.get("device_class") or None,
             )
-            for one in nodes
-            if one["type"] == "osd" and float(one["crush_weight"]) > 0
+            for osd in nodes
+            if osd["type"] == "osd" and float(osd["crush_weight"]) > 0
         ]
-        return sorted(found, key=lambda one: one.number)
+        return sorted(osds, key=lambda osd: osd.number)
 
     def set_weight(self, osd: Osd, weight: float) -> bool:
         """Set an OSD's CRUSH weight; return whether it had to change. Raises RefusedError on a foreign cluster."""
@@ -119,18 +119,23 @@ class OsdSettings:
 
     def lift_caps(self) -> int:
         """Free the OSDs' processes from their caps; return how many caps there were."""
-        return self._restore(lambda one: one.kind == "io_cap")
+        return self._restore(lambda setting: setting.kind == "io_cap")
 
     def restore_config(self, who: str, name: str) -> bool:
         """Set an option back to its value before this run; return whether there was anything to set back."""
-        return self._restore(lambda one: one.kind == "config" and one.name == name and one.details["who"] == who) > 0
+        return (
+            self._restore(
+                lambda setting: setting.kind == "config" and setting.name == name and setting.details["who"] == who
+            )
+            > 0
+        )
 
     def restore(self) -> int:
         """Set back every setting in this site's ledger, newest first; return how many there were.
 
         Raises ReplayError naming one that could not be restored: it stays in the ledger for `replay clean`.
         """
-        return self._restore(lambda one: True)
+        return self._restore(lambda setting: True)
 
     def _configured(self, who: str, name: str) -> str | None:
         """Return the value for exactly `who` in the monitors' configuration, None if there is none."""
@@ -142,8 +147,8 @@ class OsdSettings:
     def _change(self, word: str, kind: str, name: str, details: dict[str, Any], command: dict[str, Any]) -> None:
         bench = self.bench
         require(bench.site, word, bench.session.fsid())
-        mine = [one for one in self._owned() if one.kind == kind and one.name == name]
-        if not any(one.details.get("who") == details.get("who") for one in mine):
+        mine = [setting for setting in self._owned() if setting.kind == kind and setting.name == name]
+        if not any(setting.details.get("who") == details.get("who") for setting in mine):
             entry = bench.ledger.intend(
                 kind, "", "", name, site=bench.site.name, data_set=bench.data_set, details=details
             )
@@ -153,10 +158,14 @@ class OsdSettings:
             bench.session.command(command)
 
     def _owned(self) -> list[Entry]:
-        return [one for one in self.bench.ledger.owned() if one.kind in SETTINGS and one.site == self.bench.site.name]
+        return [
+            entry
+            for entry in self.bench.ledger.owned()
+            if entry.kind in SETTINGS and entry.site == self.bench.site.name
+        ]
 
     def _restore(self, chosen: Callable[[Entry], bool]) -> int:
-        entries = [one for one in reversed(self._owned()) if chosen(one)]
+        entries = [setting for setting in reversed(self._owned()) if chosen(setting)]
         what = "setting(s) could not be restored"
         return remove_all(self.bench, entries, what, lambda entry: f"{entry.kind} {entry.name}")
 

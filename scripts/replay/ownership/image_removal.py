@@ -71,7 +71,7 @@ class ImageRemover:
         deadline, forget_at = began + self.patience_seconds, began + self.forget_after_seconds
         wait = self._wait(f"{entry.spec} to have no more watchers or snapshots")
         removing = self._wait(f"{entry.spec} to be removed", REMOVED_WITHIN_SECONDS)
-        told = False
+        is_said = False
         while True:
             done = self.cluster.run(
                 *("rbd", "rm", "--no-progress", entry.spec),
@@ -85,7 +85,7 @@ class ImageRemover:
                 wait.pause(self.poll_seconds)
                 continue
             busy, over = done.returncode == BUSY, time.monotonic() > deadline
-            watchers = self._watchers(entry) if busy and (over or not told) else []
+            watchers = self._watchers(entry) if busy and (over or not is_said) else []
             if over or not busy:
                 lines = [line for line in done.stderr.splitlines() if line.strip()]
                 why = lines[-1].removeprefix("rbd: ") if lines else f"rbd rm ended with status {done.returncode}"
@@ -95,10 +95,10 @@ class ImageRemover:
                     group = group_of_header(self.session, entry, str(info["id"]))
                     next_step += f"; if nobody does, an administrator may have Ceph forget it: ceph pg repeer {group}"
                 return RemovalOutcome(entry, "left", why, next_step)
-            if not told:
+            if not is_said:
                 names = " and ".join(watchers) or "a client that has just gone"
                 self.say(f"{entry.spec} is still open in {names}; waiting up to {self.patience_seconds:.0f} s")
-                told = True
+                is_said = True
             elif time.monotonic() > forget_at and self._made_its_pool(entry):
                 forget_at = deadline
                 group = group_of_header(self.session, entry, str(info["id"]))
@@ -120,12 +120,12 @@ class ImageRemover:
         """Return whether the image's pool is Replay's own: that of a sandbox, or one in the ledger."""
         if self.site.sandbox is not None:
             return True
-        return any(one.kind == "pool" and one.pool == entry.pool for one in self.ledger.owned())
+        return any(owned.kind == "pool" and owned.pool == entry.pool for owned in self.ledger.owned())
 
     def _watchers(self, entry: Entry) -> list[str]:
         """Return the clients that have an image open, as `client.4711 at 10.0.0.7:0/123`."""
         status = _unless_gone(lambda: self.cluster.json("rbd", "status", entry.spec)) or {}
-        return [f"client.{one['client']} at {one['address']}" for one in status.get("watchers", [])]
+        return [f"client.{watcher['client']} at {watcher['address']}" for watcher in status.get("watchers", [])]
 
     def _disable_mirroring(self, entry: Entry, info: dict[str, Any] | None) -> None:
         """Disable an image's mirroring; try again if something that it listed was gone when it was to be removed.
@@ -173,7 +173,7 @@ class ImageRemover:
                 return "its mirrored copy is still on the second cluster"
             # The mirror daemon moves a copy to the trash first, and empties that a moment later.
             place = "/".join(part for part in (entry.pool, entry.namespace) if part)
-            trash = {one["name"] for one in self.mirror.json("rbd", "trash", "ls", "--all", place)}
+            trash = {image["name"] for image in self.mirror.json("rbd", "trash", "ls", "--all", place)}
         except CephCommandError as error:
             return f"cannot look for its mirrored copy: {error.what}"
         return "its mirrored copy is in the second cluster's trash" if entry.name in trash else None

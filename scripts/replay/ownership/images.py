@@ -61,8 +61,8 @@ def create_image(
         (fill_with or fill_image)(bench, made)
         for feature in late:
             journal = journal_pool or (pools.journal.name if pools.journal is not None else None)
-            there = ["--journal-pool", journal] if journal is not None else []
-            cluster.run("rbd", "feature", "enable", *there, made.spec, feature, while_running=look)
+            place = ["--journal-pool", journal] if journal is not None else []
+            cluster.run("rbd", "feature", "enable", *place, made.spec, feature, while_running=look)
         if image.mirroring:
             cluster.run("rbd", "mirror", "image", "enable", made.spec, image.mirroring, while_running=look)
     return made
@@ -108,10 +108,10 @@ def remove_owned_leftovers(bench: OpenSite) -> int:
     Returns how many were removed; says which could not be.
     """
     outcomes = _remove(bench, lambda entry: entry.kind == "image" and entry.site == bench.site.name, 120.0)
-    for one in outcomes:
-        if one.status == "left":
-            bench.say(f"{one.entry.spec} was not removed: {one.why}")
-    return sum(one.status == "removed" for one in outcomes)
+    for outcome in outcomes:
+        if outcome.status == "left":
+            bench.say(f"{outcome.entry.spec} was not removed: {outcome.why}")
+    return sum(outcome.status == "removed" for outcome in outcomes)
 
 
 def _remove(bench: OpenSite, chosen: Callable[[Entry], bool], patience_seconds: float) -> list[RemovalOutcome]:
@@ -157,12 +157,12 @@ def create_images(
     `create_image`. Raises CephCommandError if a command fails; everything created by then is in the ledger.
     """
     wanted: dict[str, tuple[Image, int]] = {}
-    for cell in (cell for one in sets for cell in one.cells):
+    for cell in (cell for cell_set in sets for cell in cell_set.cells):
         name, count = cell.variant.image_name, int(cell.levels[factor])
         wanted[name] = (cell.variant.image, max(count, wanted[name][1] if name in wanted else 0))
     for name, (image, count) in wanted.items():
         made = images.setdefault(name, [])
         for number in range(len(made) + 1, count + 1):
             bench.say(f"image {number} of {count} for {name}: create and fill")
-            one = f"{name}-{number}"
-            made.append(create(one, image, name) if create else create_image(bench, one, image))
+            suffix = f"{name}-{number}"
+            made.append(create(suffix, image, name) if create else create_image(bench, suffix, image))

@@ -126,7 +126,7 @@ class Ledger:
 
     def owned(self) -> list[Entry]:
         """Return what is not recorded as removed, oldest first. Raises EvidenceError for an invalid line."""
-        return [one.entry for one in self.history() if not one.removed_at]
+        return [past.entry for past in self.history() if not past.removed_at]
 
     def history(self) -> list[Past]:
         """Return everything that was ever entered, oldest first. Raises EvidenceError for an invalid line."""

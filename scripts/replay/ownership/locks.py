@@ -238,7 +238,7 @@ class ClusterLock:
 
     def _pool_exists(self) -> bool:
         pools = self.session.command({"prefix": "osd lspools"})
-        return self.site.pools.data.name in {one["poolname"] for one in pools}
+        return self.site.pools.data.name in {pool["poolname"] for pool in pools}
 
     def _try(self, *, renew: bool) -> int:
         """Lock or renew; return 0, or the errno of a refusal that means something."""
@@ -278,8 +278,8 @@ class ClusterLock:
 
     def _entry(self) -> str | None:
         pool = self.site.pools.data
-        found = self.ledger.find(KIND, pool.name, pool.namespace, LOCK_OBJECT)
-        return found.id if found else None
+        entry = self.ledger.find(KIND, pool.name, pool.namespace, LOCK_OBJECT)
+        return entry.id if entry else None
 
     def _enter(self) -> None:
         if self._entry() is None:

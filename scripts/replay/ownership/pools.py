@@ -37,12 +37,12 @@ def ensure_pools(
 
     Raises RefusedError if a pool is missing that Replay may not make, or if the new pools do not become clean.
     """
-    there = {pool["poolname"] for pool in session.command({"prefix": "osd lspools"})}
+    existing = {pool["poolname"] for pool in session.command({"prefix": "osd lspools"})}
     own = {entry.details.get("final_name") for entry in ledger.owned() if entry.kind == "pool"}
     made = []
     for pool in site.pools.all():
         is_data_pool = pool is site.pools.data_pool
-        if pool.name in there:
+        if pool.name in existing:
             if pool.name in own and not is_data_pool:
                 _initialise(session, pool)  # a crash may have prevented this after the pool was made
             continue
@@ -142,8 +142,8 @@ def _initialise(session: MonitorSession, pool: Pool) -> None:
     """Initialise the pool for block devices. Repeating it is harmless. The user may only write under the final name."""
     session.cluster.run("rbd", "pool", "init", pool.name, timeout_seconds=60)
     if pool.namespace:
-        there = session.cluster.json("rbd", "namespace", "ls", pool.name)
-        if pool.namespace not in {each["name"] for each in there}:
+        namespaces = session.cluster.json("rbd", "namespace", "ls", pool.name)
+        if pool.namespace not in {each["name"] for each in namespaces}:
             session.cluster.run("rbd", "namespace", "create", "--pool", pool.name, "--namespace", pool.namespace)
 
 

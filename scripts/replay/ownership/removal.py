@@ -91,9 +91,9 @@ class Remover(ImageRemover):
             info = self._info(entry)
             return int(info["size"]) if info else entry.details.get("size_bytes")
         if entry.kind == "pool":
-            found = self._find_pool(entry)
+            pool = self._find_pool(entry)
             pools = self.session.command({"prefix": "df"})["pools"]
-            return next((each["stats"]["stored"] for each in pools if found and each["id"] == found["pool_id"]), None)
+            return next((each["stats"]["stored"] for each in pools if pool and each["id"] == pool["pool_id"]), None)
         return None
 
     def _closed(self, outcome: RemovalOutcome) -> RemovalOutcome:
@@ -109,10 +109,10 @@ class Remover(ImageRemover):
         )
         if done.returncode == 0:
             return RemovalOutcome(entry, "removed")
-        said = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
-        if done.returncode == NOT_FOUND or "does not exist" in said[0]:
+        printed = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        if done.returncode == NOT_FOUND or "does not exist" in printed[0]:
             return RemovalOutcome(entry, "absent")
-        return RemovalOutcome(entry, "left", said[0])
+        return RemovalOutcome(entry, "left", printed[0])
 
     def _pool(self, entry: Entry) -> RemovalOutcome:
         pool = self._find_pool(entry)
@@ -125,7 +125,7 @@ class Remover(ImageRemover):
             return RemovalOutcome(entry, "left", lacking[0][1], by_hand)
         objects = self.cluster.run("rados", "--pool", name, "--all", "ls", timeout_seconds=120).stdout
         foreign = [line for line in objects.splitlines() if line.split("\t")[-1].startswith(_IMAGE_OBJECTS)]
-        if foreign and (kept := [one.spec for one in self.ledger.owned() if _is_image_in(one, entry.pool)]):
+        if foreign and (kept := [image.spec for image in self.ledger.owned() if _is_image_in(image, entry.pool)]):
             return RemovalOutcome(entry, "left", f"{kept[0]} is still in it")
         if foreign:
             why = f"it holds {len(foreign)} objects of images that Replay does not own, such as {foreign[0].strip()}"
@@ -228,8 +228,8 @@ def remove_all(
     """
     session = bench.session
     remover = Remover(bench.site, session.cluster, session, bench.ledger, None, bench.say, waiting=bench.waiting)
-    outcomes = [remover.remove(one) for one in entries]
-    refuse_left(bench.site, [one for one in outcomes if one is not None], what, where, advice)
+    outcomes = [remover.remove(entry) for entry in entries]
+    refuse_left(bench.site, [outcome for outcome in outcomes if outcome is not None], what, where, advice)
     return len(outcomes)
 
 
@@ -240,7 +240,7 @@ def refuse_left(
 
     `advice` says what to do before `replay clean`; without it, the message says that they are still in the ledger.
     """
-    left = [one for one in outcomes if one.status == "left"]
+    left = [outcome for outcome in outcomes if outcome.status == "left"]
     if left:
         raise ReplayError(
             f"{len(left)} {what}: {left[0].why}",

@@ -41,10 +41,10 @@ def create_file(bench: OpenSite, folder: Path, suffix: str, *, size_bytes: int) 
     descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
     try:
         os.ftruncate(descriptor, size_bytes)
-        found = os.fstat(descriptor)
+        status = os.fstat(descriptor)
     finally:
         os.close(descriptor)
-    bench.ledger.confirm(entry, {"device": found.st_dev, "inode": found.st_ino})
+    bench.ledger.confirm(entry, {"device": status.st_dev, "inode": status.st_ino})
     return path
 
 
@@ -52,14 +52,14 @@ def remove_file(entry: Entry) -> tuple[str, str]:
     """Remove the file of an entry; return `removed`, `absent` or `left`, and why it is left."""
     path = Path(entry.name)
     try:
-        found = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
         return "absent", ""
     except OSError as error:
         return "left", str(error.strerror)
-    if not stat.S_ISREG(found.st_mode) or not _OWN_NAME.fullmatch(path.name):
+    if not stat.S_ISREG(status.st_mode) or not _OWN_NAME.fullmatch(path.name):
         return "left", "it is not a file of Replay"
-    if entry.facts and (found.st_dev, found.st_ino) != (entry.facts["device"], entry.facts["inode"]):
+    if entry.facts and (status.st_dev, status.st_ino) != (entry.facts["device"], entry.facts["inode"]):
         return "left", "it is another file than the one Replay made"
     try:
         path.unlink()
@@ -128,9 +128,10 @@ def run_program(argv: Sequence[str], *, timeout_seconds: float = 60.0) -> subpro
     except subprocess.TimeoutExpired as error:
         raise ReplayError(f"{argv[0]} did not end within {timeout_seconds:g} s", where=" ".join(argv)) from error
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines()
+        printed = (done.stderr or done.stdout).strip().splitlines()
         raise ReplayError(
-            f"{argv[0]} ended with status {done.returncode}: {said[-1] if said else 'silent'}", where=" ".join(argv)
+            f"{argv[0]} ended with status {done.returncode}: {printed[-1] if printed else 'silent'}",
+            where=" ".join(argv),
         )
     return done
 
@@ -145,8 +146,8 @@ def map_error(printed: str) -> tuple[str, str]:
     for pattern, meaning in _MAP_ERRORS.items():
         if re.search(pattern, printed):
             return meaning
-    said = [line for line in printed.strip().splitlines() if line.strip()]
-    return f"rbd map failed: {said[-1].removeprefix('rbd: ') if said else 'silent'}", "see what it said: dmesg | tail"
+    lines = [line for line in printed.strip().splitlines() if line.strip()]
+    return f"rbd map failed: {lines[-1].removeprefix('rbd: ') if lines else 'silent'}", "see what it said: dmesg | tail"
 
 
 def mapped_devices(text: str) -> dict[str, str]:
@@ -159,9 +160,9 @@ def mapped_devices(text: str) -> dict[str, str]:
         # Releases before Nautilus print an object by number.
         rows = list(listed.values()) if isinstance(listed, dict) else listed
         return {
-            "/".join(part for part in (one["pool"], one.get("namespace", ""), one["name"]) if part): str(one["device"])
-            for one in rows
-            if one.get("snap", "-") in ("-", "")
+            "/".join(part for part in (row["pool"], row.get("namespace", ""), row["name"]) if part): str(row["device"])
+            for row in rows
+            if row.get("snap", "-") in ("-", "")
         }
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReplayError(f"not a list of mapped devices: {error!r}", where="rbd device list") from error

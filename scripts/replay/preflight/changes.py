@@ -105,4 +105,4 @@ CHANGES = (
 def changes_for(tags: Iterable[str]) -> list[ClusterCommand]:
     """Return the commands that a run with these words and kinds of variants may use."""
     wanted = {ALWAYS, *tags}
-    return [one for one in CHANGES if one.when in wanted]
+    return [command for command in CHANGES if command.when in wanted]

@@ -97,8 +97,8 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
 
 def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:
     """Return why a cluster cannot be inspected: it refused the key, did not answer, or does not let the user ask."""
-    found = re.search(r"\[errno (\d+)\]", error.what)
-    number = int(found[1]) if found else None
+    match = re.search(r"\[errno (\d+)\]", error.what)
+    number = int(match[1]) if match else None
     about_key = why_refused(cluster, number) if number else ""
     if number == errno.EIO and about_key:
         return about_key
@@ -115,16 +115,16 @@ def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:
 def monitors_in(conf: Path) -> str:
     """Return the monitors' addresses in a ceph.conf, or a reference to it."""
     text = conf.read_text(encoding="utf-8", errors="replace")
-    found = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", text, re.MULTILINE)
-    return found[1] if found else f"the monitors of {conf}"
+    match = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", text, re.MULTILINE)
+    return match[1] if match else f"the monitors of {conf}"
 
 
 def key_type(keyring: Path, client: str) -> int | None:
     """Return the type of a user's key in a keyring; None if the keyring has no readable key of the user."""
-    found = configparser.ConfigParser(strict=False, interpolation=None)
+    sections = configparser.ConfigParser(strict=False, interpolation=None)
     try:
-        found.read_string(keyring.read_text(encoding="utf-8"))
-        return struct.unpack_from("<H", base64.b64decode(found[client]["key"], validate=True))[0]
+        sections.read_string(keyring.read_text(encoding="utf-8"))
+        return struct.unpack_from("<H", base64.b64decode(sections[client]["key"], validate=True))[0]
     except (OSError, UnicodeDecodeError, configparser.Error, KeyError, binascii.Error, struct.error):
         return None
 
@@ -170,7 +170,7 @@ def check_counters(session: MonitorSession, experiments: Iterable[Mapping[str, A
     if not any(reading.values()):
         return
     osds = session.command({"prefix": "osd dump"}, timeout_seconds=TIMEOUT_SECONDS)["osds"]
-    running = [f"osd.{one['osd']}" for one in osds if one["up"]]
+    running = [f"osd.{osd['osd']}" for osd in osds if osd["up"]]
     if not running:
         return
     try:
@@ -190,9 +190,9 @@ def check_counters(session: MonitorSession, experiments: Iterable[Mapping[str, A
 def _experiments_whose_needs(experiments: Iterable[Mapping[str, Any]], *, osd_counters: str) -> list[str]:
     known = protocol_names()
     return [
-        str(one["name"])
-        for one in experiments
-        if one.get("protocol") in known and needs_of(one["protocol"]).osd_counters == osd_counters
+        str(experiment["name"])
+        for experiment in experiments
+        if experiment.get("protocol") in known and needs_of(experiment["protocol"]).osd_counters == osd_counters
     ]
 
 

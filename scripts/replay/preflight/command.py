@@ -298,8 +298,8 @@ def _experiment(
 ) -> dict[str, Any]:
     def lacks(requires: Iterable[str]) -> dict[str, str]:
         requires = list(requires)
-        found = dict(missing(requires, site))
-        return found | {word: lacking[word] for word in requires if word in lacking and word not in found}
+        lacking_here = dict(missing(requires, site))
+        return lacking_here | {word: lacking[word] for word in requires if word in lacking and word not in lacking_here}
 
     return {
         "name": raw["name"],

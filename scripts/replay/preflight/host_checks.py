@@ -35,15 +35,15 @@ _ALWAYS = ("ceph", "rbd")
 
 def programs_of(experiments: Iterable[Mapping[str, Any]], site: Site) -> dict[str, list[str]]:
     """Return the experiments that need each program. An experiment that cannot run on the site needs none."""
-    found: dict[str, list[str]] = {program: [] for program in _ALWAYS}
+    needed: dict[str, list[str]] = {program: [] for program in _ALWAYS}
     elsewhere = not set(site.client_hosts) <= LOCAL_HOSTS and not missing(["client_hosts"], site)
     for each in experiments:
         if each.get("protocol") not in protocol_names() or missing(each.get("requires", ()), site):
             continue
         needs = needs_of(each["protocol"])
         for program in (*needs.programs, *(needs.programs_elsewhere if elsewhere else ())):
-            found.setdefault(program, []).append(str(each["name"]))
-    return found
+            needed.setdefault(program, []).append(str(each["name"]))
+    return needed
 
 
 def check_release(site: Site, findings: Findings) -> bool:
@@ -85,10 +85,10 @@ def check_client_hosts(site: Site, findings: Findings) -> None:
     others = [host for host in site.client_hosts if host not in LOCAL_HOSTS]
     if not others or missing(["client_hosts"], site):
         return
-    here = versions_here(site.primary.programs)
+    own = versions_here(site.primary.programs)
     for host in others:
         try:
-            check_versions(here, {host: ask_versions(host)})
+            check_versions(own, {host: ask_versions(host)})
         except ReplayError as error:
             commands = (
                 [AdminCommand(error.next_step.removeprefix("try: "))] if error.next_step.startswith("try: ") else []
@@ -96,7 +96,7 @@ def check_client_hosts(site: Site, findings: Findings) -> None:
             text = f"{error.where} cannot run clients: {error.what}"
             findings.add("clients", "skip", text, word="client_hosts", commands=commands)
         else:
-            findings.add("clients", "ok", f"client host {host} answers, with {here.fio} and librbd {here.librbd}")
+            findings.add("clients", "ok", f"client host {host} answers, with {own.fio} and librbd {own.librbd}")
 
 
 #: How far back scrapes are looked at, to find how often there is one.
@@ -153,8 +153,8 @@ def check_prometheus(site: Site, findings: Findings) -> None:
 def scrape_interval(series: Sequence[Series]) -> float | None:
     """Return the longest of the series' median intervals in seconds; None if no series has two scrapes."""
     medians = []
-    for one in series:
-        moments = [moment for moment, _ in one.samples]
+    for each in series:
+        moments = [moment for moment, _ in each.samples]
         if gaps := [later - earlier for earlier, later in pairwise(moments)]:
             medians.append(median(gaps))
     return max(medians, default=None)

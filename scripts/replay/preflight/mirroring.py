@@ -35,11 +35,11 @@ def check_mirroring(site: Site, session: MonitorSession, findings: Findings) -> 
         text = f"the second cluster has no pool {second.pool}"
         findings.add("mirroring", "skip", text, commands=commands, word=_WORD)
         return
-    here = _mirror_info(site.primary, site, findings)
-    there = _mirror_info(second.cluster, site, findings)
-    if here is None or there is None:
+    first = _mirror_info(site.primary, site, findings)
+    copy = _mirror_info(second.cluster, site, findings)
+    if first is None or copy is None:
         return
-    if not there.get("peers"):
+    if not copy.get("peers"):
         text = "the second cluster's pool has no peer: nothing would be mirrored to it"
         findings.add("mirroring", "skip", text, commands=admin_commands.mirroring(site), word=_WORD)
     else:

@@ -51,7 +51,7 @@ def _sources(site: Site, name: str) -> Mapping[str, Any]:
     document = load_experiment_document(name)
     configuration = document.data
     check_experiment(configuration, document.where)
-    words = {word for one in configuration["variants"] for word in one.get("requires", ())}
+    words = {word for variant in configuration["variants"] for word in variant.get("requires", ())}
     words |= set(configuration.get("requires", ()))
     return {
         "configuration": configuration,
@@ -74,12 +74,12 @@ def plans(data_set: str, designs: Iterable[Design], blocks: int | None = None) -
     designs = [design for design in designs if design.sets]
     for design in designs:
         refuse_mixed_scales(data_set, design)
-    found = [
+    blocks_of_designs = [
         PlannedBlock(design.name, block, plan_digest(design, block))
         for design in designs
         for block in range(1, (blocks or design.blocks) + 1)
     ]
-    return sorted(found, key=lambda plan: plan.block)
+    return sorted(blocks_of_designs, key=lambda plan: plan.block)
 
 
 def refuse_copies(data_set: str) -> None:
@@ -141,10 +141,10 @@ def _missing(history: History, design: Design, block: int) -> list[CellSet]:
     if history.is_sealed(block, plan_digest(design, block)):
         return []
     return [
-        one
-        for one in design.sets
+        cell_set
+        for cell_set in design.sets
         if not history.is_measured(
-            block, one.point, {cell.variant.name: cell.cell_id for cell in one.cells}, provenance.host()
+            block, cell_set.point, {cell.variant.name: cell.cell_id for cell in cell_set.cells}, provenance.host()
         )
     ]
 

@@ -22,24 +22,24 @@ def check_pools(site: Site, session: MonitorSession, findings: Findings) -> None
     rules = session.command({"prefix": "osd crush rule dump"}, timeout_seconds=TIMEOUT_SECONDS)
     df = session.command({"prefix": "df"}, timeout_seconds=TIMEOUT_SECONDS)["pools"]
     objects = {pool["name"]: pool["stats"]["objects"] for pool in df}
-    there = {pool["pool_name"]: pool for pool in answer}
+    existing = {pool["pool_name"]: pool for pool in answer}
     for wanted in site.pools.all():
         is_data_pool = wanted is site.pools.data_pool
-        found = there.get(wanted.name)
-        if found is None:
+        pool = existing.get(wanted.name)
+        if pool is None:
             if wanted.create:
                 findings.add("pools", "note", f"pool {wanted.name} does not exist: Replay will create it")
                 continue
             command = admin_commands.pool(session.cluster, wanted, is_data_pool=is_data_pool)
             findings.add("pools", "refused", f"pool {wanted.name} does not exist", commands=[command])
             continue
-        _check_pool(wanted, found, rules, is_data_pool, findings)
-        _check_application(session.cluster, wanted, found, objects.get(wanted.name, 0), is_data_pool, findings)
+        _check_pool(wanted, pool, rules, is_data_pool, findings)
+        _check_application(session.cluster, wanted, pool, objects.get(wanted.name, 0), is_data_pool, findings)
         if not is_data_pool:
             _check_reading(wanted, session.cluster, findings)
     if site.sandbox is None:
         check_user(session, findings)
-    sharing = [name for name in there if name not in {pool.name for pool in site.pools.all()}]
+    sharing = [name for name in existing if name not in {pool.name for pool in site.pools.all()}]
     if sharing:
         findings.add("risk", "note", f"{len(sharing)} other pools are on this cluster; measuring affects their users")
 
@@ -64,11 +64,11 @@ def _check_pool(
             f"pool {wanted.name} has {found['size']} replicas; the site's file says {wanted.replicas}",
         )
     if wanted.device_class and device_class != wanted.device_class:
-        said = device_class or "any"
+        on = device_class or "any"
         findings.add(
             "pools",
             "warning",
-            f"pool {wanted.name} is on device class {said}; the site's file says {wanted.device_class}",
+            f"pool {wanted.name} is on device class {on}; the site's file says {wanted.device_class}",
         )
     if found.get("options", {}).get("compression_mode", "none") not in ("none", "passive"):
         findings.add(
@@ -113,8 +113,8 @@ def _check_reading(wanted: Pool, cluster: Cluster, findings: Findings) -> None:
         command = admin_commands.namespace(cluster, wanted)
         findings.add("pools", "refused", f"namespace {wanted.spec} does not exist", commands=[command])
     else:
-        said = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        text = f"{cluster.client} cannot list {wanted.spec}: {said[0]}"
+        printed = done.stderr.strip().splitlines()[-1:] or ["no message"]
+        text = f"{cluster.client} cannot list {wanted.spec}: {printed[0]}"
         if done.returncode in (errno.EPERM, errno.EACCES):
             text += f": {OTHER_CAPABILITIES}"
         findings.add("user", "refused", text)

@@ -74,8 +74,10 @@ def check_data_set(site: Site, session: MonitorSession, data_set: str, findings:
 def other_releases(data_set: str, experiments: Iterable[str], now: Versions) -> list[Change]:
     """Return which releases differ from those that the data set was measured with; empty if none does."""
     measured = [_of_campaign(benchmarks_directory() / data_set)]
-    measured += [one for name in experiments for one in History(raw_directory(data_set, name)).versions()]
-    return next(filter(None, (changes(one, now) for one in measured)), [])
+    measured += [
+        versions_then for name in experiments for versions_then in History(raw_directory(data_set, name)).versions()
+    ]
+    return next(filter(None, (changes(versions_then, now) for versions_then in measured)), [])
 
 
 def name_for(data_set: str, changed: list[Change]) -> str:

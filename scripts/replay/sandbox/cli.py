@@ -56,20 +56,20 @@ class SandboxStatus:
 def report(sandbox: Sandbox) -> SandboxStatus:
     """Query every daemon and both clusters; never raises for a daemon that is down, and never waits long."""
     layout = sandbox.layout
-    found = []
+    statuses = []
     for role in daemons.all_roles(sandbox):
         process = daemons.running(layout, role)
         state = "stopped" if process is None else "ready" if daemons.is_ready(layout, role) else "not ready"
-        found.append(DaemonStatus(role.cluster, role.name, process.pid if process else None, state))
-    result = SandboxStatus(sandbox.directory, sandbox.ceph_version, found)
-    ready = {(each.cluster, each.name) for each in found if each.state == "ready"}
+        statuses.append(DaemonStatus(role.cluster, role.name, process.pid if process else None, state))
+    result = SandboxStatus(sandbox.directory, sandbox.ceph_version, statuses)
+    ready = {(each.cluster, each.name) for each in statuses if each.state == "ready"}
     reachable = [c for c in sandbox.clusters.values() if any(on == c.name and "mon." in name for on, name in ready)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
         asked = {cluster.name: pool.submit(_health, sandbox, cluster) for cluster in reachable}
         mirroring = pool.submit(_mirroring, sandbox) if ("right", daemons.MIRROR.name) in ready else None
-        told = {name: one.result() for name, one in asked.items()}
+        answers = {name: answer.result() for name, answer in asked.items()}
         result.health = {
-            name: told[name].said if name in told else "the monitor does not answer" for name in sandbox.clusters
+            name: answers[name].said if name in answers else "the monitor does not answer" for name in sandbox.clusters
         }
         if "right" in sandbox.clusters:
             result.mirroring = mirroring.result() if mirroring else "not connected"
@@ -77,7 +77,9 @@ def report(sandbox: Sandbox) -> SandboxStatus:
     if sandbox.link is not None:
         result.link = link.describe(sandbox.link) if has_line else "does not run"
     result.ok = (
-        has_line and len(ready) == len(found) and all(name in told and told[name].is_well for name in sandbox.clusters)
+        has_line
+        and len(ready) == len(statuses)
+        and all(name in answers and answers[name].is_well for name in sandbox.clusters)
     )
     return result
 
@@ -217,14 +219,14 @@ def _down(options: argparse.Namespace, directory: Path) -> int:
 
 def _status(options: argparse.Namespace, directory: Path) -> int:
     try:
-        found = report(state.load(directory))
+        status = report(state.load(directory))
     except SandboxError as error:
         if options.json and not state.exists(directory):
             print(json.dumps({"directory": str(directory), "ok": False, "daemons": []}, indent=2))
             return 3
         raise error
-    print(json.dumps(found.to_json(), indent=2) if options.json else render(found))
-    return 0 if found.ok else 3
+    print(json.dumps(status.to_json(), indent=2) if options.json else render(status))
+    return 0 if status.ok else 3
 
 
 def _link(options: argparse.Namespace, directory: Path) -> int:

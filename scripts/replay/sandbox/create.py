@@ -46,10 +46,11 @@ def describe(status: dict[str, Any]) -> str:
     pgs = status["pgmap"]
     clean = count_clean(pgs.get("pgs_by_state", []), "state_name", "count")
     checks = status["health"].get("checks", {})
-    said = "; ".join(
+    warnings = "; ".join(
         f"{code}: {check['summary']['message']}" for code, check in checks.items() if not check.get("muted")
     )
-    return f"{status['health']['status']}{f' ({said})' if said else ''}, {clean} of {pgs['num_pgs']} PGs active+clean"
+    health = f"{status['health']['status']}{f' ({warnings})' if warnings else ''}"
+    return f"{health}, {clean} of {pgs['num_pgs']} PGs active+clean"
 
 
 def await_clean(
@@ -293,13 +294,13 @@ def _await_made(
         )
         if process.returncode:
             interrupt.pause(0.0)
-            told = daemons.told_by(layout, osd)
-            said, next_step = daemons.explain(told) or (
-                daemons.last_words(told),
+            files = daemons.told_by(layout, osd)
+            why, next_step = daemons.explain(files) or (
+                daemons.last_words(files),
                 "read this file; the usual reason is a full disk or a file system without sparse files",
             )
             raise SandboxError(
-                f"ceph-osd --mkfs ended with status {process.returncode}: {said}", where=log, next_step=next_step
+                f"ceph-osd --mkfs ended with status {process.returncode}: {why}", where=log, next_step=next_step
             )
 
 

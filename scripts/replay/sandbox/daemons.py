@@ -192,13 +192,13 @@ def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_second
         if is_ready(layout, role):
             return True
         if running(layout, role) is None:
-            told = told_by(layout, role)
-            said, next_step = explain(told) or (
-                last_words(told),
+            files = told_by(layout, role)
+            why, next_step = explain(files) or (
+                last_words(files),
                 f"read this log; {replay_command('sandbox', 'down')} removes the sandbox",
             )
             raise SandboxError(
-                f"{role.name} of {role.cluster} ended: {said}",
+                f"{role.name} of {role.cluster} ended: {why}",
                 where=layout.log(role.cluster, role.name),
                 next_step=next_step,
             )
@@ -279,10 +279,10 @@ def record(sandbox: Sandbox) -> None:
     layout = sandbox.layout
     for cluster in sandbox.clusters.values():
         cluster.run_dir = str(layout.run)
-        found = [(role, running(layout, role)) for role in roles(cluster)]
+        by_role = [(role, running(layout, role)) for role in roles(cluster)]
         cluster.daemons = [
             Daemon(role.type, role.id, process.pid, str(layout.socket(role.cluster, role.name)))
-            for role, process in found
+            for role, process in by_role
             if process
         ]
     sandbox.mirror = mirror_daemon(layout)
@@ -299,18 +299,18 @@ def absent_daemons(site: Site, *, clusters: tuple[str, ...] = ("left", "right"))
         sandbox = sandbox_record.load(default_directory(site.sandbox))
     except sandbox_record.SandboxError:
         return []  # it was removed meanwhile, which the error that brought us here says better
-    found = []
+    phrases = []
     if sandbox.link is not None and running_link(sandbox.layout) is None:
-        found.append("the line between the sites does not run")
+        phrases.append("the line between the sites does not run")
     for role in all_roles(sandbox):
         if role.cluster not in clusters:
             continue
         process = running(sandbox.layout, role)
         if process is None:
-            found.append(f"{role.name} of {role.cluster} does not run")
+            phrases.append(f"{role.name} of {role.cluster} does not run")
         elif processes.is_frozen(process):
-            found.append(f"{role.name} of {role.cluster} is stopped")
-    return found
+            phrases.append(f"{role.name} of {role.cluster} is stopped")
+    return phrases
 
 
 def up_command(site: Site) -> str:
@@ -330,7 +330,7 @@ def naming_absent_daemons(site: Site) -> Iterator[None]:
     except (ConfigurationError, EvidenceError):
         raise
     except ReplayError as error:
-        if found := absent_daemons(site):
-            error.because = ", ".join(found)
+        if absent := absent_daemons(site):
+            error.because = ", ".join(absent)
             error.next_step = f"run {up_command(site)}, then this again; finished sets are kept"
         raise

@@ -47,18 +47,18 @@ class Hierarchy:
 
 def find_hierarchy(mounts: Path = MOUNTS) -> Hierarchy | None:
     """Return the throttle that this machine offers to this process, or None."""
-    found = []
+    hierarchies = []
     for line in mounts.read_text(encoding="utf-8").splitlines():
         _, folder, kind, options, *_ = line.split()
         root = Path(folder)
         if not os.access(root, os.W_OK):
             continue
         if kind == "cgroup" and "blkio" in options.split(","):
-            found.append(Hierarchy(root, 1))
+            hierarchies.append(Hierarchy(root, 1))
         # A child of the root has `io.max` only if the root delegates that controller.
         elif kind == "cgroup2" and "io" in _words(root / "cgroup.subtree_control"):
-            found.append(Hierarchy(root, 2))
-    return found[0] if found else None
+            hierarchies.append(Hierarchy(root, 2))
+    return hierarchies[0] if hierarchies else None
 
 
 def device_of(path: Path) -> str | None:

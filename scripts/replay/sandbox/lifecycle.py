@@ -69,8 +69,8 @@ def recorded_run_directory(folder: Path) -> Path | None:
     except SandboxError:
         with contextlib.suppress(OSError):
             text = (folder / "left" / "ceph.conf").read_text(encoding="utf-8")
-            if found := re.search(r"^run_dir = (.+)$", text, re.MULTILINE):
-                return Path(found[1])
+            if match := re.search(r"^run_dir = (.+)$", text, re.MULTILINE):
+                return Path(match[1])
         return None
 
 
@@ -288,15 +288,15 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
         # Its network went with the line: daemons that still run reach nobody.
         say("the line between the sites does not run: starting it and all daemons anew")
         processes.stop_all(folder)
-    found = {role: daemons.running(layout, role) for role in daemons.all_roles(sandbox)}
-    already = {role: process for role, process in found.items() if process is not None}
+    daemon_of = {role: daemons.running(layout, role) for role in daemons.all_roles(sandbox)}
+    already = {role: process for role, process in daemon_of.items() if process is not None}
     # A measurement that stopped them may have been killed together with what lets them go on.
     processes.thaw(list(already.values()))
     # Daemons without a pid file go: their starter was killed before it could write one.
     line = daemons.running_link(layout)
     keep = {*already.values(), *([line] if line else [])}
     processes.stop_all(folder, keep=keep)
-    say(f"{len(already)} of {len(found)} daemons are running: starting the rest")
+    say(f"{len(already)} of {len(daemon_of)} daemons are running: starting the rest")
     if sandbox.options.link_rtt_seconds is None:
         _refuse_busy_ports(sandbox, already)
 
@@ -308,8 +308,8 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
             daemons.await_ready(joined, role, interrupt)
         with monitors_of(cluster, joined) as monitors:
             create.await_manager(monitors, cluster, joined, interrupt)
-            said = create.await_clean(monitors, cluster, joined, interrupt, healthy=False)
-        say(f"{cluster.name}: {said}")
+            health = create.await_clean(monitors, cluster, joined, interrupt, healthy=False)
+        say(f"{cluster.name}: {health}")
 
     def make(interrupt: Interrupt) -> None:
         if not has_line:

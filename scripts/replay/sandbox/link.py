@@ -69,7 +69,7 @@ def start(layout: Layout, options: SandboxOptions, interrupt: Interrupt) -> Link
             )
         return None
 
-    found = poll(
+    ready = poll(
         state,
         what="the line between the sites",
         seconds=30.0,
@@ -77,16 +77,16 @@ def start(layout: Layout, options: SandboxOptions, interrupt: Interrupt) -> Link
         where=log,
         pause=interrupt.pause,
     )
-    namespaces = {site: f"/proc/{process.pid}/fd/{number}" for site, number in found["namespaces"].items()}
+    namespaces = {site: f"/proc/{process.pid}/fd/{number}" for site, number in ready["namespaces"].items()}
     return Link(
         pid=process.pid,
-        way=found["way"],
+        way=ready["way"],
         control=str(control),
         namespaces=namespaces,
         addresses=dict(link_program.ADDRESSES),
-        rtt_seconds=found["rtt_seconds"],
-        rate_bytes_per_second=found["rate_bytes_per_second"],
-        user_namespace=None if found["is_root"] else f"/proc/{process.pid}/ns/user",
+        rtt_seconds=ready["rtt_seconds"],
+        rate_bytes_per_second=ready["rate_bytes_per_second"],
+        user_namespace=None if ready["is_root"] else f"/proc/{process.pid}/ns/user",
     )
 
 
@@ -206,7 +206,7 @@ def link_facts(site: Site) -> dict[str, float]:
 
 def connect_seconds(conf: Path, times: int = 5) -> float | None:
     """Return the median time of connecting to the nearest of a cluster's monitors; None if none takes a connection."""
-    found = []
+    medians = []
     for address in monitor_addresses(conf):
         seconds = []
         with contextlib.suppress(OSError):
@@ -215,8 +215,8 @@ def connect_seconds(conf: Path, times: int = 5) -> float | None:
                 socket.create_connection(address, timeout=3.0).close()
                 seconds.append(time.monotonic() - began)
         if seconds:
-            found.append(median(seconds))
-    return min(found, default=None)
+            medians.append(median(seconds))
+    return min(medians, default=None)
 
 
 def _round_trip(left: Programs, right: Programs, address: str) -> float:
@@ -252,6 +252,6 @@ def _rate(left: Programs, right: Programs, address: str) -> float:
 def _run(argv: list[str], what: str) -> str:
     done = subprocess.run(argv, capture_output=True, text=True, timeout=120.0, check=False)
     if done.returncode != 0:
-        said = done.stderr.strip().splitlines()
-        raise ReplayError(f"{what} on the line between the sites failed: {said[-1] if said else done.returncode}")
+        printed = done.stderr.strip().splitlines()
+        raise ReplayError(f"{what} on the line between the sites failed: {printed[-1] if printed else done.returncode}")
     return done.stdout

@@ -127,11 +127,11 @@ def debian_archive() -> str:
     """Return the address of the Debian archive that this machine's apt uses. Raises ReplayError if it uses none."""
     if named := os.environ.get(MIRROR_VARIABLE):
         return named
-    said = ""
+    targets = ""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         argv = ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(SITE)", "Created-By: Packages"]
-        said = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False).stdout
-    for line in said.splitlines():
+        targets = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False).stdout
+    for line in targets.splitlines():
         origin, _, site = line.partition("|")
         if origin == "Debian" and site:
             return site
@@ -144,8 +144,8 @@ def debian_archive() -> str:
 
 def mmdebstrap(folder: Path, log: IO[str]) -> str:
     """Return mmdebstrap: the installed one, else the one in its package, which is unpacked into `folder`."""
-    if found := shutil.which("mmdebstrap"):
-        return found
+    if installed := shutil.which("mmdebstrap"):
+        return installed
     where = "Debian's package mmdebstrap"
     run_logged(["apt-get", "download", "mmdebstrap"], log, where=where, cwd=folder)
     (package,) = folder.glob("mmdebstrap_*.deb")
@@ -174,7 +174,7 @@ def run_logged(argv: Sequence[str], log: IO[str], *, where: str, cwd: Path | Non
     except OSError as error:
         raise ReplayError(f"{argv[0]}: {error.strerror}", where=where, next_step=f"install {argv[0]}") from error
     try:
-        said, _ = process.communicate()
+        printed, _ = process.communicate()
     except BaseException:
         kill_group(process, grace_seconds=10.0)
         raise
@@ -187,7 +187,7 @@ def run_logged(argv: Sequence[str], log: IO[str], *, where: str, cwd: Path | Non
             where=where,
             next_step=f"read {log.name}",
         )
-    return said
+    return printed
 
 
 def unpack_usr(archive: Path, root: Path) -> None:

@@ -63,8 +63,8 @@ def usual_release() -> str:
     """Return the release of a new sandbox for which none is named: the host's, else the newest one that is here."""
     if all(HOST_PROGRAMS.find(name) for name in PACKAGE_OF_PROGRAM):
         return HOST
-    here = known_releases()
-    return str(here[-1].number) if here else HOST
+    known = known_releases()
+    return str(known[-1].number) if known else HOST
 
 
 def _missing(names: list[str], programs: Programs) -> MissingProgramsError:
@@ -114,9 +114,9 @@ def ceph_version(programs: Programs) -> str:
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
     words = done.stdout.split()
     if len(words) < 3:
-        said = done.stderr.strip().splitlines()
+        printed = done.stderr.strip().splitlines()
         raise SandboxError(
-            f"ceph-mon --version prints no version: {said[-1] if said else f'exit status {done.returncode}'}",
+            f"ceph-mon --version prints no version: {printed[-1] if printed else f'exit status {done.returncode}'}",
             where=programs.release.folder if programs.release else str(programs.find("ceph-mon")),
         )
     return words[2]
@@ -134,26 +134,26 @@ def ensure(number: int | None, say: Say, image: str | None = None) -> Release | 
     if number is None:
         return None
     folder = release_directory(number)
-    if (found := find_release(number)) is not None and (
-        image is None or found.source == source_of(number, image).title
+    if (release := find_release(number)) is not None and (
+        image is None or release.source == source_of(number, image).title
     ):
-        return found
+        return release
     with locked(
         folder,
         what="this release",
         timeout_seconds=_PATIENCE_SECONDS,
         on_wait=lambda: say(f"another program is getting Ceph {title_of(number)}; waiting for it"),
     ):
-        if (found := find_release(number)) is None:
+        if (release := find_release(number)) is None:
             return _make(number, folder, source_of(number, image), say)
         wanted = source_of(number, image).title
-        if image is not None and found.source != wanted:
+        if image is not None and release.source != wanted:
             raise SandboxError(
-                f"Ceph {found.title} is already here, from {found.source}",
+                f"Ceph {release.title} is already here, from {release.source}",
                 where=folder,
                 next_step=f"omit --image, or remove this release first: {_remove_command(number)}",
             )
-        return found
+        return release
 
 
 def _make(number: int, folder: Path, source: ReleaseSource, say: Say) -> Release:
@@ -213,8 +213,8 @@ def remove(number: int) -> int:
     """Remove a release and return how many bytes that frees. Raises RefusedError while a sandbox runs it."""
     folder = release_directory(number)
     with locked(folder, what="this release"):
-        found = find_release(number)
-        if found is None and not folder.exists():
+        release = find_release(number)
+        if release is None and not folder.exists():
             raise SandboxError(f"there is no Ceph {title_of(number)} here", where=folder.parent)
         if users := users_of(number):
             raise RefusedError(
@@ -222,7 +222,7 @@ def remove(number: int) -> int:
                 where=folder,
                 next_step=f"remove that sandbox first: {_down_command(users[0])}",
             )
-        freed = size_bytes(found) if found else 0
+        freed = size_bytes(release) if release else 0
         gone = folder.with_name(f".{folder.name}.removing")
         shutil.rmtree(gone, ignore_errors=True)
         folder.rename(gone)
@@ -235,7 +235,7 @@ def users_of(number: int) -> list[Path]:
     return [
         folder
         for folder in _sandboxes()
-        if (found := _loaded(folder)) is not None and found.options.release_number == number
+        if (sandbox := _loaded(folder)) is not None and sandbox.options.release_number == number
     ]
 
 

@@ -42,21 +42,21 @@ class SiteLoss:
         self.sandbox = sandbox
         self.mirror_daemon_killed = False
         self._destroyed = False
-        here = [role for each in sandbox.clusters.values() for role in daemons.roles(each) if role.site == site]
-        self._roles = sorted(here, key=lambda role: _ORDER.index(role.type))
-        found = [(role, daemons.running(sandbox.layout, role)) for role in self._roles]
-        if dead := [role.name for role, process in found if process is None]:
+        roles = [role for each in sandbox.clusters.values() for role in daemons.roles(each) if role.site == site]
+        self._roles = sorted(roles, key=lambda role: _ORDER.index(role.type))
+        by_role = [(role, daemons.running(sandbox.layout, role)) for role in self._roles]
+        if dead := [role.name for role, process in by_role if process is None]:
             raise ReplayError(
                 f"it cannot be lost, because it is not whole: {', '.join(dead)} not running", where=self.where
             )
-        self.processes = [process for _, process in found if process is not None]
+        self.processes = [process for _, process in by_role if process is not None]
         self._guardian: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> SiteLoss:
         """Start the guardian, and wait until it stands by."""
-        told = json.dumps([asdict(process) for process in self.processes])
+        identities = json.dumps([asdict(process) for process in self.processes])
         self._guardian = subprocess.Popen(
-            [sys.executable, "-m", "replay.sandbox.site_loss", told],
+            [sys.executable, "-m", "replay.sandbox.site_loss", identities],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -137,7 +137,7 @@ def stand_by() -> int:
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    stopped = [processes.Process(**one) for one in json.loads(sys.argv[1])]
+    stopped = [processes.Process(**identity) for identity in json.loads(sys.argv[1])]
     print("ready", flush=True)
     sys.stdin.buffer.read()
     processes.thaw(stopped)

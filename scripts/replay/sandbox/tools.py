@@ -187,9 +187,9 @@ def in_parallel(jobs: list[Callable[[], None]], interrupt: Interrupt) -> None:
         if any(future.done() and future.exception() for future in futures):
             interrupt.set()
     failures = [error for future in futures if (error := future.exception())]
-    told = [error for error in failures if not isinstance(error, InterruptedStart)]
+    causes = [error for error in failures if not isinstance(error, InterruptedStart)]
     if failures:
-        raise (told or failures)[0]
+        raise (causes or failures)[0]
 
 
 @contextlib.contextmanager
