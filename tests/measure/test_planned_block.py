@@ -14,7 +14,7 @@ import yaml
 from replay.base.errors import ConfigurationError, RefusedError, cleaning_up, during
 from replay.base.paths import config_directory
 from replay.base.progress import Progress
-from replay.cluster.ceilings import Ceilings
+from replay.cluster.site import Ceilings
 from replay.design.configuration import load_experiment
 from replay.design.design import plan_digest
 from replay.design.expansion import expand

@@ -13,7 +13,7 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
-from replay.cluster.running.fio_clients import FioClients
+from replay.cluster.fio_clients import FioServers
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.attempts import BlockWriter
@@ -154,7 +154,7 @@ def offered(tmp_path, monkeypatch):
     @contextlib.contextmanager
     def clients(cluster, options, jobs, *, slot=None):
         made.jobs.append(jobs[0])
-        yield FioClients(tmp_path, jobs)
+        yield FioServers(tmp_path, jobs)
 
     def tool(bench, template, values, *, component, **how):
         made.components.append(component)

@@ -16,12 +16,14 @@ from replay.base.errors import ConfigurationError, RefusedError, ReplayError, ta
 from replay.base.invocation import replay_command
 from replay.base.paths import config_directory, shown
 from replay.base.progress import Progress
-from replay.cluster.placement_state import CALM_WITHIN_SECONDS, await_calm
+from replay.cluster.placement_groups import CALM_WITHIN_SECONDS, await_calm
+from replay.cluster.session import versions
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
-from replay.cluster.versions import versions
 from replay.design.design import digest_of
 from replay.design.plan_file import PlanFile, read_plan_file
+from replay.evidence.data_set import raw_directory, refuse_copies
+from replay.evidence.seal import recover
 from replay.measure.bench import Bench, open_bench
 from replay.measure.campaign import ensure_campaign
 from replay.measure.guard import Guard
@@ -29,18 +31,15 @@ from replay.measure.runner import BlockRunner
 from replay.measure.sentry import Halted, RunStoppedError, Sentry
 from replay.measure.signed_plan import site_facts
 from replay.measure.stop_mark import mark_stopped
-from replay.ownership.cluster_lock import cluster_lock, stop_switch
-from replay.ownership.experiment_pools import remove_leftover_pools
+from replay.ownership.daemon_settings import OsdSettings, settings_of_second
 from replay.ownership.images import remove_owned_leftovers
-from replay.ownership.kernel_leftovers import remove_leftover_mounts
-from replay.ownership.osd_settings import OsdSettings, settings_of_second
-from replay.ownership.owned_files import remove_leftover_files
-from replay.ownership.pools import ensure_pools
-from replay.preflight.plan import sources_digest
+from replay.ownership.locks import cluster_lock, stop_switch
+from replay.ownership.pools import ensure_pools, remove_leftover_pools
+from replay.ownership.removal import remove_leftover_mounts
+from replay.ownership.this_machine import remove_leftover_files
+from replay.preflight.plan import raw_directory, refuse_copies, sources_digest
 from replay.preflight.releases import refuse_other_releases
-from replay.evidence.data_set import raw_directory, refuse_copies
-from replay.evidence.seal import recover
-from replay.sandbox.absent import naming_absent_daemons
+from replay.sandbox.daemons import naming_absent_daemons
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -8,9 +8,8 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.session import MonitorSession
+from replay.cluster.session import MonitorSession, versions
 from replay.cluster.site import Site
-from replay.cluster.versions import versions
 from replay.evidence import durable
 from replay.evidence.data_set import pretty_json
 from replay.evidence.record import host, program_version, short_version

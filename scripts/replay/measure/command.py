@@ -31,10 +31,9 @@ from replay.measure.arguments import COMMAND
 from replay.measure.run import chosen, write_plan
 from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.measure.stop_mark import take_mark
-from replay.preflight.plan import estimate, terms_of
-from replay.preflight.pool_copies import copies_on
+from replay.preflight.plan import copies_on, estimate, raw_directory, refuse_copies, terms_of
 from replay.preflight.releases import check_releases
-from replay.sandbox.absent import naming_absent_daemons
+from replay.sandbox.daemons import naming_absent_daemons
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from replay.base.clock import seconds_of, utc_now
 from replay.base.errors import ReplayError, during
 from replay.base.progress import Progress
-from replay.cluster.versions import versions
+from replay.cluster.session import versions
 from replay.design.configuration import claims_to_register, registered_throughout
 from replay.design.design import (
     Cell,
@@ -34,7 +34,7 @@ from replay.measure.procedure import Procedure
 from replay.measure.sentry import Halted, without_interruption
 from replay.measure.sidecar import sidecar_of
 from replay.ownership.images import remove_owned_leftovers
-from replay.sandbox.absent import naming_absent_daemons
+from replay.sandbox.daemons import naming_absent_daemons
 
 MOST_ATTEMPTS = 3
 
@@ -155,7 +155,7 @@ class BlockRunner:
             problems: list[dict[str, Any]] = []
             measured_here: list[str] = []
             stop: BaseException | None = None
-            with self.bench.spending.reserve(f"{what}, attempt {number}", expected) as reservation:
+            with self.bench.budget.reserve_set(f"{what}, attempt {number}", expected) as reservation:
                 attempt = self.writer.begin_attempt(one.point, number)
                 started = utc_now()
                 for position, cell in enumerate(cells):

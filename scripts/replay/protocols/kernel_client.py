@@ -11,7 +11,7 @@ from replay.base.errors import ConfigurationError
 from replay.design.design import Cell
 from replay.design.needs import TEXT, Factor, Needs, Option
 from replay.measure.procedure import Procedure
-from replay.ownership.kernel_client import MKFS_OPTIONS
+from replay.ownership.this_machine import MKFS_OPTIONS
 from replay.protocols.drivers.fio_clients import refuse_namespace
 from replay.protocols.drivers.fio_process import FioProcess
 from replay.protocols.drivers.options import FIO_FACTORS, FIO_FILE_OPTION, FIO_OPTIONS

@@ -146,7 +146,7 @@ class CatchUp(Driver):
             component="prepare",
         )
         log.add("write", started, log.now() - started, argv=measured.argv, exit_status=measured.exit_status)
-        self.bench.account(self._once(cell))
+        self.bench.commit(self._once(cell))
         return measured
 
     def _snapshots(self, log: StepLog, images: Sequence[BlockImage]) -> dict[str, int]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
 from replay.base.waiting import Waiting
-from replay.cluster.placement_state import (
+from replay.cluster.placement_groups import (
     CALM_WITHIN_SECONDS,
     QUIET_SECONDS,
     STABLE_WITHIN_SECONDS,
@@ -28,8 +28,8 @@ from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.parts import Look, writes
 from replay.measure.procedure import Procedure
-from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
-from replay.ownership.osd_settings import Osd, OsdSettings
+from replay.ownership.daemon_settings import Osd, OsdSettings
+from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.protocols.drivers.options import RADOS_FACTORS, RADOS_OPTIONS
 from replay.protocols.drivers.rados import RadosRounds
 from replay.protocols.drivers.rados_rounds import Rounds
@@ -89,7 +89,7 @@ class PlacedPool(ObjectPools):
         with self.bench.costs.measure("prepare"):
             for size in sizes:
                 fill = Fill(self.pool.name, FILL, size, options["fill_objects"])
-                self.bench.charge(f"filling {fill.pool}", self._write(fill.bytes))
+                self.bench.reserve(f"filling {fill.pool}", self._write(fill.bytes))
                 self.objects.fill(fill)
                 self.filled = fill.objects + RECORDS_PER_RUN_NAME
 

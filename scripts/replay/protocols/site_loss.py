@@ -13,8 +13,8 @@ from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
 from replay.base.waiting import Waiting
 from replay.cluster import sandbox_record
-from replay.cluster.capabilities import require
 from replay.cluster.health import classify
+from replay.cluster.site import require
 from replay.design.design import Cell, CellSet
 from replay.design.needs import NUMBER, Factor, Needs, Option
 from replay.design.sizing import Write

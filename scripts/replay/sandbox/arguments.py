@@ -7,9 +7,9 @@ import argparse
 from replay.base.command_line import Command, Parser
 from replay.base.errors import ReplayError
 from replay.base.releases import HOST, parse_release
-from replay.cluster.sandbox_options import SandboxOptions, parse_size, show_size
+from replay.cluster.sandbox_options import SandboxOptions, parse_rate, parse_rtt, parse_size, show_size
 
-COMMANDS = ("up", "status", "down", "conf", "releases")
+COMMANDS = ("up", "status", "down", "link", "conf", "releases")
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -38,6 +38,11 @@ def _add_arguments(parser: Parser) -> None:
         "has no Ceph, the newest one that is here)",
     )
     up.add_argument("--image", metavar="IMAGE", help="take the release from this container image (podman or docker)")
+    up.add_argument("--rtt", type=_rtt, metavar="TIME", help="join the sites by a line with this round trip: 20ms")
+    up.add_argument("--rate", type=_rate, metavar="RATE", help="with --rtt, the line's rate: 100mbit, 1gbit")
+    up.add_argument(
+        "--stretch", action="store_true", default=None, help="one cluster over both sites, instead of two and mirroring"
+    )
     up.add_argument("--quiet", action="store_true", help="print errors only")
 
     down = commands.add_parser("down", parents=[place], help="stop it and remove all its files")
@@ -45,6 +50,12 @@ def _add_arguments(parser: Parser) -> None:
 
     status = commands.add_parser("status", parents=[place], help="daemons, health, mirroring")
     status.add_argument("--json", action="store_true", help="for programs")
+
+    link = commands.add_parser("link", parents=[place], help="change the line between the sites while it runs")
+    link.add_argument("--rtt", type=_rtt, metavar="TIME", help="another round trip, such as 80ms")
+    rate = link.add_mutually_exclusive_group()
+    rate.add_argument("--rate", type=_rate, metavar="RATE", help="another rate, such as 100mbit")
+    rate.add_argument("--no-rate", action="store_true", help="no limit of its own")
 
     releases = commands.add_parser("releases", help="list the releases of Ceph in this checkout")
     change = releases.add_mutually_exclusive_group()
@@ -54,6 +65,20 @@ def _add_arguments(parser: Parser) -> None:
 
     conf = commands.add_parser("conf", parents=[place], help="print the path of a cluster's ceph.conf")
     conf.add_argument("cluster", nargs="?", choices=("left", "right"), default="left")
+
+
+def _rtt(text: str) -> float:
+    try:
+        return parse_rtt(text)
+    except ReplayError as error:
+        raise argparse.ArgumentTypeError(f"{error.what}; {error.next_step}") from error
+
+
+def _rate(text: str) -> float:
+    try:
+        return parse_rate(text)
+    except ReplayError as error:
+        raise argparse.ArgumentTypeError(f"{error.what}; {error.next_step}") from error
 
 
 def _size(text: str) -> int:
@@ -95,5 +120,6 @@ COMMAND = Command(
     "start and stop two small Ceph clusters of your own",
     _add_arguments,
     "replay.sandbox.cli:run",
-    "Run two real Ceph clusters, left and right, mirrored from left to right, as processes of this user.",
+    "Run two real Ceph clusters, left and right, mirrored from left to right, as processes of this user. With --rtt "
+    "the sites are as far apart as you say.",
 )

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from replay.cluster.placement_groups import TRIMS, groups_at
 from replay.cluster.session import MonitorSession
-from replay.cluster.stuck import TRIMS, groups_at
 from replay.evidence.record import SampleTable, Wait
 
 #: The monitors get reports on placement groups every few seconds (`mgr_stats_period`). Sampling more often is useless.

@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.cluster.capabilities import LOCAL_HOSTS, missing
+from replay.cluster.fio_clients import fio_clients
+from replay.cluster.fio_ssh import spread
+from replay.cluster.site import LOCAL_HOSTS, missing
 from replay.design.design import Cell
+from replay.evidence.record import Measured
 from replay.measure.parts import Driver, Look, writes
 from replay.protocols.drivers.tool_run import client_values, run_observed, runtime_of
-from replay.evidence.record import Measured
 from replay.tools import Result, render
 from replay.tools.fio import client_argv, job_file
-from replay.cluster.running.fio_clients import fio_clients
-from replay.cluster.running.fio_ssh import spread
 
 ALL_CLIENTS = "All clients"
 #: Time on top of ramp and runtime: for opening images, merging reports, and tools that end slowly.

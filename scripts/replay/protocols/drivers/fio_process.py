@@ -5,11 +5,11 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from replay.cluster.client_conf import write_client_conf
+from replay.cluster.cluster import write_client_conf
 from replay.design.design import Cell
+from replay.evidence.record import Measured
 from replay.measure.parts import Driver, Look, writes
 from replay.protocols.drivers.tool_run import client_values, hidden, run_observed, runtime_of
-from replay.evidence.record import Measured
 from replay.tools import Result, fio
 
 #: Time on top of ramp and runtime: for opening the file or image, and for ending.

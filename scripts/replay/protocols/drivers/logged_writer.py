@@ -8,11 +8,11 @@ from typing import Any
 
 from replay.cluster.site import Site
 from replay.design.design import Cell
+from replay.evidence.record import Measured, SampleTable
 from replay.measure.parts import Driver, Look
 from replay.protocols.drivers.fio_run import ENTITY, jobs_text, log_options, run_fio, written_bytes
 from replay.protocols.drivers.steps import StepLog
 from replay.protocols.drivers.tool_run import client_values, rbd_template
-from replay.evidence.record import Measured, SampleTable
 
 #: Time on top of ramp and runtime: for opening the image, writing the log, and a tool that ends slowly.
 PATIENCE_SECONDS = 90.0
@@ -73,7 +73,7 @@ class LoggedWriter(Driver):
             log_lines=latencies.count(b"\n"),
         )
         self.written = written_bytes(measured).get(ENTITY.format(1), 0)
-        self.bench.account(self.procedure.target.write_of(cell, self.written * (1 + ramp / runtime)))
+        self.bench.commit(self.procedure.target.write_of(cell, self.written * (1 + ramp / runtime)))
         return measured
 
     def ended(self, cell: Cell, measured: Measured) -> None:

@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from replay.base.errors import ReplayError
-from replay.cluster.capabilities import LOCAL_HOSTS
-from replay.cluster.running.background import Background
-from replay.cluster.running.fio_ssh import OPTIONS
-from replay.cluster.site import Site
+from replay.cluster.fio_ssh import OPTIONS
+from replay.cluster.running import Background
+from replay.cluster.site import LOCAL_HOSTS, Site
 from replay.design.design import Cell
 from replay.design.sizing import Write
 from replay.evidence.record import Measured

@@ -120,7 +120,7 @@ class OneTool(Driver):
         for number in range(done + 1, done + 1 + MOST_ROUNDS):
             if writes(cell):
                 what = f"pilot {number} of {cell.point} {cell.variant.name}"
-                self.bench.charge(what, self.procedure.target.write_of(cell, total))
+                self.bench.reserve(what, self.procedure.target.write_of(cell, total))
             seed = pilots.seed("pilot", number)
             measured = self.procedure.watched(cell, seed, io_total_bytes=total, component="pilot")
             last = self._round(cell, measured, total)

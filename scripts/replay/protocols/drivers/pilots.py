@@ -84,9 +84,9 @@ def run_for_peak(procedure: Procedure, raw: BlockWriter, cell: Cell) -> PeakRun:
     pilots = Pilots(raw, cell)
     number = pilots.done + 1
     seed = pilots.seed(PEAK, number) & 0x7FFFFFFF
-    spending = procedure.bench.spending
-    expected = sum(map(spending.media_bytes, procedure.expected_writes(cell)))
-    with spending.reserve(f"finding the peak of {cell.variant.name}", {PEAK: expected}) as reservation:
+    budget = procedure.bench.budget
+    expected = sum(map(budget.media_bytes, procedure.expected_writes(cell)))
+    with budget.reserve_set(f"finding the peak of {cell.variant.name}", {PEAK: expected}) as reservation:
         reservation.begin(PEAK)
         measured = procedure.watched(cell, seed, component="pilot")
         result = procedure.judge(cell, measured)

@@ -6,7 +6,7 @@ import math
 import random
 
 from replay.base.errors import ReplayError
-from replay.cluster.running.background import Background
+from replay.cluster.running import Background
 from replay.design.design import Cell
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
@@ -57,7 +57,7 @@ class FreshPair(Target):
 
     def _fill(self, cell: Cell, made: BlockImage) -> None:
         size = made.image.size_bytes
-        self.bench.charge(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
+        self.bench.reserve(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
         patience = max(
             FILL_SECONDS_AT_MOST, 60 + 2 * size / (self.bench.site.ceilings.rate_bytes_per_second or math.inf)
         )

@@ -9,8 +9,8 @@ from pathlib import Path
 from replay.design.design import Cell, CellSet, Variant
 from replay.design.sizing import Write
 from replay.ownership.images import BlockImage, create_image, remove_images
-from replay.ownership.kernel_client import map_image, mount
-from replay.ownership.kernel_leftovers import remove_leftover_mounts
+from replay.ownership.removal import remove_leftover_mounts
+from replay.ownership.this_machine import map_image, mount
 from replay.protocols.targets.images import Images
 
 #: Values of a variant's level `client`.
@@ -41,7 +41,7 @@ class Mount(Images):
                     self.mounts[variant.name] = mount(self.bench, device, str(variant.levels["file_system"]))
                     path = self.mounts[variant.name] / FILE_NAME
                     size = int(self.procedure.option("file_size_bytes"))
-                    self.bench.charge(f"filling a file on {made.name}", Write(size, adds=True))
+                    self.bench.reserve(f"filling a file on {made.name}", Write(size, adds=True))
                     write_file(path, size)
 
     def close(self) -> None:

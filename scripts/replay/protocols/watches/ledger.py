@@ -6,10 +6,10 @@ import time
 from typing import Any
 
 from replay.design.design import Cell
+from replay.evidence.record import Measured, Wait
 from replay.measure.guard import Guard
 from replay.measure.parts import Watch
 from replay.measure.procedure import Procedure
-from replay.evidence.record import Measured, Wait
 from replay.measure.samplers.daemons import PRIMARY, SECONDARY, DaemonSampler, Reading
 
 #: OSDs are quiet if all of them together did fewer copies and writes of data than this between two readings. Even in

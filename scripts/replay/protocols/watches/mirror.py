@@ -6,25 +6,29 @@ import time
 from collections.abc import Sequence
 
 from replay.base.errors import ReplayError
-from replay.cluster.journal_position import NOT_BEGUN, Position, is_replaying, read_positions, wait_until_level
 from replay.cluster.mirroring import (
+    NOT_BEGUN,
     MirrorDaemon,
+    Position,
     ReplayCounters,
     copied_snapshots,
+    is_replaying,
+    read_positions,
     take_mirror_snapshot,
     wait_until_copied,
+    wait_until_level,
     wait_until_replayed,
 )
 from replay.design.design import Cell, Design
+from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.parts import Look, Watch, writes
+from replay.ownership.daemon_settings import POLL_AGE
 from replay.ownership.images import BlockImage
-from replay.ownership.poll_age import POLL_AGE
 from replay.protocols.drivers.steps import StepLog
 from replay.protocols.drivers.tool_run import client_values, rbd_template
 from replay.protocols.watches.catch_up import REPLAYING, STATE_WITHIN_SECONDS, await_state
 from replay.protocols.watches.snapshots import Snapshots
-from replay.evidence.record import Measured, Wait
 from replay.tools import Result
 
 FIRST_COPY_TIMEOUT_SECONDS = 300.0

@@ -8,15 +8,15 @@ from replay.base.errors import ReplayError
 from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.needs import Factor
+from replay.evidence.record import Measured, Wait
 from replay.measure.parts import Look, Watch
 from replay.measure.procedure import Procedure
+from replay.measure.samplers.mirror import MirrorSampler
+from replay.measure.samplers.replica import ReplicaSampler
 from replay.protocols.drivers.fio_run import ENTITY
 from replay.protocols.drivers.steps import StepLog
 from replay.protocols.watches.catch_up import REPLAYING, journal_level, wait_until_level
 from replay.protocols.watches.mirror import Copies
-from replay.evidence.record import Measured, Wait
-from replay.measure.samplers.mirror import MirrorSampler
-from replay.measure.samplers.replica import ReplicaSampler
 
 IMAGE = ENTITY.format(1)
 #: How often the daemon's counters are read, and how often the journal or the copy is looked at.
