@@ -22,6 +22,7 @@ from replay.cluster.prometheus import (
 )
 from replay.derive.computed import computed_metrics
 from replay.derive.utilisation import utilisation_of_hosts
+from replay.evidence.bottleneck import limiting_resource_of_hosts
 from replay.measure.samplers.hosts import (
     DISK_COUNTERS,
     HostSampler,
@@ -33,7 +34,6 @@ from replay.measure.samplers.hosts import (
     short_name,
     what_hosts_did,
 )
-from replay.derive.bottleneck import limiting_resource_of_hosts
 from support.prometheus_server import matrix, serving, success, vector
 from support.samples import fixtures
 
