@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,7 @@ from replay.cluster.mirroring import ReplayCounters
 from replay.design.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.ownership.images import BlockImage
+from replay.protocols.drivers.fio_process import FioProcess
 from replay.protocols.single_tool import SingleTool
 from replay.protocols.watches import mirror
 from replay.protocols.watches.mirror_position import POLL_AGE, MirrorPosition
@@ -77,7 +79,7 @@ def test_a_snapshot_is_taken_half_an_interval_into_the_cell_and_awaited_at_its_e
     )
     assert one.facts == {"snapshots_taken": 1, "snapshot_interval_seconds": interval}
     assert [(wait.reason, wait.outcome) for wait in one.waits] == [("mirror_snapshot_taken", "ended")]
-    assert (one.invalid, watch.transferred_bytes) == (None, 7)
+    assert (one.invalid, watch.written_bytes) == (None, 7)
 
 
 @pytest.mark.parametrize("fails", [True, False])
@@ -113,6 +115,46 @@ def test_a_snapshot_that_is_under_way_when_a_cell_is_interrupted_is_ended(rbd, s
     watch.stop()
     assert running.exit_status is not None
     watch.stop()
+
+
+MIX = Result(metrics={"bytes": 12288.0, "read_bytes": 8192.0, "write_bytes": 4096.0, "duration_seconds": 2.0})
+
+
+@pytest.mark.parametrize(("io_type", "result", "bytes_of_journal"), [
+    ("rw", MIX, 4096),
+    ("readwrite", MIX, 4096),
+    ("rw", None, 0),
+    ("write", Result(metrics={"bytes": 12288.0}), 12288),
+])  # fmt: skip
+def test_what_a_mix_has_read_is_not_awaited_of_a_mirrored_journal(
+    started, monkeypatch, io_type, result, bytes_of_journal
+):
+    """Nobody replays reads: whoever waits for them takes a copy that is level for one that stands still."""
+    monkeypatch.setattr(mirror, "read_positions", lambda cluster, spec: (mirror.NOT_BEGUN, []))
+    watch, cell = started("journal-mirrored")
+    cell = replace(cell, levels={**cell.levels, "io_type": io_type})
+    watch.copies.daemon = Daemon(ReplayCounters(entry_bytes=4096))
+    awaited = []
+
+    def wait(read, before, expected_bytes, **_):
+        awaited.append(expected_bytes)
+        return Wait("journal_replayed", 1.0, "replayed")
+
+    monkeypatch.setattr(mirror, "wait_until_replayed", wait)
+    watch.judged(cell, measured(), result)
+    [waited] = watch.settle(cell, measured())
+    assert (awaited, waited.outcome) == ([bytes_of_journal], "replayed")
+
+
+def test_only_what_a_mix_has_written_counts_as_written(started):
+    watch, cell = started("without-journal")
+    mix = replace(cell, levels={**cell.levels, "io_type": "rw"})
+    assert watch.procedure.driver.written_bytes(mix, MIX) == 4096
+    assert watch.procedure.driver.written_bytes(cell, Result(metrics={"bytes": 12288.0})) == 12288
+    fio = FioProcess()
+    fio.design = SimpleNamespace(sizing=SimpleNamespace(target_seconds=4.0))
+    fio.procedure = SimpleNamespace(job_options=lambda _: {"ramp_seconds": 1})
+    assert fio.written_bytes(mix, MIX) == 4096 * 1.25
 
 
 def test_nothing_is_done_around_an_image_that_is_not_mirrored(started):

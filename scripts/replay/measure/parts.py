@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Self
 
 from replay.cluster.site import Site
@@ -25,6 +25,11 @@ Look = Callable[[float], None]
 def writes(cell: Cell) -> bool:
     """Return whether a cell's clients write."""
     return sizing.writes(cell.levels)
+
+
+def bytes_written(cell: Cell, metrics: Mapping[str, float]) -> float:
+    """Return how many bytes a cell's clients wrote, from a tool's metrics: of a mix with reads, only the writes."""
+    return metrics.get("write_bytes", metrics.get("bytes", 0.0)) if writes(cell) else 0.0
 
 
 def is_journaled(cell: Cell) -> bool:

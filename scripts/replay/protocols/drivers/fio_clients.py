@@ -11,7 +11,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError
 from replay.cluster.capabilities import LOCAL_HOSTS, missing
 from replay.design.design import Cell
-from replay.measure.parts import Driver, Look, writes
+from replay.measure.parts import Driver, Look, bytes_written
 from replay.protocols.drivers.tool_run import client_values, run_observed, runtime_of
 from replay.evidence.record import Measured
 from replay.tools import Result, render
@@ -87,11 +87,8 @@ class FioClients(Driver):
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
         """Return the bytes written. fio's report leaves out the ramp, which is added at the reported rate."""
-        metrics = result.metrics
-        if not writes(cell):
-            return 0.0
         ramp = float(self.procedure.option("ramp_seconds", cell))
-        return metrics.get("write_bytes", metrics["bytes"]) * (1 + ramp / metrics["duration_seconds"])
+        return bytes_written(cell, result.metrics) * (1 + ramp / result.metrics["duration_seconds"])
 
     def _filled(self, cell: Cell, text: str, number: int, seed: int, runtime: float) -> str:
         values: Mapping[str, str | None] = {

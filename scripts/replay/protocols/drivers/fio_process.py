@@ -7,7 +7,7 @@ from pathlib import Path
 
 from replay.cluster.client_conf import write_client_conf
 from replay.design.design import Cell
-from replay.measure.parts import Driver, Look, writes
+from replay.measure.parts import Driver, Look, bytes_written
 from replay.protocols.drivers.tool_run import client_values, hidden, run_observed, runtime_of
 from replay.evidence.record import Measured
 from replay.tools import Result, fio
@@ -48,4 +48,4 @@ class FioProcess(Driver):
     def written_bytes(self, cell: Cell, result: Result) -> float:
         """Return the bytes written. fio's report leaves out the ramp, which is added at the reported rate."""
         ramp = float(self.procedure.job_options(cell).get("ramp_seconds", 1))
-        return result.metrics["bytes"] * (1 + ramp / self.design.sizing.target_seconds) if writes(cell) else 0.0
+        return bytes_written(cell, result.metrics) * (1 + ramp / self.design.sizing.target_seconds)

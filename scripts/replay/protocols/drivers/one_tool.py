@@ -16,7 +16,7 @@ from replay.design.sizing import (
     longer_bytes,
     next_bytes,
 )
-from replay.measure.parts import Driver, Look, writes
+from replay.measure.parts import Driver, Look, bytes_written, writes
 from replay.protocols.drivers.pilots import Pilots
 from replay.protocols.drivers.tool_run import client_values, run_observed, tool_options
 from replay.evidence.evidence import BlockWriter
@@ -90,14 +90,14 @@ class OneTool(Driver):
         return [self.procedure.target.write_of(cell, self.io_total_bytes[self.sized_by[cell.cell_id].cell_id])]
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return the bytes that a writing cell transferred."""
-        return int(result.metrics.get("bytes", 0)) if writes(cell) else 0
+        """Return the bytes that the tool wrote."""
+        return int(bytes_written(cell, result.metrics))
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
         """Run a pilot for a cell that was too short, and give the cell a larger size than before."""
         if measured.invalid and measured.invalid[0] == "too_short":
             leader = self.sized_by[cell.cell_id]
-            self.pilot(raw, leader, too_short=self._round(cell, measured, self.io_total_bytes[leader.cell_id]))
+            self.pilot(raw, leader, too_short=_round(self._result(cell, measured), self.io_total_bytes[leader.cell_id]))
 
     def is_sized(self, raw: BlockWriter, cell: Cell) -> bool:
         """Take the cell's size from its last pilot on this machine; return whether there was one."""
@@ -123,9 +123,13 @@ class OneTool(Driver):
                 self.bench.charge(what, self.procedure.target.write_of(cell, total))
             seed = pilots.seed("pilot", number)
             measured = self.procedure.watched(cell, seed, io_total_bytes=total, component="pilot")
-            last = self._round(cell, measured, total)
+            result = self._result(cell, measured)
+            last = _round(result, total)
+            if result is None and cell.levels["io_type"] == "write":
+                # Without its output, the bytes of a mix with reads are not known.
+                result = Result(metrics={"bytes": total})
             for watch in self.procedure.watches:
-                watch.judged(cell, measured, Result(metrics={"bytes": total if writes(cell) else 0}))
+                watch.judged(cell, measured, result)
             waits = [wait for watch in self.procedure.watches for wait in watch.settle(cell, measured)]
             enough = is_enough(last, sizing) or total == most or number == done + MOST_ROUNDS
             found = {
@@ -144,15 +148,14 @@ class OneTool(Driver):
                 return
             total = min(next_bytes(last, size, threads, sizing), most)
 
-    def _round(self, cell: Cell, measured: Measured, total: int) -> PilotRound:
-        """Return what a run transferred and how long it took: 0 s if it ended before the tool's clock moved."""
+    def _result(self, cell: Cell, measured: Measured) -> Result | None:
+        """Return the parsed output of a run; None if it ended before the tool's clock moved."""
         try:
-            result = self.procedure.parse(cell, measured)
+            return self.procedure.parse(cell, measured)
         except OutputError as error:
             if error.reason != "too_short":
                 raise
-            return PilotRound(total, 0.0)
-        return PilotRound(total, result.metrics["duration_seconds"])
+            return None
 
     def _most_bytes(self, cell: Cell) -> float:
         """Return the most bytes that a cell may transfer: its image once, if it is sequential with `options.one_pass`.
@@ -162,3 +165,8 @@ class OneTool(Driver):
         """
         sequential = str(cell.levels.get("io_pattern", "")).endswith("seq")
         return cell.variant.image.size_bytes if sequential and self.procedure.option("one_pass") else math.inf
+
+
+def _round(result: Result | None, total_bytes: int) -> PilotRound:
+    """Return what a run transferred and how long it took: 0 s if it ended before the tool's clock moved."""
+    return PilotRound(total_bytes, 0.0 if result is None else result.metrics["duration_seconds"])

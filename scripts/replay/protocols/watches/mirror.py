@@ -17,7 +17,7 @@ from replay.cluster.mirroring import (
 )
 from replay.design.design import Cell, Design
 from replay.measure.bench import Bench
-from replay.measure.parts import Look, Watch, writes
+from replay.measure.parts import Look, Watch, bytes_written, writes
 from replay.ownership.images import BlockImage
 from replay.ownership.poll_age import POLL_AGE
 from replay.protocols.drivers.steps import StepLog
@@ -157,8 +157,8 @@ class Level(FirstCopies):
             self.position = min(peers, default=NOT_BEGUN)
 
     def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
-        """Note how much the cell wrote."""
-        self.transferred_bytes = int(result.metrics.get("bytes", 0)) if result is not None else 0
+        """Note how much the cell wrote. A journal holds no reads, so nobody may wait for them to be replayed."""
+        self.written_bytes = int(bytes_written(cell, result.metrics)) if result is not None else 0
 
     def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Wait until the copy holds what the cell wrote; return the wait. Raises ReplayError if the daemon stalls."""
@@ -199,7 +199,7 @@ class Level(FirstCopies):
         return wait_until_replayed(
             lambda: daemon.counters(self.made.name),
             self.before,
-            self.transferred_bytes,
+            self.written_bytes,
             quiet_seconds=quiet,
             stall_seconds=STALL_SECONDS,
             sleep=waiting.pause,
