@@ -22,7 +22,7 @@ from replay.design.expansion import expand
 from replay.measure import runner
 from replay.measure.guard import Guard
 from replay.measure.parts import Driver
-from replay.measure.procedure import Procedure
+from replay.measure.protocol import Protocol
 from replay.measure.sentry import Halted, RunStoppedError, Sentry, without_interruption
 from replay.measure.stop_mark import mark_stopped, take_mark
 from replay.ownership.ledger import Ledger
@@ -194,7 +194,7 @@ def test_tenants_are_looked_after_although_something_else_is_not_answered():
 # In a block -----------------------------------------------------------------------------------------------------------
 
 
-class Scripted(Procedure):
+class Scripted(Protocol):
     """Cells that do what the test says, and are kept in a list."""
 
     driver = Driver()

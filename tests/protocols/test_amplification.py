@@ -13,8 +13,8 @@ from replay.design.experiments import load_experiment
 from replay.design.expansion import expand
 from replay.ownership.images import BlockImage
 from replay.protocols.amplification import Amplification
-from replay.protocols.watches import ledger, mirror
-from replay.protocols.watches.ledger import writes_in
+from replay.protocols.observers import ledger, mirror
+from replay.protocols.observers.ledger import writes_in
 from replay.evidence.record import Measured, Wait
 from replay.measure.samplers.daemons import DaemonReading, Reading
 from support.bench import bench_of, cells
@@ -63,7 +63,7 @@ def cell_of(made, variant="without-journal", **levels):
 
 
 def restored(made, cell):
-    copies, counts = made.watches
+    copies, counts = made.observers
     counts.opening = reading(0)
     copies.mode = None
     measured = Measured([], {}, 0, "", "", 1.0, {})
@@ -80,7 +80,7 @@ def test_a_cell_does_its_number_of_writes_or_as_many_as_its_bytes_allow(tmp_path
 
 def test_the_closing_reading_is_the_first_after_which_the_osds_rested(quick):
     made = protocol()
-    made.watches[1].daemons = Daemons(0, 400, 700, 705, 705)
+    made.observers[1].daemons = Daemons(0, 400, 700, 705, 705)
     measured, waits = restored(made, cell_of(made))
     assert [(wait.reason, wait.outcome, wait.seconds) for wait in waits] == [("osds_quiet", "quiet", 3.0)]
     assert measured.samples["ledger"]["primary"]["osd.0"]["store"]["small_writes"] == 705
@@ -89,7 +89,7 @@ def test_the_closing_reading_is_the_first_after_which_the_osds_rested(quick):
 
 def test_a_cell_has_no_count_if_the_osds_never_rest_after_it(quick):
     made = protocol()
-    made.watches[1].daemons = Daemons(*range(0, 10**6, 1000))
+    made.observers[1].daemons = Daemons(*range(0, 10**6, 1000))
     measured, waits = restored(made, cell_of(made))
     assert waits[0].outcome == "still_writing"
     assert measured.invalid[0] == "incomplete"
@@ -99,7 +99,7 @@ def test_trimming_after_the_osds_rested_belongs_to_the_cell(quick, monkeypatch):
     settled = [[Wait("cluster_settled", 2.0, "settled")], []]
     monkeypatch.setattr(ledger, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(settled.pop(0))))
     made = protocol()
-    made.watches[1].daemons = Daemons(0, 0, 300, 300)
+    made.observers[1].daemons = Daemons(0, 0, 300, 300)
     measured, waits = restored(made, cell_of(made))
     assert [wait.reason for wait in waits] == ["osds_quiet", "cluster_settled", "osds_quiet"]
     assert measured.samples["ledger"]["primary"]["osd.0"]["store"]["small_writes"] == 300
@@ -119,16 +119,16 @@ def test_a_snapshot_mirrored_cell_holds_one_snapshot_however_long_it_takes(monke
     )
     made = protocol()
     made.bench.site.second_site = SimpleNamespace(pool="replay")
-    cell, watch = cell_of(made, "snapshot-mirrored"), made.watches[0]
+    cell, observer = cell_of(made, "snapshot-mirrored"), made.observers[0]
     made.target.images[cell.variant.image_name] = [BlockImage("replay", "", "image", cell.variant.image, "")]
-    watch.started(cell)
-    assert watch.look_of(cell) is None
+    observer.started(cell)
+    assert observer.while_running(cell) is None
     measured = Measured([], {}, 0, "", "", 1.0, {})
-    watch.ended(cell, measured)
-    watch.judged(cell, measured, None)
+    observer.ended(cell, measured)
+    observer.verify(cell, measured, None)
     assert (taken, measured.invalid, measured.facts) == (["replay/image"], None, {"snapshots_taken": 1})
     assert [wait.reason for wait in measured.waits] == ["mirror_snapshot_taken"]
-    watch.settle(cell, measured)
+    observer.restore(cell, measured)
     assert awaited == [7]
 
 
@@ -137,7 +137,7 @@ def test_if_no_osd_reports_its_counters_nothing_is_created(tmp_path):
     silent = Reading(
         {"primary": {}}, None, 0.0, 0.01, tuple(f"primary osd.{n}: error 13: Permission denied" for n in (0, 1))
     )
-    made.watches[1].daemons = SimpleNamespace(read=lambda: silent)
+    made.observers[1].daemons = SimpleNamespace(read=lambda: silent)
     made.open_block(tmp_path, made.design.sets)
     assert made.target.images == {}
     assert {skip.variant for skip in made.unavailable} == {variant.name for variant in made.design.variants}

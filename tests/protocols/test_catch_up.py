@@ -7,7 +7,7 @@ import pytest
 from replay.base.errors import ReplayError
 from replay.cluster.asok import AdminSocketError
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
-from replay.protocols.watches.catch_up import await_state, journal_level, resume, snapshots_level, wait_until_level
+from replay.protocols.observers.catch_up import await_state, journal_level, resume, snapshots_level, wait_until_level
 from replay.evidence.record import SampleTable
 from replay.measure.samplers.mirror import MirrorSampler, numbers_in
 from replay.measure.samplers.trims import TrimSampler, snapshots_to_trim, wait_until_trimmed

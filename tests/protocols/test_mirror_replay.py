@@ -24,7 +24,7 @@ from replay.protocols.drivers.steps import StepLog
 from replay.protocols.mirror_lag import MirrorLag
 from replay.protocols.mirror_replay import MirrorReplay
 from replay.protocols.targets import images
-from replay.protocols.watches import mirror
+from replay.protocols.observers import mirror
 from replay.evidence.record import Measured
 from replay.cluster.running.process import ToolRun
 from support.bench import bench_of
@@ -124,7 +124,7 @@ class Daemon:
 @pytest.fixture
 def stopping(monkeypatch):
     made = protocol_of(MirrorReplay, "mirror-replay")
-    made.watches[0].copies.daemon = Daemon()
+    made.observers[0].copies.daemon = Daemon()
     made.removed = []
     monkeypatch.setattr(images, "remove_images", lambda bench, those: made.removed.extend(those))
     return made
@@ -134,9 +134,9 @@ def test_images_that_are_stopped_at_the_end_of_a_block_are_started_before_they_a
     image = SimpleNamespace(name="one")
     stopping.target.images = {"journal": [image]}
     stopping.driver.stopped = ["one"]
-    stopping.watches[0].copies.daemon.stop("one")
+    stopping.observers[0].copies.daemon.stop("one")
     stopping.close_block()
-    assert stopping.watches[0].copies.daemon.told == [("stop", "one"), ("start", "one")]
+    assert stopping.observers[0].copies.daemon.told == [("stop", "one"), ("start", "one")]
     assert stopping.removed == [image]
     assert stopping.driver.stopped == []
 
@@ -144,7 +144,7 @@ def test_images_that_are_stopped_at_the_end_of_a_block_are_started_before_they_a
 def test_images_are_removed_even_if_the_daemon_does_not_answer(stopping):
     image = SimpleNamespace(name="one")
     stopping.target.images, stopping.driver.stopped = {"journal": [image]}, ["one"]
-    stopping.watches[0].copies.daemon = None
+    stopping.observers[0].copies.daemon = None
     with pytest.raises(Exception, match="no admin socket of the mirror daemon is named"):
         stopping.close_block()
     assert stopping.removed == [image]
@@ -173,7 +173,7 @@ def replaying(monkeypatch):
         cell = next(
             c for one in made.design.sets for c in one.cells if (c.variant.name, c.levels["images"]) == (mode, 2)
         )
-        daemon = made.watches[0].copies.daemon = Daemon()
+        daemon = made.observers[0].copies.daemon = Daemon()
         made.target.images[mode] = [BlockImage("pool", "", name, cell.variant.image, "") for name in ("one", "two")]
         size, made.did = cell.variant.image.size_bytes, []
 
@@ -223,7 +223,7 @@ def test_replay_is_stopped_for_the_writes_and_started_for_the_measurement(replay
         ["image-1", "image-2"] if snapshots else []
     )
     assert made.did == [{"one": "Stopped", "two": "Stopped"}], "nobody replays while fio writes"
-    assert made.watches[0].copies.daemon.states == {"one": "Replaying", "two": "Replaying"}
+    assert made.observers[0].copies.daemon.states == {"one": "Replaying", "two": "Replaying"}
     assert [argv[-1] for argv in rbd.argvs] == (["pool/one", "pool/two"] if snapshots else [])
     assert [wait.outcome for wait in measured.waits] == ["copied"] * len(snapshots)
     assert made.driver.stopped == []

@@ -32,8 +32,8 @@ def run(bench):
 
     def of(tool=TOOL):
         sizing = SimpleNamespace(target_seconds=1)
-        procedure = SimpleNamespace(bench=bench, design=SimpleNamespace(sizing=sizing), job_options=lambda cell: {})
-        return TwoEnds(tool).bound_to(procedure).run(SimpleNamespace(levels=LEVELS), seed=1)
+        protocol = SimpleNamespace(bench=bench, design=SimpleNamespace(sizing=sizing), job_options=lambda cell: {})
+        return TwoEnds(tool).bound_to(protocol).run(SimpleNamespace(levels=LEVELS), seed=1)
 
     return of
 

@@ -107,12 +107,12 @@ def test_a_foreign_cluster_is_never_stopped_whatever_its_file_allows(monkeypatch
     site = SimpleNamespace(name="theirs", fsid=FSID, allows=(WORD,), second_site=None)
     assert WORD in OWN_CLUSTER_ONLY
     assert missing([WORD], site) == [(WORD, "refused on a cluster that Replay did not start, whatever its file allows")]
-    procedure = protocol_of()
-    procedure.bench.site = site
-    procedure.bench.session = SimpleNamespace(fsid=lambda: FSID)
-    procedure.driver.bench = procedure.bench
+    protocol = protocol_of()
+    protocol.bench.site = site
+    protocol.bench.session = SimpleNamespace(fsid=lambda: FSID)
+    protocol.driver.bench = protocol.bench
     with pytest.raises(RefusedError, match=f"{WORD} is refused"):
-        procedure.driver.loss()
+        protocol.driver.loss()
 
 
 def test_its_own_cluster_needs_the_word_too(monkeypatch):

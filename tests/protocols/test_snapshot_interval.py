@@ -100,5 +100,5 @@ def test_a_cell_in_which_no_snapshot_was_taken_is_void():
     for cell, invalid in ((none, None), (often, "no_snapshot")):
         files = {role: (role, text.encode()) for role, text in results.items()}
         measured = Measured([], files, 0, "", "", 4.0, {})
-        protocol.judge(cell, measured)
+        protocol.verify(cell, measured)
         assert (measured.invalid and measured.invalid[0]) == invalid

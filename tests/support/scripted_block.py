@@ -38,7 +38,7 @@ from replay.measure import runner
 from replay.measure.bench import Bench, spending_of
 from replay.measure.guard import Guard
 from replay.measure.parts import Driver
-from replay.measure.procedure import Procedure
+from replay.measure.protocol import Protocol
 from replay.ownership.ledger import Ledger
 from replay.evidence.record import Measured
 from replay.evidence.seal import recover
@@ -74,7 +74,7 @@ class Media:
                     os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Scripted(Procedure):
+class Scripted(Protocol):
     """Fills, runs a pilot, and writes in each cell exactly the announced amount."""
 
     driver = Driver()

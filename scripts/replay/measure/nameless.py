@@ -1,6 +1,6 @@
 """Removes from a cell's record what names a site: its clients, the paths of its files, its clusters' fsids.
 
-Procedures put placeholders into what they build themselves, but a tool may repeat its configuration, as fio does in its
+Protocols put placeholders into what they build themselves, but a tool may repeat its configuration, as fio does in its
 report, or complain about a file. Raw output is meant to be shared, so this module looks through all of it.
 """
 

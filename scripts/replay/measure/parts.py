@@ -1,4 +1,4 @@
-"""The parts of a procedure: the target of the I/O, the driver that does it, and the watches that observe it."""
+"""The parts of a protocol: the target of the I/O, the driver that does it, and the watches that observe it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from replay.evidence.record import Measured, Wait
 from replay.tools import Result
 
 if TYPE_CHECKING:
-    from replay.measure.procedure import Procedure
+    from replay.measure.protocol import Protocol
 
-Look = Callable[[float], None]
+WhileRunning = Callable[[float], None]
 """Called repeatedly while a tool runs, with the seconds since its start."""
 
 
@@ -38,16 +38,16 @@ def is_journaled(cell: Cell) -> bool:
 
 
 class Part:
-    """A target, a driver or a watch. A procedure's class declares it; each block has its own copy."""
+    """A target, a driver or a watch. A protocol's class declares it; each block has its own copy."""
 
-    procedure: Procedure
+    protocol: Protocol
     bench: Bench
     design: Design
 
-    def bound_to(self, procedure: Procedure) -> Self:
-        """Return a copy that serves the block of that procedure."""
+    def bound_to(self, protocol: Protocol) -> Self:
+        """Return a copy that serves the block of that protocol."""
         made = copy.copy(self)
-        made.procedure, made.bench, made.design = procedure, procedure.bench, procedure.design
+        made.protocol, made.bench, made.design = protocol, protocol.bench, protocol.design
         made.begin()
         return made
 
@@ -55,7 +55,7 @@ class Part:
         """Prepare the block's state. Creates nothing on the cluster."""
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return what the part lacks on a site; see `Procedure.lacking`. Called on the declaration, without a block."""
+        """Return what the part lacks on a site; see `Protocol.lacking`. Called on the declaration, without a block."""
         return {}
 
     def check(self) -> None:
@@ -66,7 +66,7 @@ class Target(Part):
     """The target of the I/O: created when a block opens, or before each cell; removed when the block closes."""
 
     def open(self, sets: Sequence[CellSet]) -> None:
-        """Create what the cells of these sets need. Variants that cannot be created go to `procedure.unavailable`."""
+        """Create what the cells of these sets need. Variants that cannot be created go to `protocol.unavailable`."""
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Bring the cluster into the state for measuring the cell; return the waits for the record."""
@@ -76,7 +76,7 @@ class Target(Part):
         """Return `size_bytes` that a cell's clients write, with where they go, for the account of the run."""
         return Write(size_bytes)
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Remove what the cell left behind; return the waits for the record."""
         return []
 
@@ -93,7 +93,7 @@ class Driver(Part):
     def start(self, cell: Cell) -> None:
         """Prepare a cell's logs before the watches start."""
 
-    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Do the cell's I/O, and return the result."""
         raise NotImplementedError
 
@@ -107,7 +107,7 @@ class Driver(Part):
         rate = float(sizing.ASSUMED_BYTES_PER_SECOND)
         if (limit := self.bench.site.ceilings.rate_bytes_per_second) is not None:
             rate = min(rate, limit * int(cell.levels.get("clients", 1)))
-        return [self.procedure.target.write_of(cell, rate * self.design.sizing.target_seconds)]
+        return [self.protocol.target.write_of(cell, rate * self.design.sizing.target_seconds)]
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
         """Return how many bytes to charge for a cell that wrote; 0 if `run` has already charged them."""
@@ -120,7 +120,7 @@ class Driver(Part):
         """Undo what an interrupted cell has changed."""
 
 
-class Watch(Part):
+class Observer(Part):
     """Observes cells, and waits for their after-effects. Watches are called in the order of their declaration."""
 
     def open(self) -> None:
@@ -132,7 +132,7 @@ class Watch(Part):
     def started(self, cell: Cell) -> None:
         """Take a first reading right before the tool runs."""
 
-    def look_of(self, cell: Cell) -> Look | None:
+    def while_running(self, cell: Cell) -> WhileRunning | None:
         """Return a function to call repeatedly while the cell's tool runs, or None."""
         return None
 
@@ -142,9 +142,9 @@ class Watch(Part):
     def stop(self) -> None:
         """End everything that still runs. Called after every cell, even an interrupted one."""
 
-    def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
+    def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
         """Judge the cell once its output has been read; may set `measured.invalid`. `result` may be None."""
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Wait for the cell's after-effects; may set `measured.invalid`. Return the waits for the record."""
         return []

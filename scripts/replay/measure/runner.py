@@ -27,7 +27,7 @@ from replay.design.registration import claims_to_register, registered_throughout
 from replay.measure.bench import Bench
 from replay.measure.caches import Caches
 from replay.measure.guard import Guard
-from replay.measure.procedure import Procedure
+from replay.measure.protocol import Protocol
 from replay.measure.sentry import Halted, without_interruption
 from replay.measure.sidecar import sidecar_of
 from replay.ownership.images import remove_owned_leftovers
@@ -52,7 +52,7 @@ class BlockRunner:
         progress: Progress,
         *,
         guard: Guard,
-        protocol_of: Callable[[Bench, Design], Procedure] = protocol_for,
+        protocol_of: Callable[[Bench, Design], Protocol] = protocol_for,
     ) -> None:
         self.bench = bench
         self.design = design

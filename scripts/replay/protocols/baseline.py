@@ -13,8 +13,8 @@ from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
-from replay.measure.parts import Driver, Look
-from replay.measure.procedure import Procedure, throughput
+from replay.measure.parts import Driver, WhileRunning
+from replay.measure.protocol import Protocol, throughput
 from replay.protocols.drivers.fio_process import FioProcess
 from replay.protocols.drivers.network import TwoEnds
 from replay.protocols.drivers.options import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE
@@ -31,17 +31,17 @@ class ByResource(Driver):
 
     def begin(self) -> None:
         """Bind the drivers to the block."""
-        self.drivers = {resource: driver.bound_to(self.procedure) for resource, driver in self.drivers.items()}
+        self.drivers = {resource: driver.bound_to(self.protocol) for resource, driver in self.drivers.items()}
 
     def lacking(self, site: Site) -> dict[str, str]:
         """Return what the network lacks; the target reports what the disk lacks."""
         return self.drivers[NETWORK].lacking(site)
 
-    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Run the tool of the cell's resource."""
-        measured = self.drivers[cell.levels["resource"]].run(cell, seed, look=look)
+        measured = self.drivers[cell.levels["resource"]].run(cell, seed, while_running=while_running)
         if cell.levels["resource"] == MEDIA:
-            measured.facts["file_size_bytes"] = self.procedure.option("file_size_bytes")
+            measured.facts["file_size_bytes"] = self.protocol.option("file_size_bytes")
         return measured
 
     def expected_writes(self, cell: Cell) -> list[Write]:
@@ -53,7 +53,7 @@ class ByResource(Driver):
         return self.drivers[cell.levels["resource"]].written_bytes(cell, result)
 
 
-class Baseline(Procedure):
+class Baseline(Protocol):
     """Runs fio on a file of the OSDs' file system (`resource` media), or iperf3 (`resource` network)."""
 
     needs = Needs(

@@ -27,7 +27,7 @@ class DeviceClass(SingleTool):
         mirroring="never",
     )
     target = CappedImages()
-    watches = (CappedDisks(),)
+    observers = (CappedDisks(),)
     overhead_seconds = 1.5
     block_seconds = 25.0
 

@@ -10,12 +10,12 @@ from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
 from replay.measure.parts import is_journaled
-from replay.measure.procedure import Procedure
+from replay.measure.protocol import Protocol
 from replay.protocols.drivers.trial.client import BLOCK_BYTES
 from replay.protocols.drivers.trial.driver import TrialDriver, void_without_snapshot
 from replay.protocols.drivers.trial.trial import TrialPlan
 from replay.protocols.targets.fresh_pair import FreshPair
-from replay.protocols.watches.mirror import snapshot_interval
+from replay.protocols.observers.mirror import snapshot_interval
 from replay.evidence.record import Measured
 from replay.tools import Result
 
@@ -30,10 +30,10 @@ class FailoverTrial(TrialDriver):
 
     def plan_of(self, cell: Cell, seed: int) -> TrialPlan:
         """Return a trial whose writer continues for a random part of `write_spread_seconds`."""
-        option = self.procedure.option
+        option = self.protocol.option
         return TrialPlan(
             kind=str(cell.levels["kind"]),
-            seed=self.procedure.target.content_seed,
+            seed=self.protocol.target.content_seed,
             write_seconds=option("write_seconds") + option("write_spread_seconds") * random.Random(seed).random(),
             writes_per_second=float(option("writes_per_second", cell)),
             client_options=dict(cell.variant.client_options),
@@ -47,7 +47,7 @@ class FailoverTrial(TrialDriver):
         return {"simulated_loss": SIMULATED_LOSS} if plan.kind == "forced" else {}
 
 
-class Failover(Procedure):
+class Failover(Protocol):
     """Runs one trial per cell: `levels["kind"]` is planned (demote, promote) or forced (promote after a loss)."""
 
     needs = Needs(

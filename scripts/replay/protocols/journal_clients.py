@@ -43,8 +43,8 @@ class JournaledImages(Images):
         elif separate and lacks:
             word, why = lacks[0]
             why = f"it names no journal pool, and {why}"
-            self.procedure.unavailable += [Skip(one.name, word, why) for one in separate]
-            sets = self.procedure.available(sets)
+            self.protocol.unavailable += [Skip(one.name, word, why) for one in separate]
+            sets = self.protocol.available(sets)
         elif separate:
             self.bench.say("creating a pool for journals")
             self.made = create_pool(self.bench, "journals", self._spec(), application="rbd")

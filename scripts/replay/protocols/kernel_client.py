@@ -10,7 +10,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError
 from replay.design.design import Cell
 from replay.design.needs import TEXT, Factor, Needs, Option
-from replay.measure.procedure import Procedure
+from replay.measure.protocol import Protocol
 from replay.ownership.kernel_client import MKFS_OPTIONS
 from replay.protocols.drivers.fio_clients import refuse_namespace
 from replay.protocols.drivers.fio_process import FioProcess
@@ -21,7 +21,7 @@ from replay.protocols.targets.mount import KERNEL, LIBRBD, Mount, is_of_kernel
 FILE_ENGINE = "libaio"
 
 
-class KernelClient(Procedure):
+class KernelClient(Protocol):
     """Runs fio on an image (`levels["client"]` librbd), or on a file of a mounted file system on it (kernel)."""
 
     needs = Needs(

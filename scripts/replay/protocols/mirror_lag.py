@@ -8,19 +8,19 @@ from typing import Any
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import Factor, Needs
-from replay.measure.procedure import Procedure
+from replay.measure.protocol import Protocol
 from replay.protocols.drivers.logged_writer import LoggedWriter
 from replay.protocols.drivers.options import FIO_FACTORS, IO_DEPTH
 from replay.protocols.targets.polled import POLL_AGE_FACTOR, PolledImage
-from replay.protocols.watches.mirror import snapshot_interval
-from replay.protocols.watches.mirror_position import MirrorPosition
-from replay.protocols.watches.replica import MODE_FACTOR, Replica, check_modes
-from replay.protocols.watches.snapshots import INTERVAL, SnapshotsTaken
+from replay.protocols.observers.mirror import snapshot_interval
+from replay.protocols.observers.mirror_position import MirrorPosition
+from replay.protocols.observers.replica import MODE_FACTOR, Replica, check_modes
+from replay.protocols.observers.snapshots import INTERVAL, SnapshotsTaken
 from replay.evidence.record import Measured
 from replay.tools import Result
 
 
-class MirrorLag(Procedure):
+class MirrorLag(Protocol):
     """Writes to one mirrored image at `levels["writes_per_second"]`, and follows its replica until it has caught up."""
 
     needs = Needs(
@@ -39,7 +39,7 @@ class MirrorLag(Procedure):
     )
     target = PolledImage()
     driver = LoggedWriter()
-    watches = (MirrorPosition(), SnapshotsTaken(), Replica())
+    observers = (MirrorPosition(), SnapshotsTaken(), Replica())
     overhead_seconds = 5.5
     writes_are_known = True
 

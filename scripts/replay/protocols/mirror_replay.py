@@ -10,8 +10,8 @@ from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import Factor, Needs
-from replay.measure.parts import Driver, Look
-from replay.measure.procedure import Procedure
+from replay.measure.parts import Driver, WhileRunning
+from replay.measure.protocol import Protocol
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio_run import ENTITY, jobs_text, run_fio, written_bytes
 from replay.protocols.drivers.logged_writer import keep_log, lacking_flat_pool
@@ -19,7 +19,7 @@ from replay.protocols.drivers.options import FIO_FACTORS, IO_DEPTH
 from replay.protocols.drivers.steps import StepLog
 from replay.protocols.drivers.tool_run import client_values, rbd_template
 from replay.protocols.targets.images import Images
-from replay.protocols.watches.catch_up import (
+from replay.protocols.observers.catch_up import (
     REPLAYING,
     STATE_WITHIN_SECONDS,
     STOPPED,
@@ -28,8 +28,8 @@ from replay.protocols.watches.catch_up import (
     snapshots_level,
     wait_until_level,
 )
-from replay.protocols.watches.mirror import Copies, FirstCopies
-from replay.protocols.watches.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon, ordered_snapshot
+from replay.protocols.observers.mirror import Copies, FirstCopies
+from replay.protocols.observers.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon, ordered_snapshot
 from replay.evidence.record import Measured, SampleTable, Wait
 from replay.measure.samplers.mirror import MirrorSampler
 
@@ -55,9 +55,9 @@ class CatchUp(Driver):
         """Return what is missing if fio cannot write, or if replay cannot be stopped and watched."""
         return lacking_flat_pool(site) | lacking_mirror_daemon(site)
 
-    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Stop, write, take a snapshot if snapshots are mirrored, start, and watch until everything is replayed."""
-        mode, images = str(cell.levels["mode"]), self.procedure.target.of(cell)
+        mode, images = str(cell.levels["mode"]), self.protocol.target.of(cell)
         log = self._log(images)
         with self.bench.costs.measure("prepare"):
             self._stop(log, images)
@@ -82,7 +82,7 @@ class CatchUp(Driver):
         waited = self._start_stopped()
         if measured.invalid is None and not waited:
             return []
-        daemon, images = self.daemon, self.procedure.target.of(cell)
+        daemon, images = self.daemon, self.protocol.target.of(cell)
         with self.bench.costs.measure("wait"):
             self.copies.await_state([made.name for made in images], REPLAYING)
             rest = wait_until_level(
@@ -105,12 +105,12 @@ class CatchUp(Driver):
     @property
     def copies(self) -> Copies:
         """The images' copies on the second cluster."""
-        return self.procedure.watches[0].copies
+        return self.protocol.observers[0].copies
 
     # Steps of a cell ----------------------------------------------------------------------------------------------
 
     def _once(self, cell: Cell) -> Write:
-        return self.procedure.target.write_of(cell, cell.variant.image.size_bytes * int(cell.levels["images"]))
+        return self.protocol.target.write_of(cell, cell.variant.image.size_bytes * int(cell.levels["images"]))
 
     def _log(self, images: Sequence[BlockImage]) -> StepLog:
         specs = {f"image_{number}": made.spec for number, made in enumerate(images, start=1)}
@@ -226,12 +226,12 @@ class CatchUp(Driver):
 class Replay(FirstCopies):
     """Mirroring around the cells. The driver waits for what they leave behind."""
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Let the driver bring the daemon to rest."""
-        return self.procedure.driver.rest(cell, measured)
+        return self.protocol.driver.rest(cell, measured)
 
 
-class MirrorReplay(Procedure):
+class MirrorReplay(Protocol):
     """Overwrites `levels["images"]` images once while the daemon does not replay them, and times its catch-up."""
 
     needs = Needs(
@@ -243,7 +243,7 @@ class MirrorReplay(Procedure):
     )
     target = Images(count="images")
     driver = CatchUp()
-    watches = (Replay(),)
+    observers = (Replay(),)
     writes_are_known = True
     # The cell itself lasts until the second cluster has caught up.
     mirrored_wait_seconds = 0.0

@@ -15,7 +15,7 @@ from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.measure.caches import Caches
 from replay.measure.parts import writes
-from replay.measure.procedure import Procedure, throughput
+from replay.measure.protocol import Protocol, throughput
 from replay.ownership.experiment_pools import (
     ExperimentPool,
     PoolSizeRefusedError,
@@ -55,7 +55,7 @@ class ReplicaPools(ObjectPools):
             except PoolSizeRefusedError as error:
                 self.bench.say(str(error))
                 here = [one.name for one in self.design.variants if int(one.levels["replicas"]) == replicas]
-                self.procedure.unavailable += [Skip(name, "pool_create", error.what) for name in here]
+                self.protocol.unavailable += [Skip(name, "pool_create", error.what) for name in here]
             else:
                 self.pools[replicas] = made
         await_pools(self.bench, self.pools.values())
@@ -63,7 +63,7 @@ class ReplicaPools(ObjectPools):
             if not writes(cell) and _replicas(cell) in self.pools:
                 found = self.readers.setdefault(_size(cell), {})
                 key = (_replicas(cell), _instances(cell))
-                found[key] = max(found.get(key, 0), int(self.procedure.option("threads", cell)))
+                found[key] = max(found.get(key, 0), int(self.protocol.option("threads", cell)))
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Before the first read of a size: remove other sizes' objects, and write this size's into every pool."""
@@ -116,9 +116,9 @@ class ReplicaPools(ObjectPools):
 
     def objects_each(self, size_bytes: int, replicas: int, instances: int) -> int:
         """Return how many objects of a size each instance reads. Together they read as many as a single one would."""
-        most = self.procedure.option("fill_most_bytes") // size_bytes
-        most = min(self.procedure.option("fill_most_objects"), most)
-        threads = max(self.procedure.option("threads"), self.readers[size_bytes][replicas, instances])
+        most = self.protocol.option("fill_most_bytes") // size_bytes
+        most = min(self.protocol.option("fill_most_objects"), most)
+        threads = max(self.protocol.option("threads"), self.readers[size_bytes][replicas, instances])
         return max(most // instances, LEAST_OBJECTS_PER_THREAD * threads)
 
     def _fills(self, size_bytes: int) -> list[Fill]:
@@ -166,12 +166,12 @@ class Instances(RadosRounds):
             "load_over": "the busiest stretch of each pass that is as long as the tool measured",
         }
         if not writes(cell):
-            each = self.procedure.target.objects_each(_size(cell), _replicas(cell), _instances(cell))
+            each = self.protocol.target.objects_each(_size(cell), _replicas(cell), _instances(cell))
             found["objects_to_read"] = _instances(cell) * each
         return found
 
 
-class ObjectBench(Procedure):
+class ObjectBench(Protocol):
     """Runs `levels["instances"]` processes of `rados bench` at once in the pool with `levels["replicas"]` copies."""
 
     needs = Needs(

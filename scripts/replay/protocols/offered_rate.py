@@ -57,7 +57,7 @@ class PacedClients(FioClients):
     def _find_peak(self, raw: BlockWriter, cell: Cell) -> float:
         self.finding_peak = True
         try:
-            found = run_for_peak(self.procedure, raw, cell)
+            found = run_for_peak(self.protocol, raw, cell)
         finally:
             self.finding_peak = False
         found.keep()

@@ -25,8 +25,8 @@ from replay.cluster.session import MonitorSession
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
-from replay.measure.parts import Look, writes
-from replay.measure.procedure import Procedure
+from replay.measure.parts import WhileRunning, writes
+from replay.measure.protocol import Protocol
 from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.ownership.osd_settings import Osd, OsdSettings
 from replay.protocols.drivers.options import RADOS_FACTORS, RADOS_OPTIONS
@@ -129,9 +129,9 @@ class PlacedPool(ObjectPools):
         wait.details["changed"] = changed
         return [wait]
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Remove what a writing cell wrote, and verify that exactly this is gone."""
-        waits = super().settle(cell, measured)
+        waits = super().restore(cell, measured)
         if self.filled and any(wait.outcome == "pool_emptied" for wait in waits):
             raise ReplayError(
                 "a write left objects that cannot be found by its run name, so the whole pool was emptied",
@@ -145,7 +145,7 @@ class PlacedPool(ObjectPools):
         return self._write(size_bytes)
 
     def _write(self, size_bytes: float) -> Write:
-        return Write(size_bytes, pool=self.pool.name, copies=self.procedure.option("replicas"), adds=True)
+        return Write(size_bytes, pool=self.pool.name, copies=self.protocol.option("replicas"), adds=True)
 
     def pool_of(self, cell: Cell) -> str:
         """Return the one pool."""
@@ -197,20 +197,20 @@ class PlacedPool(ObjectPools):
 class PlacedRounds(RadosRounds):
     """Reads the placement of the data, then runs `rados bench`."""
 
-    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Store what Ceph reports about the placement beside the tool's output."""
         with self.bench.costs.measure("prepare"):
-            placement = placement_files(self.bench.session, self.procedure.target.pool_of(cell))
-        measured = super().run(cell, seed, look=look)
+            placement = placement_files(self.bench.session, self.protocol.target.pool_of(cell))
+        measured = super().run(cell, seed, while_running=while_running)
         measured.results |= placement
         return measured
 
     def facts(self, cell: Cell, rounds: Rounds) -> dict[str, Any]:
         """Return facts about the pool."""
-        return {"replicas": self.procedure.option("replicas"), "objects_in_pool": self.procedure.target.filled}
+        return {"replicas": self.protocol.option("replicas"), "objects_in_pool": self.protocol.target.filled}
 
 
-class Placement(Procedure):
+class Placement(Protocol):
     """Runs `rados bench` in one pool, with the OSD settings of the cell's levels."""
 
     needs = Needs(

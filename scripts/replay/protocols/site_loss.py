@@ -19,16 +19,16 @@ from replay.design.design import Cell, CellSet
 from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
 from replay.measure.parts import is_journaled
-from replay.measure.procedure import Procedure
+from replay.measure.protocol import Protocol
 from replay.protocols.drivers.trial.client import BLOCK_BYTES
 from replay.protocols.drivers.trial.driver import TrialDriver, void_without_snapshot
 from replay.protocols.drivers.trial.moment import FIRST_SECONDS, phase_of, write_seconds_of
 from replay.protocols.drivers.trial.trial import TrialPlan
 from replay.protocols.targets.polled import LEVEL as POLL_AGE_LEVEL
 from replay.protocols.targets.polled import POLL_AGE_FACTOR, PolledPair
-from replay.protocols.watches.mirror import Copies
-from replay.protocols.watches.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon
-from replay.protocols.watches.snapshots import INTERVAL
+from replay.protocols.observers.mirror import Copies
+from replay.protocols.observers.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon
+from replay.protocols.observers.snapshots import INTERVAL
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.sandbox.site_loss import SiteLoss
@@ -59,13 +59,13 @@ class LostSite(TrialDriver):
         phase = phase_of(self.trial, self.design.blocks, seed)
         return TrialPlan(
             kind=str(cell.levels["kind"]),
-            seed=self.procedure.target.content_seed,
-            write_seconds=write_seconds_of(interval, self.procedure.option("write_seconds"), phase),
-            writes_per_second=float(self.procedure.option("writes_per_second", cell)),
+            seed=self.protocol.target.content_seed,
+            write_seconds=write_seconds_of(interval, self.protocol.option("write_seconds"), phase),
+            writes_per_second=float(self.protocol.option("writes_per_second", cell)),
             client_options=dict(cell.variant.client_options),
             snapshot_interval_seconds=interval if snapshots else None,
             first_snapshot_seconds=FIRST_SECONDS if snapshots else None,
-            promote_patience_seconds=float(self.procedure.option("promote_patience_seconds")),
+            promote_patience_seconds=float(self.protocol.option("promote_patience_seconds")),
         )
 
     def loss(self) -> AbstractContextManager[SiteLoss]:
@@ -79,7 +79,7 @@ class LostSite(TrialDriver):
 
     def facts_of(self, plan: TrialPlan) -> dict[str, Any]:
         """Return the poll age that the mirror daemon had, if the cell sets one."""
-        poll_age = self.procedure.target.poll_age
+        poll_age = self.protocol.target.poll_age
         return {} if poll_age is None else {POLL_AGE_LEVEL: poll_age.seconds()}
 
     def after_trial(self, plan: TrialPlan) -> list[Wait]:
@@ -107,10 +107,10 @@ class LostSite(TrialDriver):
             return
         second = replace(site.second_site, mirror_daemon_admin_socket=Path(sandbox.mirror.asok))
         self.bench.site = replace(site, second_site=second)
-        self.procedure.target.copies = Copies(self.bench)
+        self.protocol.target.copies = Copies(self.bench)
 
 
-class LossOfSite(Procedure):
+class LossOfSite(Protocol):
     """Loses the first site while a client writes, and promotes the copy; one trial per cell, on its own image."""
 
     needs = Needs(

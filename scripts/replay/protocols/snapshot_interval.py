@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from replay.design.needs import NUMBER, Needs, Option
-from replay.measure.procedure import Procedure
+from replay.measure.protocol import Protocol
 from replay.protocols.drivers.logged_writer import LoggedWriter
 from replay.protocols.drivers.options import FIO_FACTORS, FIO_OPTIONS
 from replay.protocols.targets.images import Images
-from replay.protocols.watches.mirror_position import MirrorPosition
-from replay.protocols.watches.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
-from replay.protocols.watches.trims import Trims
+from replay.protocols.observers.mirror_position import MirrorPosition
+from replay.protocols.observers.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
+from replay.protocols.observers.trims import Trims
 
 
-class SnapshotInterval(SnapshotsAfterRamp, Procedure):
+class SnapshotInterval(SnapshotsAfterRamp, Protocol):
     """Writes for `target_seconds`, with a mirror snapshot every `levels["snapshot_interval_seconds"]` if it has one."""
 
     needs = Needs(
@@ -29,7 +29,7 @@ class SnapshotInterval(SnapshotsAfterRamp, Procedure):
     )
     target = Images()
     driver = LoggedWriter()
-    watches = (MirrorPosition(), SnapshotsTaken(), Trims())
+    observers = (MirrorPosition(), SnapshotsTaken(), Trims())
     overhead_seconds = 5.5
 
     def headline(self, metrics: Mapping[str, float]) -> str:

@@ -12,20 +12,20 @@ from typing import Any
 
 from replay.design.design import Cell, CellSet
 from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Needs, Option
-from replay.measure.procedure import Procedure
+from replay.measure.protocol import Protocol
 from replay.protocols.drivers.options import FIO_FACTORS, RAMP
 from replay.protocols.drivers.paced_writer import OFFERED, ONE_WRITER, PacedWriter
 from replay.protocols.targets.images import Images
-from replay.protocols.watches.ledger import LedgerAboveIdle, without_counters
-from replay.protocols.watches.mirror import Level
-from replay.protocols.watches.mirror_position import MirrorPosition
-from replay.protocols.watches.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
-from replay.protocols.watches.trims import TrimmedAfterwards
+from replay.protocols.observers.ledger import LedgerAboveIdle, without_counters
+from replay.protocols.observers.mirror import Level
+from replay.protocols.observers.mirror_position import MirrorPosition
+from replay.protocols.observers.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
+from replay.protocols.observers.trims import TrimmedAfterwards
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured
 
 
-class WriteLatency(SnapshotsAfterRamp, Procedure):
+class WriteLatency(SnapshotsAfterRamp, Protocol):
     """Writes as `levels["load"]` says, and counts what the writes cost until all that they caused has finished."""
 
     needs = Needs(
@@ -60,7 +60,7 @@ class WriteLatency(SnapshotsAfterRamp, Procedure):
     )
     target = Images()
     driver = PacedWriter()
-    watches = (MirrorPosition(), SnapshotsTaken(), Level(has_ramp=True), TrimmedAfterwards(), LedgerAboveIdle())
+    observers = (MirrorPosition(), SnapshotsTaken(), Level(has_ramp=True), TrimmedAfterwards(), LedgerAboveIdle())
     overhead_seconds = 12.0
 
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:

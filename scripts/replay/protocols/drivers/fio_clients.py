@@ -11,7 +11,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError
 from replay.cluster.capabilities import LOCAL_HOSTS, missing
 from replay.design.design import Cell
-from replay.measure.parts import Driver, Look, bytes_written
+from replay.measure.parts import Driver, WhileRunning, bytes_written
 from replay.protocols.drivers.tool_run import client_values, run_observed, runtime_of
 from replay.evidence.record import Measured
 from replay.tools import Result, render
@@ -41,10 +41,12 @@ class FioClients(Driver):
         """Return what `fio_clients` needs to know if clients run on other hosts."""
         return {} if set(self.hosts) <= LOCAL_HOSTS else {"hosts": self.hosts, "say": self.bench.say}
 
-    def run(self, cell: Cell, seed: int, *, look: Look | None = None, component: str = "tool") -> Measured:
+    def run(
+        self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None, component: str = "tool"
+    ) -> Measured:
         """Start all clients together, and return their combined report."""
         count, runtime = int(cell.levels["clients"]), self.design.sizing.target_seconds
-        ramp, options = float(self.procedure.option("ramp_seconds", cell)), self.procedure.job_options(cell)
+        ramp, options = float(self.protocol.option("ramp_seconds", cell)), self.protocol.job_options(cell)
         texts = [job_file(cell.levels, options, client_name(number)) for number in range(1, count + 1)]
         jobs = [self._filled(cell, text, number, seed, runtime) for number, text in enumerate(texts)]
         cluster, client_options = self.bench.primary_cluster, cell.variant.client_options
@@ -60,7 +62,7 @@ class FioClients(Driver):
                 timeout_seconds=PATIENCE_SECONDS + 2 * (ramp + runtime),
                 result_files={"output": "result.json"},
                 component=component,
-                while_running=look,
+                while_running=while_running,
             )
         measured.results = {role: (name, clients.hide(content)) for role, (name, content) in measured.results.items()}
         measured.results["jobs"] = ("jobs.fio", "\n".join(texts).encode())
@@ -87,13 +89,13 @@ class FioClients(Driver):
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
         """Return the bytes written. fio's report leaves out the ramp, which is added at the reported rate."""
-        ramp = float(self.procedure.option("ramp_seconds", cell))
+        ramp = float(self.protocol.option("ramp_seconds", cell))
         return bytes_written(cell, result.metrics) * (1 + ramp / result.metrics["duration_seconds"])
 
     def _filled(self, cell: Cell, text: str, number: int, seed: int, runtime: float) -> str:
         values: Mapping[str, str | None] = {
             **client_values(self.bench),
-            "image": self.procedure.target.of(cell)[number].name,
+            "image": self.protocol.target.of(cell)[number].name,
             "seed": str(seed + number),
             "runtime_seconds": runtime_of(runtime),
         }

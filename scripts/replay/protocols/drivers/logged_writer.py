@@ -8,7 +8,7 @@ from typing import Any
 
 from replay.cluster.site import Site
 from replay.design.design import Cell
-from replay.measure.parts import Driver, Look
+from replay.measure.parts import Driver, WhileRunning
 from replay.protocols.drivers.fio_run import ENTITY, jobs_text, log_options, run_fio, written_bytes
 from replay.protocols.drivers.steps import StepLog
 from replay.protocols.drivers.tool_run import client_values, rbd_template
@@ -34,7 +34,7 @@ class LoggedWriter(Driver):
 
     def start(self, cell: Cell) -> None:
         """Begin the log of steps and the table of samples."""
-        [self.made] = self.procedure.target.of(cell)
+        [self.made] = self.protocol.target.of(cell)
         values = {**client_values(self.bench), "image": self.made.spec, "image_name": self.made.name}
         self.log = StepLog(values, self.bench.slot, programs=self.bench.programs)
         self.table = SampleTable()
@@ -44,9 +44,11 @@ class LoggedWriter(Driver):
         """Return for how many seconds fio writes after its ramp."""
         return self.design.sizing.target_seconds
 
-    def run(self, cell: Cell, seed: int, *, look: Look | None = None, component: str = "tool") -> Measured:
+    def run(
+        self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None, component: str = "tool"
+    ) -> Measured:
         """Write for `runtime_of(cell)`, and log the step `write` with the origin of fio's times."""
-        options: Mapping[str, Any] = self.procedure.job_options(cell)
+        options: Mapping[str, Any] = self.protocol.job_options(cell)
         runtime, ramp = self.runtime_of(cell), float(options.get("ramp_seconds", 1))
         logged = {**log_options(options.get("log_every_seconds")), **options.get("fio_options", {})}
         text = jobs_text(cell.levels, {**options, "fio_options": logged}, 1)
@@ -60,7 +62,7 @@ class LoggedWriter(Driver):
             runtime_seconds=runtime,
             timeout_seconds=PATIENCE_SECONDS + 2 * (runtime + ramp),
             component=component,
-            while_running=look,
+            while_running=while_running,
         )
         _, latencies = measured.results.get("latency", ("", b""))
         self.log.add(
@@ -73,7 +75,7 @@ class LoggedWriter(Driver):
             log_lines=latencies.count(b"\n"),
         )
         self.written = written_bytes(measured).get(ENTITY.format(1), 0)
-        self.bench.account(self.procedure.target.write_of(cell, self.written * (1 + ramp / runtime)))
+        self.bench.account(self.protocol.target.write_of(cell, self.written * (1 + ramp / runtime)))
         return measured
 
     def ended(self, cell: Cell, measured: Measured) -> None:

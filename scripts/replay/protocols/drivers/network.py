@@ -16,7 +16,7 @@ from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.measure.bench import Bench
-from replay.measure.parts import Driver, Look
+from replay.measure.parts import Driver, WhileRunning
 from replay.protocols.drivers.tool_run import hidden, run_observed
 from replay.evidence.record import Measured
 from replay.tools.base import NetworkTool, render
@@ -83,14 +83,14 @@ class TwoEnds(Driver):
         """Return an empty list: a network test stores nothing."""
         return []
 
-    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Start a server, run the client against it, and end the server. The seed is not used.
 
         Raises ReplayError if no server starts to listen. Placeholders replace host names in the results.
         """
         ends = ends_of(self.bench.site.client_hosts)
         seconds = math.ceil(self.design.sizing.target_seconds)  # the tool takes whole seconds only
-        template = self.tool.argv_template(cell.levels, self.procedure.job_options(cell))
+        template = self.tool.argv_template(cell.levels, self.protocol.job_options(cell))
         server, port = _start_server(self.bench, self.tool, ends)
         try:
             argv = render(list(template), {"server": _address(ends.server), "port": port, "seconds": seconds})
@@ -99,7 +99,7 @@ class TwoEnds(Driver):
                 on_host(ends.client, argv),
                 {},
                 timeout_seconds=PATIENCE_SECONDS + seconds,
-                while_running=look,
+                while_running=while_running,
             )
         finally:
             server.kill()

@@ -16,7 +16,7 @@ from replay.design.sizing import (
     longer_bytes,
     next_bytes,
 )
-from replay.measure.parts import Driver, Look, bytes_written, writes
+from replay.measure.parts import Driver, WhileRunning, bytes_written, writes
 from replay.protocols.drivers.pilots import Pilots
 from replay.protocols.drivers.tool_run import client_values, run_observed, tool_options
 from replay.evidence.evidence import BlockWriter
@@ -34,8 +34,8 @@ class OneTool(Driver):
 
     def check(self) -> None:
         """Refuse a reader of logs, which has nothing to run."""
-        if not isinstance(self.procedure.reader, Tool):
-            self.procedure.refuse(f"{self.procedure.reader.name} is a reader of logs, not a tool to run")
+        if not isinstance(self.protocol.reader, Tool):
+            self.protocol.refuse(f"{self.protocol.reader.name} is a reader of logs, not a tool to run")
 
     def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Find the size of every cell that has none yet; a variant's `size_of` names the variant that it copies."""
@@ -55,17 +55,17 @@ class OneTool(Driver):
         cell: Cell,
         seed: int,
         *,
-        look: Look | None = None,
+        while_running: WhileRunning | None = None,
         io_total_bytes: int | None = None,
         component: str = "tool",
     ) -> Measured:
         """Run the tool. A pilot passes the number of bytes to transfer."""
-        [made] = self.procedure.target.of(cell)
-        options = tool_options(self.bench, self.procedure.job_options(cell), cell.variant.client_options)
+        [made] = self.protocol.target.of(cell)
+        options = tool_options(self.bench, self.protocol.job_options(cell), cell.variant.client_options)
         options["namespace"] = bool(made.namespace)
         if io_total_bytes is None:
             io_total_bytes = self.io_total_bytes[self.sized_by[cell.cell_id].cell_id]
-        tool = self.procedure.reader
+        tool = self.protocol.reader
         return run_observed(
             self.bench,
             tool.argv_template(cell.levels, options),
@@ -80,14 +80,14 @@ class OneTool(Driver):
             timeout_seconds=60 + 30 * self.design.sizing.target_seconds,
             component=component,
             result_files=tool.result_files(cell.levels, options),
-            while_running=look,
+            while_running=while_running,
         )
 
     def expected_writes(self, cell: Cell) -> list[Write]:
         """Return the bytes that the tool is told to transfer."""
         if not writes(cell):
             return []
-        return [self.procedure.target.write_of(cell, self.io_total_bytes[self.sized_by[cell.cell_id].cell_id])]
+        return [self.protocol.target.write_of(cell, self.io_total_bytes[self.sized_by[cell.cell_id].cell_id])]
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
         """Return the bytes that the tool wrote."""
@@ -115,22 +115,22 @@ class OneTool(Driver):
         Raises ReplayError (through the parser) if a pilot fails, because a cell without a size cannot be measured.
         """
         sizing, size, pilots = self.design.sizing, int(cell.levels["io_size_bytes"]), Pilots(raw, cell)
-        threads, done, most = int(self.procedure.option("io_threads", cell)), pilots.done, self._most_bytes(cell)
+        threads, done, most = int(self.protocol.option("io_threads", cell)), pilots.done, self._most_bytes(cell)
         total = min(2 * int(pilots.last()["io_total_bytes"]) if done else first_bytes(size, threads, sizing), most)
         for number in range(done + 1, done + 1 + MOST_ROUNDS):
             if writes(cell):
                 what = f"pilot {number} of {cell.point} {cell.variant.name}"
-                self.bench.charge(what, self.procedure.target.write_of(cell, total))
+                self.bench.charge(what, self.protocol.target.write_of(cell, total))
             seed = pilots.seed("pilot", number)
-            measured = self.procedure.watched(cell, seed, io_total_bytes=total, component="pilot")
+            measured = self.protocol.observe(cell, seed, io_total_bytes=total, component="pilot")
             result = self._result(cell, measured)
             last = _round(result, total)
             if result is None and cell.levels["io_type"] == "write":
                 # Without its output, the bytes of a mix with reads are not known.
                 result = Result(metrics={"bytes": total})
-            for watch in self.procedure.watches:
-                watch.judged(cell, measured, result)
-            waits = [wait for watch in self.procedure.watches for wait in watch.settle(cell, measured)]
+            for observer in self.protocol.observers:
+                observer.verify(cell, measured, result)
+            waits = [wait for observer in self.protocol.observers for wait in observer.restore(cell, measured)]
             enough = is_enough(last, sizing) or total == most or number == done + MOST_ROUNDS
             found = {
                 "io_total_bytes": total,
@@ -151,7 +151,7 @@ class OneTool(Driver):
     def _result(self, cell: Cell, measured: Measured) -> Result | None:
         """Return the parsed output of a run; None if it ended before the tool's clock moved."""
         try:
-            return self.procedure.parse(cell, measured)
+            return self.protocol.parse(cell, measured)
         except OutputError as error:
             if error.reason != "too_short":
                 raise
@@ -164,7 +164,7 @@ class OneTool(Driver):
         over, which is another workload with another rate.
         """
         sequential = str(cell.levels.get("io_pattern", "")).endswith("seq")
-        return cell.variant.image.size_bytes if sequential and self.procedure.option("one_pass") else math.inf
+        return cell.variant.image.size_bytes if sequential and self.protocol.option("one_pass") else math.inf
 
 
 def _round(result: Result | None, total_bytes: int) -> PilotRound:

@@ -95,22 +95,22 @@ class PacedWriter(LoggedWriter):
         # The log then has the slowest write of each window; fio's report has only the slowest of the whole cell.
         options, of_fio = dict(self.design.options), {"log_max_value": 1}
         if self.closed_loop_seconds is not None:
-            depth = self.procedure.option("peak_io_depth")
+            depth = self.protocol.option("peak_io_depth")
             return {**options, "ramp_seconds": 0, "io_depth": depth, "fio_options": of_fio}
         if cell.levels["load"] == ONE_WRITER:
             return {**options, "io_depth": 1, "fio_options": of_fio}
-        size, depth = int(cell.levels["io_size_bytes"]), self.procedure.option("rate_io_depth")
+        size, depth = int(cell.levels["io_size_bytes"]), self.protocol.option("rate_io_depth")
         return {**options, "io_depth": depth, "fio_options": {**of_fio, **self.rates[size].fio_options(size)}}
 
     def _find(self, raw: BlockWriter, cells: dict[str, Cell]) -> Rate:
-        seconds = float(self.procedure.option("peak_seconds"))
-        peak, _ = self._closed_loop(raw, cells[str(self.procedure.option("peak_of"))], seconds)
-        replay, mirrored = None, cells.get(str(self.procedure.option("replay_of")))
+        seconds = float(self.protocol.option("peak_seconds"))
+        peak, _ = self._closed_loop(raw, cells[str(self.protocol.option("peak_of"))], seconds)
+        replay, mirrored = None, cells.get(str(self.protocol.option("replay_of")))
         if mirrored is not None:
             # Replay of large writes takes many times as long as the writes.
             enough = REPLAYED_BYTES / (peak * int(mirrored.levels["io_size_bytes"]))
             _, replay = self._closed_loop(raw, mirrored, min(seconds, max(LEAST_SECONDS, enough)))
-        return rate_of(peak, replay, float(self.procedure.option("offered_share")))
+        return rate_of(peak, replay, float(self.protocol.option("offered_share")))
 
     def _closed_loop(self, raw: BlockWriter, cell: Cell, seconds: float) -> tuple[float, float]:
         """Return the image's peak, and the rate that remains if the time until its bytes are replayed counts as well.
@@ -119,10 +119,10 @@ class PacedWriter(LoggedWriter):
         """
         self.closed_loop_seconds = seconds
         try:
-            found = run_for_peak(self.procedure, raw, cell)
+            found = run_for_peak(self.protocol, raw, cell)
         finally:
             self.closed_loop_seconds = None
-        waits = self.procedure.restore(cell, found.measured)
+        waits = self.protocol.restore(cell, found.measured)
         replaying = [one.details["expected_after_seconds"] for one in waits if one.reason == "journal_replayed"]
         level = found.peak * seconds / (seconds + sum(replaying))
         found.keep(level_operations_per_second=level, waits=[wait.public() for wait in waits])

@@ -8,7 +8,7 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.design.design import Cell, digest_of
-from replay.measure.procedure import Procedure
+from replay.measure.protocol import Protocol
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.provenance import host
 from replay.evidence.record import Measured
@@ -76,8 +76,8 @@ class PeakRun:
         self.pilots.keep(self.number, self.measured, seed=self.seed, peak_operations_per_second=self.peak, **found)
 
 
-def run_for_peak(procedure: Procedure, raw: BlockWriter, cell: Cell) -> PeakRun:
-    """Run a cell as a pilot, with the procedure's driver and job options as they are now, and return the result.
+def run_for_peak(protocol: Protocol, raw: BlockWriter, cell: Cell) -> PeakRun:
+    """Run a cell as a pilot, with the protocol's driver and job options as they are now, and return the result.
 
     What it writes is charged to the run's account. Raises ReplayError if it gives no rate, because an unknown peak has
     no share.
@@ -85,18 +85,18 @@ def run_for_peak(procedure: Procedure, raw: BlockWriter, cell: Cell) -> PeakRun:
     pilots = Pilots(raw, cell)
     number = pilots.done + 1
     seed = pilots.seed(PEAK, number) & 0x7FFFFFFF
-    spending = procedure.bench.spending
-    expected = sum(map(spending.media_bytes, procedure.expected_writes(cell)))
+    spending = protocol.bench.spending
+    expected = sum(map(spending.media_bytes, protocol.expected_writes(cell)))
     with spending.reserve(f"finding the peak of {cell.variant.name}", {PEAK: expected}) as reservation:
         reservation.begin(PEAK)
-        measured = procedure.watched(cell, seed, component="pilot")
-        result = procedure.judge(cell, measured)
+        measured = protocol.observe(cell, seed, component="pilot")
+        result = protocol.verify(cell, measured)
         reservation.end(void=measured.invalid is not None)
     if measured.invalid or result is None:
         reason, detail = measured.invalid or ("unparsable", "fio said nothing")
         raise ReplayError(
             f"the peak could not be found: {reason}: {detail}",
-            where=f"{procedure.design.name}, {cell.point} {cell.variant.label}",
+            where=f"{protocol.design.name}, {cell.point} {cell.variant.label}",
             next_step="fix the cause, then run measure again",
         )
     return PeakRun(pilots, number, seed, measured, result)

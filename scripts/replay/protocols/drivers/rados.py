@@ -9,7 +9,7 @@ from replay.base.errors import ConfigurationError
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND
-from replay.measure.parts import Driver, Look, writes
+from replay.measure.parts import Driver, WhileRunning, writes
 from replay.protocols.drivers.rados_rounds import Rounds, run_rounds
 from replay.evidence.record import Measured, Wait
 from replay.tools import Result, rados_bench
@@ -29,9 +29,9 @@ class RadosRounds(Driver):
                 next_step=f"leave {self.design.name} out there: name the other experiments with --experiment",
             )
 
-    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
-        """Run the cell's rounds. They read the machine's load themselves, so `look` is not called."""
-        target, names = self.procedure.target, self.procedure.target.run_names(cell)
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
+        """Run the cell's rounds. They read the machine's load themselves, so `while_running` is not called."""
+        target, names = self.protocol.target, self.protocol.target.run_names(cell)
         template = self.tool.argv_template(cell.levels, self._options(cell, len(names)))
         seconds = math.ceil(self.design.sizing.target_seconds)  # the tool takes whole seconds only
         between: list[Wait] = []
@@ -78,7 +78,7 @@ class RadosRounds(Driver):
 
     def expected_writes(self, cell: Cell) -> list[Write]:
         """Return the most that a writing cell may write, or the objects that must be written before a read."""
-        target = self.procedure.target
+        target = self.protocol.target
         if not writes(cell):
             return target.unfilled(cell)
         instances = len(target.run_names(cell))
@@ -87,10 +87,10 @@ class RadosRounds(Driver):
         return [target.write_of(cell, min(most, ASSUMED_BYTES_PER_SECOND * seconds))]
 
     def _options(self, cell: Cell, instances: int) -> dict[str, Any]:
-        options = {**self.procedure.target.options, "client_options": dict(cell.variant.client_options)}
+        options = {**self.protocol.target.options, "client_options": dict(cell.variant.client_options)}
         return {**options, "max_objects": self._most_objects(cell, instances)}
 
     def _most_objects(self, cell: Cell, instances: int) -> int:
         """Return the most objects that each instance of a cell may write."""
-        option, size = self.procedure.option, int(cell.levels["object_size_bytes"])
+        option, size = self.protocol.option, int(cell.levels["object_size_bytes"])
         return max(1, min(option("write_most_objects"), option("write_most_bytes") // size) // instances)

@@ -1,4 +1,4 @@
-"""Images and pools on two device classes, one of them capped; and the watch that verifies the cap."""
+"""Images and pools on two device classes, one of them capped; and the observer that verifies the cap."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Variant
-from replay.measure.parts import Watch
-from replay.measure.procedure import Procedure
+from replay.measure.parts import Observer
+from replay.measure.protocol import Protocol
 from replay.protocols.targets.device_classes import CAPPED, DeviceClasses, Reading, lacking
 from replay.protocols.targets.images import Images
 from replay.protocols.targets.pools import ObjectPools
@@ -69,33 +69,33 @@ class CappedPools(ObjectPools):
         return ["replay-write"]
 
 
-class CappedDisks(Watch):
+class CappedDisks(Observer):
     """Verifies that the cap held while a cell ran, and waits until the capped OSDs have finished its work."""
 
     def begin(self) -> None:
         """Take the classes from the target."""
-        self.classes: DeviceClasses = self.procedure.target.classes
+        self.classes: DeviceClasses = self.protocol.target.classes
         self.before: Reading | None = None
 
     def started(self, cell: Cell) -> None:
         """Read the capped disks' counters."""
         self.before = self.classes.read()
 
-    def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
+    def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
         """Record what the capped disks did meanwhile. The cell is void if they exceeded the cap."""
         self.classes.observe(measured, self.before)
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Wait until the capped OSDs are quiet."""
         return [self.classes.await_quiet()]
 
 
-def check_labels(procedure: Procedure) -> None:
+def check_labels(protocol: Protocol) -> None:
     """Refuse a design in which a capped variant's label does not name the cap."""
-    for one in procedure.design.variants:
-        cap = procedure.option("cap_iops")
+    for one in protocol.design.variants:
+        cap = protocol.option("cap_iops")
         if one.levels["device_class"] == CAPPED and str(cap) not in one.label:
-            procedure.refuse(
+            protocol.refuse(
                 f"{one.name}: the label {one.label!r} does not name the cap, {cap} IOPS",
                 next_step="name the cap in the label, because this is not another kind of device",
             )

@@ -13,7 +13,7 @@ from replay.ownership.images import BlockImage, create_image
 from replay.ownership.open_site import OpenSite
 from replay.protocols.drivers.trial.pair import MirroredPair
 from replay.protocols.drivers.trial.trial import client_argv, client_spec
-from replay.protocols.watches.mirror import Copies
+from replay.protocols.observers.mirror import Copies
 from replay.evidence.record import Measured, Wait
 from replay.cluster.running.background import Background
 
@@ -44,7 +44,7 @@ class FreshPair(Target):
         self.pairs[-1].own_copy()
         return []
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Remove the image from both clusters."""
         self.close()
         return []

@@ -35,7 +35,7 @@ class Images(Target):
     def create(self, suffix: str, image: Image, image_name: str) -> BlockImage:
         """Create and fill one image of the variants that share `image_name`."""
         owner = next(one for one in self.design.variants if one.image_name == image_name)
-        return create_image(self.bench, suffix, image, **self.procedure.place_of(owner))
+        return create_image(self.bench, suffix, image, **self.protocol.place_of(owner))
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
         """Return a write to the cell's images, perhaps through a journal."""
@@ -75,7 +75,7 @@ class FreshImage(Images):
         """Return the cell's image."""
         return self.all()
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Remove the image."""
         self.close()
         return []

@@ -37,10 +37,10 @@ class Mount(Images):
             with self.bench.costs.measure("prepare"):
                 self._disable_features(made)
                 if variant.levels["client"] == KERNEL:
-                    device = map_image(self.bench, made, str(self.procedure.option("map_options")))
+                    device = map_image(self.bench, made, str(self.protocol.option("map_options")))
                     self.mounts[variant.name] = mount(self.bench, device, str(variant.levels["file_system"]))
                     path = self.mounts[variant.name] / FILE_NAME
-                    size = int(self.procedure.option("file_size_bytes"))
+                    size = int(self.protocol.option("file_size_bytes"))
                     self.bench.charge(f"filling a file on {made.name}", Write(size, adds=True))
                     write_file(path, size)
 
@@ -61,7 +61,7 @@ class Mount(Images):
 
     def _disable_features(self, made: BlockImage) -> None:
         """Disable features that kernels may not support, for all images alike, so that only the client differs."""
-        named = str(self.procedure.option("disable_features")).split()
+        named = str(self.protocol.option("disable_features")).split()
         wanted = [feature for feature in named if feature in made.image.features]
         if wanted:
             self.bench.primary_cluster.run("rbd", "feature", "disable", made.spec, *wanted)

@@ -42,7 +42,7 @@ class OsdFile(Target):
         """Create and fill the file if any of the cells needs it."""
         if not any("io_type" in cell.levels for one in sets for cell in one.cells):
             return
-        folder, size = self.bench.primary_cluster.conf.parent, int(self.procedure.option("file_size_bytes"))
+        folder, size = self.bench.primary_cluster.conf.parent, int(self.protocol.option("file_size_bytes"))
         if (free := shutil.disk_usage(folder).free) < FREE_TIMES * size:
             raise ReplayError(
                 f"{free / 2**30:.1f} GiB are free, too little for a file of {size / 2**30:.2g} GiB beside the OSDs",

@@ -14,7 +14,7 @@ from replay.tools.rados_bench import mode_of
 
 
 class ObjectPools(Target):
-    """What `rados bench` needs from its pools. A procedure's own target says which pools there are."""
+    """What `rados bench` needs from its pools. A protocol's own target says which pools there are."""
 
     def begin(self) -> None:
         """Start without objects. The pools are Replay's own, so the namespace of a site's pool does not apply."""
@@ -42,7 +42,7 @@ class ObjectPools(Target):
         """Return the run name of each instance of a cell. Run names keep objects apart and let reads find them."""
         raise NotImplementedError
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Remove what a writing cell wrote, and verify that it is gone."""
         if mode_of(cell.levels) != "write":
             return []

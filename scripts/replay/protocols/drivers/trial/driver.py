@@ -8,7 +8,7 @@ from typing import Any
 from replay.base.clock import utc_now
 from replay.base.errors import ReplayError
 from replay.design.design import Cell
-from replay.measure.parts import Driver, Look
+from replay.measure.parts import Driver, WhileRunning
 from replay.protocols.drivers.trial.trial import Trial, TrialPlan
 from replay.evidence.record import Measured, Wait
 from replay.sandbox.site_loss import SiteLoss
@@ -16,7 +16,7 @@ from replay.tools import Result
 
 
 class TrialDriver(Driver):
-    """Runs a trial on the cell's pair. A procedure's own driver says what the trial does, and how the site is lost."""
+    """Runs a trial on the cell's pair. A protocol's own driver says what the trial does, and how the site is lost."""
 
     def plan_of(self, cell: Cell, seed: int) -> TrialPlan:
         """Return what the cell's trial does."""
@@ -34,13 +34,13 @@ class TrialDriver(Driver):
         """Wait until the clusters are as they were before the trial; return the waits for the record."""
         return []
 
-    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Run the trial. Its log is the output."""
         plan = self.plan_of(cell, seed)
         started_at = utc_now()
         problem: ReplayError | None = None
         with self.bench.costs.measure("tool"), self.loss() as loss:
-            trial = Trial(self.bench, self.procedure.target.pairs[-1], plan, loss)
+            trial = Trial(self.bench, self.protocol.target.pairs[-1], plan, loss)
             before = self.bench.sampler.read()
             try:
                 trial.run()

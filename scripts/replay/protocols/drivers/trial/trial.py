@@ -23,7 +23,7 @@ from replay.protocols.drivers.tool_run import client_values, rbd_template
 from replay.protocols.drivers.trial import client
 from replay.protocols.drivers.trial.contents import inspect
 from replay.protocols.drivers.trial.pair import MirroredPair
-from replay.protocols.watches.snapshots import Snapshots
+from replay.protocols.observers.snapshots import Snapshots
 from replay.sandbox.site_loss import SiteLoss
 from replay.tools import render
 from replay.cluster.running.background import Background

@@ -8,8 +8,8 @@ from typing import Any
 from replay.design.design import Cell
 from replay.design.needs import Factor
 from replay.design.sizing import seconds_of
-from replay.measure.parts import Look, Watch
-from replay.measure.procedure import Procedure
+from replay.measure.parts import WhileRunning, Observer
+from replay.measure.protocol import Protocol
 from replay.protocols.drivers.steps import StepLog
 from replay.evidence.record import Measured
 from replay.tools import render
@@ -93,28 +93,28 @@ class Snapshots:
         self.log.add("snapshot", self._started, seconds, argv=self._template, exit_status=status, said=said)
 
 
-def check_intervals(procedure: Procedure) -> None:
+def check_intervals(protocol: Protocol) -> None:
     """Refuse variants that take snapshots but are not mirrored by them, and cells that are too short for one.
 
     Raises ConfigurationError. Variants that are not mirrored, or are mirrored by their journal, have no interval.
     """
-    for variant in procedure.design.variants:
+    for variant in protocol.design.variants:
         mirrored, interval = variant.image.mirroring, variant.levels.get(INTERVAL.name)
         if (mirrored == "snapshot") != (interval is not None):
-            procedure.refuse(
+            protocol.refuse(
                 f"{variant.name}: mirroring is {mirrored!r}, but levels.{INTERVAL.name} is {interval!r}",
                 next_step=f"give `mirroring: snapshot` and `levels: {{ {INTERVAL.name}: … }}` together, or neither",
             )
-        seconds = seconds_of(variant.levels, procedure.design.sizing)
+        seconds = seconds_of(variant.levels, protocol.design.sizing)
         if interval is not None and seconds < interval:
-            procedure.refuse(
+            protocol.refuse(
                 f"{variant.name}: a cell of {seconds:g} s is shorter than its interval",
                 next_step="raise target_seconds of this scale, or leave the variant out of it",
             )
 
 
 class SnapshotsAfterRamp:
-    """For procedures whose variants name their interval, and whose cells begin with an unmeasured ramp."""
+    """For protocols whose variants name their interval, and whose cells begin with an unmeasured ramp."""
 
     def interval_of(self, cell: Cell) -> float | None:
         """Return how many seconds apart mirror snapshots are taken in a cell; None if none are taken."""
@@ -126,17 +126,17 @@ class SnapshotsAfterRamp:
         return None if interval is None else float(self.option("ramp_seconds")) + 0.5 * interval
 
 
-class SnapshotsTaken(Watch):
-    """Takes snapshots when the procedure's `interval_of` and `first_seconds` say so, and counts them in the facts."""
+class SnapshotsTaken(Observer):
+    """Takes snapshots when the protocol's `interval_of` and `first_seconds` say so, and counts them in the facts."""
 
     snapshots: Snapshots | None = None
 
     def started(self, cell: Cell) -> None:
         """Plan the cell's snapshots."""
-        writer, interval = self.procedure.driver, self.procedure.interval_of(cell)
-        self.snapshots = Snapshots(writer.log, writer.rbd, interval, self.procedure.first_seconds(cell))
+        writer, interval = self.protocol.driver, self.protocol.interval_of(cell)
+        self.snapshots = Snapshots(writer.log, writer.rbd, interval, self.protocol.first_seconds(cell))
 
-    def look_of(self, cell: Cell) -> Look:
+    def while_running(self, cell: Cell) -> WhileRunning:
         """Return a function that takes a snapshot when it is due."""
         return self.snapshots.poll
 

@@ -17,13 +17,13 @@ from replay.cluster.mirroring import (
 )
 from replay.design.design import Cell, Design
 from replay.measure.bench import Bench
-from replay.measure.parts import Look, Watch, bytes_written, writes
+from replay.measure.parts import WhileRunning, Observer, bytes_written, writes
 from replay.ownership.images import BlockImage
 from replay.ownership.poll_age import POLL_AGE
 from replay.protocols.drivers.steps import StepLog
 from replay.protocols.drivers.tool_run import client_values, rbd_template
-from replay.protocols.watches.catch_up import REPLAYING, STATE_WITHIN_SECONDS, await_state
-from replay.protocols.watches.snapshots import Snapshots
+from replay.protocols.observers.catch_up import REPLAYING, STATE_WITHIN_SECONDS, await_state
+from replay.protocols.observers.snapshots import Snapshots
 from replay.evidence.record import Measured, Wait
 from replay.tools import Result
 
@@ -123,7 +123,7 @@ class Copies:
         return False
 
 
-class FirstCopies(Watch):
+class FirstCopies(Observer):
     """Waits until the second cluster holds the block's images. Does nothing for images that are not mirrored."""
 
     def begin(self) -> None:
@@ -132,7 +132,7 @@ class FirstCopies(Watch):
 
     def open(self) -> None:
         """Wait for the first copies."""
-        for made in self.procedure.target.all():
+        for made in self.protocol.target.all():
             self.copies.await_first(made)
 
 
@@ -148,7 +148,7 @@ class Level(FirstCopies):
 
     def started(self, cell: Cell) -> None:
         """Read the daemon's counters."""
-        [self.made] = self.procedure.target.of(cell)
+        [self.made] = self.protocol.target.of(cell)
         self.mode = self.made.image.mirroring
         self.before = self.copies.counters(self.made) if self.mode else ReplayCounters()
         self.position: Position = NOT_BEGUN
@@ -156,11 +156,11 @@ class Level(FirstCopies):
             _, peers = read_positions(self.bench.primary_cluster, self.made.spec)
             self.position = min(peers, default=NOT_BEGUN)
 
-    def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
+    def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
         """Note how much the cell wrote. A journal holds no reads, so nobody may wait for them to be replayed."""
         self.written_bytes = int(bytes_written(cell, result.metrics)) if result is not None else 0
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Wait until the copy holds what the cell wrote; return the wait. Raises ReplayError if the daemon stalls."""
         if self.mode is None or not writes(cell):
             return []
@@ -233,7 +233,7 @@ class Mirror(Level):
             log = StepLog(values, self.bench.slot, programs=self.bench.programs)
             self.snapshots = Snapshots(log, rbd_template(self.bench.primary_cluster), interval, 0.5 * interval)
 
-    def look_of(self, cell: Cell) -> Look | None:
+    def while_running(self, cell: Cell) -> WhileRunning | None:
         """Take mirror snapshots when they are due."""
         return None if self.snapshots is None else self.snapshots.poll
 
@@ -253,8 +253,8 @@ class Mirror(Level):
         if self.snapshots is not None:
             self.snapshots.close()
 
-    def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
+    def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
         """Void a writing cell during which no snapshot was taken, although some were due."""
-        super().judged(cell, measured, result)
+        super().verify(cell, measured, result)
         if writes(cell) and measured.invalid is None and measured.facts.get("snapshots_taken") == 0:
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the cell ran")

@@ -8,8 +8,8 @@ from replay.base.errors import ReplayError
 from replay.cluster.session import MonitorSession
 from replay.design.design import Cell
 from replay.measure.bench import Bench
-from replay.measure.parts import Look, Watch
-from replay.protocols.watches.mirror import FirstCopies
+from replay.measure.parts import WhileRunning, Observer
+from replay.protocols.observers.mirror import FirstCopies
 from replay.evidence.record import Measured, Wait
 from replay.measure.samplers.trims import TrimSampler, wait_until_trimmed
 
@@ -27,10 +27,10 @@ class Trims(FirstCopies):
 
     def started(self, cell: Cell) -> None:
         """Set up the cell's sampler."""
-        writer = self.procedure.driver
+        writer = self.protocol.driver
         self.trims = TrimSampler(self.bench.session, _pools(self.bench), writer.table, writer.log.now)
 
-    def look_of(self, cell: Cell) -> Look:
+    def while_running(self, cell: Cell) -> WhileRunning:
         """Return a function that reads the queue when it is due."""
         return lambda elapsed_seconds: self.trims.read_when_due()
 
@@ -38,9 +38,9 @@ class Trims(FirstCopies):
         """Record the sampler's cost."""
         measured.samples["trims"] = self.trims.cost()
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Wait until a last snapshot is copied and nothing is left to trim. Raises ReplayError if it is not copied."""
-        [made] = self.procedure.target.of(cell)
+        [made] = self.protocol.target.of(cell)
         if made.image.mirroring is None:
             return []
         with self.bench.costs.measure("wait"):
@@ -57,13 +57,13 @@ class Trims(FirstCopies):
         return [copied, trimmed]
 
 
-class TrimmedAfterwards(Watch):
+class TrimmedAfterwards(Observer):
     """Waits after a cell that took mirror snapshots until nothing is left to trim on either cluster.
 
-    Declare it after the watch that waits for the copy: snapshots are removed once they are copied.
+    Declare it after the observer that waits for the copy: snapshots are removed once they are copied.
     """
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Wait until nothing is left to trim."""
         if cell.variant.image.mirroring != "snapshot":
             return []

@@ -1,6 +1,6 @@
-"""The lifecycle that all procedures share. An experiment's `protocol` key names its procedure.
+"""The lifecycle that all protocols share. An experiment's `protocol` key names its protocol.
 
-The base class does what all of them have in common: check, open, watch, run, judge, account, settle, close. A procedure
+The base class does what all of them have in common: check, open, observer, run, judge, account, settle, close. A protocol
 declares the rest: its `needs` (options, factors, tools, programs), the `target` of the I/O, the `driver` that does the
 I/O, what it `watches` meanwhile, and the line that people see for a cell (`headline`).
 """
@@ -20,19 +20,19 @@ from replay.design.procedures import check_experiment
 from replay.design.sizing import seconds_of
 from replay.measure.bench import Bench
 from replay.measure.nameless import make_nameless
-from replay.measure.parts import Driver, Look, Target, Watch
+from replay.measure.parts import Driver, WhileRunning, Target, Observer
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.tools import OutputError, Reader, Result, adapter, judge
 
 
-class Procedure:
+class Protocol:
     """Measures the cells of an experiment. One instance serves one block."""
 
     needs: ClassVar[Needs] = Needs()
     target: Target = Target()
     driver: Driver
-    watches: tuple[Watch, ...] = ()
+    observers: tuple[Observer, ...] = ()
     #: These serve estimates as long as nothing has been measured. The figures come from blocks on a sandbox: the time
     #: of a cell on top of its target (starting tools, filling, settling, removing); the time of its pilots as a share
     #: of its target, which each machine spends once per data set; what a block needs once, besides its images (pools,
@@ -54,19 +54,19 @@ class Procedure:
         self.unavailable: list[Skip] = []
         self.target = self.target.bound_to(self)
         self.driver = self.driver.bound_to(self)
-        self.watches = tuple(watch.bound_to(self) for watch in self.watches)
-        for part in (self.target, self.driver, *self.watches):
+        self.observers = tuple(observer.bound_to(self) for observer in self.observers)
+        for part in (self.target, self.driver, *self.observers):
             part.check()
         self.check()
 
     @classmethod
     def lacking(cls, site: Site) -> dict[str, str]:
-        """Return what the procedure lacks on a site beyond the experiment's `requires`, as words with reasons.
+        """Return what the protocol lacks on a site beyond the experiment's `requires`, as words with reasons.
 
         Only words that the experiment or its variants require count: these are then skipped with that reason.
         """
         found: dict[str, str] = {}
-        for part in (cls.target, cls.driver, *cls.watches):
+        for part in (cls.target, cls.driver, *cls.observers):
             found |= part.lacking(site)
         return found
 
@@ -80,10 +80,10 @@ class Procedure:
         """The program whose version goes into a cell's record."""
         return getattr(self.reader, "program", self.needs.programs[0] if self.needs.programs else "")
 
-    # What a procedure may override ------------------------------------------------------------------------------------
+    # What a protocol may override ------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Raise ConfigurationError for a design that the procedure cannot run, before anything is created."""
+        """Raise ConfigurationError for a design that the protocol cannot run, before anything is created."""
 
     def place_of(self, variant: Variant) -> dict[str, Any]:
         """Return `pool` and `journal_pool` of a variant's image if they differ from the site's."""
@@ -122,8 +122,8 @@ class Procedure:
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Create what the cells of these sets need, and size them. `raw` stores evidence that belongs to no attempt."""
         self.target.open(sets)
-        for watch in self.watches:
-            watch.open()
+        for observer in self.observers:
+            observer.open()
         self.driver.open(raw, self.available(sets))
 
     def close_block(self) -> None:
@@ -134,21 +134,21 @@ class Procedure:
     def prepare(self, cell: Cell) -> list[Wait]:
         """Bring the cluster into the state for measuring the cell; return the waits for the record."""
         waits = self.target.prepare(cell)
-        for watch in self.watches:
-            watch.prepare(cell)
+        for observer in self.observers:
+            observer.prepare(cell)
         return waits
 
     def run(self, cell: Cell, seed: int) -> Measured:
         """Measure the cell, and judge it."""
-        measured = self.watched(cell, seed)
-        self.judge(cell, measured)
+        measured = self.observe(cell, seed)
+        self.verify(cell, measured)
         return measured
 
     def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Wait for or undo the cell's after-effects; may set `measured.invalid`. Return the waits for the record."""
-        waits = self.target.settle(cell, measured)
-        for watch in self.watches:
-            waits += watch.settle(cell, measured)
+        waits = self.target.restore(cell, measured)
+        for observer in self.observers:
+            waits += observer.restore(cell, measured)
         return waits
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
@@ -157,28 +157,28 @@ class Procedure:
 
     # Steps of the lifecycle, which drivers also use for pilots --------------------------------------------------------
 
-    def watched(self, cell: Cell, seed: int, **how: Any) -> Measured:
+    def observe(self, cell: Cell, seed: int, **how: Any) -> Measured:
         """Run the driver once with all watches. `how` holds further arguments for the driver's `run`."""
         self.driver.start(cell)
-        begun: list[Watch] = []
+        begun: list[Observer] = []
 
         def stop() -> None:
-            with cleaning_up(*(watch.stop for watch in reversed(begun))):
+            with cleaning_up(*(observer.stop for observer in reversed(begun))):
                 pass
 
         with cleaning_up(stop):
-            for watch in self.watches:
-                begun.append(watch)
-                watch.started(cell)
-            looks = [look for watch in self.watches if (look := watch.look_of(cell)) is not None]
+            for observer in self.observers:
+                begun.append(observer)
+                observer.started(cell)
+            looks = [look for observer in self.observers if (look := observer.while_running(cell)) is not None]
             measured = self.driver.run(cell, seed, look=_all_of(looks), **how)
-            for watch in self.watches:
-                watch.ended(cell, measured)
+            for observer in self.observers:
+                observer.ended(cell, measured)
         self.driver.ended(cell, measured)
         make_nameless(measured, self.bench.names)
         return measured
 
-    def judge(self, cell: Cell, measured: Measured) -> Result | None:
+    def verify(self, cell: Cell, measured: Measured) -> Result | None:
         """Set `measured.invalid` if the cell must not count; charge what it wrote. Return the parsed output, if any."""
         result = self.read(cell, measured)
         if result is not None:
@@ -187,8 +187,8 @@ class Procedure:
                 self.bench.account(self.target.write_of(cell, written))
             if result.complete:
                 measured.headline = self.headline(result.metrics)
-        for watch in self.watches:
-            watch.judged(cell, measured, result)
+        for observer in self.observers:
+            observer.verify(cell, measured, result)
         return result
 
     def read(self, cell: Cell, measured: Measured) -> Result | None:
@@ -228,7 +228,7 @@ class Procedure:
         raise ConfigurationError(what, where=where, next_step=next_step)
 
 
-def _all_of(looks: Sequence[Look]) -> Look | None:
+def _all_of(looks: Sequence[WhileRunning]) -> WhileRunning | None:
     if len(looks) < 2:
         return looks[0] if looks else None
 

@@ -1,4 +1,4 @@
-"""The lifecycle that all procedures share: the order of its steps, and what happens when one of them fails."""
+"""The lifecycle that all protocols share: the order of its steps, and what happens when one of them fails."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from replay.design.design import Skip
 from replay.design.expansion import expand
 from replay.design.media import Write
 from replay.design.needs import NUMBER, WHOLE, Needs, Option
-from replay.measure import procedure as lifecycle
-from replay.measure.parts import Driver, Target, Watch
-from replay.measure.procedure import Procedure
+from replay.measure import protocol as lifecycle
+from replay.measure.parts import Driver, Target, Observer
+from replay.measure.protocol import Protocol
 from replay.evidence.record import Measured, Wait
 from replay.tools import OutputError, Reader, Result
 from support.bench import bench_of
 
 
 class Noted:
-    """A part that records its calls in the procedure's `did`."""
+    """A part that records its calls in the protocol's `did`."""
 
     def note(self, what):
-        self.procedure.did.append(f"{type(self).__name__.lower()} {what}")
+        self.protocol.did.append(f"{type(self).__name__.lower()} {what}")
 
 
 class Pool(Noted, Target):
@@ -38,8 +38,8 @@ class Pool(Noted, Target):
         self.note(f"charge {size_bytes:.0f}")
         return Write(size_bytes)
 
-    def settle(self, cell, measured):
-        self.note("settle")
+    def restore(self, cell, measured):
+        self.note("restore")
         return [Wait("removed", 1.0, "removed")]
 
     def close(self):
@@ -53,11 +53,11 @@ class Writer(Noted, Driver):
     def start(self, cell):
         self.note("start")
 
-    def run(self, cell, seed, *, look=None, component="tool"):
-        if look is not None:
-            look(0.5)
+    def run(self, cell, seed, *, while_running=None, component="tool"):
+        if while_running is not None:
+            while_running(0.5)
         self.note(f"run {seed} {component}")
-        invalid = self.procedure.invalid
+        invalid = self.protocol.invalid
         return Measured([], {"stdout": ("stdout", b"7")}, 0, "a", "b", 1.0, {}, invalid=invalid)
 
     def ended(self, cell, measured):
@@ -70,7 +70,7 @@ class Writer(Noted, Driver):
         self.note("close")
 
 
-class Eye(Noted, Watch):
+class Eye(Noted, Observer):
     def open(self):
         self.note("open")
 
@@ -80,7 +80,7 @@ class Eye(Noted, Watch):
     def started(self, cell):
         self.note("started")
 
-    def look_of(self, cell):
+    def while_running(self, cell):
         return lambda elapsed_seconds: self.note(f"looks at {elapsed_seconds}")
 
     def ended(self, cell, measured):
@@ -89,11 +89,11 @@ class Eye(Noted, Watch):
     def stop(self):
         self.note("stop")
 
-    def judged(self, cell, measured, result):
-        self.note(f"judged {'nothing' if result is None else result.metrics['bytes']}")
+    def verify(self, cell, measured, result):
+        self.note(f"verify {'nothing' if result is None else result.metrics['bytes']}")
 
-    def settle(self, cell, measured):
-        self.note("settle")
+    def restore(self, cell, measured):
+        self.note("restore")
         return [Wait("quiet", 1.0, "quiet")]
 
 
@@ -106,14 +106,14 @@ class Seven(Reader):
         return Result(metrics={"bytes": 7.0, "operations_per_second": 1234.0, "duration_seconds": 9.0})
 
 
-class Trial(Procedure):
+class Trial(Protocol):
     needs = Needs(
         options=(
             Option("depth", WHOLE, "operations", "in flight", default=16, varies=True),
             Option("rate", NUMBER, "operations/s", "offered"),
         )
     )
-    target, driver, watches = Pool(), Writer(), (Eye(),)
+    target, driver, observers = Pool(), Writer(), (Eye(),)
     invalid = None
 
     def __init__(self, bench, design):
@@ -133,7 +133,7 @@ def cell(trial):
     return trial.design.sets[0].cells[0]
 
 
-def test_a_cell_is_prepared_watched_judged_charged_and_settled_in_this_order(trial, cell, tmp_path):
+def test_a_cell_is_prepared_observed_charged_verified_and_restored_in_this_order(trial, cell, tmp_path):
     trial.open_block(tmp_path, trial.design.sets)
     waits = trial.prepare(cell)
     measured = trial.run(cell, seed=3)
@@ -143,8 +143,8 @@ def test_a_cell_is_prepared_watched_judged_charged_and_settled_in_this_order(tri
         "pool open", "eye open", "writer open 6",
         "pool prepare", "eye prepare",
         "writer start", "eye started", "eye looks at 0.5", "writer run 3 tool", "eye ended", "eye stop", "writer ended",
-        "pool charge 7", "eye judged 7.0",
-        "pool settle", "eye settle",
+        "pool charge 7", "eye verify 7.0",
+        "pool restore", "eye restore",
         "writer close", "pool close",
     ]  # fmt: skip
     assert [wait.reason for wait in waits] == ["made", "removed", "quiet"]
@@ -154,12 +154,12 @@ def test_a_cell_is_prepared_watched_judged_charged_and_settled_in_this_order(tri
 def test_each_block_has_its_own_parts(trial):
     other = Trial(trial.bench, trial.design)
     assert other.target is not trial.target
-    assert other.watches[0].procedure is other
-    assert not hasattr(Trial.target, "procedure"), "the declaration serves no block"
+    assert other.observers[0].protocol is other
+    assert not hasattr(Trial.target, "protocol"), "the declaration serves no block"
 
 
-def test_watches_are_stopped_even_if_the_driver_fails(trial, cell, monkeypatch):
-    def fails(cell, seed, *, look=None):
+def test_observers_are_stopped_even_if_the_driver_fails(trial, cell, monkeypatch):
+    def fails(cell, seed, *, while_running=None):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(trial.driver, "run", fails)
@@ -168,11 +168,11 @@ def test_watches_are_stopped_even_if_the_driver_fails(trial, cell, monkeypatch):
     assert trial.did[-1] == "eye stop"
 
 
-def test_a_watch_that_fails_to_start_is_stopped_too(trial, cell, monkeypatch):
+def test_an_observer_that_fails_to_start_is_stopped_too(trial, cell, monkeypatch):
     def fails(cell):
         raise OSError("no thread")
 
-    monkeypatch.setattr(trial.watches[0], "started", fails)
+    monkeypatch.setattr(trial.observers[0], "started", fails)
     with pytest.raises(OSError, match="no thread"):
         trial.run(cell, 1)
     assert trial.did[-1] == "eye stop"
@@ -204,13 +204,13 @@ def test_the_output_of_a_failed_run_is_read_only_if_nothing_else_gives_the_reaso
     measured = trial.run(cell, 1)
     assert measured.invalid == stays
     assert ("pool charge 7" in trial.did) == charged
-    assert ("eye judged nothing" in trial.did) != charged
+    assert ("eye verify nothing" in trial.did) != charged
 
 
 def test_output_that_cannot_be_read_voids_the_cell_with_its_reason(trial, cell):
-    measured = trial.watched(cell, 1)
+    measured = trial.observe(cell, 1)
     measured.results["stdout"] = ("stdout", b"8")
-    assert trial.judge(cell, measured) is None
+    assert trial.verify(cell, measured) is None
     assert measured.invalid == ("unparsable", "stdout:1: no seven")
 
 

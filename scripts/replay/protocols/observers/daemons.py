@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from replay.design.design import Cell
-from replay.measure.parts import Look, Watch
+from replay.measure.parts import WhileRunning, Observer
 from replay.evidence.record import Measured
 from replay.measure.samplers.daemons import DaemonSampler, Reading
 from replay.tools import Result
@@ -16,7 +16,7 @@ AFTER_START_SECONDS = 1.0
 BEFORE_END_SECONDS = 0.2
 
 
-class SteadyDaemons(Watch):
+class SteadyDaemons(Observer):
     """Adds, as `samples.daemons`, what each daemon did in the steady part of a cell."""
 
     def begin(self) -> None:
@@ -25,10 +25,10 @@ class SteadyDaemons(Watch):
 
     def started(self, cell: Cell) -> None:
         """Plan the readings of a cell."""
-        load_seconds = float(self.procedure.option("ramp_seconds", cell)) + self.design.sizing.target_seconds
+        load_seconds = float(self.protocol.option("ramp_seconds", cell)) + self.design.sizing.target_seconds
         self.steady = SteadyWatch(self.daemons, load_seconds)
 
-    def look_of(self, cell: Cell) -> Look:
+    def while_running(self, cell: Cell) -> WhileRunning:
         """Return a function that takes each reading when it is due."""
         return self.steady
 
@@ -37,7 +37,7 @@ class SteadyDaemons(Watch):
         if sample := self.steady.sample(measured.tool_seconds):
             measured.samples["daemons"] = sample
 
-    def judged(self, cell: Cell, measured: Measured, result: Result | None) -> None:
+    def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
         """Tell the person about a valid cell without a sample."""
         if measured.invalid is None and "daemons" not in measured.samples:
             self.bench.say(self.steady.unknown(measured.tool_seconds))

@@ -8,12 +8,12 @@ from replay.base.errors import ReplayError
 from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.needs import Factor
-from replay.measure.parts import Look, Watch
-from replay.measure.procedure import Procedure
+from replay.measure.parts import WhileRunning, Observer
+from replay.measure.protocol import Protocol
 from replay.protocols.drivers.fio_run import ENTITY
 from replay.protocols.drivers.steps import StepLog
-from replay.protocols.watches.catch_up import REPLAYING, journal_level, wait_until_level
-from replay.protocols.watches.mirror import Copies
+from replay.protocols.observers.catch_up import REPLAYING, journal_level, wait_until_level
+from replay.protocols.observers.mirror import Copies
 from replay.evidence.record import Measured, Wait
 from replay.measure.samplers.mirror import MirrorSampler
 from replay.measure.samplers.replica import ReplicaSampler
@@ -31,13 +31,13 @@ MODE_FACTOR = Factor("mode", "how the variant's image is mirrored", words=("jour
 
 
 def lacking_mirror_daemon(site: Site) -> dict[str, str]:
-    """Return why the mirror daemon cannot be watched on a site; empty if it can."""
+    """Return why the mirror daemon cannot be asked on a site; empty if it can."""
     if site.second_site is not None and site.second_site.mirror_daemon_admin_socket is None:
         return {"second_site": "the site's file names no admin socket of the mirror daemon, whose counters this needs"}
     return {}
 
 
-class Replica(Watch):
+class Replica(Observer):
     """Follows the copy of the cell's image, and adds samples to the driver's table."""
 
     def begin(self) -> None:
@@ -51,14 +51,14 @@ class Replica(Watch):
 
     def prepare(self, cell: Cell) -> None:
         """Wait until the second cluster has the cell's image and replays it."""
-        [made] = self.procedure.target.of(cell)
+        [made] = self.protocol.target.of(cell)
         self.copies.await_first(made)
         self.copies.await_state([made.name], REPLAYING)
 
     def started(self, cell: Cell) -> None:
         """Take the first readings."""
-        writer, daemon = self.procedure.driver, self.copies.require_daemon()
-        [made] = self.procedure.target.of(cell)
+        writer, daemon = self.protocol.driver, self.copies.require_daemon()
+        [made] = self.protocol.target.of(cell)
         self.sampler = MirrorSampler(daemon, {IMAGE: made.name}, writer.table, writer.log.now)
         self.replica = ReplicaSampler(
             self.bench, made, IMAGE, origin=writer.log.origin, every_seconds=LOOK_EVERY_SECONDS
@@ -67,29 +67,29 @@ class Replica(Watch):
             self.replica.start()
         self.sampler.read()
 
-    def look_of(self, cell: Cell) -> Look:
-        """Return a function that reads the daemon's counters when it is due. A separate process watches the replica."""
+    def while_running(self, cell: Cell) -> WhileRunning:
+        """Return a function that reads the daemon's counters when it is due. A separate process observes the replica."""
         return lambda elapsed_seconds: self.sampler.read_when_due(READ_EVERY_SECONDS)
 
     def ended(self, cell: Cell, measured: Measured) -> None:
         """Keep reading until the replica has caught up. The cell is void if it does not."""
         with self.bench.costs.measure("wait"):
             wait = self._await_journal() if cell.levels["mode"] == "journal" else self._await_copy()
-        self.replica.finish(self.procedure.driver.table)
+        self.replica.finish(self.protocol.driver.table)
         measured.waits.append(wait)
         measured.samples["mirror"] = self.sampler.cost()
         if wait.outcome == "stalled" and measured.invalid is None:
             measured.invalid = ("replay_did_not_advance", "the replica did not catch up after the writer had ended")
 
     def stop(self) -> None:
-        """End the process that watches the replica."""
+        """End the process that observes the replica."""
         if self.replica is not None:
             self.replica.close()
 
     def _await_journal(self) -> Wait:
         return wait_until_level(
             self.sampler.read,
-            journal_level({IMAGE: self.procedure.driver.written}),
+            journal_level({IMAGE: self.protocol.driver.written}),
             quiet_seconds=1.0,
             stall_seconds=STALL_SECONDS,
             poll_seconds=READ_EVERY_SECONDS,
@@ -98,7 +98,7 @@ class Replica(Watch):
 
     def _await_copy(self) -> Wait:
         """Take a last snapshot, so that nothing is left to copy, and wait for its copy."""
-        started, writer = time.monotonic(), self.procedure.driver
+        started, writer = time.monotonic(), self.protocol.driver
         wanted = ordered_snapshot(writer.log, writer.rbd, "{image}")
         outcome = "replayed"
         waiting = self.bench.waiting("the replica to be level", COPY_WITHIN_SECONDS, mirrored=True)
@@ -123,12 +123,12 @@ def ordered_snapshot(log: StepLog, rbd: list[str], spec: str, **step: str) -> in
     return int(words[-1])
 
 
-def check_modes(procedure: Procedure) -> None:
+def check_modes(protocol: Protocol) -> None:
     """Raise ConfigurationError if a variant's level `mode` is not how its image is mirrored."""
-    for variant in procedure.design.variants:
+    for variant in protocol.design.variants:
         mode, mirroring = variant.levels.get("mode"), variant.image.mirroring
         if mode != mirroring:
-            procedure.refuse(
+            protocol.refuse(
                 f"{variant.name}: levels.mode is {mode!r}, but mirroring is {mirroring!r}",
                 next_step="give each variant the same word for `mirroring` and in `levels: { mode: … }`",
             )

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.design.design import Cell
-from replay.measure.parts import Watch, writes
+from replay.measure.parts import Observer, writes
 from replay.ownership.images import BlockImage
 from replay.ownership.poll_age import POLL_AGE
-from replay.protocols.watches.mirror import Copies
+from replay.protocols.observers.mirror import Copies
 from replay.evidence.record import Measured
 
 
-class MirrorPosition(Watch):
+class MirrorPosition(Observer):
     """Adds the daemon's progress on the cell's image, from right before the tool ran until right after it.
 
-    Declare it before watches that wait when the tool has ended. It does nothing for images that are not mirrored, for
+    Declare it before observers that wait when the tool has ended. It does nothing for images that are not mirrored, for
     cells that only read, and on sites whose daemon cannot be asked.
     """
 
@@ -24,7 +24,7 @@ class MirrorPosition(Watch):
 
     def started(self, cell: Cell) -> None:
         """Read the daemon's counters."""
-        [made] = self.procedure.target.of(cell)
+        [made] = self.protocol.target.of(cell)
         self.made = made if made.image.mirroring and writes(cell) else None
         self.before = self.daemon.counters(made.name) if self.made and self.daemon else None
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from replay.design.design import Cell
 from replay.measure.guard import Guard
-from replay.measure.parts import Watch
-from replay.measure.procedure import Procedure
+from replay.measure.parts import Observer
+from replay.measure.protocol import Protocol
 from replay.evidence.record import Measured, Wait
 from replay.measure.samplers.daemons import PRIMARY, SECONDARY, DaemonSampler, Reading
 
@@ -25,10 +25,10 @@ _WRITES = (
 )
 
 
-class Ledger(Watch):
+class Ledger(Observer):
     """Adds to a cell, as `samples.ledger`, what every daemon did because of it.
 
-    Declare it after the watches that wait for what a cell sets in motion, because its closing reading must come last.
+    Declare it after the observers that wait for what a cell sets in motion, because its closing reading must come last.
     """
 
     def begin(self) -> None:
@@ -44,7 +44,7 @@ class Ledger(Watch):
         """Take the opening reading."""
         self.opening = self.daemons.read()
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Wait for everything that the cell set in motion, then take the closing reading; return the waits."""
         waits: list[Wait] = []
         guard = Guard(self.bench)
@@ -86,22 +86,22 @@ class LedgerAboveIdle(Ledger):
     def open(self) -> None:
         """Wait until the OSDs are quiet, and watch the idle daemons for a while."""
         super().open()
-        seconds = float(self.procedure.option("idle_seconds"))
+        seconds = float(self.protocol.option("idle_seconds"))
         self.bench.say(f"watching the idle daemons for {seconds:g} s")
         with self.bench.costs.measure("wait"):
             before = self.daemons.read()
             time.sleep(seconds)
             self.idle = self.daemons.between(before, self.daemons.read())
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Add the block's idle reading to the cell's ledger."""
         measured.samples["idle"] = self.idle
-        return super().settle(cell, measured)
+        return super().restore(cell, measured)
 
 
-def without_counters(procedure: Procedure) -> str | None:
+def without_counters(protocol: Protocol) -> str | None:
     """Return why no OSD returns its counters; None if one does. OSDs answer only users with `allow *`."""
-    ledger = next(watch for watch in procedure.watches if isinstance(watch, Ledger))
+    ledger = next(observer for observer in protocol.observers if isinstance(observer, Ledger))
     if (reading := ledger.daemons.read()).osds():
         return None
     reasons = dict.fromkeys(one.partition(": ")[2] for one in reading.unanswered)
