@@ -6,15 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.design.experiments import load_experiment
 from replay.design.design import Skip
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
 from replay.design.media import Write
 from replay.design.needs import NUMBER, WHOLE, Needs, Option
-from replay.measure import protocol as lifecycle
-from replay.measure.parts import Driver, Target, Observer
-from replay.measure.protocol import Protocol
 from replay.evidence.record import Measured, Wait
+from replay.measure import protocol as lifecycle
+from replay.measure.protocol import Driver, Observer, Protocol, Target
 from replay.tools import OutputError, Reader, Result
 from support.bench import bench_of
 

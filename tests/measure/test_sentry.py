@@ -16,18 +16,17 @@ from replay.base.progress import Progress
 from replay.cluster.ceilings import Ceilings, Stop
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.health import classify
+from replay.cluster.running.process import run_tool
 from replay.cluster.site import Pool, Pools
-from replay.design.experiments import load_experiment
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
+from replay.evidence.record import Measured
 from replay.measure import runner
 from replay.measure.guard import Guard
-from replay.measure.parts import Driver
-from replay.measure.protocol import Protocol
+from replay.measure.protocol import Driver, Protocol
 from replay.measure.sentry import Halted, RunStoppedError, Sentry, without_interruption
 from replay.measure.stop_mark import mark_stopped, take_mark
 from replay.ownership.ledger import Ledger
-from replay.evidence.record import Measured
-from replay.cluster.running.process import run_tool
 from support.bench import bench_of
 from support.patience import patient, wait_until
 

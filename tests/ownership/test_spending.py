@@ -10,8 +10,7 @@ from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Pool, Pools
 from replay.design.media import Write
-from replay.measure.parts import Driver
-from replay.measure.protocol import Protocol
+from replay.measure.protocol import Driver, Protocol
 from replay.ownership.images import BlockImage, fill_image
 from replay.ownership.spending import Copies
 from replay.protocols.targets.images import Images

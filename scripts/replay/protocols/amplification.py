@@ -13,13 +13,13 @@ from dataclasses import replace
 from replay.design.design import Cell, CellSet, Design, Skip
 from replay.design.needs import WHOLE, Option
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, ASSUMED_OPERATIONS_PER_SECOND
-from replay.measure.parts import WhileRunning
-from replay.protocols.drivers.one_tool import OneTool
-from replay.protocols.single_tool import SingleTool
-from replay.protocols.observers.ledger import Ledger, without_counters
-from replay.protocols.observers.mirror import Mirror
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import WhileRunning
+from replay.protocols.drivers.one_tool import OneTool
+from replay.protocols.observers.ledger import Ledger, without_counters
+from replay.protocols.observers.mirror import Mirror
+from replay.protocols.single_tool import SingleTool
 
 
 class Counted(OneTool):

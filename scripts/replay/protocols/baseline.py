@@ -13,13 +13,12 @@ from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
-from replay.measure.parts import Driver, WhileRunning
-from replay.measure.protocol import Protocol, throughput
+from replay.evidence.record import Measured
+from replay.measure.protocol import Driver, Protocol, WhileRunning, throughput
 from replay.protocols.drivers.fio_process import FioProcess
 from replay.protocols.drivers.network import TwoEnds
 from replay.protocols.drivers.options import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE
 from replay.protocols.targets.osd_file import OsdFile
-from replay.evidence.record import Measured
 from replay.tools import Result, iperf3
 from replay.tools.baseline import MEDIA, NETWORK
 

@@ -9,14 +9,13 @@ from typing import Any
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
-from replay.measure.parts import is_journaled
-from replay.measure.protocol import Protocol
+from replay.evidence.record import Measured
+from replay.measure.protocol import Protocol, is_journaled
 from replay.protocols.drivers.trial.client import BLOCK_BYTES
 from replay.protocols.drivers.trial.driver import TrialDriver, void_without_snapshot
 from replay.protocols.drivers.trial.trial import TrialPlan
-from replay.protocols.targets.fresh_pair import FreshPair
 from replay.protocols.observers.mirror import snapshot_interval
-from replay.evidence.record import Measured
+from replay.protocols.targets.fresh_pair import FreshPair
 from replay.tools import Result
 
 SIMULATED_LOSS = (

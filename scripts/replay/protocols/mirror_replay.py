@@ -10,15 +10,15 @@ from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import Factor, Needs
-from replay.measure.parts import Driver, WhileRunning
-from replay.measure.protocol import Protocol
+from replay.evidence.record import Measured, SampleTable, Wait
+from replay.measure.protocol import Driver, Protocol, WhileRunning
+from replay.measure.samplers.mirror import MirrorSampler
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio_run import ENTITY, jobs_text, run_fio, written_bytes
 from replay.protocols.drivers.logged_writer import keep_log, lacking_flat_pool
 from replay.protocols.drivers.options import FIO_FACTORS, IO_DEPTH
 from replay.protocols.drivers.steps import StepLog
 from replay.protocols.drivers.tool_run import client_values, rbd_template
-from replay.protocols.targets.images import Images
 from replay.protocols.observers.catch_up import (
     REPLAYING,
     STATE_WITHIN_SECONDS,
@@ -30,8 +30,7 @@ from replay.protocols.observers.catch_up import (
 )
 from replay.protocols.observers.mirror import Copies, FirstCopies
 from replay.protocols.observers.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon, ordered_snapshot
-from replay.evidence.record import Measured, SampleTable, Wait
-from replay.measure.samplers.mirror import MirrorSampler
+from replay.protocols.targets.images import Images
 
 #: A client that is slower than this runs into its time limit.
 SLOWEST_WRITE_BYTES_PER_SECOND = 1 << 20

@@ -13,9 +13,9 @@ from replay.base.errors import ReplayError
 from replay.design.design import Cell, CellSet, Skip
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
+from replay.evidence.record import Wait
 from replay.measure.caches import Caches
-from replay.measure.parts import writes
-from replay.measure.protocol import Protocol, throughput
+from replay.measure.protocol import Protocol, throughput, writes
 from replay.ownership.experiment_pools import (
     ExperimentPool,
     PoolSizeRefusedError,
@@ -29,7 +29,6 @@ from replay.protocols.drivers.rados import RadosRounds
 from replay.protocols.drivers.rados_rounds import Rounds
 from replay.protocols.targets.pools import ObjectPools
 from replay.protocols.targets.rados_objects import Fill
-from replay.evidence.record import Wait
 
 #: A fill has at least this many objects for each operation in flight. With fewer, a pass never runs at full depth.
 LEAST_OBJECTS_PER_THREAD = 2

@@ -25,8 +25,8 @@ from replay.cluster.session import MonitorSession
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
-from replay.measure.parts import WhileRunning, writes
-from replay.measure.protocol import Protocol
+from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Protocol, WhileRunning, writes
 from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.ownership.osd_settings import Osd, OsdSettings
 from replay.protocols.drivers.options import RADOS_FACTORS, RADOS_OPTIONS
@@ -34,7 +34,6 @@ from replay.protocols.drivers.rados import RadosRounds
 from replay.protocols.drivers.rados_rounds import Rounds
 from replay.protocols.targets.pools import ObjectPools
 from replay.protocols.targets.rados_objects import RECORDS_PER_RUN_NAME, Fill
-from replay.evidence.record import Measured, Wait
 from replay.tools import Result
 from replay.tools.logs.placement_entities import ROLES, last_osd
 

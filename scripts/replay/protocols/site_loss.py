@@ -18,19 +18,18 @@ from replay.cluster.health import classify
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
-from replay.measure.parts import is_journaled
-from replay.measure.protocol import Protocol
+from replay.evidence.evidence import BlockWriter
+from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Protocol, is_journaled
 from replay.protocols.drivers.trial.client import BLOCK_BYTES
 from replay.protocols.drivers.trial.driver import TrialDriver, void_without_snapshot
 from replay.protocols.drivers.trial.moment import FIRST_SECONDS, phase_of, write_seconds_of
 from replay.protocols.drivers.trial.trial import TrialPlan
-from replay.protocols.targets.polled import LEVEL as POLL_AGE_LEVEL
-from replay.protocols.targets.polled import POLL_AGE_FACTOR, PolledPair
 from replay.protocols.observers.mirror import Copies
 from replay.protocols.observers.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon
 from replay.protocols.observers.snapshots import INTERVAL
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.record import Measured, Wait
+from replay.protocols.targets.polled import LEVEL as POLL_AGE_LEVEL
+from replay.protocols.targets.polled import POLL_AGE_FACTOR, PolledPair
 from replay.sandbox.site_loss import SiteLoss
 from replay.tools import Result
 

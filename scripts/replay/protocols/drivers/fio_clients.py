@@ -10,14 +10,14 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.cluster.capabilities import LOCAL_HOSTS, missing
-from replay.design.design import Cell
-from replay.measure.parts import Driver, WhileRunning, bytes_written
-from replay.protocols.drivers.tool_run import client_values, run_observed, runtime_of
-from replay.evidence.record import Measured
-from replay.tools import Result, render
-from replay.tools.fio import client_argv, job_file
 from replay.cluster.running.fio_clients import fio_clients
 from replay.cluster.running.fio_ssh import spread
+from replay.design.design import Cell
+from replay.evidence.record import Measured
+from replay.measure.protocol import Driver, WhileRunning, bytes_written
+from replay.protocols.drivers.tool_run import client_values, run_observed, runtime_of
+from replay.tools import Result, render
+from replay.tools.fio import client_argv, job_file
 
 ALL_CLIENTS = "All clients"
 #: Time on top of ramp and runtime: for opening images, merging reports, and tools that end slowly.

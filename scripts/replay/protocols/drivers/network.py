@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 from replay.base.errors import ReplayError
 from replay.cluster.capabilities import LOCAL_HOSTS
+from replay.cluster.running.background import Background
+from replay.cluster.running.fio_ssh import OPTIONS
 from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
-from replay.measure.bench import Bench
-from replay.measure.parts import Driver, WhileRunning
-from replay.protocols.drivers.tool_run import hidden, run_observed
 from replay.evidence.record import Measured
+from replay.measure.bench import Bench
+from replay.measure.protocol import Driver, WhileRunning
+from replay.protocols.drivers.tool_run import hidden, run_observed
 from replay.tools.base import NetworkTool, render
-from replay.cluster.running.background import Background
-from replay.cluster.running.fio_ssh import OPTIONS
 
 LOOPBACK = "127.0.0.1"
 #: Time on top of the test: for connecting, perhaps through SSH, and exchanging results.

@@ -16,11 +16,11 @@ from replay.design.sizing import (
     longer_bytes,
     next_bytes,
 )
-from replay.measure.parts import Driver, WhileRunning, bytes_written, writes
-from replay.protocols.drivers.pilots import Pilots
-from replay.protocols.drivers.tool_run import client_values, run_observed, tool_options
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured
+from replay.measure.protocol import Driver, WhileRunning, bytes_written, writes
+from replay.protocols.drivers.pilots import Pilots
+from replay.protocols.drivers.tool_run import client_values, run_observed, tool_options
 from replay.tools import OutputError, Result, Tool
 
 

@@ -9,9 +9,9 @@ from replay.base.errors import ConfigurationError
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND
-from replay.measure.parts import Driver, WhileRunning, writes
-from replay.protocols.drivers.rados_rounds import Rounds, run_rounds
 from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Driver, WhileRunning, writes
+from replay.protocols.drivers.rados_rounds import Rounds, run_rounds
 from replay.tools import Result, rados_bench
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from replay.design.design import Cell
-from replay.measure.parts import WhileRunning, Observer
 from replay.evidence.record import Measured
+from replay.measure.protocol import Observer, WhileRunning
 from replay.measure.samplers.daemons import DaemonSampler, Reading
 from replay.tools import Result
 

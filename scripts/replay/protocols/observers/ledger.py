@@ -6,10 +6,9 @@ import time
 from typing import Any
 
 from replay.design.design import Cell
-from replay.measure.guard import Guard
-from replay.measure.parts import Observer
-from replay.measure.protocol import Protocol
 from replay.evidence.record import Measured, Wait
+from replay.measure.guard import Guard
+from replay.measure.protocol import Observer, Protocol
 from replay.measure.samplers.daemons import PRIMARY, SECONDARY, DaemonSampler, Reading
 
 #: OSDs are quiet if all of them together did fewer copies and writes of data than this between two readings. Even in

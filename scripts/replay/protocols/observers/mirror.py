@@ -16,15 +16,15 @@ from replay.cluster.mirroring import (
     wait_until_replayed,
 )
 from replay.design.design import Cell, Design
+from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
-from replay.measure.parts import WhileRunning, Observer, bytes_written, writes
+from replay.measure.protocol import Observer, WhileRunning, bytes_written, writes
 from replay.ownership.images import BlockImage
 from replay.ownership.poll_age import POLL_AGE
 from replay.protocols.drivers.steps import StepLog
 from replay.protocols.drivers.tool_run import client_values, rbd_template
 from replay.protocols.observers.catch_up import REPLAYING, STATE_WITHIN_SECONDS, await_state
 from replay.protocols.observers.snapshots import Snapshots
-from replay.evidence.record import Measured, Wait
 from replay.tools import Result
 
 FIRST_COPY_TIMEOUT_SECONDS = 300.0

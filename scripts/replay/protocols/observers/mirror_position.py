@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.design.design import Cell
-from replay.measure.parts import Observer, writes
+from replay.evidence.record import Measured
+from replay.measure.protocol import Observer, writes
 from replay.ownership.images import BlockImage
 from replay.ownership.poll_age import POLL_AGE
 from replay.protocols.observers.mirror import Copies
-from replay.evidence.record import Measured
 
 
 class MirrorPosition(Observer):

@@ -8,15 +8,14 @@ from replay.base.errors import ReplayError
 from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.needs import Factor
-from replay.measure.parts import WhileRunning, Observer
-from replay.measure.protocol import Protocol
+from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Observer, Protocol, WhileRunning
+from replay.measure.samplers.mirror import MirrorSampler
+from replay.measure.samplers.replica import ReplicaSampler
 from replay.protocols.drivers.fio_run import ENTITY
 from replay.protocols.drivers.steps import StepLog
 from replay.protocols.observers.catch_up import REPLAYING, journal_level, wait_until_level
 from replay.protocols.observers.mirror import Copies
-from replay.evidence.record import Measured, Wait
-from replay.measure.samplers.mirror import MirrorSampler
-from replay.measure.samplers.replica import ReplicaSampler
 
 IMAGE = ENTITY.format(1)
 #: How often the daemon's counters are read, and how often the journal or the copy is looked at.

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from replay.cluster.running.background import Background
 from replay.design.design import Cell
 from replay.design.needs import Factor
 from replay.design.sizing import seconds_of
-from replay.measure.parts import WhileRunning, Observer
-from replay.measure.protocol import Protocol
-from replay.protocols.drivers.steps import StepLog
 from replay.evidence.record import Measured
+from replay.measure.protocol import Observer, Protocol, WhileRunning
+from replay.protocols.drivers.steps import StepLog
 from replay.tools import render
-from replay.cluster.running.background import Background
 
 #: The level of variants that take mirror snapshots.
 INTERVAL = Factor("snapshot_interval_seconds", "seconds between two mirror snapshots; without it, none are taken")

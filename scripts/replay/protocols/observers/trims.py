@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from replay.base.errors import ReplayError
 from replay.cluster.session import MonitorSession
 from replay.design.design import Cell
-from replay.measure.bench import Bench
-from replay.measure.parts import WhileRunning, Observer
-from replay.protocols.observers.mirror import FirstCopies
 from replay.evidence.record import Measured, Wait
+from replay.measure.bench import Bench
+from replay.measure.protocol import Observer, WhileRunning
 from replay.measure.samplers.trims import TrimSampler, wait_until_trimmed
+from replay.protocols.observers.mirror import FirstCopies
 
 TRIMMED_WITHIN_SECONDS = 300.0
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Variant
-from replay.measure.parts import Observer
-from replay.measure.protocol import Protocol
+from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Observer, Protocol
 from replay.protocols.targets.device_classes import CAPPED, DeviceClasses, Reading, lacking
 from replay.protocols.targets.images import Images
 from replay.protocols.targets.pools import ObjectPools
-from replay.evidence.record import Measured, Wait
 from replay.tools import Result
 
 

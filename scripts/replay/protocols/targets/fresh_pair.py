@@ -6,16 +6,16 @@ import math
 import random
 
 from replay.base.errors import ReplayError
+from replay.cluster.running.background import Background
 from replay.design.design import Cell
 from replay.design.media import Write
-from replay.measure.parts import Target
+from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Target
 from replay.ownership.images import BlockImage, create_image
 from replay.ownership.open_site import OpenSite
 from replay.protocols.drivers.trial.pair import MirroredPair
 from replay.protocols.drivers.trial.trial import client_argv, client_spec
 from replay.protocols.observers.mirror import Copies
-from replay.evidence.record import Measured, Wait
-from replay.cluster.running.background import Background
 
 FILL_SECONDS_AT_MOST = 300.0
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from replay.design.design import Cell, CellSet, Image
 from replay.design.media import Write
-from replay.measure.parts import Target, is_journaled
-from replay.ownership.images import BlockImage, create_image, create_images, remove_images
 from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Target, is_journaled
+from replay.ownership.images import BlockImage, create_image, create_images, remove_images
 
 
 class Images(Target):

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from replay.base.errors import ReplayError
+from replay.cluster.running.process import run_tool
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
-from replay.measure.parts import Target
+from replay.measure.protocol import Target
 from replay.ownership.owned_files import create_file, remove_leftover_files
 from replay.tools import fio, render
-from replay.cluster.running.process import run_tool
 
 FILL = {"rw": "write", "io_size_bytes": 4 << 20, "io_depth": 4}
 #: Anything slower counts as an error, so that nobody waits forever.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from replay.base.errors import cleaning_up
 from replay.design.design import Cell
 from replay.design.needs import Factor
-from replay.measure.parts import Target
+from replay.evidence.record import Wait
+from replay.measure.protocol import Target
 from replay.ownership.poll_age import PollAge
 from replay.protocols.targets.fresh_pair import FreshPair
 from replay.protocols.targets.images import FreshImage
-from replay.evidence.record import Wait
 
 LEVEL = "journal_poll_age_seconds"
 POLL_AGE_FACTOR = Factor(LEVEL, "how long the mirror daemon waits before it looks again at a journal without entries")

@@ -6,9 +6,9 @@ import time
 
 from replay.design.design import Cell
 from replay.design.media import Write
-from replay.measure.parts import Target
-from replay.protocols.targets.rados_objects import BenchObjects
 from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Target
+from replay.protocols.targets.rados_objects import BenchObjects
 from replay.tools import rados_bench
 from replay.tools.rados_bench import mode_of
 

@@ -8,9 +8,9 @@ from typing import Any
 from replay.base.clock import utc_now
 from replay.base.errors import ReplayError
 from replay.design.design import Cell
-from replay.measure.parts import Driver, WhileRunning
-from replay.protocols.drivers.trial.trial import Trial, TrialPlan
 from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Driver, WhileRunning
+from replay.protocols.drivers.trial.trial import Trial, TrialPlan
 from replay.sandbox.site_loss import SiteLoss
 from replay.tools import Result
 
