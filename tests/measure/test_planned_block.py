@@ -15,9 +15,9 @@ from replay.base.errors import ConfigurationError, RefusedError, cleaning_up, du
 from replay.base.paths import config_directory
 from replay.base.progress import Progress
 from replay.cluster.ceilings import Ceilings
-from replay.design.experiments import load_experiment
 from replay.design.design import plan_digest
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
 from replay.design.media import PoolCopies
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.measure import block, command

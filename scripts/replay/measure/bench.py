@@ -13,15 +13,15 @@ from replay.cluster import sandbox_record
 from replay.cluster.prometheus import PrometheusClient
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
-from replay.measure.nameless import words_of
+from replay.measure.samplers.hosts import HostSampler
+from replay.measure.samplers.machine import MachineSampler
+from replay.measure.sidecar import placeholders_of
 from replay.ownership.account import Account
 from replay.ownership.ledger import Ledger
 from replay.ownership.lookout import Lookout
 from replay.ownership.open_site import OpenSite
 from replay.ownership.slot import SlotLock
 from replay.ownership.spending import Copies, Spending
-from replay.measure.samplers.hosts import HostSampler
-from replay.measure.samplers.machine import MachineSampler
 
 
 @dataclass(kw_only=True)
@@ -76,5 +76,5 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
             lookout=Lookout(session, secondary),
             spending=spending_of(site, data_set, session),
             hosts=HostSampler(PrometheusClient(site.prometheus), costs, say=say) if site.prometheus else None,
-            names=words_of(session, secondary),
+            names=placeholders_of(session, secondary),
         )

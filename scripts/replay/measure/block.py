@@ -22,6 +22,7 @@ from replay.cluster.site_file import load_site
 from replay.cluster.versions import versions
 from replay.design.design import digest_of
 from replay.design.plan_file import PlanFile, read_plan_file
+from replay.evidence.seal import recover
 from replay.measure.bench import Bench, open_bench
 from replay.measure.campaign import ensure_campaign
 from replay.measure.guard import Guard
@@ -38,7 +39,6 @@ from replay.ownership.owned_files import remove_leftover_files
 from replay.ownership.pools import ensure_pools
 from replay.preflight.plan import raw_directory, refuse_copies, sources_digest
 from replay.preflight.releases import refuse_other_releases
-from replay.evidence.seal import recover
 from replay.sandbox.absent import naming_absent_daemons
 
 

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 from replay.cluster import asok, sandbox_record
-from replay.measure.bench import Bench
 from replay.evidence.record import Wait
+from replay.measure.bench import Bench
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 

@@ -17,13 +17,17 @@ from replay.base.errors import RefusedError
 from replay.base.invocation import deck_command, replay_command
 from replay.base.paths import benchmarks_directory, shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
+from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
 from replay.base.terminal import waiting
 from replay.claims.arguments import COMMAND as CLAIMS
-from replay.design.talk_files import claims_path
 from replay.derive.arguments import COMMAND as DERIVE
 from replay.design.design import Design
 from replay.design.estimate import Estimate, Terms
 from replay.design.plan_file import PlanFile, PlannedBlock
+from replay.design.talk_files import claims_path
+from replay.evidence.evidence import record_design
+from replay.evidence.history import History
+from replay.evidence.layout import sealed_block
 from replay.measure.arguments import COMMAND
 from replay.measure.run import chosen, write_plan
 from replay.measure.shipped import INTO_SHIPPED, require_consent
@@ -31,11 +35,7 @@ from replay.measure.stop_mark import take_mark
 from replay.preflight.plan import estimate, raw_directory, refuse_copies, terms_of
 from replay.preflight.pool_copies import copies_on
 from replay.preflight.releases import check_releases
-from replay.evidence.evidence import record_design
-from replay.evidence.history import History
-from replay.evidence.layout import sealed_block
 from replay.sandbox.absent import naming_absent_daemons
-from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
 
 
 def main(arguments: list[str] | None = None) -> int:

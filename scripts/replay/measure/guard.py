@@ -11,10 +11,10 @@ from replay.base.progress import elapsed_text
 from replay.cluster import ceilings, health
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.stuck import SCRUBS, STUCK_SECONDS, TRIMS, groups_at, states_in, stuck_groups, stuck_sentence
+from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.sentry import RunStoppedError, Sentry, stopped
 from replay.ownership.pools import pools_in_use
-from replay.evidence.record import Measured, Wait
 
 #: How long a cell waits for a cluster that recovers, trims snapshots or scrubs, before the run stops.
 SETTLE_TIMEOUT_SECONDS = 600.0

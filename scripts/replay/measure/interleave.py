@@ -26,14 +26,14 @@ from replay.base.releases import data_set_of, title_of
 from replay.cluster import sandbox_record
 from replay.cluster.sandbox_layout import default_directory
 from replay.cluster.site_file import load_site
-from replay.design.experiments import experiment_names, load_experiment
 from replay.design.design import shuffled
 from replay.design.expansion import expand
+from replay.design.experiments import experiment_names, load_experiment
+from replay.evidence.layout import sealed_block
+from replay.evidence.read import list_raw
 from replay.measure.interleave_arguments import COMMAND
 from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.preflight.plan import design_for, plans, raw_directory
-from replay.evidence.layout import sealed_block
-from replay.evidence.read import list_raw
 from replay.sandbox import lifecycle
 
 SITE = "sandbox"

@@ -12,9 +12,9 @@ from replay.base.errors import ConfigurationError
 from replay.base.invocation import replay_command
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
-from replay.design.experiments import experiment_names
 from replay.design.design import Design
 from replay.design.estimate import Estimate
+from replay.design.experiments import experiment_names
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.design.selection import narrowed
 from replay.measure.arguments import DEFAULT_SCALE

@@ -24,6 +24,10 @@ from replay.design.design import (
 )
 from replay.design.procedures import protocol_for
 from replay.design.registration import claims_to_register, registered_throughout
+from replay.evidence.evidence import Attempt, BlockWriter, record_design
+from replay.evidence.provenance import host, measuring_code
+from replay.evidence.record import Measured, Wait
+from replay.evidence.seal import seal
 from replay.measure.bench import Bench
 from replay.measure.caches import Caches
 from replay.measure.guard import Guard
@@ -31,10 +35,6 @@ from replay.measure.protocol import Protocol
 from replay.measure.sentry import Halted, without_interruption
 from replay.measure.sidecar import sidecar_of
 from replay.ownership.images import remove_owned_leftovers
-from replay.evidence.evidence import Attempt, BlockWriter, record_design
-from replay.evidence.provenance import host, measuring_code
-from replay.evidence.record import Measured, Wait
-from replay.evidence.seal import seal
 from replay.sandbox.absent import naming_absent_daemons
 
 MOST_ATTEMPTS = 3

@@ -14,10 +14,10 @@ from typing import Any
 
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
-from replay.ownership.open_site import OpenSite
 from replay.measure.samplers.machine import MachineSampler
 from replay.measure.samplers.machine import Reading as MachineReading
 from replay.measure.samplers.processes import LocalProcess, read_process, sandbox_processes
+from replay.ownership.open_site import OpenSite
 
 PRIMARY, SECONDARY = "primary", "secondary"
 ANSWER_TIMEOUT_SECONDS = 10.0

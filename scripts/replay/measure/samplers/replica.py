@@ -8,11 +8,11 @@ from typing import Any
 from replay.base.errors import ReplayError
 from replay.base.programs import SYSTEM_PYTHON
 from replay.cluster.cluster import Cluster
-from replay.ownership.images import BlockImage
-from replay.ownership.open_site import OpenSite
+from replay.cluster.running.background import Background
 from replay.evidence.record import SampleTable
 from replay.measure.samplers import replica_probe
-from replay.cluster.running.background import Background
+from replay.ownership.images import BlockImage
+from replay.ownership.open_site import OpenSite
 
 
 class ReplicaSampler:
