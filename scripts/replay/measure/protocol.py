@@ -22,7 +22,7 @@ from replay.design.procedures import check_experiment
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
-from replay.measure.sidecar import make_nameless as redact_cell
+from replay.measure.sidecar import redact_cell
 from replay.tools import OutputError, Reader, Result, adapter, judge
 
 WhileRunning = Callable[[float], None]
