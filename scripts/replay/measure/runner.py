@@ -28,8 +28,7 @@ from replay.evidence.evidence import Attempt, BlockWriter, record_design
 from replay.evidence.provenance import host, measuring_code
 from replay.evidence.record import Measured, Wait
 from replay.evidence.seal import seal
-from replay.measure.bench import Bench
-from replay.measure.caches import Caches
+from replay.measure.bench import Bench, Caches
 from replay.measure.guard import Guard
 from replay.measure.protocol import Protocol
 from replay.measure.sentry import Halted, without_interruption

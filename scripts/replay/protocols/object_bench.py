@@ -14,7 +14,7 @@ from replay.design.design import Cell, CellSet, Skip
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.evidence.record import Wait
-from replay.measure.caches import Caches
+from replay.measure.bench import Caches
 from replay.measure.protocol import Protocol, throughput, writes
 from replay.ownership.experiment_pools import (
     ExperimentPool,
