@@ -29,8 +29,8 @@ from replay.evidence.evidence import record_design
 from replay.evidence.history import History
 from replay.evidence.layout import sealed_block
 from replay.measure.arguments import COMMAND
+from replay.measure.campaign import INTO_SHIPPED, require_consent
 from replay.measure.run import chosen, write_plan
-from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.measure.stop_mark import take_mark
 from replay.preflight.plan import estimate, raw_directory, refuse_copies, terms_of
 from replay.preflight.pool_copies import copies_on

@@ -31,8 +31,8 @@ from replay.design.expansion import expand
 from replay.design.experiments import experiment_names, load_experiment
 from replay.evidence.layout import sealed_block
 from replay.evidence.read import list_raw
+from replay.measure.campaign import INTO_SHIPPED, require_consent
 from replay.measure.interleave_arguments import COMMAND
-from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.preflight.plan import design_for, plans, raw_directory
 from replay.sandbox import lifecycle
 
