@@ -13,8 +13,8 @@ from replay.base.programs import HOST_PROGRAMS
 from replay.design.design import Image
 from replay.evidence.record import SampleTable
 from replay.measure.samplers import replica
-from replay.measure.samplers.busiest import busiest, joined
-from replay.measure.samplers.machine import MachineSampler, Reading
+from replay.measure.samplers.machine import MachineReading as Reading
+from replay.measure.samplers.machine import MachineSampler, busiest, joined
 from replay.measure.samplers.replica import ReplicaSampler
 from replay.measure.samplers.replica_probe import data_objects, header_of, little_endian, newest_complete
 

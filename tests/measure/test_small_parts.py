@@ -22,7 +22,8 @@ from replay.design.sizing import PilotRound, cell_bytes, first_bytes, is_enough,
 from replay.evidence import provenance
 from replay.evidence.bottleneck import limiting_resource
 from replay.evidence.record import Measured, SampleTable
-from replay.measure.samplers.machine import MachineSampler, Reading
+from replay.measure.samplers.machine import MachineReading as Reading
+from replay.measure.samplers.machine import MachineSampler
 from replay.measure.samplers.trims import TrimSampler
 from replay.measure.sidecar import placeholders_of, redact, redact_cell
 from support.patience import wait_until

@@ -14,16 +14,16 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.cluster.running.process import ToolRun
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
+from replay.evidence.record import Wait
+from replay.measure.samplers.machine import MachineReading as Reading
 from replay.ownership.experiment_pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
 from replay.protocols import object_bench
 from replay.protocols.drivers import rados_rounds
 from replay.protocols.object_bench import ObjectBench
 from replay.protocols.targets import rados_objects
-from replay.evidence.record import Wait
-from replay.measure.samplers.machine import Reading
-from replay.cluster.running.process import ToolRun
 from support.bench import bench_of, cell
 from support.made_up_output import rados_json
 from support.patience import patient

@@ -11,15 +11,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from replay.base.programs import Programs
+from replay.cluster.running.process import ToolRun
+from replay.cluster.running.together import run_together
+from replay.measure.samplers.machine import MachineReading as Reading
+from replay.measure.samplers.machine import MachineSampler, busiest, joined
 from replay.ownership.slot import SlotLock
 from replay.protocols.targets.rados_objects import hide_host
-from replay.measure.samplers.busiest import busiest, joined
-from replay.measure.samplers.machine import MachineSampler, Reading
 from replay.tools import OutputError, render
 from replay.tools.output.rados_runs import role_of
 from replay.tools.rados_bench import RadosBench, mode_of
-from replay.cluster.running.process import ToolRun
-from replay.cluster.running.together import run_together
 
 #: Time on top of a run's seconds: for connecting, and for operations in flight when the time is over.
 PATIENCE_SECONDS = 60.0
