@@ -10,10 +10,10 @@ import yaml
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT, config_directory
-from replay.design.experiments import experiment_names, load_experiment, load_experiment_document
 from replay.design.describe_levels import NOT_THERE, lines_of
 from replay.design.design import plan_digest
 from replay.design.expansion import expand
+from replay.design.experiments import experiment_names, load_experiment, load_experiment_document
 from replay.design.needs import FLAG, NUMBER, REQUIRED, TEXT, WHOLE, Option
 from replay.design.plan_file import design_document, design_from
 from replay.design.procedures import check_experiment, needs_of, protocol_class, protocol_names

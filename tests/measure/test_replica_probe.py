@@ -13,8 +13,7 @@ from replay.base.programs import HOST_PROGRAMS
 from replay.design.design import Image
 from replay.evidence.record import SampleTable
 from replay.measure.samplers import replica
-from replay.measure.samplers.machine import MachineReading as Reading
-from replay.measure.samplers.machine import MachineSampler, busiest, joined
+from replay.measure.samplers.machine import MachineReading, MachineSampler, busiest, joined
 from replay.measure.samplers.replica import ReplicaSampler
 from replay.measure.samplers.replica_probe import data_objects, header_of, little_endian, newest_complete
 
@@ -97,11 +96,11 @@ def test_a_probe_that_fails_is_an_error_with_its_message(monkeypatch):
 
 def readings(*idle_fractions, step=0.1, ticks=10):
     """A reading each `step` seconds, the CPU idle as given in between."""
-    made = [Reading(100, 1000, (50,), 7.0)]
+    made = [MachineReading(100, 1000, (50,), 7.0)]
     for fraction in idle_fractions:
         last = made[-1]
         made.append(
-            Reading(
+            MachineReading(
                 round(last.idle_ticks + fraction * ticks),
                 last.all_ticks + ticks,
                 (last.disk_busy_milliseconds[0] + 40,),

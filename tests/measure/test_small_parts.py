@@ -22,8 +22,7 @@ from replay.design.sizing import PilotRound, cell_bytes, first_bytes, is_enough,
 from replay.evidence import provenance
 from replay.evidence.bottleneck import limiting_resource
 from replay.evidence.record import Measured, SampleTable
-from replay.measure.samplers.machine import MachineReading as Reading
-from replay.measure.samplers.machine import MachineSampler
+from replay.measure.samplers.machine import MachineReading, MachineSampler
 from replay.measure.samplers.trims import TrimSampler
 from replay.measure.sidecar import placeholders_of, redact, redact_cell
 from support.patience import wait_until
@@ -94,7 +93,7 @@ def test_durations_read_naturally(seconds, text):
 
 
 def reading(idle, total, busy, clock):
-    return Reading(idle, total, busy, clock)
+    return MachineReading(idle, total, busy, clock)
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
+from replay.evidence.record import Measured, Wait
+from replay.measure.samplers.daemons import ClusterReading, DaemonReading
 from replay.ownership.images import BlockImage
 from replay.protocols.amplification import Amplification
 from replay.protocols.observers import ledger, mirror
 from replay.protocols.observers.ledger import writes_in
-from replay.evidence.record import Measured, Wait
-from replay.measure.samplers.daemons import DaemonReading, Reading
 from support.bench import bench_of, cells
 from support.smoke import measure_as_shipped
 
@@ -34,7 +34,7 @@ def protocol(**changes):
 
 def reading(writes, clock=0.0):
     one = DaemonReading({"store": {"small_writes": writes}, "client": {"operations": writes}})
-    return Reading({"primary": {"osd.0": one}}, None, clock, 0.01)
+    return ClusterReading({"primary": {"osd.0": one}}, None, clock, 0.01)
 
 
 class Daemons:
@@ -134,7 +134,7 @@ def test_a_snapshot_mirrored_cell_holds_one_snapshot_however_long_it_takes(monke
 
 def test_if_no_osd_reports_its_counters_nothing_is_created(tmp_path):
     made = protocol()
-    silent = Reading(
+    silent = ClusterReading(
         {"primary": {}}, None, 0.0, 0.01, tuple(f"primary osd.{n}: error 13: Permission denied" for n in (0, 1))
     )
     made.observers[1].daemons = SimpleNamespace(read=lambda: silent)

@@ -10,14 +10,14 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.programs import HOST_PROGRAMS
 from replay.cluster.ceilings import Ceilings
-from replay.design.experiments import load_experiment
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
 from replay.design.procedures import lacking
+from replay.evidence.record import Measured
 from replay.ownership.ledger import Ledger
 from replay.protocols.baseline import Baseline
 from replay.protocols.drivers import fio_process, network
 from replay.protocols.targets import osd_file
-from replay.evidence.record import Measured
 from support.bench import bench_of, cell
 from support.programs import kill_together, needs
 from support.samples import sample

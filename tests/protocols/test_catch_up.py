@@ -7,10 +7,10 @@ import pytest
 from replay.base.errors import ReplayError
 from replay.cluster.asok import AdminSocketError
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
-from replay.protocols.observers.catch_up import await_state, journal_level, resume, snapshots_level, wait_until_level
 from replay.evidence.record import SampleTable
 from replay.measure.samplers.mirror import MirrorSampler, numbers_in
 from replay.measure.samplers.trims import TrimSampler, snapshots_to_trim, wait_until_trimmed
+from replay.protocols.observers.catch_up import await_state, journal_level, resume, snapshots_level, wait_until_level
 from support.bench import Clock
 
 MEBIBYTE = 2**20

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from replay.base.errors import ConfigurationError
 from replay.base.programs import HOST_PROGRAMS
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.cluster.running.process import ToolRun
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
 from replay.ownership.ledger import Ledger
 from replay.protocols.drivers.steps import StepLog
 from replay.protocols.drivers.trial.client import BLOCK_BYTES, fill_block, first_block, position_of, write_block
 from replay.protocols.drivers.trial.contents import inspect
 from replay.protocols.drivers.trial.pair import MirroredPair
 from replay.protocols.failover import Failover
-from replay.cluster.running.process import ToolRun
 from support.bench import bench_of
 from support.patience import patient
 from support.smoke import measure_as_shipped

@@ -13,16 +13,16 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.cluster.running.fio_clients import FioClients
 from replay.design.expansion import expand
-from replay.ownership.images import BlockImage
-from replay.protocols.drivers import fio_clients
-from replay.protocols.offered_rate import OfferedRate, peak_key
-from replay.protocols.targets.images import Images
-from replay.protocols.observers.daemons import SteadyDaemons, SteadyWatch, moments
+from replay.design.experiments import load_experiment
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured
-from replay.cluster.running.fio_clients import FioClients
+from replay.ownership.images import BlockImage
+from replay.protocols.drivers import fio_clients
+from replay.protocols.observers.daemons import SteadyDaemons, SteadyWatch, moments
+from replay.protocols.offered_rate import OfferedRate, peak_key
+from replay.protocols.targets.images import Images
 from support.bench import bench_of, cells
 from support.evidence import evidence_of
 from support.samples import sample

@@ -10,14 +10,14 @@ import pytest
 
 from replay.cluster.cluster import Cluster
 from replay.cluster.mirroring import ReplayCounters
-from replay.design.experiments import load_experiment
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
+from replay.evidence.record import Measured, Wait
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio_process import FioProcess
-from replay.protocols.single_tool import SingleTool
 from replay.protocols.observers import mirror
 from replay.protocols.observers.mirror_position import POLL_AGE, MirrorPosition
-from replay.evidence.record import Measured, Wait
+from replay.protocols.single_tool import SingleTool
 from replay.tools import Result
 from support.bench import bench_of, cells
 from support.patience import patient

@@ -15,18 +15,18 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
 from replay.cluster.mirroring import ReplayCounters
-from replay.design.experiments import load_experiment
+from replay.cluster.running.process import ToolRun
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
+from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage
 from replay.preflight.plan import design_for
 from replay.protocols import mirror_replay
 from replay.protocols.drivers.steps import StepLog
 from replay.protocols.mirror_lag import MirrorLag
 from replay.protocols.mirror_replay import MirrorReplay
-from replay.protocols.targets import images
 from replay.protocols.observers import mirror
-from replay.evidence.record import Measured
-from replay.cluster.running.process import ToolRun
+from replay.protocols.targets import images
 from support.bench import bench_of
 from support.made_up_output import report
 from support.patience import patient

@@ -23,15 +23,15 @@ from replay.base.errors import ConfigurationError
 from replay.cluster.capabilities import missing
 from replay.cluster.client_conf import client_conf, write_client_conf
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.cluster.running.fio_clients import FioClients, is_listening
+from replay.cluster.running.fio_ssh import spread
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
+from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers import fio_clients
 from replay.protocols.drivers.fio_clients import clients_in, hosts_of, who_was_lost
 from replay.protocols.multi_client import MultiClient
-from replay.evidence.record import Measured
-from replay.cluster.running.fio_clients import FioClients, is_listening
-from replay.cluster.running.fio_ssh import spread
 from support.bench import bench_of
 from support.patience import patient, wait_until
 from support.programs import needs, processes

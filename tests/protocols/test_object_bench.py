@@ -18,7 +18,7 @@ from replay.cluster.running.process import ToolRun
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Wait
-from replay.measure.samplers.machine import MachineReading as Reading
+from replay.measure.samplers.machine import MachineReading
 from replay.ownership.experiment_pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
 from replay.protocols import object_bench
 from replay.protocols.drivers import rados_rounds
@@ -106,7 +106,7 @@ class Sampler:
 
     def read(self):
         self.reads += 1
-        return Reading(10 * (self.reads // 2), 10 * self.reads, (), self.reads / 10)
+        return MachineReading(10 * (self.reads // 2), 10 * self.reads, (), self.reads / 10)
 
 
 @pytest.fixture

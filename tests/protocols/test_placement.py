@@ -12,15 +12,15 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
+from replay.evidence.record import Wait
 from replay.ownership.experiment_pools import ExperimentPool
 from replay.ownership.osd_settings import Osd
 from replay.protocols import placement
 from replay.protocols.drivers import rados
 from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
 from replay.protocols.targets.rados_objects import Removal
-from replay.evidence.record import Wait
 from replay.tools.logs.placement_entities import ROLES
 from support.bench import bench_of, cell
 from support.made_up_output import placement_files, rados_json

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
 from replay.design.design import Sizing
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
 from replay.design.sizing import MOST_GROWTH, PilotRound, longer_bytes
-from replay.protocols.drivers import one_tool
-from replay.protocols.drivers.pilots import Pilots
-from replay.protocols.single_tool import SingleTool
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.provenance import host
 from replay.evidence.record import Measured
+from replay.protocols.drivers import one_tool
+from replay.protocols.drivers.pilots import Pilots
+from replay.protocols.single_tool import SingleTool
 from support.bench import bench_of
 
 MIB = 1 << 20

@@ -15,8 +15,8 @@ from replay.base.waiting import Waiting
 from replay.cluster import sandbox_record
 from replay.cluster.capabilities import OWN_CLUSTER_ONLY, missing
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
 from replay.ownership import poll_age
 from replay.ownership.poll_age import PollAge
 from replay.protocols.drivers.steps import StepLog

@@ -11,10 +11,10 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
 from replay.design.expansion import expand
-from replay.protocols.snapshot_interval import SnapshotInterval
+from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured, SampleTable
+from replay.protocols.snapshot_interval import SnapshotInterval
 from support.bench import bench_of
 from support.made_up_output import latency_log, report, steps_log
 from support.smoke import measure_as_shipped

@@ -12,18 +12,18 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
 from replay.cluster.journal_position import NOT_BEGUN
-from replay.design.experiments import load_experiment
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
+from replay.evidence.evidence import BlockWriter
+from replay.evidence.record import Measured, Wait
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers import logged_writer
 from replay.protocols.drivers.paced_writer import rate_of
-from replay.protocols.targets.images import Images
 from replay.protocols.observers import ledger
 from replay.protocols.observers.ledger import LedgerAboveIdle
 from replay.protocols.observers.mirror import Level
+from replay.protocols.targets.images import Images
 from replay.protocols.write_latency import WriteLatency
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.record import Measured, Wait
 from support.bench import bench_of, cell
 from support.made_up_output import latency_log, report, steps_log
 from support.smoke import measure_as_shipped

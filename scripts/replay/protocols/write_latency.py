@@ -12,17 +12,17 @@ from typing import Any
 
 from replay.design.design import Cell, CellSet
 from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Needs, Option
+from replay.evidence.evidence import BlockWriter
+from replay.evidence.record import Measured
 from replay.measure.protocol import Protocol
 from replay.protocols.drivers.options import FIO_FACTORS, RAMP
 from replay.protocols.drivers.paced_writer import OFFERED, ONE_WRITER, PacedWriter
-from replay.protocols.targets.images import Images
 from replay.protocols.observers.ledger import LedgerAboveIdle, without_counters
 from replay.protocols.observers.mirror import Level
 from replay.protocols.observers.mirror_position import MirrorPosition
 from replay.protocols.observers.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
 from replay.protocols.observers.trims import TrimmedAfterwards
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.record import Measured
+from replay.protocols.targets.images import Images
 
 
 class WriteLatency(SnapshotsAfterRamp, Protocol):

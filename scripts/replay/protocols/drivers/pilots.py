@@ -8,10 +8,10 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.design.design import Cell, digest_of
-from replay.measure.protocol import Protocol
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.provenance import host
 from replay.evidence.record import Measured
+from replay.measure.protocol import Protocol
 from replay.tools import Result
 
 #: Stands in for a cell's id in the account.

@@ -13,8 +13,7 @@ from typing import Any
 from replay.base.programs import Programs
 from replay.cluster.running.process import ToolRun
 from replay.cluster.running.together import run_together
-from replay.measure.samplers.machine import MachineReading as Reading
-from replay.measure.samplers.machine import MachineSampler, busiest, joined
+from replay.measure.samplers.machine import MachineReading, MachineSampler, busiest, joined
 from replay.ownership.slot import SlotLock
 from replay.protocols.targets.rados_objects import hide_host
 from replay.tools import OutputError, render
@@ -35,7 +34,7 @@ class Rounds:
     #: Result files by role, as `Measured.results` holds them.
     results: dict[str, tuple[str, bytes]] = field(default_factory=dict)
     #: The machine's counters around the measured stretch of each round.
-    stretches: list[tuple[Reading, Reading]] = field(default_factory=list)
+    stretches: list[tuple[MachineReading, MachineReading]] = field(default_factory=list)
 
     def add(self, runs: list[ToolRun], outputs: list[bytes | None]) -> None:
         """Add a round's runs and the contents of their result files, None for a missing file."""

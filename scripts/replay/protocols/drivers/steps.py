@@ -10,9 +10,9 @@ from typing import Any
 
 from replay.base.clock import utc_text
 from replay.base.programs import Programs
+from replay.cluster.running.process import ToolRun, run_tool
 from replay.ownership.slot import SlotLock
 from replay.tools import render
-from replay.cluster.running.process import ToolRun, run_tool
 
 MOST_SAID = 2000
 

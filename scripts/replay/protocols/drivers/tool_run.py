@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from replay.cluster.cluster import Cluster
-from replay.measure.bench import Bench
-from replay.evidence.record import Measured
-from replay.tools import render
 from replay.cluster.running.process import run_tool
+from replay.evidence.record import Measured
+from replay.measure.bench import Bench
+from replay.tools import render
 
 
 def client_values(bench: Bench) -> dict[str, str | None]:

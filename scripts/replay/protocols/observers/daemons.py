@@ -7,7 +7,7 @@ from typing import Any
 from replay.design.design import Cell
 from replay.evidence.record import Measured
 from replay.measure.protocol import Observer, WhileRunning
-from replay.measure.samplers.daemons import DaemonSampler, Reading
+from replay.measure.samplers.daemons import ClusterReading, DaemonSampler
 from replay.tools import Result
 
 #: The daemons are first read this long after the tool's start, and last this long before its ramp and runtime would be
@@ -58,7 +58,7 @@ class SteadyWatch:
         self.load_seconds = load_seconds
         self.due_seconds = moments(load_seconds)
         #: Each reading, and how long after the tool's start it began.
-        self.readings: list[tuple[float, Reading]] = []
+        self.readings: list[tuple[float, ClusterReading]] = []
 
     def __call__(self, elapsed_seconds: float) -> None:
         """Read if it is due. The thread that waits for the tool calls this repeatedly."""

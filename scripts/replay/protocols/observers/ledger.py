@@ -9,7 +9,7 @@ from replay.design.design import Cell
 from replay.evidence.record import Measured, Wait
 from replay.measure.guard import Guard
 from replay.measure.protocol import Observer, Protocol
-from replay.measure.samplers.daemons import PRIMARY, SECONDARY, DaemonSampler, Reading
+from replay.measure.samplers.daemons import PRIMARY, SECONDARY, ClusterReading, DaemonSampler
 
 #: OSDs are quiet if all of them together did fewer copies and writes of data than this between two readings. Even in
 #: an idle cluster they do some, such as for heartbeats of watches and the mirror daemon's status.
@@ -33,7 +33,7 @@ class Ledger(Observer):
     def begin(self) -> None:
         """Set up the sampler."""
         self.daemons = DaemonSampler(self.bench, self.bench.sampler)
-        self.opening: Reading | None = None
+        self.opening: ClusterReading | None = None
 
     def open(self) -> None:
         """Wait until the OSDs are quiet, so that the first cell does not count what filling the images left to do."""
@@ -60,7 +60,7 @@ class Ledger(Observer):
             measured.invalid = ("incomplete", what)
         return waits
 
-    def await_quiet(self) -> tuple[Wait, Reading]:
+    def await_quiet(self) -> tuple[Wait, ClusterReading]:
         """Wait until the OSDs are quiet; return the wait and the last reading."""
         started = time.monotonic()
         with self.bench.costs.measure("wait"):

@@ -16,11 +16,11 @@ from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
 from replay.base.invocation import replay_command
 from replay.cluster import sandbox_record
 from replay.cluster.site import Site
+from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.ownership.images import remove_owned_leftovers
 from replay.ownership.osd_settings import Osd, OsdSettings
-from replay.evidence.record import Measured, Wait
 from replay.sandbox import daemons
 from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
+from replay.cluster.running.process import ToolRun, run_tool
 from replay.measure.bench import Bench
 from replay.tools import OutputError, render
 from replay.tools.rados_bench import RadosBench, removed_objects
-from replay.cluster.running.process import ToolRun, run_tool
 
 #: Anything slower counts as an error, so that nobody waits forever.
 SLOWEST_BYTES_PER_SECOND = 1 << 20

@@ -15,6 +15,7 @@ from replay.base.errors import ReplayError
 from replay.base.programs import SYSTEM_PYTHON
 from replay.base.waiting import Waiting
 from replay.cluster.cluster import Cluster
+from replay.cluster.running.background import Background
 from replay.design.media import Write
 from replay.measure.bench import Bench
 from replay.ownership.images import BlockImage
@@ -26,7 +27,6 @@ from replay.protocols.drivers.trial.pair import MirroredPair
 from replay.protocols.observers.snapshots import Snapshots
 from replay.sandbox.site_loss import SiteLoss
 from replay.tools import render
-from replay.cluster.running.background import Background
 
 #: `rbd mirror image promote` ends with these until the other side's demotion arrives: EBUSY if the journal
 #: is mirrored ("demotion is not propagated yet"), EROFS if snapshots are.
