@@ -191,7 +191,7 @@ class Protocol:
         """Return how long the I/O of a cell is expected to last, for estimates."""
         return sizing.seconds_of(cell.levels, design.sizing)
 
-    # A block -----------------------------------------------------------------------------------------------------------
+    # A block ----------------------------------------------------------------------------------------------------------
 
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Create what the cells of these sets need, and size them. `raw` stores evidence that belongs to no attempt."""
@@ -211,7 +211,7 @@ class Protocol:
         with cleaning_up(self.driver.close, self.target.close):
             pass
 
-    # The phases of a cell: prepare, run, observe, verify, restore ------------------------------------------------------
+    # The phases of a cell: prepare, run, observe, verify, restore -----------------------------------------------------
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Bring the cluster into the state for measuring the cell; return the waits for the record."""
@@ -289,7 +289,7 @@ class Protocol:
         outputs = {role: content.decode(errors="replace") for role, (_, content) in measured.results.items()}
         return self.reader.parse(outputs, measured.exit_status, cell.levels)
 
-    # What a protocol may override --------------------------------------------------------------------------------------
+    # What a protocol may override -------------------------------------------------------------------------------------
 
     def check(self) -> None:
         """Raise ConfigurationError for a design that the protocol cannot run, before anything is created."""
@@ -321,7 +321,7 @@ class Protocol:
         """Return the line to print when the cell has finished."""
         return operation_rate(metrics)
 
-    # For its parts -----------------------------------------------------------------------------------------------------
+    # For its parts ----------------------------------------------------------------------------------------------------
 
     def expected_bytes(self, one: CellSet) -> tuple[dict[str, float], float]:
         """Return how many bytes each cell of a set will write to media, by id, and how many all add to stored data."""

@@ -1,8 +1,8 @@
 """What of a cell goes into evidence: its sidecar, and its output without what names the site.
 
-docs/data-formats.md lists the sidecar's keys. Protocols put placeholders into what they build themselves, but a tool may
-repeat its configuration, as fio does in its report, or complain about a file. Raw output is meant to be shared, so all
-of it is searched.
+docs/data-formats.md lists the sidecar's keys. Protocols put placeholders into what they build themselves, but a tool
+may repeat its configuration, as fio does in its report, or complain about a file. Raw output is meant to be shared, so
+all of it is searched.
 """
 
 from __future__ import annotations

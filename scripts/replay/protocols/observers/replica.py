@@ -67,7 +67,7 @@ class Replica(Observer):
         self.sampler.read()
 
     def while_running(self, cell: Cell) -> WhileRunning:
-        """Return a function that reads the daemon's counters when it is due. A separate process observes the replica."""
+        """Return a function that reads the daemon's counters when it is due. A separate process reads the replica."""
         return lambda elapsed_seconds: self.sampler.read_when_due(READ_EVERY_SECONDS)
 
     def ended(self, cell: Cell, measured: Measured) -> None:
