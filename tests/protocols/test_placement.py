@@ -187,9 +187,7 @@ def test_every_osd_follows_the_size_cap(make):
 def test_an_option_that_an_osd_does_not_adopt_is_an_error_and_nothing_is_measured(make, monkeypatch):
     protocol = make("osd-throttle")
     protocol.settings.deaf = True
-    clock = iter(range(1000))
-    monkeypatch.setattr(placement.time, "monotonic", lambda: 5 * next(clock))
-    monkeypatch.setattr(placement.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(placement, "OPTION_WITHIN_SECONDS", 0.0)
     with pytest.raises(ReplayError, match="still limits clients to 524288000 bytes instead of 8388608"):
         protocol.prepare(cell(protocol, "8388608", "write-4m"))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from replay.base.costs import Costs
 from replay.base.paths import state_directory
+from replay.base.waiting import NotInTimeError, poll
 from replay.cluster import asok, sandbox_record
 from replay.cluster.prometheus import PrometheusClient
 from replay.cluster.session import MonitorSession
@@ -128,3 +129,26 @@ class Caches:
             waits.append(Wait("osd_caches_dropped", time.monotonic() - started, "dropped"))
         osds = "dropped before the cell" if self.sockets else "kept: the cluster is not Replay's"
         return {"osd_caches": osds, "page_cache": self.page_cache}, waits
+
+
+def await_done(
+    is_done: Callable[[], bool],
+    *,
+    reason: str,
+    outcomes: tuple[str, str],
+    seconds: float,
+    every: float,
+    pause: Callable[[float], None],
+    clock: Callable[[], float] = time.monotonic,
+) -> Wait:
+    """Wait until something is done, or the time is over; return the wait for the record.
+
+    `outcomes` has the words for both.
+    """
+    started = clock()
+    done, late = outcomes
+    try:
+        poll(lambda: is_done() or None, what=reason, seconds=seconds, every=every, pause=pause, clock=clock)
+    except NotInTimeError:
+        return Wait(reason, clock() - started, late)
+    return Wait(reason, clock() - started, done)

@@ -12,7 +12,6 @@ from replay.design.media import Write
 from replay.design.needs import Factor, Needs
 from replay.evidence.record import Measured, SampleTable, Wait
 from replay.measure.protocol import Driver, Protocol, WhileRunning
-from replay.measure.samplers.mirror import MirrorSampler
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio_run import ENTITY, jobs_text, run_fio, written_bytes
 from replay.protocols.drivers.logged_writer import keep_log, lacking_flat_pool
@@ -23,10 +22,11 @@ from replay.protocols.observers.catch_up import (
     REPLAYING,
     STATE_WITHIN_SECONDS,
     STOPPED,
+    MirrorSampler,
+    catch_up,
     journal_level,
     resume,
     snapshots_level,
-    wait_until_level,
 )
 from replay.protocols.observers.mirror import Copies, FirstCopies
 from replay.protocols.observers.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon, ordered_snapshot
@@ -84,11 +84,11 @@ class CatchUp(Driver):
         daemon, images = self.daemon, self.protocol.target.of(cell)
         with self.bench.costs.measure("wait"):
             self.copies.await_state([made.name for made in images], REPLAYING)
-            rest = wait_until_level(
+            rest = catch_up(
                 lambda: {made.name: daemon.counters(made.name) for made in images},
                 lambda _: True,
                 quiet_seconds=6.0,
-                sleep=self.bench.waiting("the mirror daemon to rest", None, mirrored=True).pause,
+                pause=self.bench.waiting("the mirror daemon to rest", None, mirrored=True).pause,
             )
         return [Wait("replay_resumed", rest.seconds, "rests")]
 
@@ -179,20 +179,20 @@ class CatchUp(Driver):
                 daemon.start(name)
                 self.stopped.remove(name)
                 log.add("start", started, log.now() - started, image=entity)
-            wait = wait_until_level(
+            replay = catch_up(
                 lambda: _since(at_rest, sampler.read()),
                 is_level,
                 quiet_seconds=QUIET_SECONDS,
                 stall_seconds=STALL_SECONDS[mode],
-                poll_seconds=READ_EVERY_SECONDS[mode],
-                sleep=self.bench.waiting("the replay of what was written", None, mirrored=True).pause,
+                every=READ_EVERY_SECONDS[mode],
+                pause=self.bench.waiting("the replay of what was written", None, mirrored=True).pause,
             )
             measured.load = self.bench.sampler.load(before, self.bench.sampler.read())
             measured.tool_seconds = log.now() - began
         measured.ended_at = utc_now()
         keep_log(measured, log, table)
         measured.samples["mirror"] = sampler.cost()
-        if wait.outcome == "stalled":
+        if replay.outcome == "stalled":
             what = f"the mirror daemon made no progress for {STALL_SECONDS[mode]:.0f} s before it had caught up"
             measured.invalid = ("replay_did_not_advance", what)
         elif snapshots:
@@ -217,7 +217,7 @@ class CatchUp(Driver):
         names = list(self.stopped)
         for name in names:
             waiting = self.bench.waiting(f"the replay of {name} to stop", STATE_WITHIN_SECONDS, mirrored=True)
-            resume(self.daemon, name, sleep=waiting.pause)
+            resume(self.daemon, name, pause=waiting.pause)
             self.stopped.remove(name)
         return bool(names)
 

@@ -6,13 +6,12 @@ All of them are set through the ledger, only on clusters that Replay started, an
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
-from replay.base.waiting import Waiting
+from replay.base.waiting import Waiting, poll
 from replay.cluster.placement_state import (
     CALM_WITHIN_SECONDS,
     QUIET_SECONDS,
@@ -179,17 +178,25 @@ class PlacedPool(ObjectPools):
         else:
             changed = self.settings.set_config(who, name, str(int(level)))
         wanted = self.usual[throttle] if level is None else int(level)
-        deadline = time.monotonic() + OPTION_WITHIN_SECONDS
         waiting = self.bench.waiting(f"the OSDs to take {name}", OPTION_WITHIN_SECONDS)
-        for osd in osds:
-            while (held := throttles(self.bench.session, osd)[throttle]) != wanted:
-                if time.monotonic() > deadline:
-                    raise ReplayError(
-                        f"osd.{osd} still limits clients to {held} {throttle} instead of {wanted}",
-                        where=f"{name} of {who}",
-                        next_step="this release may read the option only when an OSD starts; leave its factor out",
-                    )
-                waiting.pause(0.1)
+
+        def others() -> list[str]:
+            limits = {osd: throttles(self.bench.session, osd)[throttle] for osd in osds}
+            return [
+                f"osd.{osd} still limits clients to {held} {throttle} instead of {wanted}"
+                for osd, held in limits.items()
+                if held != wanted
+            ]
+
+        poll(
+            lambda: True if not others() else None,
+            what=f"the OSDs to take {name} of {who}",
+            seconds=OPTION_WITHIN_SECONDS,
+            every=0.1,
+            seen=lambda: "; ".join(others()),
+            next_step="this release may read the option only when an OSD starts; leave its factor out",
+            pause=waiting.pause,
+        )
         return [f"{name} {who}"] if changed else []
 
 

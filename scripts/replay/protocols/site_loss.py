@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
-from replay.base.waiting import Waiting
+from replay.base.waiting import Waiting, poll
 from replay.cluster import sandbox_record
 from replay.cluster.capabilities import require
-from replay.cluster.health import classify
+from replay.cluster.health import Verdict, classify
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
@@ -87,18 +86,22 @@ class LostSite(TrialDriver):
         Raises ReplayError if the site does not come back.
         """
         self._know_mirror_daemon()
-        started = time.monotonic()
+        started, what = time.monotonic(), "the first site to recover"
         # Nothing is hopeless here: the site was lost on purpose, and comes back.
-        waiting = Waiting("the first site to recover", BACK_WITHIN_SECONDS, say=self.bench.say)
-        while not (verdict := classify(self.bench.session.status())).fit:
-            if time.monotonic() - started > BACK_WITHIN_SECONDS:
-                raise ReplayError(
-                    f"the first site did not recover within {BACK_WITHIN_SECONDS:g} s: {verdict.sentence()}",
-                    where=f"site {self.bench.site.name}",
-                    next_step=f"{replay_command('sandbox', 'up')} lets its daemons continue; then run measure again",
-                )
-            waiting.pause(0.2)
+        waiting = Waiting(what, BACK_WITHIN_SECONDS, say=self.bench.say)
+        poll(
+            lambda: self._health().fit or None,
+            what=f"{what}, {self.bench.site.name}",
+            seconds=BACK_WITHIN_SECONDS,
+            every=0.2,
+            seen=lambda: self._health().sentence(),
+            next_step=f"{replay_command('sandbox', 'up')} lets its daemons continue; then run measure again",
+            pause=waiting.pause,
+        )
         return [Wait("first_site_back", time.monotonic() - started, "fit")]
+
+    def _health(self) -> Verdict:
+        return classify(self.bench.session.status())
 
     def _know_mirror_daemon(self) -> None:
         site, sandbox = self.bench.site, sandbox_record.owner_of(self.bench.session.fsid())

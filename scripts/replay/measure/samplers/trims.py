@@ -9,6 +9,7 @@ from typing import Any
 from replay.cluster.session import MonitorSession
 from replay.cluster.stuck import TRIMS, groups_at
 from replay.evidence.record import SampleTable, Wait
+from replay.measure.bench import await_done
 
 #: The monitors get reports on placement groups every few seconds (`mgr_stats_period`). Sampling more often is useless.
 LOOK_EVERY_SECONDS = 2.0
@@ -67,22 +68,30 @@ def wait_until_trimmed(
     sides: Sequence[tuple[MonitorSession, Sequence[str]]],
     *,
     timeout_seconds: float,
-    poll_seconds: float = 0.5,
+    every: float = 0.5,
     clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None],
+    pause: Callable[[float], None],
 ) -> Wait:
     """Wait until no removed snapshot is left to trim, or being trimmed, on any side (session, names of pools).
 
     The outcome is `trimmed`, or `still_trimming` after the time limit: a neighbour may use a pool, too.
     """
-    started = clock()
     most = 0
-    while True:
+
+    def are_trimmed() -> bool:
+        nonlocal most
         left = sum(snapshots_to_trim(session, pools) for session, pools in sides)
         most = max(most, left)
-        done = left == 0 and not any(trimming(session, pools) for session, pools in sides)
-        seconds = clock() - started
-        if done or seconds >= timeout_seconds:
-            outcome = "trimmed" if done else "still_trimming"
-            return Wait("snapshots_trimmed", seconds, outcome, {"snapshots_to_trim": most})
-        sleep(poll_seconds)
+        return left == 0 and not any(trimming(session, pools) for session, pools in sides)
+
+    wait = await_done(
+        are_trimmed,
+        reason="snapshots_trimmed",
+        outcomes=("trimmed", "still_trimming"),
+        seconds=timeout_seconds,
+        every=every,
+        pause=pause,
+        clock=clock,
+    )
+    wait.details["snapshots_to_trim"] = most
+    return wait

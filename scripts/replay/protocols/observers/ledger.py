@@ -7,6 +7,7 @@ from typing import Any
 
 from replay.design.design import Cell
 from replay.evidence.record import Measured, Wait
+from replay.measure.bench import await_done
 from replay.measure.guard import Guard
 from replay.measure.protocol import Observer, Protocol
 from replay.measure.samplers.daemons import PRIMARY, SECONDARY, ClusterReading, DaemonSampler
@@ -62,18 +63,29 @@ class Ledger(Observer):
 
     def await_quiet(self) -> tuple[Wait, ClusterReading]:
         """Wait until the OSDs are quiet; return the wait and the last reading."""
-        started = time.monotonic()
+        readings: list[ClusterReading] = []
+        wrote = QUIET_OPERATIONS
+
+        def are_quiet() -> bool:
+            nonlocal wrote
+            readings.append(self.daemons.read())
+            if len(readings) > 1:
+                wrote = writes_in(self.daemons.between(*readings[-2:]))
+            return wrote < QUIET_OPERATIONS
+
         with self.bench.costs.measure("wait"):
-            last = self.daemons.read()
             waiting = self.bench.waiting("the OSDs to be quiet", QUIET_WITHIN_SECONDS, sleep=time.sleep)
-            while True:
-                waiting.pause(QUIET_SECONDS)
-                previous, last = last, self.daemons.read()
-                wrote = writes_in(self.daemons.between(previous, last))
-                seconds = time.monotonic() - started
-                if wrote < QUIET_OPERATIONS or seconds > QUIET_WITHIN_SECONDS:
-                    outcome = "quiet" if wrote < QUIET_OPERATIONS else "still_writing"
-                    return Wait("osds_quiet", seconds, outcome, {"writes_in_last_second": wrote}), last
+            wait = await_done(
+                are_quiet,
+                reason="osds_quiet",
+                outcomes=("quiet", "still_writing"),
+                seconds=QUIET_WITHIN_SECONDS,
+                every=QUIET_SECONDS,
+                pause=waiting.pause,
+                clock=time.monotonic,
+            )
+        wait.details["writes_in_last_second"] = wrote
+        return wait, readings[-1]
 
 
 class LedgerAboveIdle(Ledger):

@@ -6,31 +6,30 @@ import time
 from collections.abc import Sequence
 
 from replay.base.errors import ReplayError
-from replay.cluster.journal_position import NOT_BEGUN, Position, is_replaying, read_positions, wait_until_level
-from replay.cluster.mirroring import (
-    MirrorDaemon,
-    ReplayCounters,
-    copied_snapshots,
-    take_mirror_snapshot,
-    wait_until_copied,
-    wait_until_replayed,
-)
+from replay.cluster.journal_position import NOT_BEGUN, Position, is_replaying, read_positions
+from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, copied_snapshots, take_mirror_snapshot
 from replay.design.design import Cell, Design
 from replay.evidence.record import Measured, Wait
-from replay.measure.bench import Bench
+from replay.measure.bench import Bench, await_done
 from replay.measure.protocol import Observer, WhileRunning, bytes_written, writes
 from replay.ownership.images import BlockImage
 from replay.ownership.poll_age import POLL_AGE
 from replay.protocols.drivers.steps import StepLog
 from replay.protocols.drivers.tool_run import client_values, rbd_template
-from replay.protocols.observers.catch_up import REPLAYING, STATE_WITHIN_SECONDS, await_state
+from replay.protocols.observers.catch_up import (
+    COPY_WITHIN_SECONDS,
+    REPLAYING,
+    STALL_SECONDS,
+    STATE_WITHIN_SECONDS,
+    await_state,
+    wait_until_copied,
+    wait_until_level,
+    wait_until_replayed,
+)
 from replay.protocols.observers.snapshots import Snapshots
 from replay.tools import Result
 
-FIRST_COPY_TIMEOUT_SECONDS = 300.0
-COPY_TIMEOUT_SECONDS = 300.0
-#: The daemon is given up if its counters stand still for this long before everything is replayed.
-STALL_SECONDS = 60.0
+FIRST_COPY_WITHIN_SECONDS = 300.0
 #: The daemon's counters are at rest if they have not changed for this long.
 QUIET_SECONDS = 1.0
 
@@ -63,7 +62,7 @@ class Copies:
     def await_state(self, images: Sequence[str], wanted: str) -> None:
         """Wait until the daemon has all images in a state. Raises ReplayError naming one that is not."""
         waiting = self.bench.waiting(f"the mirror daemon's state {wanted!r}", STATE_WITHIN_SECONDS, mirrored=True)
-        await_state(self.require_daemon(), images, wanted, sleep=waiting.pause)
+        await_state(self.require_daemon(), images, wanted, pause=waiting.pause)
 
     def counters(self, made: BlockImage) -> ReplayCounters:
         """Return what the daemon has replayed of an image; zeros if there is no daemon to ask."""
@@ -73,7 +72,7 @@ class Copies:
         """Take a mirror snapshot of an image and return its id. Raises ReplayError if that fails."""
         return take_mirror_snapshot(self.bench.primary_cluster, made.spec)
 
-    def wait_for(self, made: BlockImage, snapshot: int, *, timeout_seconds: float = COPY_TIMEOUT_SECONDS) -> Wait:
+    def wait_for(self, made: BlockImage, snapshot: int, *, timeout_seconds: float = COPY_WITHIN_SECONDS) -> Wait:
         """Wait until the copy holds a mirror snapshot; the outcome is `copied` or `stalled`.
 
         Raises ReplayError with the cause if it never can.
@@ -84,7 +83,7 @@ class Copies:
             lambda: copied_snapshots(self.bench.site.secondary, spec, while_running=waiting.glance),
             snapshot,
             timeout_seconds=timeout_seconds,
-            sleep=waiting.pause,
+            pause=waiting.pause,
         )
 
     def await_first(self, made: BlockImage) -> None:
@@ -93,34 +92,33 @@ class Copies:
             return
         with self.bench.costs.measure("prepare"):
             if made.image.mirroring == "snapshot":
-                wait = self.wait_for(made, self.take_snapshot(made), timeout_seconds=FIRST_COPY_TIMEOUT_SECONDS)
-                arrived = wait.outcome == "copied"
+                wait = self.wait_for(made, self.take_snapshot(made), timeout_seconds=FIRST_COPY_WITHIN_SECONDS)
             else:
-                arrived = self._is_replaying(made)
-        if not arrived:
+                wait = self._await_replaying(made)
+        if wait.outcome != "copied":
             raise ReplayError(
-                f"no copy on the second cluster after {FIRST_COPY_TIMEOUT_SECONDS:.0f} s",
+                f"no copy on the second cluster after {FIRST_COPY_WITHIN_SECONDS:.0f} s",
                 where=made.spec,
                 next_step="look at `rbd mirror pool status --verbose` on the second cluster",
             )
 
-    def _is_replaying(self, made: BlockImage) -> bool:
-        deadline, daemon, second = (
-            time.monotonic() + FIRST_COPY_TIMEOUT_SECONDS,
-            self.daemon,
-            self.bench.site.second_site,
-        )
-        waiting = self.bench.waiting(f"the first copy of {made.name}", FIRST_COPY_TIMEOUT_SECONDS, mirrored=True)
-        while time.monotonic() < deadline:
+    def _await_replaying(self, made: BlockImage) -> Wait:
+        daemon, second = self.daemon, self.bench.site.second_site
+        waiting = self.bench.waiting(f"the first copy of {made.name}", FIRST_COPY_WITHIN_SECONDS, mirrored=True)
+
+        def is_there() -> bool:
             if daemon is None:
-                if is_replaying(second.cluster, f"{second.pool}/{made.name}"):
-                    return True
-                waiting.pause(1.0)
-                continue
-            if daemon.state(made.name) == REPLAYING:
-                return True
-            waiting.pause(0.25)
-        return False
+                return is_replaying(second.cluster, f"{second.pool}/{made.name}")
+            return daemon.state(made.name) == REPLAYING
+
+        return await_done(
+            is_there,
+            reason="first_copy",
+            outcomes=("copied", "stalled"),
+            seconds=FIRST_COPY_WITHIN_SECONDS,
+            every=1.0 if daemon is None else 0.25,
+            pause=waiting.pause,
+        )
 
 
 class FirstCopies(Observer):
@@ -201,8 +199,7 @@ class Level(FirstCopies):
             self.before,
             self.written_bytes,
             quiet_seconds=quiet,
-            stall_seconds=STALL_SECONDS,
-            sleep=waiting.pause,
+            pause=waiting.pause,
         )
 
     def _await_positions(self) -> Wait:
@@ -213,8 +210,7 @@ class Level(FirstCopies):
         return wait_until_level(
             lambda: read_positions(self.bench.primary_cluster, self.made.spec),
             self.position,
-            stall_seconds=STALL_SECONDS,
-            sleep=waiting.pause,
+            pause=waiting.pause,
         )
 
 

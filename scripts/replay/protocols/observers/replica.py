@@ -9,20 +9,18 @@ from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.needs import Factor
 from replay.evidence.record import Measured, Wait
+from replay.measure.bench import await_done
 from replay.measure.protocol import Observer, Protocol, WhileRunning
-from replay.measure.samplers.mirror import MirrorSampler
 from replay.measure.samplers.replica import ReplicaSampler
 from replay.protocols.drivers.fio_run import ENTITY
 from replay.protocols.drivers.steps import StepLog
-from replay.protocols.observers.catch_up import REPLAYING, journal_level, wait_until_level
+from replay.protocols.observers.catch_up import REPLAYING, MirrorSampler, catch_up, journal_level
 from replay.protocols.observers.mirror import Copies
 
 IMAGE = ENTITY.format(1)
 #: How often the daemon's counters are read, and how often the journal or the copy is looked at.
 READ_EVERY_SECONDS = 0.25
 LOOK_EVERY_SECONDS = 0.5
-#: A replica that makes no progress for this long will never catch up.
-STALL_SECONDS = 60.0
 COPY_WITHIN_SECONDS = 600.0
 
 
@@ -86,28 +84,36 @@ class Replica(Observer):
             self.replica.close()
 
     def _await_journal(self) -> Wait:
-        return wait_until_level(
+        replay = catch_up(
             self.sampler.read,
             journal_level({IMAGE: self.protocol.driver.written}),
             quiet_seconds=1.0,
-            stall_seconds=STALL_SECONDS,
-            poll_seconds=READ_EVERY_SECONDS,
-            sleep=self.bench.waiting("the replica to be level", None, mirrored=True).pause,
+            every=READ_EVERY_SECONDS,
+            pause=self.bench.waiting("the replica to be level", None, mirrored=True).pause,
         )
+        return Wait("replay_level", replay.seconds, replay.outcome)
 
     def _await_copy(self) -> Wait:
         """Take a last snapshot, so that nothing is left to copy, and wait for its copy."""
         started, writer = time.monotonic(), self.protocol.driver
         wanted = ordered_snapshot(writer.log, writer.rbd, "{image}")
-        outcome = "replayed"
         waiting = self.bench.waiting("the replica to be level", COPY_WITHIN_SECONDS, mirrored=True)
-        while (self.replica.latest("copied_snapshot_id") or 0) < wanted:
-            if time.monotonic() - started > COPY_WITHIN_SECONDS:
-                outcome = "stalled"
-                break
+
+        def is_copied() -> bool:
             self.sampler.read_when_due(READ_EVERY_SECONDS)
-            waiting.pause(0.1)
-        return Wait("replay_level", time.monotonic() - started, outcome)
+            return (self.replica.latest("copied_snapshot_id") or 0) >= wanted
+
+        wait = await_done(
+            is_copied,
+            reason="replay_level",
+            outcomes=("replayed", "stalled"),
+            seconds=COPY_WITHIN_SECONDS,
+            every=0.1,
+            pause=waiting.pause,
+        )
+        # Taking the snapshot is a part of it.
+        wait.seconds = time.monotonic() - started
+        return wait
 
 
 def ordered_snapshot(log: StepLog, rbd: list[str], spec: str, **step: str) -> int:

@@ -77,7 +77,7 @@ def await_trimmed(bench: Bench) -> Wait:
     if bench.secondary is not None:
         sides.append((bench.secondary, [bench.site.second_site.pool]))
     waiting = bench.waiting("snapshots to be trimmed", TRIMMED_WITHIN_SECONDS, mirrored=bench.secondary is not None)
-    return wait_until_trimmed(sides, timeout_seconds=TRIMMED_WITHIN_SECONDS, sleep=waiting.pause)
+    return wait_until_trimmed(sides, timeout_seconds=TRIMMED_WITHIN_SECONDS, pause=waiting.pause)
 
 
 def _pools(bench: Bench) -> list[str]:

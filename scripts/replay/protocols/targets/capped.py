@@ -8,7 +8,7 @@ from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Variant
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Observer, Protocol
-from replay.protocols.targets.device_classes import CAPPED, DeviceClasses, Reading, lacking
+from replay.protocols.targets.device_classes import CAPPED, CappedReading, DeviceClasses, lacking
 from replay.protocols.targets.images import Images
 from replay.protocols.targets.pools import ObjectPools
 from replay.tools import Result
@@ -74,7 +74,7 @@ class CappedDisks(Observer):
     def begin(self) -> None:
         """Take the classes from the target."""
         self.classes: DeviceClasses = self.protocol.target.classes
-        self.before: Reading | None = None
+        self.before: CappedReading | None = None
 
     def started(self, cell: Cell) -> None:
         """Read the capped disks' counters."""

@@ -17,7 +17,7 @@ from replay.base.invocation import replay_command
 from replay.cluster import sandbox_record
 from replay.cluster.site import Site
 from replay.evidence.record import Measured, Wait
-from replay.measure.bench import Bench
+from replay.measure.bench import Bench, await_done
 from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.ownership.images import remove_owned_leftovers
 from replay.ownership.osd_settings import Osd, OsdSettings
@@ -33,7 +33,7 @@ QUIET_OPERATIONS, QUIET_SECONDS, QUIET_WITHIN_SECONDS = 5, 0.5, 120.0
 
 
 @dataclass(frozen=True)
-class Reading:
+class CappedReading:
     """The reads and writes of each capped OSD so far, in operations that reached the disk."""
 
     at: float
@@ -121,7 +121,7 @@ class DeviceClasses:
         with self.bench.costs.measure("prepare"):
             self.settings.restore()
 
-    def read(self) -> Reading:
+    def read(self) -> CappedReading:
         """Return what the capped OSDs have done so far. Raises ReplayError if one runs without its cap."""
         for osd in self.capped:
             pid, _ = osd_process(self.bench, osd.number)
@@ -131,9 +131,9 @@ class DeviceClasses:
                     where=self.caps[osd.number].folder,
                     next_step="run measure again: finished sets are kept",
                 )
-        return Reading(time.monotonic(), tuple(cap.counts() for cap in self.caps.values()))
+        return CappedReading(time.monotonic(), tuple(cap.counts() for cap in self.caps.values()))
 
-    def observe(self, measured: Measured, before: Reading) -> None:
+    def observe(self, measured: Measured, before: CappedReading) -> None:
         """Add what the capped OSDs' disks did to a cell's facts; void the cell if the cap did not hold."""
         after = self.read()
         seconds = after.at - before.at
@@ -154,18 +154,29 @@ class DeviceClasses:
 
     def await_quiet(self) -> Wait:
         """Wait until the capped OSDs have finished the work that a cell left them."""
-        started = time.monotonic()
+        readings: list[CappedReading] = []
+        operations = QUIET_OPERATIONS
+
+        def are_quiet() -> bool:
+            nonlocal operations
+            readings.append(self.read())
+            if len(readings) > 1:
+                before, after = (reading.counts for reading in readings[-2:])
+                operations = sum(sum(b) - sum(a) for a, b in zip(before, after, strict=True))
+            return operations < QUIET_OPERATIONS
+
         with self.bench.costs.measure("wait"):
-            last = self.read()
             waiting = self.bench.waiting("the capped OSDs to be quiet", QUIET_WITHIN_SECONDS, sleep=time.sleep)
-            while True:
-                waiting.pause(QUIET_SECONDS)
-                first, last = last, self.read()
-                done = sum(sum(b) - sum(a) for a, b in zip(first.counts, last.counts, strict=True))
-                seconds = time.monotonic() - started
-                if done < QUIET_OPERATIONS or seconds > QUIET_WITHIN_SECONDS:
-                    outcome = "quiet" if done < QUIET_OPERATIONS else "still_busy"
-                    return Wait("capped_osds_quiet", seconds, outcome, {"operations_at_the_end": done})
+            wait = await_done(
+                are_quiet,
+                reason="capped_osds_quiet",
+                outcomes=("quiet", "still_busy"),
+                seconds=QUIET_WITHIN_SECONDS,
+                every=QUIET_SECONDS,
+                pause=waiting.pause,
+            )
+        wait.details["operations_at_the_end"] = operations
+        return wait
 
 
 def osd_process(bench: Bench, number: int) -> tuple[int, Path]:
