@@ -23,8 +23,8 @@ from replay.evidence import provenance
 from replay.evidence.bottleneck import limiting_resource
 from replay.evidence.record import Measured, SampleTable
 from replay.measure.samplers.machine import MachineReading, MachineSampler
-from replay.measure.samplers.trims import TrimSampler
 from replay.measure.sidecar import placeholders_of, redact, redact_cell
+from replay.protocols.observers.trims import TrimSampler
 from support.patience import wait_until
 
 SIZING = Sizing(target_seconds=2.0, minimum_seconds=1.0, minimum_operations=64)

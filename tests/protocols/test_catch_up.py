@@ -9,7 +9,6 @@ from replay.cluster.asok import AdminSocketError
 from replay.cluster.journal_position import NOT_BEGUN
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.evidence.record import SampleTable
-from replay.measure.samplers.trims import TrimSampler, snapshots_to_trim, wait_until_trimmed
 from replay.protocols.observers.catch_up import (
     MirrorSampler,
     await_state,
@@ -22,6 +21,7 @@ from replay.protocols.observers.catch_up import (
     wait_until_level,
     wait_until_replayed,
 )
+from replay.protocols.observers.trims import TrimSampler, snapshots_to_trim, wait_until_trimmed
 from support.bench import Clock
 
 MEBIBYTE = 2**20

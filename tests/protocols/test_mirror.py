@@ -16,7 +16,7 @@ from replay.evidence.record import Measured, Wait
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio_process import FioProcess
 from replay.protocols.observers import mirror
-from replay.protocols.observers.mirror_position import POLL_AGE, MirrorPosition
+from replay.protocols.observers.mirror import POLL_AGE, MirrorPosition
 from replay.protocols.single_tool import SingleTool
 from replay.tools import Result
 from support.bench import bench_of, cells

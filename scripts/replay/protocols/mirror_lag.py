@@ -12,8 +12,7 @@ from replay.evidence.record import Measured
 from replay.measure.protocol import Protocol
 from replay.protocols.drivers.logged_writer import LoggedWriter
 from replay.protocols.drivers.options import FIO_FACTORS, IO_DEPTH
-from replay.protocols.observers.mirror import snapshot_interval
-from replay.protocols.observers.mirror_position import MirrorPosition
+from replay.protocols.observers.mirror import MirrorPosition, snapshot_interval
 from replay.protocols.observers.replica import MODE_FACTOR, Replica, check_modes
 from replay.protocols.observers.snapshots import INTERVAL, SnapshotsTaken
 from replay.protocols.targets.polled import POLL_AGE_FACTOR, PolledImage

@@ -6,8 +6,7 @@ from replay.design.needs import Needs
 from replay.measure.protocol import Protocol
 from replay.protocols.drivers.one_tool import OneTool
 from replay.protocols.drivers.options import RBD_BENCH_FACTORS, RBD_BENCH_OPTIONS
-from replay.protocols.observers.mirror import Mirror
-from replay.protocols.observers.mirror_position import MirrorPosition
+from replay.protocols.observers.mirror import Mirror, MirrorPosition
 from replay.protocols.targets.images import Images
 
 

@@ -18,8 +18,7 @@ from replay.measure.protocol import Protocol
 from replay.protocols.drivers.options import FIO_FACTORS, RAMP
 from replay.protocols.drivers.paced_writer import OFFERED, ONE_WRITER, PacedWriter
 from replay.protocols.observers.ledger import LedgerAboveIdle, without_counters
-from replay.protocols.observers.mirror import Level
-from replay.protocols.observers.mirror_position import MirrorPosition
+from replay.protocols.observers.mirror import Level, MirrorPosition
 from replay.protocols.observers.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
 from replay.protocols.observers.trims import TrimmedAfterwards
 from replay.protocols.targets.images import Images

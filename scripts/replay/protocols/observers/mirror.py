@@ -254,3 +254,41 @@ class Mirror(Level):
         super().verify(cell, measured, result)
         if writes(cell) and measured.invalid is None and measured.facts.get("snapshots_taken") == 0:
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the cell ran")
+
+
+class MirrorPosition(Observer):
+    """Adds the daemon's progress on the cell's image, from right before the tool ran until right after it.
+
+    Declare it before observers that wait when the tool has ended. It does nothing for images that are not mirrored, for
+    cells that only read, and on sites whose daemon cannot be asked.
+    """
+
+    def begin(self) -> None:
+        """Find the mirror daemon."""
+        self.daemon = Copies(self.bench).daemon
+
+    def started(self, cell: Cell) -> None:
+        """Read the daemon's counters."""
+        [made] = self.protocol.target.of(cell)
+        self.made = made if made.image.mirroring and writes(cell) else None
+        self.before = self.daemon.counters(made.name) if self.made and self.daemon else None
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Read the counters again, and record the progress."""
+        if self.before is not None:
+            measured.facts |= progress_of(self.daemon, self.made, self.before)
+
+
+def progress_of(daemon: MirrorDaemon, made: BlockImage, before: ReplayCounters) -> dict[str, float]:
+    """Return how far the daemon got with an image since `before`, as facts for a sidecar.
+
+    These are `replayed_bytes_in_cell` and `journal_poll_age_seconds` for a journal, else `snapshots_copied_in_cell`. A
+    counter that fell means that the daemon was started again meanwhile; its progress is then unknown and left out.
+    """
+    now = daemon.counters(made.name)
+    if made.image.mirroring == "journal":
+        found, advanced = "replayed_bytes_in_cell", now.entry_bytes - before.entry_bytes
+        settings = {"journal_poll_age_seconds": daemon.option(POLL_AGE)}
+    else:
+        found, advanced, settings = "snapshots_copied_in_cell", now.snapshots - before.snapshots, {}
+    return settings | ({found: advanced} if advanced >= 0 else {})

@@ -1,17 +1,105 @@
-"""Counts the removed snapshots that are yet to be trimmed while a client writes, and waits for them afterwards."""
+"""Snapshot trimming: placement groups that trim now, and removed snapshots that a pool has yet to trim."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.cluster.session import MonitorSession
+from replay.cluster.stuck import TRIMS, groups_at
 from replay.design.design import Cell
-from replay.evidence.record import Measured, Wait
-from replay.measure.bench import Bench
+from replay.evidence.record import Measured, SampleTable, Wait
+from replay.measure.bench import Bench, await_done
 from replay.measure.protocol import Observer, WhileRunning
-from replay.measure.samplers.trims import TrimSampler, wait_until_trimmed
 from replay.protocols.observers.mirror import FirstCopies
+
+#: The monitors get reports on placement groups every few seconds (`mgr_stats_period`). Sampling more often is useless.
+LOOK_EVERY_SECONDS = 2.0
+CLUSTER = "cluster"
+
+
+class TrimSampler:
+    """Counts over time, into `table`, what is left to trim: `snapshots_to_trim` and `snaptrim_placement_groups`.
+
+    Snapshots and placement groups are those of `pools`. `cost` returns the wall time that sampling took.
+    """
+
+    def __init__(
+        self, session: MonitorSession, pools: Sequence[str], table: SampleTable, now: Callable[[], float]
+    ) -> None:
+        self.session = session
+        self.pools = pools
+        self.table = table
+        self.now = now
+        self.readings = 0
+        self.reading_seconds = 0.0
+        self._due = float("-inf")
+
+    def read_when_due(self) -> None:
+        """Take a sample if the last one is long enough ago."""
+        if self.now() >= self._due:
+            self._due = self.now() + LOOK_EVERY_SECONDS
+            started, at = time.monotonic(), self.now()
+            self.table.add(at, CLUSTER, "snapshots_to_trim", snapshots_to_trim(self.session, self.pools))
+            self.table.add(at, CLUSTER, "snaptrim_placement_groups", trimming(self.session, self.pools))
+            self.readings += 1
+            self.reading_seconds += time.monotonic() - started
+
+    def cost(self) -> dict[str, Any]:
+        """Return the sampler's own cost, for the sidecar."""
+        return {"readings": self.readings, "cost_seconds": round(self.reading_seconds, 4)}
+
+
+def trimming(session: MonitorSession, pools: Iterable[str]) -> int:
+    """Return how many placement groups of these pools trim or wait to trim."""
+    return groups_at(session, TRIMS, pools).total()
+
+
+def snapshots_to_trim(session: MonitorSession, pools: Iterable[str]) -> int:
+    """Return how many removed snapshots of these pools are not trimmed from every placement group yet.
+
+    The OSD map holds each until it is trimmed, so none is missed between two reports of placement groups.
+    """
+    dump = session.command({"prefix": "osd dump"})
+    ids = {one["pool"] for one in dump["pools"] if one["pool_name"] in set(pools)}
+    queued = [one for one in dump.get("removed_snaps_queue", ()) if one["pool"] in ids]
+    return sum(int(interval["length"]) for one in queued for interval in one["snaps"])
+
+
+def wait_until_trimmed(
+    sides: Sequence[tuple[MonitorSession, Sequence[str]]],
+    *,
+    timeout_seconds: float,
+    every: float = 0.5,
+    clock: Callable[[], float] = time.monotonic,
+    pause: Callable[[float], None],
+) -> Wait:
+    """Wait until no removed snapshot is left to trim, or being trimmed, on any side (session, names of pools).
+
+    The outcome is `trimmed`, or `still_trimming` after the time limit: a neighbour may use a pool, too.
+    """
+    most = 0
+
+    def are_trimmed() -> bool:
+        nonlocal most
+        left = sum(snapshots_to_trim(session, pools) for session, pools in sides)
+        most = max(most, left)
+        return left == 0 and not any(trimming(session, pools) for session, pools in sides)
+
+    wait = await_done(
+        are_trimmed,
+        reason="snapshots_trimmed",
+        outcomes=("trimmed", "still_trimming"),
+        seconds=timeout_seconds,
+        every=every,
+        pause=pause,
+        clock=clock,
+    )
+    wait.details["snapshots_to_trim"] = most
+    return wait
+
 
 TRIMMED_WITHIN_SECONDS = 300.0
 

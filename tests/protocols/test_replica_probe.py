@@ -12,10 +12,10 @@ from replay.base.errors import ReplayError
 from replay.base.programs import HOST_PROGRAMS
 from replay.design.design import Image
 from replay.evidence.record import SampleTable
-from replay.measure.samplers import replica
 from replay.measure.samplers.machine import MachineReading, MachineSampler, busiest, joined
-from replay.measure.samplers.replica import ReplicaSampler
-from replay.measure.samplers.replica_probe import data_objects, header_of, little_endian, newest_complete
+from replay.protocols.observers import replica
+from replay.protocols.observers.replica import ReplicaSampler
+from replay.protocols.observers.replica_probe import data_objects, header_of, little_endian, newest_complete
 
 HEADER = {
     "order": bytes([24]), "splay_width": bytes([4]), "pool_id": (2**64 - 1).to_bytes(8, "little"),

@@ -15,6 +15,8 @@ Metrics: `journal_bytes` and `journal_objects`, of the existing data objects; `j
 complete in the copy, by its id on the first cluster (0: none); `probe,cost_seconds`, the CPU time so far.
 """
 
+from __future__ import annotations
+
 import json
 import sys
 import threading
