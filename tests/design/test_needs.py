@@ -18,8 +18,7 @@ from replay.design.needs import FLAG, NUMBER, REQUIRED, TEXT, WHOLE, Option
 from replay.design.plan_file import design_document, design_from
 from replay.design.procedures import check_experiment, needs_of, protocol_class, protocol_names
 from replay.design.selection import narrowed
-from replay.protocols.observers.daemons import SteadyDaemons
-from replay.protocols.observers.ledger import Ledger
+from replay.protocols.observers.daemons import CellCounters, SteadyDaemons
 from replay.tools import find_adapter
 
 
@@ -61,7 +60,7 @@ def test_every_protocol_declares_itself(name):
 
 @pytest.mark.parametrize("name", protocol_names())
 def test_a_protocol_that_reads_the_counters_of_osds_declares_it(name):
-    reads = any(isinstance(observer, Ledger | SteadyDaemons) for observer in protocol_class(name).observers)
+    reads = any(isinstance(observer, CellCounters | SteadyDaemons) for observer in protocol_class(name).observers)
     assert needs_of(name).osd_counters in (("may", "must") if reads else ("never",))
 
 

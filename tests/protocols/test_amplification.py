@@ -15,8 +15,8 @@ from replay.evidence.record import Measured, Wait
 from replay.measure.samplers.daemons import ClusterReading, DaemonReading
 from replay.ownership.images import BlockImage
 from replay.protocols.amplification import Amplification
-from replay.protocols.observers import ledger, mirror
-from replay.protocols.observers.ledger import writes_in
+from replay.protocols.observers import daemons, mirror
+from replay.protocols.observers.daemons import writes_in
 from support.bench import bench_of, cells
 from support.smoke import measure_as_shipped
 
@@ -42,7 +42,7 @@ class Daemons:
 
     def __init__(self, *writes):
         self.writes = list(writes)
-        self.between = ledger.DaemonSampler(bench(), bench().sampler, processes={}).between
+        self.between = daemons.DaemonSampler(bench(), bench().sampler, processes={}).between
 
     def read(self):
         return reading(self.writes.pop(0) if len(self.writes) > 1 else self.writes[0])
@@ -53,8 +53,8 @@ def quick(monkeypatch):
     """Time that passes only during sleeps."""
     now = [0.0]
     fake = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda seconds: now.__setitem__(0, now[0] + seconds))
-    monkeypatch.setattr(ledger, "time", fake)
-    monkeypatch.setattr(ledger, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(())))
+    monkeypatch.setattr(daemons, "time", fake)
+    monkeypatch.setattr(daemons, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(())))
     return now
 
 
@@ -97,7 +97,7 @@ def test_a_cell_has_no_count_if_the_osds_never_rest_after_it(quick):
 
 def test_trimming_after_the_osds_rested_belongs_to_the_cell(quick, monkeypatch):
     settled = [[Wait("cluster_settled", 2.0, "settled")], []]
-    monkeypatch.setattr(ledger, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(settled.pop(0))))
+    monkeypatch.setattr(daemons, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(settled.pop(0))))
     made = protocol()
     made.observers[1].daemons = Daemons(0, 0, 300, 300)
     measured, waits = restored(made, cell_of(made))

@@ -17,7 +17,7 @@ from replay.evidence.record import Measured
 from replay.ownership.ledger import Ledger
 from replay.protocols.baseline import Baseline
 from replay.protocols.drivers import fio_process, network
-from replay.protocols.targets import osd_file
+from replay.protocols.targets import images
 from support.bench import bench_of, cell
 from support.programs import kill_together, needs
 from support.samples import sample
@@ -100,7 +100,7 @@ def test_an_interrupted_fill_leaves_a_file_that_closing_removes(make, monkeypatc
 
 def test_nothing_is_made_if_the_osds_would_run_out_of_space(make, monkeypatch):
     protocol = make()
-    monkeypatch.setattr(osd_file.shutil, "disk_usage", lambda folder: SimpleNamespace(free=2 << 28))
+    monkeypatch.setattr(images.shutil, "disk_usage", lambda folder: SimpleNamespace(free=2 << 28))
     with pytest.raises(ReplayError, match=r"0\.5 GiB are free"):
         protocol.open_block(Path("raw"), protocol.design.sets)
     assert files(protocol) == [] and protocol.bench.ledger.owned() == []

@@ -18,7 +18,7 @@ from replay.cluster.running.process import ToolRun
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.ownership.ledger import Ledger
-from replay.protocols.drivers.steps import StepLog
+from replay.protocols.drivers.tool import StepLog
 from replay.protocols.drivers.trial.client import BLOCK_BYTES, fill_block, first_block, position_of, write_block
 from replay.protocols.drivers.trial.contents import inspect
 from replay.protocols.drivers.trial.pair import MirroredPair

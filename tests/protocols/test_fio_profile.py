@@ -20,7 +20,7 @@ from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers import fio_clients
-from replay.protocols.observers.daemons import SteadyDaemons, SteadyWatch, moments
+from replay.protocols.observers.daemons import SteadyDaemons, SteadyReadings, moments
 from replay.protocols.offered_rate import OfferedRate, peak_key
 from replay.protocols.targets.images import Images
 from support.bench import bench_of, cells
@@ -72,7 +72,7 @@ class Daemons:
 
 
 def watched(*elapsed):
-    observer = SteadyWatch(Daemons(), 9.0)
+    observer = SteadyReadings(Daemons(), 9.0)
     for seconds in elapsed:
         observer(seconds)
     return observer

@@ -13,10 +13,9 @@ from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage
+from replay.protocols import kernel_client as mounts
 from replay.protocols.drivers import fio_process
-from replay.protocols.kernel_client import KernelClient
-from replay.protocols.targets import mount as mounts
-from replay.protocols.targets.mount import write_file
+from replay.protocols.kernel_client import KernelClient, write_file
 from support.bench import bench_of
 from support.smoke import measure_as_shipped
 

@@ -22,7 +22,7 @@ from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage
 from replay.preflight.plan import design_for
 from replay.protocols import mirror_replay
-from replay.protocols.drivers.steps import StepLog
+from replay.protocols.drivers.tool import StepLog
 from replay.protocols.mirror_lag import MirrorLag
 from replay.protocols.mirror_replay import MirrorReplay
 from replay.protocols.observers import mirror

@@ -20,7 +20,7 @@ from replay.ownership.osd_settings import Osd
 from replay.protocols import placement
 from replay.protocols.drivers import rados
 from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
-from replay.protocols.targets.rados_objects import Removal
+from replay.protocols.targets.objects import Removal
 from replay.tools.logs.placement_entities import ROLES
 from support.bench import bench_of, cell
 from support.made_up_output import placement_files, rados_json

@@ -16,8 +16,8 @@ from replay.design.sizing import MOST_GROWTH, PilotRound, longer_bytes
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.provenance import host
 from replay.evidence.record import Measured
-from replay.protocols.drivers import one_tool
-from replay.protocols.drivers.pilots import Pilots
+from replay.protocols.drivers import sized_tool
+from replay.protocols.drivers.sized_tool import Pilots
 from replay.protocols.single_tool import SingleTool
 from support.bench import bench_of
 
@@ -62,7 +62,7 @@ def sized(tmp_path, monkeypatch):
             )
             return Measured([], {"stdout": ("stdout", text.encode())}, 0, "", "", 1.0, {})
 
-        monkeypatch.setattr(one_tool, "run_observed", run)
+        monkeypatch.setattr(sized_tool, "run_observed", run)
         made.driver.pilot(BlockWriter(tmp_path / "raw", 1), cell)
         assert charged == made.totals, "each pilot is charged with what it was told to write"
         return made, cell, made.driver.io_total_bytes[cell.cell_id]

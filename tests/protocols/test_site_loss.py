@@ -19,7 +19,7 @@ from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.ownership import poll_age
 from replay.ownership.poll_age import PollAge
-from replay.protocols.drivers.steps import StepLog
+from replay.protocols.drivers.tool import StepLog
 from replay.protocols.drivers.trial import trial as trial_module
 from replay.protocols.drivers.trial.moment import FIRST_SECONDS, phase_of, write_seconds_of
 from replay.protocols.drivers.trial.trial import Trial

@@ -19,8 +19,8 @@ from replay.evidence.record import Measured, Wait
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers import logged_writer
 from replay.protocols.drivers.paced_writer import rate_of
-from replay.protocols.observers import ledger
-from replay.protocols.observers.ledger import LedgerAboveIdle
+from replay.protocols.observers import daemons
+from replay.protocols.observers.daemons import CellCountersAboveIdle
 from replay.protocols.observers.mirror import Level
 from replay.protocols.targets.images import Images
 from replay.protocols.write_latency import WriteLatency
@@ -170,11 +170,11 @@ def scripted(tmp_path, monkeypatch):
     monkeypatch.setattr(Level, "restore", restore)
     monkeypatch.setattr(Level, "open", lambda self: None)
     monkeypatch.setattr("replay.protocols.observers.mirror.read_positions", lambda cluster, spec: (NOT_BEGUN, []))
-    monkeypatch.setattr(ledger, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda seconds: None))
-    monkeypatch.setattr(ledger, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(())))
-    monkeypatch.setattr(ledger, "writes_in", lambda sample: 0)
+    monkeypatch.setattr(daemons, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda seconds: None))
+    monkeypatch.setattr(daemons, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(())))
+    monkeypatch.setattr(daemons, "writes_in", lambda sample: 0)
     for observer in made.observers:
-        if isinstance(observer, LedgerAboveIdle):
+        if isinstance(observer, CellCountersAboveIdle):
             observer.daemons = Daemons()
     return made
 

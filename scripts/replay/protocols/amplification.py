@@ -16,8 +16,8 @@ from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, ASSUMED_OPERATIONS_PE
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import WhileRunning
-from replay.protocols.drivers.one_tool import OneTool
-from replay.protocols.observers.ledger import Ledger, without_counters
+from replay.protocols.drivers.sized_tool import OneTool
+from replay.protocols.observers.daemons import CellCounters, without_counters
 from replay.protocols.observers.mirror import Mirror
 from replay.protocols.single_tool import SingleTool
 
@@ -78,7 +78,7 @@ class Amplification(SingleTool):
         ),
     )
     driver = Counted()
-    observers = (OneSnapshot(), Ledger())
+    observers = (OneSnapshot(), CellCounters())
     pilot_share = 0.0
 
     @classmethod

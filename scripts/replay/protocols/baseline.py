@@ -17,8 +17,8 @@ from replay.evidence.record import Measured
 from replay.measure.protocol import Driver, Protocol, WhileRunning, throughput
 from replay.protocols.drivers.fio_process import FioProcess
 from replay.protocols.drivers.network import TwoEnds
-from replay.protocols.drivers.options import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE
-from replay.protocols.targets.osd_file import OsdFile
+from replay.protocols.drivers.tool import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE
+from replay.protocols.targets.images import OsdFile
 from replay.tools import Result, iperf3
 from replay.tools.baseline import MEDIA, NETWORK
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from replay.design.design import Variant
-from replay.protocols.drivers.options import CAP_OPTIONS, DEVICE_CLASS
+from replay.protocols.drivers.tool import CAP_OPTIONS, DEVICE_CLASS
 from replay.protocols.single_tool import SingleTool
-from replay.protocols.targets.capped import CappedDisks, CappedImages, check_labels, journal_class
+from replay.protocols.targets.device_classes import CappedDisks, CappedImages, check_labels, journal_class
 
 
 class DeviceClass(SingleTool):

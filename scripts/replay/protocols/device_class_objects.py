@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from replay.design.needs import Needs
 from replay.measure.protocol import Protocol, throughput
-from replay.protocols.drivers.options import CAP_OPTIONS, DEVICE_CLASS, RADOS_FACTORS, RADOS_OPTIONS
 from replay.protocols.drivers.rados import RadosRounds
-from replay.protocols.targets.capped import CappedDisks, CappedPools, check_labels
+from replay.protocols.drivers.tool import CAP_OPTIONS, DEVICE_CLASS, RADOS_FACTORS, RADOS_OPTIONS
+from replay.protocols.targets.device_classes import CappedDisks, CappedPools, check_labels
 
 _MODE, *_OTHERS = RADOS_FACTORS
 

@@ -11,7 +11,7 @@ from replay.design.needs import Factor, Needs
 from replay.evidence.record import Measured
 from replay.measure.protocol import Protocol
 from replay.protocols.drivers.logged_writer import LoggedWriter
-from replay.protocols.drivers.options import FIO_FACTORS, IO_DEPTH
+from replay.protocols.drivers.tool import FIO_FACTORS, IO_DEPTH
 from replay.protocols.observers.mirror import MirrorPosition, snapshot_interval
 from replay.protocols.observers.replica import MODE_FACTOR, Replica, check_modes
 from replay.protocols.observers.snapshots import INTERVAL, SnapshotsTaken

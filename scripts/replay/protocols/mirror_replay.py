@@ -15,9 +15,7 @@ from replay.measure.protocol import Driver, Protocol, WhileRunning
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio_run import ENTITY, jobs_text, run_fio, written_bytes
 from replay.protocols.drivers.logged_writer import keep_log, lacking_flat_pool
-from replay.protocols.drivers.options import FIO_FACTORS, IO_DEPTH
-from replay.protocols.drivers.steps import StepLog
-from replay.protocols.drivers.tool_run import client_values, rbd_template
+from replay.protocols.drivers.tool import FIO_FACTORS, IO_DEPTH, StepLog, client_values, rbd_template
 from replay.protocols.observers.catch_up import (
     REPLAYING,
     STATE_WITHIN_SECONDS,

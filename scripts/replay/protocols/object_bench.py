@@ -24,11 +24,9 @@ from replay.ownership.experiment_pools import (
     create_pool,
     remove_leftover_pools,
 )
-from replay.protocols.drivers.options import RADOS_FACTORS, RADOS_OPTIONS
-from replay.protocols.drivers.rados import RadosRounds
-from replay.protocols.drivers.rados_rounds import Rounds
-from replay.protocols.targets.pools import ObjectPools
-from replay.protocols.targets.rados_objects import Fill
+from replay.protocols.drivers.rados import RadosRounds, Rounds
+from replay.protocols.drivers.tool import RADOS_FACTORS, RADOS_OPTIONS
+from replay.protocols.targets.objects import Fill, ObjectPools
 
 #: A fill has at least this many objects for each operation in flight. With fewer, a pass never runs at full depth.
 LEAST_OBJECTS_PER_THREAD = 2

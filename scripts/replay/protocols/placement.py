@@ -28,11 +28,9 @@ from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Protocol, WhileRunning, writes
 from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.ownership.osd_settings import Osd, OsdSettings
-from replay.protocols.drivers.options import RADOS_FACTORS, RADOS_OPTIONS
-from replay.protocols.drivers.rados import RadosRounds
-from replay.protocols.drivers.rados_rounds import Rounds
-from replay.protocols.targets.pools import ObjectPools
-from replay.protocols.targets.rados_objects import RECORDS_PER_RUN_NAME, Fill
+from replay.protocols.drivers.rados import RadosRounds, Rounds
+from replay.protocols.drivers.tool import RADOS_FACTORS, RADOS_OPTIONS
+from replay.protocols.targets.objects import RECORDS_PER_RUN_NAME, Fill, ObjectPools
 from replay.tools import Result
 from replay.tools.logs.placement_entities import ROLES, last_osd
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from replay.design.needs import Needs
 from replay.measure.protocol import Protocol
-from replay.protocols.drivers.one_tool import OneTool
-from replay.protocols.drivers.options import RBD_BENCH_FACTORS, RBD_BENCH_OPTIONS
+from replay.protocols.drivers.sized_tool import OneTool
+from replay.protocols.drivers.tool import RBD_BENCH_FACTORS, RBD_BENCH_OPTIONS
 from replay.protocols.observers.mirror import Mirror, MirrorPosition
 from replay.protocols.targets.images import Images
 

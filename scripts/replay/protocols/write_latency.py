@@ -15,9 +15,9 @@ from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Needs, Option
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured
 from replay.measure.protocol import Protocol
-from replay.protocols.drivers.options import FIO_FACTORS, RAMP
 from replay.protocols.drivers.paced_writer import OFFERED, ONE_WRITER, PacedWriter
-from replay.protocols.observers.ledger import LedgerAboveIdle, without_counters
+from replay.protocols.drivers.tool import FIO_FACTORS, RAMP
+from replay.protocols.observers.daemons import CellCountersAboveIdle, without_counters
 from replay.protocols.observers.mirror import Level, MirrorPosition
 from replay.protocols.observers.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
 from replay.protocols.observers.trims import TrimmedAfterwards
@@ -59,7 +59,7 @@ class WriteLatency(SnapshotsAfterRamp, Protocol):
     )
     target = Images()
     driver = PacedWriter()
-    observers = (MirrorPosition(), SnapshotsTaken(), Level(has_ramp=True), TrimmedAfterwards(), LedgerAboveIdle())
+    observers = (MirrorPosition(), SnapshotsTaken(), Level(has_ramp=True), TrimmedAfterwards(), CellCountersAboveIdle())
     overhead_seconds = 12.0
 
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:

@@ -15,7 +15,7 @@ from replay.cluster.running.fio_ssh import spread
 from replay.design.design import Cell
 from replay.evidence.record import Measured
 from replay.measure.protocol import Driver, WhileRunning, bytes_written
-from replay.protocols.drivers.tool_run import client_values, run_observed, runtime_of
+from replay.protocols.drivers.tool import client_values, run_observed, runtime_of
 from replay.tools import Result, render
 from replay.tools.fio import client_argv, job_file
 

@@ -9,7 +9,7 @@ from replay.cluster.client_conf import write_client_conf
 from replay.design.design import Cell
 from replay.evidence.record import Measured
 from replay.measure.protocol import Driver, WhileRunning, bytes_written
-from replay.protocols.drivers.tool_run import client_values, hidden, run_observed, runtime_of
+from replay.protocols.drivers.tool import client_values, hidden, run_observed, runtime_of
 from replay.tools import Result, fio
 
 #: Time on top of ramp and runtime: for opening the file or image, and for ending.

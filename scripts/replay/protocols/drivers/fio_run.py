@@ -11,7 +11,7 @@ from replay.cluster.client_conf import write_client_conf
 from replay.evidence.record import Measured
 from replay.measure.bench import Bench
 from replay.ownership.images import BlockImage
-from replay.protocols.drivers.tool_run import client_values, hidden, run_observed, runtime_of
+from replay.protocols.drivers.tool import client_values, hidden, run_observed, runtime_of
 from replay.tools import OutputError, render
 from replay.tools.fio import job_options
 from replay.tools.output.fio_output import read_clients

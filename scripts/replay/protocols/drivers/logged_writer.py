@@ -11,8 +11,7 @@ from replay.design.design import Cell
 from replay.evidence.record import Measured, SampleTable
 from replay.measure.protocol import Driver, WhileRunning
 from replay.protocols.drivers.fio_run import ENTITY, jobs_text, log_options, run_fio, written_bytes
-from replay.protocols.drivers.steps import StepLog
-from replay.protocols.drivers.tool_run import client_values, rbd_template
+from replay.protocols.drivers.tool import StepLog, client_values, rbd_template
 
 #: Time on top of ramp and runtime: for opening the image, writing the log, and a tool that ends slowly.
 PATIENCE_SECONDS = 90.0

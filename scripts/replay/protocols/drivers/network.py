@@ -20,7 +20,7 @@ from replay.design.media import Write
 from replay.evidence.record import Measured
 from replay.measure.bench import Bench
 from replay.measure.protocol import Driver, WhileRunning
-from replay.protocols.drivers.tool_run import hidden, run_observed
+from replay.protocols.drivers.tool import hidden, run_observed
 from replay.tools.base import NetworkTool, render
 
 LOOPBACK = "127.0.0.1"

@@ -16,7 +16,7 @@ from replay.design.media import Write
 from replay.design.sizing import seconds_of
 from replay.evidence.evidence import BlockWriter
 from replay.protocols.drivers.logged_writer import LoggedWriter
-from replay.protocols.drivers.pilots import run_for_peak
+from replay.protocols.drivers.sized_tool import run_for_peak
 
 ONE_WRITER, OFFERED = "one-writer", "offered"
 #: fio's random distances need a whole number of operations a second. At a lower rate than this, rounding would be

@@ -1,13 +1,16 @@
-"""Reads every daemon while a tool's load is steady: soon after the tool's start, halfway, and before it ends."""
+"""Every daemon's counters: while a tool's load is steady, or until all that a cell set in motion has finished."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from replay.design.design import Cell
-from replay.evidence.record import Measured
-from replay.measure.protocol import Observer, WhileRunning
-from replay.measure.samplers.daemons import ClusterReading, DaemonSampler
+from replay.evidence.record import Measured, Wait
+from replay.measure.bench import await_done
+from replay.measure.guard import Guard
+from replay.measure.protocol import Observer, Protocol, WhileRunning
+from replay.measure.samplers.daemons import PRIMARY, SECONDARY, ClusterReading, DaemonSampler
 from replay.tools import Result
 
 #: The daemons are first read this long after the tool's start, and last this long before its ramp and runtime would be
@@ -26,7 +29,7 @@ class SteadyDaemons(Observer):
     def started(self, cell: Cell) -> None:
         """Plan the readings of a cell."""
         load_seconds = float(self.protocol.option("ramp_seconds", cell)) + self.design.sizing.target_seconds
-        self.steady = SteadyWatch(self.daemons, load_seconds)
+        self.steady = SteadyReadings(self.daemons, load_seconds)
 
     def while_running(self, cell: Cell) -> WhileRunning:
         """Return a function that takes each reading when it is due."""
@@ -50,7 +53,7 @@ def moments(load_seconds: float) -> tuple[float, float, float]:
     return first, (first + last) / 2, last
 
 
-class SteadyWatch:
+class SteadyReadings:
     """Takes readings while a tool runs whose load lasts for `load_seconds`. The tool may end earlier."""
 
     def __init__(self, daemons: DaemonSampler, load_seconds: float) -> None:
@@ -92,3 +95,120 @@ class SteadyWatch:
             f"certain to be under load, which lasts {self.load_seconds:.1f} of the {tool_seconds:.1f} s that the tool "
             "ran for"
         )
+
+
+#: OSDs are quiet if all of them together did fewer copies and writes of data than this between two readings. Even in
+#: an idle cluster they do some, such as for heartbeats of watches and the mirror daemon's status.
+QUIET_SECONDS = 1.0
+QUIET_OPERATIONS = 10
+QUIET_WITHIN_SECONDS = 120.0
+_WRITES = (
+    ("replication", "operations"),
+    ("store", "big_writes"),
+    ("store", "small_writes"),
+    ("store", "deferred_writes"),
+)
+
+
+class CellCounters(Observer):
+    """Adds to a cell, as `samples.ledger`, what every daemon did because of it.
+
+    Declare it after the observers that wait for what a cell sets in motion, because its closing reading must come last.
+    """
+
+    def begin(self) -> None:
+        """Set up the sampler."""
+        self.daemons = DaemonSampler(self.bench, self.bench.sampler)
+        self.opening: ClusterReading | None = None
+
+    def open(self) -> None:
+        """Wait until the OSDs are quiet, so that the first cell does not count what filling the images left to do."""
+        self.await_quiet()
+
+    def started(self, cell: Cell) -> None:
+        """Take the opening reading."""
+        self.opening = self.daemons.read()
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Wait for everything that the cell set in motion, then take the closing reading; return the waits."""
+        waits: list[Wait] = []
+        guard = Guard(self.bench)
+        while True:
+            quiet, closing = self.await_quiet()
+            # Trimming begins a moment after a snapshot's removal, so look again until there is none.
+            trimmed = list(guard.settle())
+            waits += [quiet, *trimmed]
+            if not trimmed:
+                break
+        measured.samples["ledger"] = self.daemons.between(self.opening, closing)
+        if quiet.outcome != "quiet" and measured.invalid is None:
+            what = f"the OSDs were still writing {QUIET_WITHIN_SECONDS:.0f} s after the cell, so its counts have no end"
+            measured.invalid = ("incomplete", what)
+        return waits
+
+    def await_quiet(self) -> tuple[Wait, ClusterReading]:
+        """Wait until the OSDs are quiet; return the wait and the last reading."""
+        readings: list[ClusterReading] = []
+        wrote = QUIET_OPERATIONS
+
+        def are_quiet() -> bool:
+            nonlocal wrote
+            readings.append(self.daemons.read())
+            if len(readings) > 1:
+                wrote = writes_in(self.daemons.between(*readings[-2:]))
+            return wrote < QUIET_OPERATIONS
+
+        with self.bench.costs.measure("wait"):
+            waiting = self.bench.waiting("the OSDs to be quiet", QUIET_WITHIN_SECONDS, sleep=time.sleep)
+            wait = await_done(
+                are_quiet,
+                reason="osds_quiet",
+                outcomes=("quiet", "still_writing"),
+                seconds=QUIET_WITHIN_SECONDS,
+                every=QUIET_SECONDS,
+                pause=waiting.pause,
+                clock=time.monotonic,
+            )
+        wait.details["writes_in_last_second"] = wrote
+        return wait, readings[-1]
+
+
+class CellCountersAboveIdle(CellCounters):
+    """A ledger that also records, as `samples.idle`, what the daemons do while no client writes.
+
+    That is observed for `options.idle_seconds` once a block, when the images exist and the OSDs are quiet.
+    """
+
+    def open(self) -> None:
+        """Wait until the OSDs are quiet, and watch the idle daemons for a while."""
+        super().open()
+        seconds = float(self.protocol.option("idle_seconds"))
+        self.bench.say(f"watching the idle daemons for {seconds:g} s")
+        with self.bench.costs.measure("wait"):
+            before = self.daemons.read()
+            time.sleep(seconds)
+            self.idle = self.daemons.between(before, self.daemons.read())
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Add the block's idle reading to the cell's ledger."""
+        measured.samples["idle"] = self.idle
+        return super().restore(cell, measured)
+
+
+def without_counters(protocol: Protocol) -> str | None:
+    """Return why no OSD returns its counters; None if one does. OSDs answer only users with `allow *`."""
+    ledger = next(observer for observer in protocol.observers if isinstance(observer, CellCounters))
+    if (reading := ledger.daemons.read()).osds():
+        return None
+    reasons = dict.fromkeys(one.partition(": ")[2] for one in reading.unanswered)
+    return f"no OSD returns its counters ({'; '.join(reasons) or 'there is none'})"
+
+
+def writes_in(sample: dict[str, Any]) -> int:
+    """Return how many copies and writes of data the OSDs of both clusters did, from `DaemonSampler.between`."""
+    return sum(
+        int(daemon.get(stage, {}).get(counter, 0))
+        for cluster in (PRIMARY, SECONDARY)
+        for daemon in sample.get(cluster, {}).values()
+        for stage, counter in _WRITES
+    )

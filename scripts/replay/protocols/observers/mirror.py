@@ -14,8 +14,7 @@ from replay.measure.bench import Bench, await_done
 from replay.measure.protocol import Observer, WhileRunning, bytes_written, writes
 from replay.ownership.images import BlockImage
 from replay.ownership.poll_age import POLL_AGE
-from replay.protocols.drivers.steps import StepLog
-from replay.protocols.drivers.tool_run import client_values, rbd_template
+from replay.protocols.drivers.tool import StepLog, client_values, rbd_template
 from replay.protocols.observers.catch_up import (
     COPY_WITHIN_SECONDS,
     REPLAYING,

@@ -1,4 +1,7 @@
-"""Samples one mirrored image during a cell: the size of its journal, or which snapshots its copy holds."""
+"""Follows the copy of one mirrored image under a steady load, until it has caught up after the writer's end.
+
+A process of its own samples the size of the journal, or which snapshots the copy holds.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from replay.measure.protocol import Observer, Protocol, WhileRunning
 from replay.ownership.images import BlockImage
 from replay.ownership.open_site import OpenSite
 from replay.protocols.drivers.fio_run import ENTITY
-from replay.protocols.drivers.steps import StepLog
+from replay.protocols.drivers.tool import StepLog
 from replay.protocols.observers import replica_probe
 from replay.protocols.observers.catch_up import REPLAYING, MirrorSampler, catch_up, journal_level
 from replay.protocols.observers.mirror import Copies

@@ -11,7 +11,7 @@ from replay.design.needs import Factor
 from replay.design.sizing import seconds_of
 from replay.evidence.record import Measured
 from replay.measure.protocol import Observer, Protocol, WhileRunning
-from replay.protocols.drivers.steps import StepLog
+from replay.protocols.drivers.tool import StepLog
 from replay.tools import render
 
 #: The level of variants that take mirror snapshots.

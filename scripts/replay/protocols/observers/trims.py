@@ -1,4 +1,4 @@
-"""Snapshot trimming: placement groups that trim now, and removed snapshots that a pool has yet to trim."""
+"""Snapshot trimming: what is left to trim while a client writes, and the wait until nothing is."""
 
 from __future__ import annotations
 

@@ -19,8 +19,7 @@ from replay.cluster.running.background import Background
 from replay.design.media import Write
 from replay.measure.bench import Bench
 from replay.ownership.images import BlockImage
-from replay.protocols.drivers.steps import StepLog
-from replay.protocols.drivers.tool_run import client_values, rbd_template
+from replay.protocols.drivers.tool import StepLog, client_values, rbd_template
 from replay.protocols.drivers.trial import client
 from replay.protocols.drivers.trial.contents import inspect
 from replay.protocols.drivers.trial.pair import MirroredPair

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import socket
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +14,13 @@ from typing import Any
 from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
 from replay.cluster.running.process import ToolRun, run_tool
+from replay.design.design import Cell
+from replay.design.media import Write
+from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
-from replay.tools import OutputError, render
-from replay.tools.rados_bench import RadosBench, removed_objects
+from replay.measure.protocol import Target
+from replay.tools import OutputError, rados_bench, render
+from replay.tools.rados_bench import RadosBench, mode_of, removed_objects
 
 #: Anything slower counts as an error, so that nobody waits forever.
 SLOWEST_BYTES_PER_SECOND = 1 << 20
@@ -174,3 +179,42 @@ def _failed(what: str, pool: str, run: ToolRun) -> ReplayError:
     return ReplayError(
         what, where=pool, next_step=f"rados said: {said[-1][:200]}" if said else "look at the cluster's health"
     )
+
+
+class ObjectPools(Target):
+    """What `rados bench` needs from its pools. A protocol's own target says which pools there are."""
+
+    def begin(self) -> None:
+        """Start without objects. The pools are Replay's own, so the namespace of a site's pool does not apply."""
+        self.options = {
+            **self.design.options,
+            "client_options": dict(self.design.configuration.get("client_options", {})),
+            "keyring": self.bench.primary_cluster.keyring is not None,
+            "namespace": False,
+        }
+        self.objects = BenchObjects(self.bench, rados_bench.TOOL, self.options)
+
+    def pool_of(self, cell: Cell) -> str:
+        """Return the pool that a cell uses."""
+        raise NotImplementedError
+
+    def write_of(self, cell: Cell, size_bytes: float) -> Write:
+        """Return new objects in the cell's pool."""
+        return Write(size_bytes, pool=self.pool_of(cell), adds=True)
+
+    def unfilled(self, cell: Cell) -> list[Write]:
+        """Return the objects that must be written before a cell can read."""
+        return []
+
+    def run_names(self, cell: Cell) -> list[str]:
+        """Return the run name of each instance of a cell. Run names keep objects apart and let reads find them."""
+        raise NotImplementedError
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Remove what a writing cell wrote, and verify that it is gone."""
+        if mode_of(cell.levels) != "write":
+            return []
+        started = time.monotonic()
+        with self.bench.costs.measure("wait"):
+            removed = self.objects.remove(self.pool_of(cell), self.run_names(cell))
+        return [Wait("objects_removed", time.monotonic() - started, removed.outcome, {"objects": removed.objects})]
