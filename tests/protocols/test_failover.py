@@ -19,10 +19,16 @@ from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.ownership.ledger import Ledger
 from replay.protocols.drivers.tool import StepLog
-from replay.protocols.drivers.trial.client import BLOCK_BYTES, fill_block, first_block, position_of, write_block
-from replay.protocols.drivers.trial.contents import inspect
-from replay.protocols.drivers.trial.pair import MirroredPair
+from replay.protocols.drivers.trial_client import (
+    BLOCK_BYTES,
+    fill_block,
+    first_block,
+    inspect,
+    position_of,
+    write_block,
+)
 from replay.protocols.failover import Failover
+from replay.protocols.targets.mirrored_pair import MirroredPair
 from support.bench import bench_of
 from support.patience import patient
 from support.smoke import measure_as_shipped

@@ -21,7 +21,7 @@ from replay.evidence.record import Wait
 from replay.measure.samplers.machine import MachineReading
 from replay.ownership.experiment_pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
 from replay.protocols import object_bench
-from replay.protocols.drivers import rados as rados_driver
+from replay.protocols.drivers import rados_bench as rados_driver
 from replay.protocols.object_bench import ObjectBench
 from replay.protocols.targets import objects
 from support.bench import bench_of, cell

@@ -18,7 +18,7 @@ from replay.evidence.record import Wait
 from replay.ownership.experiment_pools import ExperimentPool
 from replay.ownership.osd_settings import Osd
 from replay.protocols import placement
-from replay.protocols.drivers import rados
+from replay.protocols.drivers import rados_bench
 from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
 from replay.protocols.targets.objects import Removal
 from replay.tools.logs.placement_entities import ROLES
@@ -120,7 +120,7 @@ def make(monkeypatch):
             )  # fmt: skip
 
         monkeypatch.setattr(placement, "placement_files", read)
-        monkeypatch.setattr(rados, "run_rounds", rounds)
+        monkeypatch.setattr(rados_bench, "run_rounds", rounds)
         made.open_block(Path("raw"), made.design.sets)
         return made
 

@@ -19,11 +19,10 @@ from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.ownership import poll_age
 from replay.ownership.poll_age import PollAge
+from replay.protocols.drivers import trial as trial_module
 from replay.protocols.drivers.tool import StepLog
-from replay.protocols.drivers.trial import trial as trial_module
-from replay.protocols.drivers.trial.moment import FIRST_SECONDS, phase_of, write_seconds_of
-from replay.protocols.drivers.trial.trial import Trial
-from replay.protocols.site_loss import WORD, LossOfSite, interval_of
+from replay.protocols.drivers.trial import Trial
+from replay.protocols.site_loss import FIRST_SECONDS, WORD, LossOfSite, interval_of, phase_of, write_seconds_of
 from support.bench import bench_of, waiting
 
 FSID = "0f0f0f0f-0000"

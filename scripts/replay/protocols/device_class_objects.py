@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from replay.design.needs import Needs
 from replay.measure.protocol import Protocol, throughput
-from replay.protocols.drivers.rados import RadosRounds
+from replay.protocols.drivers.rados_bench import RadosRounds
 from replay.protocols.drivers.tool import CAP_OPTIONS, DEVICE_CLASS, RADOS_FACTORS, RADOS_OPTIONS
 from replay.protocols.targets.device_classes import CappedDisks, CappedPools, check_labels
 

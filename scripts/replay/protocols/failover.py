@@ -11,11 +11,10 @@ from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
 from replay.evidence.record import Measured
 from replay.measure.protocol import Protocol, is_journaled
-from replay.protocols.drivers.trial.client import BLOCK_BYTES
-from replay.protocols.drivers.trial.driver import TrialDriver, void_without_snapshot
-from replay.protocols.drivers.trial.trial import TrialPlan
+from replay.protocols.drivers.trial import TrialDriver, TrialPlan, void_without_snapshot
+from replay.protocols.drivers.trial_client import BLOCK_BYTES
 from replay.protocols.observers.mirror import snapshot_interval
-from replay.protocols.targets.fresh_pair import FreshPair
+from replay.protocols.targets.mirrored_pair import FreshPair
 from replay.tools import Result
 
 SIMULATED_LOSS = (

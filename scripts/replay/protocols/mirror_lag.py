@@ -15,7 +15,7 @@ from replay.protocols.drivers.tool import FIO_FACTORS, IO_DEPTH
 from replay.protocols.observers.mirror import MirrorPosition, snapshot_interval
 from replay.protocols.observers.replica import MODE_FACTOR, Replica, check_modes
 from replay.protocols.observers.snapshots import INTERVAL, SnapshotsTaken
-from replay.protocols.targets.polled import POLL_AGE_FACTOR, PolledImage
+from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledImage
 from replay.tools import Result
 
 

@@ -24,7 +24,7 @@ from replay.ownership.experiment_pools import (
     create_pool,
     remove_leftover_pools,
 )
-from replay.protocols.drivers.rados import RadosRounds, Rounds
+from replay.protocols.drivers.rados_bench import RadosRounds, Rounds
 from replay.protocols.drivers.tool import RADOS_FACTORS, RADOS_OPTIONS
 from replay.protocols.targets.objects import Fill, ObjectPools
 

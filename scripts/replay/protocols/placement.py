@@ -28,7 +28,7 @@ from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Protocol, WhileRunning, writes
 from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.ownership.osd_settings import Osd, OsdSettings
-from replay.protocols.drivers.rados import RadosRounds, Rounds
+from replay.protocols.drivers.rados_bench import RadosRounds, Rounds
 from replay.protocols.drivers.tool import RADOS_FACTORS, RADOS_OPTIONS
 from replay.protocols.targets.objects import RECORDS_PER_RUN_NAME, Fill, ObjectPools
 from replay.tools import Result

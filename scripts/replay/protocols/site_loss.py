@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -20,21 +22,44 @@ from replay.design.needs import NUMBER, Factor, Needs, Option
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Protocol, is_journaled
-from replay.protocols.drivers.trial.client import BLOCK_BYTES
-from replay.protocols.drivers.trial.driver import TrialDriver, void_without_snapshot
-from replay.protocols.drivers.trial.moment import FIRST_SECONDS, phase_of, write_seconds_of
-from replay.protocols.drivers.trial.trial import TrialPlan
+from replay.protocols.drivers.trial import TrialDriver, TrialPlan, void_without_snapshot
+from replay.protocols.drivers.trial_client import BLOCK_BYTES
 from replay.protocols.observers.mirror import Copies
 from replay.protocols.observers.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon
 from replay.protocols.observers.snapshots import INTERVAL
-from replay.protocols.targets.polled import LEVEL as POLL_AGE_LEVEL
-from replay.protocols.targets.polled import POLL_AGE_FACTOR, PolledPair
+from replay.protocols.targets.mirrored_pair import LEVEL as POLL_AGE_LEVEL
+from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledPair
 from replay.sandbox.site_loss import SiteLoss
 from replay.tools import Result
 
 WORD = "daemon_stop"
 SNAPSHOT_LEVEL = INTERVAL.name
 BACK_WITHIN_SECONDS = 120.0
+#: When the first snapshot is requested, in seconds after the writer's start.
+FIRST_SECONDS = 1.0
+
+
+def phase_of(trial: int, trials: int, seed: int) -> float:
+    """Return the part of an interval after which the site is lost, from 0 to 1.
+
+    The interval is cut into as many strata as there are trials. Each trial (from 1) has a stratum of its own, and its
+    seed draws a moment within it; trials beyond `trials` start over with the first stratum. Steps of about the golden
+    ratio lead from one stratum to the next, so that the first trials are spread over the whole interval as well.
+    """
+    step = max(1, int(trials * 0.618))
+    while math.gcd(step, trials) != 1:
+        step += 1
+    return ((trial - 1) * step % trials + random.Random(seed).random()) / trials
+
+
+def write_seconds_of(interval_seconds: float, at_least_seconds: float, phase: float) -> float:
+    """Return for how many seconds the writer writes: whole intervals after the first snapshot, and a part of one.
+
+    There are as many whole intervals as `at_least_seconds` needs, and at least one, so that the copy that a loss finds
+    was made by the interval.
+    """
+    whole = max(1, math.ceil(at_least_seconds / interval_seconds))
+    return FIRST_SECONDS + (whole + phase) * interval_seconds
 
 
 def interval_of(cell: Cell) -> float:

@@ -1,7 +1,8 @@
 """The application of a fail-over trial: fills an image, writes to it in a known order, or writes once when told to.
 
 The system's Python runs it, because the `rbd` module comes with Ceph's packages. It imports only the standard library,
-`rados` and `rbd`. Replay imports the pattern from here, so that writer and verifier cannot differ.
+`rados` and `rbd`, and no module beside it may have their names. Replay imports `inspect` from here, so that writer and
+verifier cannot differ in the pattern.
 
     argv         fill|write|write-once SPEC
     SPEC         JSON with conf, client, keyring, options, pool, namespace, image, seed, and where needed
@@ -16,12 +17,15 @@ The system's Python runs it, because the `rbd` module comes with Ceph's packages
 Times are seconds since `origin`. The last block of the image is reserved for `write-once`.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import math
 import sys
 import threading
 import time
+from dataclasses import dataclass
 
 BLOCK_BYTES = 4096
 CSV_HEADER = "write,acknowledged_seconds"
@@ -145,6 +149,51 @@ def main():
     except Exception as error:  # the exceptions of rados and rbd have no other class in common
         print(f"{mode}: {error}", file=sys.stderr)
     return 1
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The contents of an image.
+
+    `writes_present` is the number of writes 0, 1, 2, … before the first missing one. `unexplained_blocks` counts the
+    blocks that differ from an image with exactly these writes. `sha256` and `expected_sha256` cover all blocks but the
+    last, which belongs to the first write on the other side.
+    """
+
+    writes_present: int
+    unexplained_blocks: int
+    sha256: str
+    expected_sha256: str
+    first_write_present: bool
+
+
+def inspect(data: bytes, seed: int) -> Contents:
+    """Return what an image of `seed` holds. Raises ValueError if its size is not a whole number of blocks."""
+    blocks, rest = divmod(len(data), BLOCK_BYTES)
+    if rest or blocks < 2:
+        raise ValueError(f"{len(data)} bytes are not an image of whole blocks")
+
+    def found(position: int) -> bytes:
+        return data[position * BLOCK_BYTES : (position + 1) * BLOCK_BYTES]
+
+    present = 0
+    expected = {position: fill_block(seed, position) for position in range(blocks - 1)}
+    while present < blocks - 1:
+        position, wanted = position_of(present, blocks), write_block(seed, present)
+        if found(position) != wanted:
+            break
+        expected[position] = wanted
+        present += 1
+    digest = hashlib.sha256()
+    for position in range(blocks - 1):
+        digest.update(expected[position])
+    return Contents(
+        writes_present=present,
+        unexplained_blocks=sum(found(position) != expected[position] for position in range(blocks - 1)),
+        sha256=hashlib.sha256(data[: -BLOCK_BYTES or None]).hexdigest(),
+        expected_sha256=digest.hexdigest(),
+        first_write_present=found(blocks - 1) == first_block(seed),
+    )
 
 
 if __name__ == "__main__":

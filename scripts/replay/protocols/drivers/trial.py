@@ -1,4 +1,4 @@
-"""The steps of one fail-over trial, in order, each timed and logged."""
+"""A fail-over trial: its steps in order, each timed and logged, and the driver that runs it as a cell."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from replay.base.clock import utc_now
 from replay.base.errors import ReplayError
-from replay.base.programs import SYSTEM_PYTHON
 from replay.base.waiting import Waiting
 from replay.cluster.cluster import Cluster
 from replay.cluster.running.background import Background
+from replay.design.design import Cell
 from replay.design.media import Write
+from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
-from replay.ownership.images import BlockImage
+from replay.measure.protocol import Driver, WhileRunning
 from replay.protocols.drivers.tool import StepLog, client_values, rbd_template
-from replay.protocols.drivers.trial import client
-from replay.protocols.drivers.trial.contents import inspect
-from replay.protocols.drivers.trial.pair import MirroredPair
+from replay.protocols.drivers.trial_client import BLOCK_BYTES, inspect
 from replay.protocols.observers.snapshots import Snapshots
+from replay.protocols.targets.mirrored_pair import MirroredPair, client_argv, client_spec
 from replay.sandbox.site_loss import SiteLoss
-from replay.tools import render
+from replay.tools import Result, render
 
 #: `rbd mirror image promote` ends with these until the other side's demotion arrives: EBUSY if the journal
 #: is mirrored ("demotion is not propagated yet"), EROFS if snapshots are.
@@ -152,7 +153,7 @@ class Trial:
     def _account_writes(self) -> None:
         """Charge what the writer wrote. This may ask the first cluster, so call it only when that is back."""
         journaled = "journaling" in self.pair.made.image.features
-        self.bench.account(Write(self._acknowledged() * client.BLOCK_BYTES, journaled=journaled))
+        self.bench.account(Write(self._acknowledged() * BLOCK_BYTES, journaled=journaled))
 
     def _restore_first_site(self) -> None:
         """Let the first site come back. Raises ReplayError if it was not gone the whole time."""
@@ -228,9 +229,9 @@ class Trial:
         if run.exit_status != 0:
             raise ReplayError(f"{step} ended with status {run.exit_status}: {self.log.lines[-1]['said'][-200:]}")
 
-    def _await(self, client: Background, condition: Callable[[], bool], what: str) -> None:
-        waiting = self._waiting(f"{client.name}: {what}", client.ready_within_seconds)
-        client.await_that(condition, what, while_waiting=waiting.glance)
+    def _await(self, program: Background, condition: Callable[[], bool], what: str) -> None:
+        waiting = self._waiting(f"{program.name}: {what}", program.ready_within_seconds)
+        program.await_that(condition, what, while_waiting=waiting.glance)
 
     def _waiting(self, what: str, at_most_seconds: float) -> Waiting:
         """Return a wait. A site that the trial loses on purpose makes none hopeless, and is asked nothing."""
@@ -259,23 +260,85 @@ class Trial:
         return started
 
 
-def client_spec(
-    cluster: Cluster, image: BlockImage, options: dict[str, str], *, seed: int, **more: float
-) -> dict[str, Any]:
-    """Return the SPEC of `client.py`; `more` is origin and writes_per_second."""
-    return {
-        "conf": str(cluster.conf),
-        "client": cluster.client,
-        "keyring": str(cluster.keyring) if cluster.keyring else None,
-        "options": options,
-        "pool": image.pool,
-        "namespace": image.namespace,
-        "image": image.name,
-        "seed": seed,
-        **more,
+class TrialDriver(Driver):
+    """Runs a trial on the cell's pair. A protocol's own driver says what the trial does, and how the site is lost."""
+
+    def plan_of(self, cell: Cell, seed: int) -> TrialPlan:
+        """Return what the cell's trial does."""
+        raise NotImplementedError
+
+    def loss(self) -> AbstractContextManager[SiteLoss | None]:
+        """Return a context that loses the first site in a forced trial; it gives None if the daemons keep running."""
+        return nullcontext()
+
+    def facts_of(self, plan: TrialPlan) -> dict[str, Any]:
+        """Return further facts of a trial."""
+        return {}
+
+    def after_trial(self, plan: TrialPlan) -> list[Wait]:
+        """Wait until the clusters are as they were before the trial; return the waits for the record."""
+        return []
+
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
+        """Run the trial. Its log is the output."""
+        plan = self.plan_of(cell, seed)
+        started_at = utc_now()
+        problem: ReplayError | None = None
+        with self.bench.costs.measure("tool"), self.loss() as loss:
+            trial = Trial(self.bench, self.protocol.target.pairs[-1], plan, loss)
+            before = self.bench.sampler.read()
+            try:
+                trial.run()
+            except ReplayError as error:
+                problem = error
+            after = self.bench.sampler.read()
+        ended_at = utc_now()
+        return Measured(
+            argv=_argv(plan),
+            results={
+                "stdout": ("stdout", trial.log.content()),
+                "stderr": ("stderr", b"" if problem is None else trial.log.hide(f"{problem}\n").encode()),
+                "acknowledgements": ("acknowledgements.csv", trial.acknowledgements),
+            },
+            exit_status=0 if problem is None else 1,
+            started_at=started_at,
+            ended_at=ended_at,
+            tool_seconds=trial.log.now(),
+            load=self.bench.sampler.load(before, after),
+            facts=_facts(plan, trial) | self.facts_of(plan),
+            waits=self.after_trial(plan),
+            invalid=None if problem is None else ("failed", problem.what),
+        )
+
+
+def void_without_snapshot(cell: Cell, measured: Measured, result: Result) -> None:
+    """Void a trial of a snapshot-mirrored image in which no snapshot was taken."""
+    # A snapshot that the loss cut off may have been taken after all. Then the second cluster holds some of the writes.
+    without = not measured.facts.get("snapshots_taken") and not result.metrics["writes_present"]
+    if cell.variant.image.mirroring == "snapshot" and without:
+        measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the trial's writer wrote")
+
+
+def _facts(plan: TrialPlan, trial: Trial) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "content_seed": str(plan.seed),
+        "write_seconds": round(plan.write_seconds, 3),
+        "writes_per_second": plan.writes_per_second,
     }
+    if plan.snapshot_interval_seconds is not None:
+        facts["snapshots_taken"] = trial.snapshots_taken
+        facts["snapshot_interval_seconds"] = plan.snapshot_interval_seconds
+    if trial.daemons_stopped:
+        facts["daemons_stopped"] = trial.daemons_stopped
+    return facts
 
 
-def client_argv(mode: str, spec: dict[str, Any]) -> list[str]:
-    """Return the argv that runs `client.py` with the Python that has Ceph's modules."""
-    return [SYSTEM_PYTHON, "-E", client.__file__, mode, json.dumps(spec)]
+def _argv(plan: TrialPlan) -> list[str]:
+    interval = plan.snapshot_interval_seconds
+    return [
+        "failover",
+        f"--kind={plan.kind}",
+        f"--write-seconds={plan.write_seconds:.3f}",
+        f"--writes-per-second={plan.writes_per_second:g}",
+        *([] if interval is None else [f"--snapshot-interval-seconds={interval:g}"]),
+    ]
