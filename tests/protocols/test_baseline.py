@@ -15,8 +15,9 @@ from replay.design.experiments import load_experiment
 from replay.design.procedures import lacking
 from replay.evidence.record import Measured
 from replay.ownership.ledger import Ledger
+from replay.protocols import baseline
 from replay.protocols.baseline import Baseline
-from replay.protocols.drivers import fio_process, network
+from replay.protocols.drivers import fio_process
 from replay.protocols.targets import images
 from support.bench import bench_of, cell
 from support.programs import kill_together, needs
@@ -55,8 +56,8 @@ def make(tmp_path, monkeypatch):
 
         server = SimpleNamespace(kill=lambda: None)
         monkeypatch.setattr(fio_process, "run_observed", run)
-        monkeypatch.setattr(network, "run_observed", run)
-        monkeypatch.setattr(network, "_start_server", lambda bench, tool, ends: (server, 1))
+        monkeypatch.setattr(baseline, "run_observed", run)
+        monkeypatch.setattr(baseline, "_start_server", lambda bench, tool, ends: (server, 1))
         if fill:
             monkeypatch.setattr(made.target, "fill", lambda path, size: path.write_bytes(b"x"))
         return made
