@@ -17,7 +17,7 @@ from replay.evidence.record import Measured
 from replay.ownership.ledger import Ledger
 from replay.protocols import baseline
 from replay.protocols.baseline import Baseline
-from replay.protocols.drivers import fio_process
+from replay.protocols.drivers import fio
 from replay.protocols.targets import images
 from support.bench import bench_of, cell
 from support.programs import kill_together, needs
@@ -55,7 +55,7 @@ def make(tmp_path, monkeypatch):
             return made.says.pop(0)
 
         server = SimpleNamespace(kill=lambda: None)
-        monkeypatch.setattr(fio_process, "run_observed", run)
+        monkeypatch.setattr(fio, "run_observed", run)
         monkeypatch.setattr(baseline, "run_observed", run)
         monkeypatch.setattr(baseline, "_start_server", lambda bench, tool, ends: (server, 1))
         if fill:

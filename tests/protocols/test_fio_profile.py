@@ -13,13 +13,13 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
-from replay.cluster.running.fio_clients import FioClients
+from replay.cluster.running.fio_clients import FioServers
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage
-from replay.protocols.drivers import fio_clients
+from replay.protocols.drivers import fio
 from replay.protocols.observers.daemons import SteadyDaemons, SteadyReadings, moments
 from replay.protocols.offered_rate import OfferedRate, peak_key
 from replay.protocols.targets.images import Images
@@ -154,7 +154,7 @@ def offered(tmp_path, monkeypatch):
     @contextlib.contextmanager
     def clients(cluster, options, jobs, *, slot=None):
         made.jobs.append(jobs[0])
-        yield FioClients(tmp_path, jobs)
+        yield FioServers(tmp_path, jobs)
 
     def tool(bench, template, values, *, component, **how):
         made.components.append(component)
@@ -165,8 +165,8 @@ def offered(tmp_path, monkeypatch):
         image = self.design.variants[0].image
         self.images["random-read"] = [BlockImage("replay", "", "image", image, "")]
 
-    monkeypatch.setattr(fio_clients, "fio_clients", clients)
-    monkeypatch.setattr(fio_clients, "run_observed", tool)
+    monkeypatch.setattr(fio, "fio_servers", clients)
+    monkeypatch.setattr(fio, "run_observed", tool)
     monkeypatch.setattr(Images, "open", open_images)
     return made
 

@@ -14,7 +14,7 @@ from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured, Wait
 from replay.ownership.images import BlockImage
-from replay.protocols.drivers.fio_process import FioProcess
+from replay.protocols.drivers.fio import FioProcess
 from replay.protocols.observers import mirror
 from replay.protocols.observers.mirror import POLL_AGE, MirrorPosition
 from replay.protocols.single_tool import SingleTool
@@ -152,9 +152,8 @@ def test_only_what_a_mix_has_written_counts_as_written(started):
     assert observer.protocol.driver.written_bytes(mix, MIX) == 4096
     assert observer.protocol.driver.written_bytes(cell, Result(metrics={"bytes": 12288.0})) == 12288
     fio = FioProcess()
-    fio.design = SimpleNamespace(sizing=SimpleNamespace(target_seconds=4.0))
     fio.protocol = SimpleNamespace(job_options=lambda _: {"ramp_seconds": 1})
-    assert fio.written_bytes(mix, MIX) == 4096 * 1.25
+    assert fio.written_bytes(mix, MIX) == 4096 * 1.5
 
 
 def test_nothing_is_done_around_an_image_that_is_not_mirrored(started):

@@ -17,8 +17,8 @@ from replay.design.experiments import load_experiment
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.ownership.images import BlockImage
-from replay.protocols.drivers import logged_writer
-from replay.protocols.drivers.paced_writer import rate_of
+from replay.protocols.drivers import fio_writer
+from replay.protocols.drivers.fio_writer import rate_of
 from replay.protocols.observers import daemons
 from replay.protocols.observers.daemons import CellCountersAboveIdle
 from replay.protocols.observers.mirror import Level
@@ -164,8 +164,8 @@ def scripted(tmp_path, monkeypatch):
         reached = {"expected_after_seconds": 6.0}
         return [Wait("journal_replayed", SECONDS_OF_RUN, "replayed", reached)] if mirrored else []
 
-    monkeypatch.setattr(logged_writer, "run_fio", fio)
-    monkeypatch.setattr(logged_writer, "keep_log", steps)
+    monkeypatch.setattr(fio_writer, "run_fio", fio)
+    monkeypatch.setattr(fio_writer, "keep_log", steps)
     monkeypatch.setattr(Images, "open", open_images)
     monkeypatch.setattr(Level, "restore", restore)
     monkeypatch.setattr(Level, "open", lambda self: None)

@@ -22,7 +22,7 @@ from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.evidence.record import Measured
 from replay.measure.bench import Bench
 from replay.measure.protocol import Driver, Protocol, WhileRunning, throughput
-from replay.protocols.drivers.fio_process import FioProcess
+from replay.protocols.drivers.fio import FioProcess
 from replay.protocols.drivers.tool import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE, hidden, run_observed
 from replay.protocols.targets.images import OsdFile
 from replay.tools import Result, iperf3

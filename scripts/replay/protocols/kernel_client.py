@@ -18,8 +18,7 @@ from replay.measure.protocol import Protocol
 from replay.ownership.images import BlockImage, create_image, remove_images
 from replay.ownership.kernel_client import MKFS_OPTIONS, map_image, mount
 from replay.ownership.kernel_leftovers import remove_leftover_mounts
-from replay.protocols.drivers.fio_clients import refuse_namespace
-from replay.protocols.drivers.fio_process import FioProcess
+from replay.protocols.drivers.fio import FioProcess, refuse_namespace
 from replay.protocols.drivers.tool import FIO_FACTORS, FIO_FILE_OPTION, FIO_OPTIONS
 from replay.protocols.targets.images import Images
 

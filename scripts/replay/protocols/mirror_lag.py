@@ -10,7 +10,7 @@ from replay.design.media import Write
 from replay.design.needs import Factor, Needs
 from replay.evidence.record import Measured
 from replay.measure.protocol import Protocol
-from replay.protocols.drivers.logged_writer import LoggedWriter
+from replay.protocols.drivers.fio_writer import LoggedWriter
 from replay.protocols.drivers.tool import FIO_FACTORS, IO_DEPTH
 from replay.protocols.observers.mirror import MirrorPosition, snapshot_interval
 from replay.protocols.observers.replica import MODE_FACTOR, Replica, check_modes

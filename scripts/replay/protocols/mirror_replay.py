@@ -13,8 +13,8 @@ from replay.design.needs import Factor, Needs
 from replay.evidence.record import Measured, SampleTable, Wait
 from replay.measure.protocol import Driver, Protocol, WhileRunning
 from replay.ownership.images import BlockImage
-from replay.protocols.drivers.fio_run import ENTITY, jobs_text, run_fio, written_bytes
-from replay.protocols.drivers.logged_writer import keep_log, lacking_flat_pool
+from replay.protocols.drivers.fio import ENTITY, bytes_by_job, jobs_text, run_fio
+from replay.protocols.drivers.fio_writer import keep_log, lacking_flat_pool
 from replay.protocols.drivers.tool import FIO_FACTORS, IO_DEPTH, StepLog, client_values, rbd_template
 from replay.protocols.observers.catch_up import (
     REPLAYING,
@@ -59,7 +59,7 @@ class CatchUp(Driver):
         with self.bench.costs.measure("prepare"):
             self._stop(log, images)
             measured = self._write(cell, images, seed, log)
-        written = written_bytes(measured)
+        written = bytes_by_job(measured)
         if measured.invalid is None and sorted(written) != [ENTITY.format(n) for n in range(1, len(images) + 1)]:
             measured.invalid = ("client_lost", f"fio wrote to {len(written)} of {len(images)} images")
         if measured.invalid is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from replay.design.needs import Needs
 from replay.measure.protocol import Protocol
-from replay.protocols.drivers.fio_clients import FioClients
+from replay.protocols.drivers.fio import FioClients
 from replay.protocols.drivers.tool import CLIENTS, FIO_FACTORS, FIO_OPTIONS
 from replay.protocols.targets.images import Images
 

@@ -16,7 +16,7 @@ from replay.design.design import Cell, CellSet, canonical_json
 from replay.design.needs import WHOLE, Factor, Option
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured
-from replay.protocols.drivers.fio_clients import FioClients
+from replay.protocols.drivers.fio import FioClients
 from replay.protocols.drivers.sized_tool import run_for_peak
 from replay.protocols.drivers.tool import CLIENTS, FIO_FACTORS, IO_DEPTH, RAMP
 from replay.protocols.fio_profile import FioProfile

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from replay.design.needs import NUMBER, Needs, Option
 from replay.measure.protocol import Protocol
-from replay.protocols.drivers.logged_writer import LoggedWriter
+from replay.protocols.drivers.fio_writer import LoggedWriter
 from replay.protocols.drivers.tool import FIO_FACTORS, FIO_OPTIONS
 from replay.protocols.observers.mirror import MirrorPosition
 from replay.protocols.observers.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals

@@ -15,7 +15,7 @@ from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Needs, Option
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured
 from replay.measure.protocol import Protocol
-from replay.protocols.drivers.paced_writer import OFFERED, ONE_WRITER, PacedWriter
+from replay.protocols.drivers.fio_writer import OFFERED, ONE_WRITER, PacedWriter
 from replay.protocols.drivers.tool import FIO_FACTORS, RAMP
 from replay.protocols.observers.daemons import CellCountersAboveIdle, without_counters
 from replay.protocols.observers.mirror import Level, MirrorPosition

@@ -23,7 +23,7 @@ from replay.cluster.running.fio_ssh import RemoteServers, check_versions, spread
 from replay.cluster.running.process import Inherited
 
 
-class FioClients:
+class FioServers:
     """Running servers. `values` maps `server_N` and `job_N` to their values in the controller's argv."""
 
     def __init__(self, folder: Path, jobs: Sequence[str]) -> None:
@@ -53,7 +53,7 @@ class FioClients:
 
 
 @contextlib.contextmanager
-def fio_clients(
+def fio_servers(
     cluster: Cluster,
     options: Mapping[str, str],
     jobs: Sequence[str],
@@ -61,7 +61,7 @@ def fio_clients(
     slot: Inherited | None = None,
     hosts: Sequence[str] = ("localhost",),
     say: Callable[[str], None] = print,
-) -> Iterator[FioClients]:
+) -> Iterator[FioServers]:
     """Yield clients that are ready to take their jobs. Afterwards end and reap them, and remove their files.
 
     `options` are the clients' Ceph options; `jobs` has the text of each client's job file. The `hosts` take jobs in
@@ -70,7 +70,7 @@ def fio_clients(
     """
     with tempfile.TemporaryDirectory(prefix="replay-fio-") as name, contextlib.ExitStack() as stack:
         folder = Path(name)
-        clients = FioClients(folder, jobs)
+        clients = FioServers(folder, jobs)
         remote = []
         for host, numbers in spread(len(jobs), hosts).items():
             sockets = {number: clients.socket_of(number) for number in numbers}

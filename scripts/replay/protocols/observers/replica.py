@@ -21,7 +21,7 @@ from replay.measure.bench import await_done
 from replay.measure.protocol import Observer, Protocol, WhileRunning
 from replay.ownership.images import BlockImage
 from replay.ownership.open_site import OpenSite
-from replay.protocols.drivers.fio_run import ENTITY
+from replay.protocols.drivers.fio import ENTITY
 from replay.protocols.drivers.tool import StepLog
 from replay.protocols.observers import replica_probe
 from replay.protocols.observers.catch_up import REPLAYING, MirrorSampler, catch_up, journal_level

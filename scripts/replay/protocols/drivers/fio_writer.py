@@ -1,22 +1,110 @@
-"""One fio process that writes to one image: one write at a time, or at a rate that all mirroring can keep up with.
+"""fio as one client that writes to one image while samplers run: with its latency log, and a log of steps.
 
-The rate is found in the same block for each write size. It is a share of the journaled image's peak in a closed loop,
-or of the rate at which the mirrored image's copy catches up, whichever is lower, and is the same for all variants.
-Writes then arrive as a Poisson process, however slow the answers are.
+`PacedWriter` writes one block at a time, or at a rate that all mirroring can keep up with. That rate is found in the
+same block for each write size. It is a share of the journaled image's peak in a closed loop, or of the rate at which
+the mirrored image's copy catches up, whichever is lower, and is the same for all variants. Writes then arrive as a
+Poisson process, however slow the answers are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
 from replay.design.sizing import seconds_of
 from replay.evidence.evidence import BlockWriter
-from replay.protocols.drivers.logged_writer import LoggedWriter
+from replay.evidence.record import Measured, SampleTable
+from replay.measure.protocol import Driver, WhileRunning
+from replay.protocols.drivers.fio import ENTITY, bytes_by_job, jobs_text, ramp_of, run_fio, timeout_of
 from replay.protocols.drivers.sized_tool import run_for_peak
+from replay.protocols.drivers.tool import StepLog, client_values, rbd_template
+
+
+def lacking_flat_pool(site: Site) -> dict[str, str]:
+    """Return why fio cannot write to mirrored images on a site; empty if it can."""
+    if site.pools.data.namespace:
+        return {"second_site": "fio's rbd engine, which writes here, does not support RADOS namespaces"}
+    return {}
+
+
+class LoggedWriter(Driver):
+    """Runs one fio per cell on its image. `log` and `table` are further evidence; times count from `log.origin`."""
+
+    def lacking(self, site: Site) -> dict[str, str]:
+        """Return what is missing if fio cannot write to the images."""
+        return lacking_flat_pool(site)
+
+    def start(self, cell: Cell) -> None:
+        """Begin the log of steps and the table of samples."""
+        [self.made] = self.protocol.target.of(cell)
+        values = {**client_values(self.bench), "image": self.made.spec, "image_name": self.made.name}
+        self.log = StepLog(values, self.bench.slot, programs=self.bench.programs)
+        self.table = SampleTable()
+        self.rbd, self.written = rbd_template(self.bench.primary_cluster), 0
+
+    def runtime_of(self, cell: Cell) -> float:
+        """Return for how many seconds fio writes after its ramp."""
+        return self.design.sizing.target_seconds
+
+    def run(
+        self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None, component: str = "tool"
+    ) -> Measured:
+        """Write for `runtime_of(cell)`, and log the step `write` with the origin of fio's times."""
+        options: Mapping[str, Any] = self.protocol.job_options(cell)
+        runtime, ramp = self.runtime_of(cell), ramp_of(options)
+        of_fio = {**log_options(options.get("log_every_seconds")), **options.get("fio_options", {})}
+        text = jobs_text(cell.levels, {**options, "fio_options": of_fio}, 1)
+        started = self.log.now()
+        measured = run_fio(
+            self.bench,
+            text,
+            [self.made],
+            cell.variant.client_options,
+            seed=seed,
+            runtime_seconds=runtime,
+            timeout_seconds=timeout_of(ramp, runtime),
+            component=component,
+            while_running=while_running,
+        )
+        _, latencies = measured.results.get("latency", ("", b""))
+        self.log.add(
+            "write",
+            started,
+            self.log.now() - started,
+            argv=measured.argv,
+            exit_status=measured.exit_status,
+            unix_seconds_at_origin=round(time.time() - self.log.now(), 6),
+            log_lines=latencies.count(b"\n"),
+        )
+        self.written = bytes_by_job(measured).get(ENTITY.format(1), 0)
+        self.bench.account(self.protocol.target.write_of(cell, self.written * (1 + ramp / runtime)))
+        return measured
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Add the steps and the samples to the cell's results, now that both are complete."""
+        keep_log(measured, self.log, self.table)
+
+
+def log_options(every_seconds: float | None = None) -> dict[str, Any]:
+    """Return fio's options for a log of completion latencies with times of the wall clock.
+
+    The log has a line for each operation, or one with the mean for each window of `every_seconds`.
+    """
+    options: dict[str, Any] = {"write_lat_log": "{logs}", "per_job_logs": 0, "log_unix_epoch": 1}
+    return options | ({} if every_seconds is None else {"log_avg_msec": round(1000 * every_seconds)})
+
+
+def keep_log(measured: Measured, log: StepLog, table: SampleTable) -> None:
+    """Write the last line of a cell's log, and add the log and the samples to the cell's results."""
+    log.add("end", log.now(), 0.0, steps=len(log.lines))
+    measured.results["steps"] = ("steps.jsonl", log.content())
+    measured.results["counters"] = ("counters.csv", table.content())
+
 
 ONE_WRITER, OFFERED = "one-writer", "offered"
 #: fio's random distances need a whole number of operations a second. At a lower rate than this, rounding would be
