@@ -36,8 +36,9 @@ from replay.design.experiments import load_experiment
 from replay.design.media import Write
 from replay.evidence.record import Measured
 from replay.evidence.seal import recover
-from replay.measure import runner
+from replay.measure import sets
 from replay.measure.bench import Bench, spending_of
+from replay.measure.block import BlockRunner
 from replay.measure.guard import Guard
 from replay.measure.protocol import Driver, Protocol
 from replay.ownership.ledger import Ledger
@@ -132,13 +133,13 @@ def main(folder: Path, block: int, ceiling: float, kill_after: int | None) -> in
         daemons_are_here=False,
         allowed=frozenset(),
     )
-    runner.versions = lambda *_: {}
+    sets.versions = lambda *_: {}
     raw = folder / "raw"
     recover(raw)
     Scripted.media = Media(folder / "media", kill_after)
     Scripted.void = set((folder / "void").read_text().split()) if (folder / "void").exists() else set()
     try:
-        runner.BlockRunner(bench, design(), block, raw, Progress(), guard=Guard(bench), protocol_of=Scripted).run()
+        BlockRunner(bench, design(), block, raw, Progress(), guard=Guard(bench), protocol_of=Scripted).run()
     except ReplayError as error:
         print(error)
         return error.exit_status

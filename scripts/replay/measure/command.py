@@ -30,8 +30,8 @@ from replay.evidence.history import History
 from replay.evidence.layout import sealed_block
 from replay.measure.arguments import COMMAND
 from replay.measure.campaign import INTO_SHIPPED, require_consent
+from replay.measure.job import take_mark
 from replay.measure.run import chosen, write_plan
-from replay.measure.stop_mark import take_mark
 from replay.preflight.plan import estimate, raw_directory, refuse_copies, terms_of
 from replay.preflight.pool_copies import copies_on
 from replay.preflight.releases import check_releases
@@ -246,7 +246,7 @@ def _say_invalid(data_set: str, names: list[str]) -> None:
                 reasons[problem["reason"]] = reasons.get(problem["reason"], 0) + 1
         if reasons:
             listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-            print(f"{name}: void cells, kept but not drawn: {listed}")
+            print(f"{name}: invalid cells, kept but not drawn: {listed}")
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ class MirrorLag(Protocol):
         return None
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Void a cell during which no mirror snapshot was taken, although some were due."""
+        """Mark a cell as invalid if no mirror snapshot was taken during it, although some were due."""
         if measured.invalid is None and measured.facts.get("snapshots_taken") == 0:
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the writer wrote")
 

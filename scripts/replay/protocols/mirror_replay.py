@@ -75,7 +75,7 @@ class CatchUp(Driver):
         return [self._once(cell)]
 
     def rest(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Start replay that a void cell left stopped, and wait until the daemon is at rest."""
+        """Start replay that an invalid cell left stopped, and wait until the daemon is at rest."""
         waited = self._start_stopped()
         if measured.invalid is None and not waited:
             return []

@@ -243,7 +243,7 @@ class Placement(Protocol):
     block_seconds = 9.0
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Void a cell whose placement groups do not report every object."""
+        """Mark a cell as invalid if its placement groups do not report every object."""
         if measured.invalid is None:
             known = sum(
                 value for kind, _, name, value in result.entities if (kind, name) == ("placement_group", "objects")

@@ -22,7 +22,7 @@ from replay.design.needs import NUMBER, Factor, Needs, Option
 from replay.evidence.evidence import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Protocol, is_journaled
-from replay.protocols.drivers.trial import TrialDriver, TrialPlan, void_without_snapshot
+from replay.protocols.drivers.trial import TrialDriver, TrialPlan, invalid_without_snapshot
 from replay.protocols.drivers.trial_client import BLOCK_BYTES
 from replay.protocols.observers.mirror import Copies
 from replay.protocols.observers.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon
@@ -181,8 +181,8 @@ class LossOfSite(Protocol):
         return [Write(cell.variant.image.size_bytes, adds=True), Write(written, journaled=is_journaled(cell))]
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Void a trial of a snapshot-mirrored image in which no snapshot was taken."""
-        void_without_snapshot(cell, measured, result)
+        """Mark a trial of a snapshot-mirrored image as invalid if no snapshot was taken in it."""
+        invalid_without_snapshot(cell, measured, result)
 
     def headline(self, metrics: Mapping[str, float]) -> str:
         """Return the seconds of writes that were lost, and the seconds until the first write on the other side."""

@@ -166,7 +166,7 @@ class Rounds:
         }
 
     def failure(self) -> tuple[str, str] | None:
-        """Return why the cell is void, as (reason, detail); None if all runs succeeded."""
+        """Return why the cell is invalid, as (reason, detail); None if all runs succeeded."""
         for number, runs in enumerate(self.runs, start=1):
             for instance, run in enumerate(runs, start=1):
                 which = f"instance {instance}, pass {number}"

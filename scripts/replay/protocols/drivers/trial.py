@@ -311,8 +311,8 @@ class TrialDriver(Driver):
         )
 
 
-def void_without_snapshot(cell: Cell, measured: Measured, result: Result) -> None:
-    """Void a trial of a snapshot-mirrored image in which no snapshot was taken."""
+def invalid_without_snapshot(cell: Cell, measured: Measured, result: Result) -> None:
+    """Mark a trial of a snapshot-mirrored image as invalid if no snapshot was taken in it."""
     # A snapshot that the loss cut off may have been taken after all. Then the second cluster holds some of the writes.
     without = not measured.facts.get("snapshots_taken") and not result.metrics["writes_present"]
     if cell.variant.image.mirroring == "snapshot" and without:

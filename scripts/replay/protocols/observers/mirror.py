@@ -249,7 +249,7 @@ class Mirror(Level):
             self.snapshots.close()
 
     def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
-        """Void a writing cell during which no snapshot was taken, although some were due."""
+        """Mark a writing cell as invalid if no snapshot was taken during it, although some were due."""
         super().verify(cell, measured, result)
         if writes(cell) and measured.invalid is None and measured.facts.get("snapshots_taken") == 0:
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the cell ran")

@@ -141,7 +141,7 @@ class Replica(Observer):
         return lambda elapsed_seconds: self.sampler.read_when_due(READ_EVERY_SECONDS)
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Keep reading until the replica has caught up. The cell is void if it does not."""
+        """Keep reading until the replica has caught up. The cell is invalid if it does not."""
         with self.bench.costs.measure("wait"):
             wait = self._await_journal() if cell.levels["mode"] == "journal" else self._await_copy()
         self.replica.finish(self.protocol.driver.table)

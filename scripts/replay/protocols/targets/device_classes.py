@@ -139,7 +139,7 @@ class DeviceClasses:
         return CappedReading(time.monotonic(), tuple(cap.counts() for cap in self.caps.values()))
 
     def observe(self, measured: Measured, before: CappedReading) -> None:
-        """Add what the capped OSDs' disks did to a cell's facts; void the cell if the cap did not hold."""
+        """Add what the capped OSDs' disks did to a cell's facts; mark the cell as invalid if the cap did not hold."""
         after = self.read()
         seconds = after.at - before.at
         done = [
@@ -263,7 +263,7 @@ class CappedDisks(Observer):
         self.before = self.classes.read()
 
     def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
-        """Record what the capped disks did meanwhile. The cell is void if they exceeded the cap."""
+        """Record what the capped disks did meanwhile. The cell is invalid if they exceeded the cap."""
         self.classes.observe(measured, self.before)
 
     def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
