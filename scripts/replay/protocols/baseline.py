@@ -1,4 +1,9 @@
-"""A network test: a server that serves one client and exits, and that client. SSH starts either on another host."""
+"""What the disk under the OSDs and the network can do without Ceph: the upper bounds of other experiments.
+
+The disk is measured through a file of Replay's own on the file system that holds a sandbox's OSDs. The network is
+measured on loopback, or between a site's client hosts: by a server that serves one client and exits, and that client.
+SSH starts either on another host.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +28,9 @@ from replay.evidence.record import Measured
 from replay.measure.bench import Bench
 from replay.measure.protocol import Driver, Protocol, WhileRunning, throughput
 from replay.protocols.drivers.fio import FioProcess
-from replay.protocols.drivers.tool import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE, hidden, run_observed
+from replay.protocols.drivers.tool import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE, ByLevel, hidden, run_observed
 from replay.protocols.targets.images import OsdFile
-from replay.tools import Result, iperf3
+from replay.tools import iperf3
 from replay.tools.base import NetworkTool, render
 from replay.tools.baseline import MEDIA, NETWORK
 
@@ -160,14 +165,8 @@ def _words_of_ssh(host: str) -> Mapping[str, str]:
     return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
 
 
-class ByResource(Driver):
+class ByResource(ByLevel):
     """One driver for each resource."""
-
-    drivers: Mapping[str, Driver] = {MEDIA: FioProcess(), NETWORK: TwoEnds(iperf3.TOOL)}
-
-    def begin(self) -> None:
-        """Bind the drivers to the block."""
-        self.drivers = {resource: driver.bound_to(self.protocol) for resource, driver in self.drivers.items()}
 
     def lacking(self, site: Site) -> dict[str, str]:
         """Return what the network lacks; the target reports what the disk lacks."""
@@ -175,18 +174,10 @@ class ByResource(Driver):
 
     def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Run the tool of the cell's resource."""
-        measured = self.drivers[cell.levels["resource"]].run(cell, seed, while_running=while_running)
+        measured = super().run(cell, seed, while_running=while_running)
         if cell.levels["resource"] == MEDIA:
             measured.facts["file_size_bytes"] = self.protocol.option("file_size_bytes")
         return measured
-
-    def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return what the tool may write."""
-        return self.drivers[cell.levels["resource"]].expected_writes(cell)
-
-    def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return how many bytes the tool wrote."""
-        return self.drivers[cell.levels["resource"]].written_bytes(cell, result)
 
 
 class Baseline(Protocol):
@@ -209,7 +200,7 @@ class Baseline(Protocol):
         programs_elsewhere=("ssh",),
     )
     target = OsdFile()
-    driver = ByResource()
+    driver = ByResource("resource", {MEDIA: FioProcess(), NETWORK: TwoEnds(iperf3.TOOL)})
     #: iperf3 says why it failed on stdout only.
     read_after = ("failed",)
 

@@ -21,7 +21,7 @@ from replay.protocols.observers.daemons import CellCountersAboveIdle, without_co
 from replay.protocols.observers.mirror import Level, MirrorPosition
 from replay.protocols.observers.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
 from replay.protocols.observers.trims import TrimmedAfterwards
-from replay.protocols.targets.images import Images
+from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledImages
 
 
 class WriteLatency(SnapshotsAfterRamp, Protocol):
@@ -37,6 +37,7 @@ class WriteLatency(SnapshotsAfterRamp, Protocol):
                 required=True,
             ),
             INTERVAL,
+            POLL_AGE_FACTOR,
             Factor("cell_seconds", "how long a variant's cells last, where the scale's target is too short for them"),
             *FIO_FACTORS,
         ),
@@ -57,7 +58,7 @@ class WriteLatency(SnapshotsAfterRamp, Protocol):
         mirroring="may be",
         osd_counters="may",
     )
-    target = Images()
+    target = PolledImages()
     driver = PacedWriter()
     observers = (MirrorPosition(), SnapshotsTaken(), Level(has_ramp=True), TrimmedAfterwards(), CellCountersAboveIdle())
     overhead_seconds = 12.0

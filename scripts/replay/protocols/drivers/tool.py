@@ -14,11 +14,14 @@ from replay.base.clock import utc_text
 from replay.base.programs import Programs
 from replay.cluster.cluster import Cluster
 from replay.cluster.running.process import ToolRun, run_tool
+from replay.design.design import Cell
+from replay.design.media import Write
 from replay.design.needs import FLAG, NUMBER, TEXT, WHOLE, Factor, Option
 from replay.evidence.record import Measured
 from replay.measure.bench import Bench
+from replay.measure.protocol import Driver, WhileRunning
 from replay.ownership.slot import SlotLock
-from replay.tools import render
+from replay.tools import Result, render
 
 IO_SIZE = Factor("io_size_bytes", "bytes of each operation", required=True)
 IO_PATTERN = Factor("io_pattern", "where operations go: rand, seq", words=("rand", "seq", "full-seq"))
@@ -72,6 +75,38 @@ FIO_FILE_OPTION = Option(
     "file_size_bytes", WHOLE, "bytes", "the size of the file, or of the part of an image, that is used"
 )
 ENGINE = Option("engine", TEXT, "", "fio's engine for files, such as libaio or psync")
+
+
+class ByLevel(Driver):
+    """One driver for each value of a level. Each is asked only about its own cells."""
+
+    def __init__(self, level: str, drivers: Mapping[str, Driver]) -> None:
+        self.level, self.drivers = level, drivers
+
+    def begin(self) -> None:
+        """Bind the drivers to the block."""
+        self.drivers = {value: driver.bound_to(self.protocol) for value, driver in self.drivers.items()}
+
+    def check(self) -> None:
+        """Refuse what a driver that has cells refuses."""
+        for value in {str(cell.levels[self.level]) for one in self.design.sets for cell in one.cells}:
+            self.drivers[value].check()
+
+    def driver_of(self, cell: Cell) -> Driver:
+        """Return the driver of a cell."""
+        return self.drivers[str(cell.levels[self.level])]
+
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
+        """Let the cell's driver do its I/O."""
+        return self.driver_of(cell).run(cell, seed, while_running=while_running)
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what the cell's driver may write."""
+        return self.driver_of(cell).expected_writes(cell)
+
+    def written_bytes(self, cell: Cell, result: Result) -> float:
+        """Return how many bytes the cell's driver wrote."""
+        return self.driver_of(cell).written_bytes(cell, result)
 
 
 def client_values(bench: Bench) -> dict[str, str | None]:

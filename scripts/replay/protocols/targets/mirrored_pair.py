@@ -21,8 +21,9 @@ from replay.ownership.images import BlockImage, create_image, remove_images
 from replay.ownership.open_site import OpenSite
 from replay.ownership.poll_age import PollAge
 from replay.protocols.drivers import trial_client
+from replay.protocols.observers.catch_up import REPLAYING, STOPPED
 from replay.protocols.observers.mirror import Copies
-from replay.protocols.targets.images import FreshImage
+from replay.protocols.targets.images import FreshImage, Images
 
 FILL_SECONDS_AT_MOST = 300.0
 #: The level of the poll age.
@@ -180,3 +181,20 @@ class PolledPair(Polled, FreshPair):
 
 class PolledImage(Polled, FreshImage):
     """A fresh image for each cell."""
+
+
+class PolledImages(Polled, Images):
+    """A block's images. For a cell with a poll age, its image's replay begins anew, because only then it takes the age."""
+
+    def prepare(self, cell: Cell) -> list[Wait]:
+        """Set the poll age of a cell that has one, and start the replay of its image again."""
+        waits = super().prepare(cell)
+        if LEVEL in cell.levels:
+            copies, [made] = Copies(self.bench), self.of(cell)
+            daemon = copies.require_daemon()
+            with self.bench.costs.measure("prepare"):
+                daemon.stop(made.name)
+                copies.await_state([made.name], STOPPED)
+                daemon.start(made.name)
+                copies.await_state([made.name], REPLAYING)
+        return waits
