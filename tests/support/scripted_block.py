@@ -47,6 +47,7 @@ FSID = "11111111-2222-3333-4444-555555555555"
 COPIES = 3
 FILL_BYTES, PILOT_BYTES, CELL_BYTES, PIECES = 400, 100, 200, 4
 ANSWERS: dict[str, Any] = {
+    "osd perf": {"osd_perf_infos": []},
     "osd df": {"nodes": [{"id": 0, "name": "osd.0", "kb": 100, "kb_used": 10}]},
     "osd pool get": {"size": COPIES},
 }

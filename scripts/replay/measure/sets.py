@@ -10,6 +10,7 @@ from typing import Any
 from replay.base.clock import seconds_of, utc_now
 from replay.base.errors import ReplayError, during
 from replay.base.progress import Progress
+from replay.cluster.cluster import CephCommandError
 from replay.cluster.versions import versions
 from replay.design.design import Cell, CellSet, Design, block_seed, digest_of, order_of_cells, order_of_sets
 from replay.design.registration import claims_to_register, registered_throughout
@@ -19,6 +20,7 @@ from replay.evidence.record import Measured
 from replay.measure.bench import Bench, Caches
 from replay.measure.guard import Guard
 from replay.measure.protocol import Protocol
+from replay.measure.samplers.daemons import commit_latencies
 from replay.measure.sentry import Halted, without_interruption
 from replay.measure.sidecar import sidecar_of
 from replay.ownership.images import remove_owned_leftovers
@@ -205,6 +207,7 @@ class SetRunner:
         measured = self.protocol.run(cell, seed)
         with self.bench.costs.measure("health"):
             health_after = self.guard.after_cell(measured)
+            measured.samples |= self._osd_latencies()
         if self.bench.hosts is not None:
             measured.samples["prometheus"] = self.bench.hosts.between(
                 seconds_of(measured.started_at), seconds_of(measured.ended_at)
@@ -234,6 +237,14 @@ class SetRunner:
             run.attempt.write_cell(cell.variant.name, measured.results, sidecar)
         self.progress.end(measured.headline if not measured.invalid else measured.invalid[0])
         return measured
+
+    def _osd_latencies(self) -> dict[str, dict[str, float]]:
+        """Return how fast each OSD committed when the cell ended, if this user may ask for it."""
+        try:
+            latencies = commit_latencies(self.bench.session.command({"prefix": "osd perf"}))
+        except CephCommandError:
+            return {}
+        return {"osd_commit_latency_seconds": latencies} if latencies else {}
 
     def _versions(self) -> dict[str, Any]:
         """Return the versions that are running now: daemons may be upgraded while a block is measured."""

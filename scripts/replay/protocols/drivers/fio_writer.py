@@ -22,7 +22,7 @@ from replay.evidence.record import Measured, SampleTable
 from replay.measure.protocol import Driver, WhileRunning
 from replay.protocols.drivers.fio import ENTITY, bytes_by_job, jobs_text, ramp_of, run_fio, timeout_of
 from replay.protocols.drivers.sized_tool import run_for_peak
-from replay.protocols.drivers.tool import StepLog, client_values, rbd_template
+from replay.protocols.drivers.tool import StepLog, client_values, longest_gap, rbd_template
 
 
 def lacking_flat_pool(site: Site) -> dict[str, str]:
@@ -81,6 +81,9 @@ class LoggedWriter(Driver):
             unix_seconds_at_origin=round(time.time() - self.log.now(), 6),
             log_lines=latencies.count(b"\n"),
         )
+        alone = int(cell.levels.get("io_depth", options.get("io_depth", 16))) == 1 and "log_max_value" in of_fio
+        if (gap := gap_in(latencies, options.get("log_every_seconds"), one_at_a_time=alone)) is not None:
+            measured.facts["longest_gap_seconds"] = gap
         self.written = bytes_by_job(measured).get(ENTITY.format(1), 0)
         self.bench.account(self.protocol.target.write_of(cell, self.written * (1 + ramp / runtime)))
         return measured
@@ -88,6 +91,20 @@ class LoggedWriter(Driver):
     def ended(self, cell: Cell, measured: Measured) -> None:
         """Add the steps and the samples to the cell's results, now that both are complete."""
         keep_log(measured, self.log, self.table)
+
+
+def gap_in(log: bytes, window_seconds: float | None, *, one_at_a_time: bool) -> float | None:
+    """Return the longest time between two acknowledged writes, in seconds; None if fio's log does not show it.
+
+    A log of windows shows it as a time without a window, to the length of a window. Where each write waits for the one
+    before, the slowest is the longest gap; the log then has the slowest write of each window.
+    """
+    lines = [line.split(b", ", 2) for line in log.splitlines()]
+    if one_at_a_time:
+        return max((int(line[1]) / 1e9 for line in lines), default=None)
+    if window_seconds is not None and window_seconds > SHORT_WINDOW_SECONDS:
+        return None
+    return longest_gap(int(line[0]) / 1e3 for line in lines)
 
 
 def log_options(every_seconds: float | None = None) -> dict[str, Any]:
@@ -106,6 +123,8 @@ def keep_log(measured: Measured, log: StepLog, table: SampleTable) -> None:
     measured.results["counters"] = ("counters.csv", table.content())
 
 
+#: A log of longer windows does not show for how long the client stood still.
+SHORT_WINDOW_SECONDS = 0.05
 ONE_WRITER, OFFERED = "one-writer", "offered"
 #: fio's random distances need a whole number of operations a second. At a lower rate than this, rounding would be
 #: worse than equal distances.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,11 @@ def hidden(measured: Measured, words: Mapping[str, str]) -> Measured:
         for role, (name, content) in measured.results.items():
             measured.results[role] = (name, content.replace(word.encode(), placeholder.encode()))
     return measured
+
+
+def longest_gap(seconds: Iterable[float]) -> float | None:
+    """Return for how long a client stood still: the longest time between two of these moments; None without any."""
+    return max((round(later - earlier, 6) for earlier, later in pairwise(sorted(seconds))), default=None)
 
 
 def runtime_of(seconds: float) -> str:

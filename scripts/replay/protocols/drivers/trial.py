@@ -21,7 +21,7 @@ from replay.design.media import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.protocol import Driver, WhileRunning
-from replay.protocols.drivers.tool import StepLog, client_values, rbd_template
+from replay.protocols.drivers.tool import StepLog, client_values, longest_gap, rbd_template
 from replay.protocols.drivers.trial_client import BLOCK_BYTES, inspect
 from replay.protocols.observers.snapshots import Snapshots
 from replay.protocols.targets.mirrored_pair import MirroredPair, client_argv, client_spec
@@ -71,7 +71,7 @@ class Trial:
         self.second: Cluster = bench.site.secondary
         self.pair = pair
         self.acknowledgements = b""
-        self.snapshots_taken = 0
+        self.snapshot_facts: dict[str, Any] = {}
         values = client_values(bench) | {
             "image": pair.made.spec,
             "image_name": pair.made.name,
@@ -135,7 +135,7 @@ class Trial:
                 raise ReplayError(f"the writer failed: {writer.complaint()}")
             demote = [*connection, "mirror", "image", "demote", "{image}"]
             self._must("demote", demote)
-        self.snapshots_taken = snapshots.taken
+        self.snapshot_facts = snapshots.facts()
 
     def _written(self, started: float, writer: Background, *, exit_status: int | None, said: str) -> None:
         acknowledged = self._acknowledged()
@@ -325,12 +325,12 @@ def _facts(plan: TrialPlan, trial: Trial) -> dict[str, Any]:
         "write_seconds": round(plan.write_seconds, 3),
         "writes_per_second": plan.writes_per_second,
     }
-    if plan.snapshot_interval_seconds is not None:
-        facts["snapshots_taken"] = trial.snapshots_taken
-        facts["snapshot_interval_seconds"] = plan.snapshot_interval_seconds
     if trial.daemons_stopped:
         facts["daemons_stopped"] = trial.daemons_stopped
-    return facts
+    times = [float(line.partition(b",")[2]) for line in trial.acknowledgements.splitlines()[1:] if b"," in line]
+    if (gap := longest_gap(times)) is not None:
+        facts["longest_gap_seconds"] = gap
+    return facts | trial.snapshot_facts
 
 
 def _argv(plan: TrialPlan) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
 from replay.cluster.running.background import Background
@@ -33,11 +35,17 @@ class Snapshots:
     ) -> None:
         self.log = log
         self.interval_seconds = interval_seconds
-        self.taken = 0
+        #: When each snapshot that was taken had been ordered, in seconds of the log.
+        self._ordered: list[float] = []
         self._template = [*connection, "mirror", "image", "snapshot", "{image}"]
         self._due = (interval_seconds or 0.0) if first_seconds is None else first_seconds
         self._running: Background | None = None
         self._started = 0.0
+
+    @property
+    def taken(self) -> int:
+        """The number of snapshots that were taken."""
+        return len(self._ordered)
 
     @property
     def is_under_way(self) -> bool:
@@ -45,9 +53,17 @@ class Snapshots:
         return self._running is not None
 
     def facts(self) -> dict[str, Any]:
-        """Return what a cell's record says about its snapshots; empty if it takes none."""
-        interval = self.interval_seconds
-        return {} if interval is None else {"snapshots_taken": self.taken, "snapshot_interval_seconds": interval}
+        """Return what a cell's record says about its snapshots: what was asked, and what happened. Empty without any.
+
+        A snapshot takes its time, so short intervals are not kept.
+        """
+        if self.interval_seconds is None:
+            return {}
+        asked = {"snapshots_taken": self.taken, "snapshot_interval_seconds": self.interval_seconds}
+        if distances := [later - earlier for earlier, later in pairwise(self._ordered)]:
+            asked["snapshot_distance_median_seconds"] = round(median(distances), 3)
+            asked["snapshot_distance_longest_seconds"] = round(max(distances), 3)
+        return asked
 
     def poll(self, elapsed_seconds: float) -> None:
         """Log a finished snapshot, and start the next one when it is due. A late snapshot is not made up for."""
@@ -67,7 +83,8 @@ class Snapshots:
             status = self._running.end(60.0)
             said = (self._running.stdout() + self._running.stderr()).decode(errors="replace")
             self._write_down(status, said)
-            self.taken += status == 0
+            if status == 0:
+                self._ordered.append(self._started)
             self._running.kill()
             self._running = None
 

@@ -184,7 +184,7 @@ class PolledImage(Polled, FreshImage):
 
 
 class PolledImages(Polled, Images):
-    """A block's images. For a cell with a poll age, its image's replay begins anew, because only then it takes the age."""
+    """A block's images. The replay of an image takes the cell's poll age when it begins, so it begins anew."""
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Set the poll age of a cell that has one, and start the replay of its image again."""
