@@ -8,9 +8,55 @@ import pytest
 
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirror_health import judge
-from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, counters_of
+from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, counters_of, wait_until_copied, wait_until_replayed
 from replay.preflight import mirroring
 from replay.preflight.findings import Findings
+from support.bench import Clock
+
+MEBIBYTE = 2**20
+
+
+def replaying(clock, per_second, total):
+    """A daemon that replays `per_second` bytes a second up to a total."""
+
+    def read():
+        done = min(total, int(clock.now * per_second))
+        return ReplayCounters(entries=done // 4096, entry_bytes=done)
+
+    return read
+
+
+def test_the_wait_lasts_until_all_bytes_are_replayed_and_the_daemon_rests():
+    clock = Clock()
+    read = replaying(clock, MEBIBYTE, 10 * MEBIBYTE)
+    wait = wait_until_replayed(read, ReplayCounters(), 10 * MEBIBYTE, clock=clock, sleep=clock.sleep)
+    assert wait.outcome == "replayed"
+    assert wait.details["replayed_bytes"] == 10 * MEBIBYTE
+    assert 10 <= wait.details["expected_after_seconds"] < 10.5 < wait.seconds
+
+
+def test_a_stale_status_does_not_end_a_wait():
+    """The daemon's own status says idle and nothing behind from the start; only its counters tell the truth."""
+    clock = Clock()
+    asked = []
+
+    def ask(_socket, command, timeout_seconds):
+        asked.append(command)
+        if command == "help":
+            return {"perf dump": "", "rbd mirror status": ""}
+        if command == "perf dump":
+            done = min(5 * MEBIBYTE, int(clock.now * MEBIBYTE))
+            return {"rbd_mirror_image_replay/image": {"replay": done // 4096, "replay_bytes": done}}
+        return {"image_replayers": [{"name": "replay/image", "state": "Replaying", "entries_behind_primary": 0}]}
+
+    daemon = MirrorDaemon("/nowhere.asok", "replay", ask=ask)
+    assert daemon.state("image") == "Replaying"
+    wait = wait_until_replayed(
+        lambda: daemon.counters("image"), ReplayCounters(), 5 * MEBIBYTE, clock=clock, sleep=clock.sleep
+    )
+    assert wait.outcome == "replayed"
+    assert wait.seconds >= 5, "status said 0 behind at once; the counters needed five seconds"
+    assert set(asked) == {"rbd mirror status", "help", "perf dump"}
 
 
 def test_an_option_of_a_daemon_is_a_number():
@@ -22,6 +68,26 @@ def test_an_option_of_a_daemon_is_a_number():
 
     assert MirrorDaemon("/nowhere.asok", "replay", ask=ask).option("rbd_mirror_journal_poll_age") == 5.0
     assert asked == [{"prefix": "config get", "var": "rbd_mirror_journal_poll_age"}]
+
+
+def test_a_daemon_that_makes_no_progress_is_reported_as_stalled():
+    clock = Clock()
+    read = replaying(clock, MEBIBYTE, 3 * MEBIBYTE)
+    wait = wait_until_replayed(read, ReplayCounters(), 10 * MEBIBYTE, stall_seconds=20, clock=clock, sleep=clock.sleep)
+    assert wait.outcome == "stalled"
+    assert wait.details["replayed_bytes"] == 3 * MEBIBYTE
+    assert wait.details["expected_bytes"] == 10 * MEBIBYTE
+    assert wait.details["expected_after_seconds"] is None
+
+
+def test_a_snapshot_counts_when_it_is_complete_on_the_other_side():
+    clock = Clock()
+    wait = wait_until_copied(
+        lambda: {4} if clock.now < 3 else {4, 5}, 5, clock=clock, sleep=clock.sleep, timeout_seconds=10
+    )
+    assert (wait.outcome, wait.seconds >= 3) == ("copied", True)
+    never = wait_until_copied(set, 5, clock=clock, sleep=clock.sleep, timeout_seconds=10)
+    assert never.outcome == "stalled"
 
 
 def test_counters_of_another_image_do_not_count():

@@ -6,10 +6,12 @@ late at most (`rbd_mirror_journal_commit_age`), so it is level when its position
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from replay.cluster.cluster import CephCommandError, Cluster
+from replay.evidence.record import Wait
 
 #: The newest entry that a client of the journal is done with: the tag, which changes with the writer, and its number.
 Position = tuple[int, int]
@@ -39,3 +41,34 @@ def is_replaying(second: Cluster, spec: str) -> bool:
         if error.exit_status_of_tool is None:
             raise
         return False
+
+
+def wait_until_level(
+    read: Callable[[], tuple[Position, list[Position]]],
+    before: Position,
+    *,
+    stall_seconds: float = 60.0,
+    poll_seconds: float = 1.0,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Wait:
+    """Wait until every peer has replayed what the journal's own client has written; `before` is where peers were.
+
+    The outcome is `replayed`, or `stalled` if no peer moved for `stall_seconds` before that.
+    """
+    started = moved = clock()
+    last: list[Position] | None = None
+    while True:
+        own, peers = read()
+        now = clock()
+        if peers != last:
+            last, moved = peers, now
+        level = bool(peers) and all(peer == own for peer in peers)
+        if level or now - moved >= stall_seconds:
+            least = min(peers, default=NOT_BEGUN)
+            entries = least[1] - (before[1] if least[0] == before[0] else -1)
+            outcome = "replayed" if level else "stalled"
+            after = round(now - started, 3) if level else None
+            details = {"replayed_entries": entries, "expected_after_seconds": after}
+            return Wait("journal_replayed", now - started, outcome, details)
+        sleep(poll_seconds)

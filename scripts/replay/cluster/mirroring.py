@@ -1,11 +1,12 @@
-"""Reads the mirror daemon's own counters, and which snapshots a copy holds.
+"""Reads the mirror daemon's own counters, and waits until it has caught up.
 
 `rbd mirror image status` lags by up to half a minute and says "0 behind" while entries are still replayed. The daemon's
-admin socket is live, and a snapshot's `complete` flag on the other side is exact.
+admin socket is live, and a snapshot's `complete` flag on the other side is exact: waits use these.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 from replay.base.errors import ReplayError
 from replay.cluster import asok
 from replay.cluster.cluster import CephCommandError, Cluster
+from replay.evidence.record import Wait
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,53 @@ def _image_replayers(status: Any) -> list[dict[str, Any]]:
     return []
 
 
+def wait_until_replayed(
+    read: Callable[[], ReplayCounters],
+    before: ReplayCounters,
+    expected_bytes: int,
+    *,
+    quiet_seconds: float = 1.0,
+    stall_seconds: float = 60.0,
+    poll_seconds: float = 0.1,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Wait:
+    """Wait until the daemon has replayed at least `expected_bytes` of journal since `before`, and then rests.
+
+    Only the daemon's counters matter; no status is queried. The outcome is `replayed`, or `stalled` if they did not
+    change for `stall_seconds` before the expected bytes had been replayed. `expected_after_seconds` says when they had
+    been, None if they never were.
+    """
+    started = moved = clock()
+    last, expected_after = read(), None
+    while True:
+        now = clock()
+        advanced = last.entry_bytes - before.entry_bytes
+        if expected_after is None and advanced >= expected_bytes:
+            expected_after = round(now - started, 3)
+        if advanced >= expected_bytes and now - moved >= quiet_seconds:
+            outcome = "replayed"
+            break
+        if now - moved >= stall_seconds:
+            outcome = "stalled"
+            break
+        sleep(poll_seconds)
+        current = read()
+        if current != last:
+            last, moved = current, clock()
+    return Wait(
+        "journal_replayed",
+        clock() - started,
+        outcome,
+        {
+            "replayed_entries": last.entries - before.entries,
+            "replayed_bytes": last.entry_bytes - before.entry_bytes,
+            "expected_bytes": expected_bytes,
+            "expected_after_seconds": expected_after,
+        },
+    )
+
+
 def take_mirror_snapshot(primary: Cluster, spec: str) -> int:
     """Take a mirror snapshot on the primary and return its id. Raises ReplayError if none was made."""
     done = primary.run("rbd", "mirror", "image", "snapshot", spec, timeout_seconds=60)
@@ -188,3 +237,21 @@ def copied_snapshots(secondary: Cluster, spec: str, *, while_running: Callable[[
         for space in spaces
         if space.get("type") == "mirror" and space.get("complete") and "primary_snap_id" in space
     }
+
+
+def wait_until_copied(
+    copied: Callable[[], set[int]],
+    snapshot_id: int,
+    *,
+    timeout_seconds: float = 300.0,
+    poll_seconds: float = 0.25,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Wait:
+    """Wait until a mirror snapshot is complete on the other side. The outcome is `copied` or `stalled`."""
+    started = clock()
+    while not any(one >= snapshot_id for one in copied()):
+        if clock() - started >= timeout_seconds:
+            return Wait("snapshot_copied", clock() - started, "stalled", {"snapshot_id": snapshot_id})
+        sleep(poll_seconds)
+    return Wait("snapshot_copied", clock() - started, "copied", {"snapshot_id": snapshot_id})
