@@ -10,9 +10,9 @@ import pytest
 from replay.base.releases import older_releases
 from replay.claims.compare import compare
 from replay.claims.compare_output import compared_claims
+from replay.claims.describe.releases import releases_document, write_releases
 from replay.claims.files import judge_data_set
 from replay.claims.load import load_book
-from replay.claims.describe.releases import releases_document, write_releases
 from support.claims import write_tidy
 
 CLAIM = "journal-4k-seq-write"

@@ -8,9 +8,9 @@ import math
 
 import pytest
 
+from replay.base.stats import mean_with_interval, paired_log_ratio
 from replay.claims.answer.model import FIGURES, Mode, Presupposed, Question, Source
 from replay.claims.answer.table import answer_csv, answer_rows, columns
-from replay.base.stats import mean_with_interval, paired_log_ratio
 from replay.claims.predicate import parse_predicate
 from replay.claims.table import Table
 

@@ -8,7 +8,7 @@ import pytest
 
 from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.base.releases import Release
-from replay.cluster import versions as module
+from replay.cluster import session as module
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.health import classify
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters

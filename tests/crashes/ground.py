@@ -21,12 +21,12 @@ from typing import Any
 import yaml
 
 from replay.base.paths import ROOT
+from replay.claims.workflow import command as derive_command
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.measure import bench, block
 from replay.measure import command as measure_command
 from replay.ownership import clean as clean_command
-from replay.preflight import pool_copies, releases
-from replay.claims.workflow import command as derive_command
+from replay.preflight import plan, releases
 
 FSID = "11111111-2222-3333-4444-555555555555"
 COPIES = 3
@@ -208,7 +208,7 @@ def environment(root: Path, project: Path) -> dict[str, str]:
 
 def install() -> None:
     """Let the commands of this process meet the scripted cluster. Deriving is a command of its own here."""
-    for module in (bench, releases, pool_copies, clean_command):
+    for module in (bench, releases, plan, clean_command):
         module.MonitorSession = ScriptedSession  # type: ignore[attr-defined]
     measure_command.run_snakemake = _in_this_process
     measure_command.say_claims = lambda data_set, names, status: status

@@ -13,11 +13,11 @@ from replay.base.errors import EvidenceError
 from replay.base.paths import ROOT
 from replay.base.releases import older_releases
 from replay.base.tables import number_text, write_if_changed
-from replay.derive.experiment import derive_experiment
-from replay.cli.derive_command import main
 from replay.claims.workflow.dataset import derive_data_set
 from replay.claims.workflow.notes import ANSWER_NOTE, CLAIMS_NOTE, DESCRIPTION_NOTE
 from replay.claims.workflow.watch import Watcher
+from replay.cli.derive_command import main
+from replay.derive.experiment import derive_experiment
 from support.patience import patient, wait_until
 from support.rawtree import RawTree
 

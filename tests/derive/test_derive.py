@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from replay.base.stats import median, paired_log_ratio
-from replay.derive.experiment import derive_experiment
 from replay.claims.workflow.dataset import derive_data_set
+from replay.derive.experiment import derive_experiment
 from support.rawtree import METRICS, VARIANTS, RawTree, rbd_bench_output
 
 

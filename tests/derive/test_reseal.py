@@ -10,13 +10,13 @@ import pytest
 
 from replay.base.errors import EvidenceError, ReplayError
 from replay.base.paths import ROOT
+from replay.claims.workflow.dataset import derive_data_set
+from replay.claims.workflow.watch import Watcher
+from replay.cli.derive_command import main
 from replay.derive.reseal import reseal
 from replay.evidence.copies import ALTERED, read_stamp
 from replay.evidence.pack import write_pack
 from replay.evidence.sums import sums_text
-from replay.cli.derive_command import main
-from replay.claims.workflow.dataset import derive_data_set
-from replay.claims.workflow.watch import Watcher
 from support.datasets import (
     POINT,
     STDOUT,

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from replay.base.errors import EvidenceError, ReplayError
-from replay.derive.reseal import reseal
 from replay.claims.workflow.dataset import derive_data_set
+from replay.derive.reseal import reseal
 from support.datasets import alter, content_of, copied, manifest_of, measured
 from support.evidence import evidence_of
 from support.hostile import at_most

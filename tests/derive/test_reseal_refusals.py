@@ -9,14 +9,14 @@ import pytest
 
 from replay.base.errors import ConfigurationError, EvidenceError, ReplayError
 from replay.base.paths import ROOT
+from replay.claims.workflow.dataset import derive_data_set
+from replay.cli.derive_command import main
 from replay.derive.reseal import SHIPPED, reseal
 from replay.design.plan_file import PlanFile
+from replay.evidence.copies import ALTERED, read_stamp
 from replay.measure import block
 from replay.measure import command as measure
 from replay.preflight.plan import plans
-from replay.evidence.copies import ALTERED, read_stamp
-from replay.cli.derive_command import main
-from replay.claims.workflow.dataset import derive_data_set
 from support.datasets import (
     POINT,
     STDOUT,

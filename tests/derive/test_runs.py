@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from replay.base.paths import ROOT
 from replay.base.stats import paired_log_ratio
 from replay.base.tables import csv_text
+from replay.claims.workflow.dataset import derive_data_set
 from replay.derive.experiment import derive_experiment
 from replay.derive.runs import RUNS_FILE, RUNS_HEADER, Run, runs_rows
-from replay.claims.workflow.dataset import derive_data_set
 from support.rawtree import RawTree, rbd_bench_output
 
 REFERENCE = ROOT / "benchmarks" / "pacific"

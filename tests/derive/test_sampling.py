@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from replay.base.stats import modified_z
 from replay.base.tables import csv_text
+from replay.claims.workflow.dataset import derive_data_set
+from replay.cli.derive_command import main
 from replay.derive.outliers import LIMIT, flagged_in, outliers
 from replay.derive.runs import RUNS_FILE, Run, runs_rows
 from replay.derive.sampling import costliest, sampler_seconds, sampler_shares, sampling_entry, sampling_metrics
 from replay.evidence.record import SampleTable
 from replay.tools.logs.samples import read_samples
-from replay.cli.derive_command import main
-from replay.claims.workflow.dataset import derive_data_set
 from support.datasets import manifest_of, measured
 
 SIDECAR = {

@@ -10,11 +10,11 @@ import re
 import pytest
 
 from replay.base.paths import ROOT
-from replay.design.experiments import load_experiment_document
+from replay.cli.derive_command import main as derive
 from replay.design import describe
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment_document
 from replay.design.procedures import check_experiment, needs_of, protocol_names
-from replay.cli.derive_command import main as derive
 from support.scripted_rbd import ScriptedRbd
 
 NAME = "journal-threads"

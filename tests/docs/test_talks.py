@@ -16,11 +16,11 @@ import tarfile
 import pytest
 
 from replay.base.paths import ROOT
-from replay.cli.main import main
-from replay.design.experiments import load_experiment
-from replay.design.expansion import expand
-from replay.design.selection import narrowed
 from replay.cli.derive_command import main as derive
+from replay.cli.main import main
+from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
+from replay.design.selection import narrowed
 from support.patience import patient
 from support.scripted_rbd import ScriptedRbd
 

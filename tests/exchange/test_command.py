@@ -24,6 +24,7 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT, program_file
 from replay.base.stats import Estimate
 from replay.cli.main import main
+from replay.evidence.copies import AlteredFile, Stamp
 from replay.exchange.compare.conditions import Checked, check
 from replay.exchange.compare.figure import ROW, figure, ticks
 from replay.exchange.compare.match import compare_sides
@@ -31,7 +32,6 @@ from replay.exchange.compare.model import HIGHER, LOWER, NONE, PAIRED, SINGLE, U
 from replay.exchange.compare.output import COLUMNS, document, summary_lines
 from replay.exchange.compare.page import ROWS, page
 from replay.exchange.compare.selection import at_levels, paired_up
-from replay.evidence.copies import AlteredFile, Stamp
 from support.compared import METRIC, comparison, experiment, runs, side
 from support.foreign_results import job, report, write
 

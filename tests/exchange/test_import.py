@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from replay.base import stats
+from replay.claims.workflow.dataset import derive_data_set
 from replay.cli.main import main
-from replay.exchange.importing import walk
 from replay.evidence.pack import verified_members
 from replay.evidence.read import list_raw, verify_all
-from replay.claims.workflow.dataset import derive_data_set
+from replay.exchange.importing import walk
 from support.foreign_results import ELBENCHO_HEADER, elbencho_row, job, report, write
 from support.samples import output
 

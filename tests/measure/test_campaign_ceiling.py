@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from replay.ownership.account import Account
+from replay.base.synced_log import SyncedLog
+from replay.ownership.write_budget import WriteBudget
 from support.scripted_block import CELL_BYTES, COPIES, FILL_BYTES, FSID, PIECES, PILOT_BYTES
 
 #: All in one process of the tests: each would start the one of which the blocks are forks.
@@ -36,7 +37,7 @@ class Campaign:
     def __init__(self, blocks: subprocess.Popen[str], folder: Path) -> None:
         self.blocks, self.folder = blocks, folder
         self.ceiling = 0
-        self.account = Account(folder / "state" / "accounts" / f"{FSID}.scripted.campaign.jsonl")
+        self.budget = WriteBudget(SyncedLog(folder / "state" / "accounts" / f"{FSID}.scripted.campaign.jsonl"))
 
     def block(self, number: int, kill_after: int | None = None) -> Done:
         said = self.folder / "said"
@@ -45,7 +46,7 @@ class Campaign:
         self.blocks.stdin.write(json.dumps(asked | {"kill_after": kill_after, "said": str(said)}) + "\n")
         self.blocks.stdin.flush()
         done = Done(int(self.blocks.stdout.readline()), said.read_text())
-        assert self.written() <= self.account.total() <= self.ceiling, done.said
+        assert self.written() <= self.budget.total() <= self.ceiling, done.said
         return done
 
     def written(self) -> int:

@@ -13,7 +13,7 @@ import yaml
 from replay.base.errors import ConfigurationError, RefusedError, cleaning_up, during
 from replay.base.paths import config_directory
 from replay.base.progress import Progress
-from replay.cluster.ceilings import Ceilings
+from replay.cluster.site import Ceilings
 from replay.design.design import plan_digest
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment

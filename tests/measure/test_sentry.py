@@ -13,11 +13,10 @@ import pytest
 
 from replay.base.clock import utc_now
 from replay.base.progress import Progress
-from replay.cluster.ceilings import Ceilings, Stop
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.health import classify
-from replay.cluster.running.process import run_tool
-from replay.cluster.site import Pool, Pools
+from replay.cluster.running import run_tool
+from replay.cluster.site import Ceilings, Pool, Pools, Stop
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured

@@ -15,9 +15,9 @@ from replay.cluster.asok import ask
 from replay.cluster.cluster import Cluster
 from replay.cluster.health import classify
 from replay.cluster.session import MonitorSession
-from replay.ownership.dead_clients import group_of_header
+from replay.ownership.image_removal import Outcome, group_of_header
 from replay.ownership.ledger import Entry, Ledger
-from replay.ownership.removal import Outcome, Remover
+from replay.ownership.removal import Remover
 from replay.sandbox import Sandbox
 from support.administrator import tell
 from support.patience import wait_until

@@ -9,7 +9,7 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.programs import HOST_PROGRAMS
-from replay.cluster.ceilings import Ceilings
+from replay.cluster.site import Ceilings
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.design.procedures import lacking
@@ -114,7 +114,7 @@ def test_a_fill_writes_every_byte_by_direct_io(make):
     path.touch()
     protocol.target.fill(path, 8 << 20)
     assert path.stat().st_blocks * 512 >= path.stat().st_size == 8 << 20
-    assert protocol.bench.spending.total() == 8 << 20
+    assert protocol.bench.budget.total() == 8 << 20
 
 
 @needs("fio")
@@ -131,7 +131,7 @@ def test_a_write_is_charged_to_the_account_and_its_path_is_hidden(make):
     found = protocol.run(cell(protocol, "media-4096-16", "random-write"), 7)
     assert found.invalid is None and found.headline.endswith("MiB/s")
     assert str(protocol.target.path).encode() not in found.results["output"][1]
-    assert protocol.bench.spending.total() > 4096 * 1000
+    assert protocol.bench.budget.total() > 4096 * 1000
     template, values, _ = protocol.asked[0]
     assert "--filename={file}" in template and values["runtime_seconds"] == "2000ms"
 
@@ -141,7 +141,7 @@ def test_a_read_or_the_network_writes_nothing(make):
     protocol.says = [measured(sample(IPERF3)[0].replace('"blksize":\t131072', '"blksize":\t65536'))]
     found = protocol.run(cell(protocol, "network-65536-1", "network"), 7)
     assert (found.invalid, found.facts["network"]) == (None, "loopback")
-    assert protocol.bench.spending.total() == 0
+    assert protocol.bench.budget.total() == 0
 
 
 @pytest.mark.parametrize("status", [0, 1])

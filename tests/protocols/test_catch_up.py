@@ -6,20 +6,15 @@ import pytest
 
 from replay.base.errors import ReplayError
 from replay.cluster.asok import AdminSocketError
-from replay.cluster.journal_position import NOT_BEGUN
-from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
+from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, wait_until_rested
 from replay.evidence.record import SampleTable
 from replay.protocols.observers.catch_up import (
     MirrorSampler,
     await_state,
-    catch_up,
     journal_level,
     numbers_in,
     resume,
     snapshots_level,
-    wait_until_copied,
-    wait_until_level,
-    wait_until_replayed,
 )
 from replay.protocols.observers.trims import TrimSampler, snapshots_to_trim, wait_until_trimmed
 from support.bench import Clock
@@ -105,119 +100,25 @@ def test_the_wait_lasts_until_the_daemon_rests_and_not_only_until_it_is_level():
     def read():
         return bytes_of(one=int(min(clock.now, 12) * MEBIBYTE))
 
-    wait = catch_up(read, journal_level({"one": 10 * MEBIBYTE}), quiet_seconds=1.0, clock=clock, pause=clock.sleep)
+    wait = wait_until_rested(
+        read, journal_level({"one": 10 * MEBIBYTE}), quiet_seconds=1.0, clock=clock, sleep=clock.sleep
+    )
     assert wait.outcome == "replayed"
     assert 13.0 <= wait.seconds < 13.5
 
 
 def test_a_daemon_that_stops_before_it_is_level_has_stalled():
     clock = Clock()
-    wait = catch_up(
+    wait = wait_until_rested(
         lambda: bytes_of(one=int(min(clock.now, 3))),
         journal_level({"one": 10}),
         quiet_seconds=1.0,
         stall_seconds=20.0,
         clock=clock,
-        pause=clock.sleep,
+        sleep=clock.sleep,
     )
     assert wait.outcome == "stalled"
     assert 22.0 <= wait.seconds < 24.0
-
-
-def replaying(clock, per_second, total):
-    """A daemon that replays `per_second` bytes a second up to a total."""
-
-    def read():
-        done = min(total, int(clock.now * per_second))
-        return ReplayCounters(entries=done // 4096, entry_bytes=done)
-
-    return read
-
-
-def test_the_wait_lasts_until_all_bytes_are_replayed_and_the_daemon_rests():
-    clock = Clock()
-    read = replaying(clock, MEBIBYTE, 10 * MEBIBYTE)
-    wait = wait_until_replayed(read, ReplayCounters(), 10 * MEBIBYTE, clock=clock, pause=clock.sleep)
-    assert wait.outcome == "replayed"
-    assert wait.details["replayed_bytes"] == 10 * MEBIBYTE
-    assert 10 <= wait.details["expected_after_seconds"] < 10.5 < wait.seconds
-
-
-def test_a_stale_status_does_not_end_a_wait():
-    """The daemon's own status says idle and nothing behind from the start; only its counters tell the truth."""
-    clock = Clock()
-    asked = []
-
-    def ask(_socket, command, timeout_seconds):
-        asked.append(command)
-        if command == "help":
-            return {"perf dump": "", "rbd mirror status": ""}
-        if command == "perf dump":
-            done = min(5 * MEBIBYTE, int(clock.now * MEBIBYTE))
-            return {"rbd_mirror_image_replay/image": {"replay": done // 4096, "replay_bytes": done}}
-        return {"image_replayers": [{"name": "replay/image", "state": "Replaying", "entries_behind_primary": 0}]}
-
-    daemon = MirrorDaemon("/nowhere.asok", "replay", ask=ask)
-    assert daemon.state("image") == "Replaying"
-    wait = wait_until_replayed(
-        lambda: daemon.counters("image"), ReplayCounters(), 5 * MEBIBYTE, clock=clock, pause=clock.sleep
-    )
-    assert wait.outcome == "replayed"
-    assert wait.seconds >= 5, "status said 0 behind at once; the counters needed five seconds"
-    assert set(asked) == {"rbd mirror status", "help", "perf dump"}
-
-
-def test_a_daemon_that_makes_no_progress_is_reported_as_stalled():
-    clock = Clock()
-    read = replaying(clock, MEBIBYTE, 3 * MEBIBYTE)
-    wait = wait_until_replayed(read, ReplayCounters(), 10 * MEBIBYTE, stall_seconds=20, clock=clock, pause=clock.sleep)
-    assert wait.outcome == "stalled"
-    assert wait.details["replayed_bytes"] == 3 * MEBIBYTE
-    assert wait.details["expected_bytes"] == 10 * MEBIBYTE
-    assert wait.details["expected_after_seconds"] is None
-
-
-def test_a_snapshot_counts_when_it_is_complete_on_the_other_side():
-    clock = Clock()
-    wait = wait_until_copied(
-        lambda: {4} if clock.now < 3 else {4, 5}, 5, clock=clock, pause=clock.sleep, timeout_seconds=10
-    )
-    assert (wait.outcome, wait.seconds >= 3) == ("copied", True)
-    never = wait_until_copied(set, 5, clock=clock, pause=clock.sleep, timeout_seconds=10)
-    assert never.outcome == "stalled"
-
-
-# Where the daemon cannot be asked -------------------------------------------------------------------------------------
-
-
-def waited(readings, before=(1, 3)):
-    readings, clock = list(readings), Clock()
-
-    def read():
-        return readings.pop(0) if len(readings) > 1 else readings[0]
-
-    return wait_until_level(read, before, clock=clock, pause=clock.sleep)
-
-
-def test_the_wait_ends_when_the_peer_is_where_the_writer_is():
-    own = (2, 2561)
-    wait = waited([(own, [NOT_BEGUN]), (own, [(2, 352)]), (own, [(2, 1952)]), (own, [own])])
-    assert (wait.outcome, wait.seconds, wait.reason) == ("replayed", 3, "journal_replayed")
-    assert wait.details["replayed_entries"] == 2562, "of the new tag, from its first entry on"
-    assert wait.details["expected_after_seconds"] == 3
-    assert waited([(own, [own])], before=(2, 61)).details["replayed_entries"] == 2500
-
-
-def test_a_peer_that_does_not_move_for_a_minute_is_stalled_and_one_that_moves_is_not():
-    own = (2, 100)
-    stalled = waited([(own, [(2, 5)])])
-    assert stalled.outcome == "stalled" and stalled.details["expected_after_seconds"] is None
-    slow = [(own, [(2, entry)]) for entry in range(100) for _ in range(50)]
-    assert waited([*slow, (own, [own])]).outcome == "replayed"
-
-
-def test_without_a_peer_nothing_is_level():
-    assert waited([((1, 3), [])]).outcome == "stalled"
 
 
 def test_a_sampler_records_the_daemons_counters_of_its_own_images():

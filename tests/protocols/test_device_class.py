@@ -12,13 +12,13 @@ import pytest
 
 from replay.base.costs import Costs
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import Cluster
+from replay.cluster.site import Ceilings
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured
-from replay.ownership.experiment_pools import ExperimentPool
-from replay.ownership.osd_settings import Osd
+from replay.ownership.daemon_settings import Osd
+from replay.ownership.pools import ExperimentPool
 from replay.protocols.device_class import DeviceClass
 from replay.protocols.device_class_objects import DeviceClassObjects
 from replay.protocols.targets import device_classes

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from replay.base.errors import ConfigurationError
 from replay.base.programs import HOST_PROGRAMS
 from replay.cluster.cluster import Cluster
-from replay.cluster.running.process import ToolRun
+from replay.cluster.running import ToolRun
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.ownership.ledger import Ledger

@@ -13,7 +13,7 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
-from replay.cluster.running.fio_clients import FioServers
+from replay.cluster.fio_clients import FioServers
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.evidence import BlockWriter

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.cluster.ceilings import Ceilings
+from replay.cluster.site import Ceilings
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured

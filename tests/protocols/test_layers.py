@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.cluster.ceilings import Ceilings
+from replay.cluster.site import Ceilings
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured
-from replay.ownership.experiment_pools import ExperimentPool
+from replay.ownership.pools import ExperimentPool
 from replay.protocols import object_bench
 from replay.protocols.drivers.fio import FioProcess
 from replay.protocols.drivers.rados_bench import RadosRounds

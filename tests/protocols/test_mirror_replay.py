@@ -15,7 +15,7 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
 from replay.cluster.mirroring import ReplayCounters
-from replay.cluster.running.process import ToolRun
+from replay.cluster.running import ToolRun
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured
@@ -228,9 +228,7 @@ def test_replay_is_stopped_for_the_writes_and_started_for_the_measurement(replay
     assert [wait.outcome for wait in measured.waits] == ["copied"] * len(snapshots)
     assert made.driver.stopped == []
     times = 2 if mode == "journal" else 1
-    assert made.bench.spending.total() == times * 2 * cell.variant.image.size_bytes, (
-        "what goes through a journal, twice"
-    )
+    assert made.bench.budget.total() == times * 2 * cell.variant.image.size_bytes, "what goes through a journal, twice"
 
 
 def test_a_snapshot_that_fails_ends_the_block_and_replay_continues(replaying, monkeypatch):

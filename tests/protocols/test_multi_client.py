@@ -20,11 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.errors import ConfigurationError
-from replay.cluster.capabilities import missing
-from replay.cluster.client_conf import client_conf, write_client_conf
-from replay.cluster.cluster import Cluster
-from replay.cluster.running.fio_clients import FioServers, is_listening
-from replay.cluster.running.fio_ssh import spread
+from replay.cluster.cluster import Cluster, client_conf, write_client_conf
+from replay.cluster.fio_clients import FioServers, is_listening
+from replay.cluster.fio_ssh import spread
+from replay.cluster.site import missing
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured

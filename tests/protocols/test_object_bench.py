@@ -12,14 +12,14 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import Cluster
-from replay.cluster.running.process import ToolRun
+from replay.cluster.running import ToolRun
+from replay.cluster.site import Ceilings
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Wait
 from replay.measure.samplers.machine import MachineReading
-from replay.ownership.experiment_pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
+from replay.ownership.pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
 from replay.protocols import object_bench
 from replay.protocols.drivers import rados_bench as rados_driver
 from replay.protocols.object_bench import ObjectBench
@@ -185,13 +185,13 @@ def test_a_write_leaves_nothing_and_the_wait_says_how_many_objects_were_removed(
     [wait] = after
     assert (wait.reason, wait.outcome, wait.details) == ("objects_removed", "removed", {"objects": 2 * RATE})
     assert rados.held() == {"replicas-1": [], "replicas-2": [], "replicas-3": []}
-    assert protocol.bench.spending.total() == 3 * 2 * RATE * 65536
+    assert protocol.bench.budget.total() == 3 * 2 * RATE * 65536
 
 
 def test_bytes_are_charged_by_the_copies_of_their_pool(make):
     protocol = opened(make())
     measured(protocol, "write-65536", "replicas-1")
-    assert protocol.bench.spending.total() == 2 * RATE * 65536
+    assert protocol.bench.budget.total() == 2 * RATE * 65536
 
 
 def test_a_write_of_large_objects_ends_at_its_bound(make):

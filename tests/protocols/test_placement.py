@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import Cluster
+from replay.cluster.site import Ceilings
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Wait
-from replay.ownership.experiment_pools import ExperimentPool
-from replay.ownership.osd_settings import Osd
+from replay.ownership.daemon_settings import Osd
+from replay.ownership.pools import ExperimentPool
 from replay.protocols import placement
 from replay.protocols.drivers import rados_bench
 from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
@@ -131,7 +131,7 @@ def test_a_pool_is_filled_with_the_objects_for_reads(make):
     protocol = make()
     [fill] = protocol.fills
     assert (fill.objects, fill.object_size_bytes, protocol.target.filled) == (2048, 65536, 2049)
-    assert protocol.bench.spending.total() == 2 * 2048 * 65536, "two copies"
+    assert protocol.bench.budget.total() == 2 * 2048 * 65536, "two copies"
 
 
 def test_if_nothing_is_read_nothing_is_filled(make):
@@ -207,11 +207,11 @@ def test_a_cell_keeps_the_tools_output_and_the_placement_of_the_data(make):
 def test_a_write_removes_what_it_wrote_and_is_charged(make):
     protocol = make()
     one = cell(protocol, "equal-1", "write")
-    before = protocol.bench.spending.total()
+    before = protocol.bench.budget.total()
     measured = protocol.run(one, 1)
     [wait] = protocol.restore(one, measured)
     assert (wait.reason, wait.details) == ("objects_removed", {"objects": 17})
-    assert protocol.bench.spending.total() - before == 2 * 4000 * 65536, "two copies"
+    assert protocol.bench.budget.total() - before == 2 * 4000 * 65536, "two copies"
     assert measured.argv[measured.argv.index("--max-objects") + 1] == "32768", "bounded by bytes"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
-from replay.cluster.journal_position import NOT_BEGUN
+from replay.cluster.mirroring import NOT_BEGUN
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.evidence import BlockWriter

@@ -211,7 +211,7 @@ def test_the_guardian_lets_them_go_on_when_its_starter_is_killed(running, tmp_pa
     told = json.dumps([asdict(one) for one in running.values()])
     code = (
         "import subprocess, sys, time\n"
-        "one = subprocess.Popen([sys.executable, '-m', 'replay.sandbox.site_loss_guardian', sys.argv[1]],"
+        "one = subprocess.Popen([sys.executable, '-m', 'replay.sandbox.site_loss', sys.argv[1]],"
         " stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)\n"
         "one.stdout.readline(); print('ready', flush=True); time.sleep(3600)"
     )
@@ -227,7 +227,7 @@ def test_the_guardian_leaves_a_recycled_pid_alone(running):
     processes.freeze([ours])
     other = json.dumps([asdict(ours) | {"start_ticks": 1}])
     subprocess.run(
-        [sys.executable, "-m", "replay.sandbox.site_loss_guardian", other], stdin=subprocess.DEVNULL, check=True,
+        [sys.executable, "-m", "replay.sandbox.site_loss", other], stdin=subprocess.DEVNULL, check=True,
         capture_output=True,
     )  # fmt: skip
     assert processes.is_frozen(ours)

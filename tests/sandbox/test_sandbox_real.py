@@ -23,7 +23,7 @@ from replay.base.releases import major_of, releases_directory
 from replay.cluster.asok import ask
 from replay.cluster.mirroring import MirrorDaemon
 from replay.sandbox import load, owns_fsid
-from replay.sandbox.requirements import ceph_version
+from replay.sandbox.releases import ceph_version
 from support.patience import patient, wait_until
 from support.releases import RELEASE
 

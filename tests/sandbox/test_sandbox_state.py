@@ -13,13 +13,19 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.cluster import sandbox_record as state
-from replay.cluster.sandbox_layout import choose_run_directory, is_scratch
-from replay.cluster.sandbox_record import Daemon, MirrorDaemon, Sandbox, SandboxCluster
+from replay.cluster.sandbox_record import (
+    Daemon,
+    MirrorProcess,
+    Sandbox,
+    SandboxCluster,
+    SandboxError,
+    choose_run_directory,
+    is_scratch,
+)
 from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import down, lifecycle, load, owns_fsid, up
 from replay.sandbox.cli import main
-from replay.sandbox.errors import SandboxError
-from replay.sandbox.lock import locked
+from replay.sandbox.tools import locked
 from support.patience import patient
 
 
@@ -39,7 +45,7 @@ def a_sandbox(folder: Path, **changes: object) -> Sandbox:
         "ceph_version": "16.2.15",
         "options": SandboxOptions(left_osds=2, right_osds=0),
         "clusters": {"left": cluster},
-        "mirror": MirrorDaemon(4194307, "/run/mirror", ["/run/mirror"]),
+        "mirror": MirrorProcess(4194307, "/run/mirror", ["/run/mirror"]),
         "phase": "created",
     }
     sandbox = Sandbox(**{**fields, **changes})

@@ -18,9 +18,9 @@ import yaml
 
 from replay.base.paths import ROOT
 from replay.cluster.cluster import Cluster
+from replay.evidence.documents import plain
 from replay.measure.arguments import COMMAND as MEASURE
 from replay.measure.run import chosen
-from replay.evidence.documents import plain
 from replay.sandbox import load
 from support.administrator import administrator_of, image_names, tell
 from support.evidence import evidence_of

@@ -28,8 +28,7 @@ from replay.base.clock import utc_now
 from replay.base.costs import Costs
 from replay.base.errors import ReplayError
 from replay.base.progress import Progress
-from replay.cluster.ceilings import Ceilings
-from replay.cluster.site import Pool, Pools
+from replay.cluster.site import Ceilings, Pool, Pools
 from replay.design.design import Design
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
@@ -37,7 +36,7 @@ from replay.design.media import Write
 from replay.evidence.record import Measured
 from replay.evidence.seal import recover
 from replay.measure import sets
-from replay.measure.bench import Bench, spending_of
+from replay.measure.bench import Bench, budget_of
 from replay.measure.block import BlockRunner
 from replay.measure.guard import Guard
 from replay.measure.protocol import Driver, Protocol
@@ -85,7 +84,7 @@ class Scripted(Protocol):
 
     def open_block(self, raw, sets) -> None:
         for what, size, adds in (("filling", FILL_BYTES, True), ("pilot", PILOT_BYTES, False)):
-            self.bench.charge(what, Write(size, adds=adds))
+            self.bench.reserve(what, Write(size, adds=adds))
             self.media.write(size)
 
     def expected_writes(self, cell) -> list[Write]:
@@ -96,7 +95,7 @@ class Scripted(Protocol):
         self.media.write(CELL_BYTES)
         invalid = ("failed", "as the script says") if cell.variant.name in self.void else None
         if invalid is None:
-            self.bench.account(Write(CELL_BYTES))
+            self.bench.commit(Write(CELL_BYTES))
         self.void.discard(cell.variant.name)
         return Measured(["scripted"], {}, 0, started, utc_now(), 1.0, {}, invalid=invalid)
 
@@ -129,7 +128,7 @@ def main(folder: Path, block: int, ceiling: float, kill_after: int | None) -> in
         slot=None,  # type: ignore[arg-type]
         costs=Costs(),
         sampler=None,  # type: ignore[arg-type]
-        spending=spending_of(site, "campaign", session),
+        budget=budget_of(site, "campaign", session),
         say=print,
         daemons_are_here=False,
         allowed=frozenset(),

@@ -10,11 +10,11 @@ import pytest
 
 from replay.base.errors import EvidenceError
 from replay.base.paths import config_directory
-from replay.derive.part import PART, current_part
-from replay.cli.derive_command import main
 from replay.claims.workflow.dataset import derive_data_set
 from replay.claims.workflow.notes import DESCRIBING, JUDGING
 from replay.claims.workflow.settings import read_settings
+from replay.cli.derive_command import main
+from replay.derive.part import PART, current_part
 from support.datasets import append, append_raw, manifest_of, measured, rows_of
 
 

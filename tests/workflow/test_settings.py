@@ -7,11 +7,11 @@ import json
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.design.experiments import experiment_names, load_experiment
+from replay.claims.workflow.settings import read_settings
 from replay.design.design import SCALES, plan_digest
 from replay.design.expansion import expand
+from replay.design.experiments import experiment_names, load_experiment
 from replay.design.plan_file import PlanFile, PlannedBlock, read_plan_file
-from replay.claims.workflow.settings import read_settings
 from support.datasets import measured
 
 

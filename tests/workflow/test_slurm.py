@@ -11,12 +11,12 @@ import yaml
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT
-from replay.design.experiments import load_experiment
+from replay.base.snakemake import cause_in, profile_folder
+from replay.claims.workflow.settings import read_settings
 from replay.design.design import plan_digest
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
 from replay.design.plan_file import PlanFile, PlannedBlock
-from replay.claims.workflow.settings import read_settings
-from replay.base.snakemake import cause_in, profile_folder
 from support.campaign import Campaign
 from support.patience import patient
 from support.slurm import ACCOUNT, one_node

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from replay.base.paths import ROOT
-from replay.design.plan_file import PlannedBlock
-from replay.claims.workflow import job, warm
-from replay.cli.derive_command import main
-from replay.claims.workflow.dataset import derive_data_set
 from replay.base.snakemake import end_of, run_snakemake
+from replay.claims.workflow import job, warm
+from replay.claims.workflow.dataset import derive_data_set
+from replay.cli.derive_command import main
+from replay.design.plan_file import PlannedBlock
 from support.datasets import append, append_raw, digests, measured
 from support.patience import patient
 from workflow.test_settings import plan_of

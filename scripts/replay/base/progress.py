@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from replay.base.clock import utc_now
+from replay.base.clock import elapsed_text, utc_now
 from replay.base.screen import Screen, View
 from replay.base.terminal import SILENCE_SECONDS, is_terminal
 
@@ -277,13 +277,3 @@ class Progress:
         working = 0.0 if self._first_step is None else now - self._first_step
         remaining = self.account.remaining_seconds(working)
         return text if remaining is None else f"{text}, about {elapsed_text(remaining)} left"
-
-
-def elapsed_text(seconds: float) -> str:
-    """Return a duration for people: `45 s`, `3 min 20 s`, `2 h 05 min`."""
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

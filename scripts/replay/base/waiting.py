@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
+from replay.base.clock import elapsed_text
 from replay.base.errors import ReplayError
-from replay.base.progress import elapsed_text
 
 T = TypeVar("T")
 
@@ -80,6 +81,8 @@ def poll(
     seconds: float,
     every: float = 0.5,
     seen: Callable[[], str] | None = None,
+    where: str | Path | None = None,
+    error: type[ReplayError] = NotInTimeError,
     next_step: str = "look at: ceph status; then run the same command again",
     pause: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
@@ -87,15 +90,16 @@ def poll(
     """Ask every `every` seconds until the answer is not None, and return the answer.
 
     It asks at once, and for the last time when `seconds` are over. `pause` sleeps; `Waiting.pause` also tells a person
-    what is waited for. What `ask` or `pause` raises ends the wait. Raises NotInTimeError, which names `what` and what
-    was `seen` last.
+    what is waited for. What `ask` or `pause` raises ends the wait. Raises NotInTimeError (or another `error`), which
+    names `what` and what was `seen` last.
     """
     deadline = clock() + seconds
     while (answer := ask()) is None:
         if clock() >= deadline:
             last = seen() if seen is not None else ""
-            raise NotInTimeError(
+            raise error(
                 f"waited {elapsed_text(seconds)} in vain for {what}" + (f"; {last}" if last else ""),
+                where=where,
                 next_step=next_step,
             )
         pause(every)

@@ -20,8 +20,8 @@ from replay.claims.model import Assessment, Book
 from replay.claims.multiplicity import with_q_values
 from replay.claims.output import as_csv, as_json
 from replay.claims.registration import registered_in
-from replay.design.talk_files import claims_path
 from replay.derive.part import REGISTERED_FILE
+from replay.design.talk_files import claims_path
 from replay.evidence.copies import MANIFEST, read_stamp
 
 

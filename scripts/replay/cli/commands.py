@@ -12,17 +12,17 @@ from replay.base.releases import HOST
 from replay.claims.arguments import COMMAND as CLAIMS
 from replay.cli.init_arguments import COMMAND as INIT
 from replay.cluster import sandbox_record
-from replay.exchange.compare.arguments import COMMAND as COMPARE
 from replay.derive.arguments import COMMAND as DERIVE
+from replay.evidence.arguments import COMMAND as RAW
+from replay.exchange.bundle.arguments import COMMAND as BUNDLE
+from replay.exchange.compare.arguments import COMMAND as COMPARE
 from replay.exchange.importing.arguments import COMMAND as IMPORT
+from replay.exchange.talk.arguments import COMMAND as TALK
 from replay.measure.arguments import COMMAND as MEASURE
 from replay.measure.interleave_arguments import COMMAND as INTERLEAVE
 from replay.ownership.arguments import COMMAND as CLEAN
 from replay.preflight.arguments import COMMAND as PREFLIGHT
-from replay.evidence.arguments import COMMAND as RAW
 from replay.sandbox.arguments import COMMAND as SANDBOX
-from replay.exchange.bundle.arguments import COMMAND as BUNDLE
-from replay.exchange.talk.arguments import COMMAND as TALK
 
 #: What `scripts/setup --for LEVEL` provides in a checkout. NOTHING means that Python alone is enough.
 NOTHING, DERIVED, CLIENT, OWN_CLUSTER = "nothing", "derive", "client", "sandbox"

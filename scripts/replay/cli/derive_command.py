@@ -14,16 +14,16 @@ from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory, shown
 from replay.base.progress import Progress
+from replay.base.snakemake import end_of, log_path, run_snakemake
 from replay.base.terminal import waiting
+from replay.claims.workflow.dataset import derive_data_set, wanted
+from replay.claims.workflow.job import notes_of
+from replay.claims.workflow.warm import warm_jobs
 from replay.derive.arguments import COMMAND
 from replay.derive.outliers import flagged_in
 from replay.derive.part import Derived, current_part
 from replay.derive.reseal import reseal
 from replay.evidence.copies import ALTERED, AlteredFile, read_stamp
-from replay.claims.workflow.dataset import derive_data_set, wanted
-from replay.claims.workflow.job import notes_of
-from replay.base.snakemake import end_of, log_path, run_snakemake
-from replay.claims.workflow.warm import warm_jobs
 
 SHOWN_FILES = 10
 #: Starting Snakemake and its jobs takes as much processor time as deriving this much evidence: with less of it, the

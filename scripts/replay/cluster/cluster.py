@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from replay.base.errors import ReplayError
@@ -113,3 +113,23 @@ def _run(
         except BaseException:
             process.kill()
             raise
+
+
+def client_conf(site_conf: str, client: str, keyring: PurePath | None, options: Mapping[str, str]) -> str:
+    """Return the site's configuration with a client's section after it.
+
+    Ceph merges sections of the same name, the last value wins, and the section with the client's full name takes
+    precedence over `[client]` and `[global]`.
+    """
+    lines = [f"{name} = {value}" for name, value in sorted(options.items())]
+    if keyring is not None:
+        lines.insert(0, f"keyring = {keyring}")
+    return "\n".join([site_conf.rstrip("\n"), "", f"[{client}]", *lines, ""])
+
+
+def write_client_conf(path: Path, cluster: Cluster, options: Mapping[str, str]) -> Path:
+    """Write the configuration of a cluster's client, readable by its owner alone; return its path."""
+    text = client_conf(cluster.conf.read_text(encoding="utf-8"), cluster.client, cluster.keyring, options)
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -16,10 +16,9 @@ from replay.base.paths import config_directory, program_file
 from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.base.releases import parse_release
 from replay.cluster import sandbox_record
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import Cluster
 from replay.cluster.prometheus import OsdCpuSeries, PrometheusSource
-from replay.cluster.site import Pool, Pools, SecondSite, Site
+from replay.cluster.site import Ceilings, Pool, Pools, SecondSite, Site
 from replay.design.documents import Document, load_validated_document
 from replay.design.time_window import TimeWindow
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from replay.design.experiments import experiment_names, load_experiment
 from replay.design.design import Design
 from replay.design.expansion import expand
+from replay.design.experiments import experiment_names, load_experiment
 
 SCALES = ("quick", "talk")
 ALL, NOT_THERE = "all", "\N{EN DASH}"

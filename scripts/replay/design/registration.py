@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from replay.design.talk_files import claims_path, load_claims_document
 from replay.design.design import digest_of
+from replay.design.talk_files import claims_path, load_claims_document
 
 #: The sentence, and the keys that decide its verdict. A claim's chart, its source and its reasons may change.
 _CONTENT = ("id", "sentence", "experiment", "metric", "conditions")

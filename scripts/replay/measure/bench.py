@@ -13,19 +13,18 @@ from replay.base.costs import Costs
 from replay.base.paths import state_directory
 from replay.base.waiting import NotInTimeError, poll
 from replay.cluster import asok, sandbox_record
+from replay.cluster.hosts import HostSampler
 from replay.cluster.prometheus import PrometheusClient
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.evidence.record import Wait
-from replay.measure.samplers.hosts import HostSampler
 from replay.measure.samplers.machine import MachineSampler
 from replay.measure.sidecar import placeholders_of
-from replay.ownership.account import Account
 from replay.ownership.ledger import Ledger
+from replay.ownership.locks import SlotLock
 from replay.ownership.lookout import Lookout
 from replay.ownership.open_site import OpenSite
-from replay.ownership.slot import SlotLock
-from replay.ownership.spending import Copies, Spending
+from replay.ownership.write_budget import MediaCopies, WriteBudget
 
 
 @dataclass(kw_only=True)
@@ -38,13 +37,14 @@ class Bench(OpenSite):
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-def spending_of(site: Site, data_set: str, session: MonitorSession) -> Spending:
-    """Return the account of this run's bytes written to media, limited by the site's ceiling."""
-    return Spending(
-        Account.of(session.fsid(), site.name, data_set),
-        Copies(site, session).media_bytes,
+def budget_of(site: Site, data_set: str, session: MonitorSession) -> WriteBudget:
+    """Return this run's budget of bytes written to media, limited by the site's ceiling."""
+    return WriteBudget.of(
+        session.fsid(),
+        site.name,
+        data_set,
+        media_bytes=MediaCopies(site, session).media_bytes,
         limit=site.ceilings.bytes_written_to_media_per_run,
-        site=site.name,
     )
 
 
@@ -78,7 +78,7 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
             secondary=secondary,
             secondary_ledger=secondary_ledger,
             lookout=Lookout(session, secondary),
-            spending=spending_of(site, data_set, session),
+            budget=budget_of(site, data_set, session),
             hosts=HostSampler(PrometheusClient(site.prometheus), costs, say=say) if site.prometheus else None,
             names=placeholders_of(session, secondary),
         )

@@ -20,9 +20,9 @@ from replay.measure.opening import make_ready, planned, undo_leftovers
 from replay.measure.protocol import Protocol
 from replay.measure.sentry import Sentry
 from replay.measure.sets import MOST_ATTEMPTS, SetRunner
-from replay.ownership.cluster_lock import cluster_lock, stop_switch
+from replay.ownership.locks import cluster_lock, stop_switch
 from replay.preflight.plan import raw_directory
-from replay.sandbox.absent import naming_absent_daemons
+from replay.sandbox.daemons import naming_absent_daemons
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -12,9 +12,8 @@ from typing import Any
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT, benchmarks_directory, project_directory
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.session import MonitorSession
+from replay.cluster.session import MonitorSession, versions
 from replay.cluster.site import Site
-from replay.cluster.versions import versions
 from replay.evidence import durable
 from replay.evidence.documents import pretty_json
 from replay.evidence.provenance import host, program_version, short_version

@@ -32,10 +32,9 @@ from replay.measure.arguments import COMMAND
 from replay.measure.campaign import INTO_SHIPPED, require_consent
 from replay.measure.job import take_mark
 from replay.measure.run import chosen, write_plan
-from replay.preflight.plan import estimate, raw_directory, refuse_copies, terms_of
-from replay.preflight.pool_copies import copies_on
+from replay.preflight.plan import copies_on, estimate, raw_directory, refuse_copies, terms_of
 from replay.preflight.releases import check_releases
-from replay.sandbox.absent import naming_absent_daemons
+from replay.sandbox.daemons import naming_absent_daemons
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from replay.base.clock import elapsed_text
 from replay.base.command_line import INTERRUPTED
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import replay_command
-from replay.base.progress import elapsed_text
 from replay.base.releases import data_set_of, title_of
 from replay.cluster import sandbox_record
-from replay.cluster.sandbox_layout import default_directory
+from replay.cluster.sandbox_record import default_directory
 from replay.cluster.site_file import load_site
 from replay.design.design import shuffled
 from replay.design.expansion import expand

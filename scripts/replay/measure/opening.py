@@ -9,10 +9,10 @@ from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.invocation import replay_command
 from replay.base.paths import config_directory
 from replay.base.progress import Progress
-from replay.cluster.placement_state import CALM_WITHIN_SECONDS, await_calm
+from replay.cluster.placement_groups import CALM_WITHIN_SECONDS, await_calm
+from replay.cluster.session import versions
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
-from replay.cluster.versions import versions
 from replay.design.design import Design, digest_of
 from replay.design.plan_file import PlanFile
 from replay.evidence.seal import recover
@@ -20,12 +20,11 @@ from replay.measure.bench import Bench
 from replay.measure.campaign import ensure_campaign
 from replay.measure.job import Job
 from replay.measure.signed_plan import site_facts
-from replay.ownership.experiment_pools import remove_leftover_pools
+from replay.ownership.daemon_settings import OsdSettings, settings_of_second
 from replay.ownership.images import remove_owned_leftovers
-from replay.ownership.kernel_leftovers import remove_leftover_mounts
-from replay.ownership.osd_settings import OsdSettings, settings_of_second
-from replay.ownership.owned_files import remove_leftover_files
-from replay.ownership.pools import ensure_pools
+from replay.ownership.pools import ensure_pools, remove_leftover_pools
+from replay.ownership.removal import remove_leftover_mounts
+from replay.ownership.this_machine import remove_leftover_files
 from replay.preflight.plan import refuse_copies, sources_digest
 from replay.preflight.releases import refuse_other_releases
 

@@ -253,7 +253,7 @@ class Protocol:
         if result is not None:
             self.verdict(cell, measured, result)
             if written := self.driver.written_bytes(cell, result):
-                self.bench.account(self.target.write_of(cell, written))
+                self.bench.commit(self.target.write_of(cell, written))
             if result.complete:
                 measured.headline = self.headline(result.metrics)
         for observer in self.observers:
@@ -325,12 +325,12 @@ class Protocol:
 
     def expected_bytes(self, one: CellSet) -> tuple[dict[str, float], float]:
         """Return how many bytes each cell of a set will write to media, by id, and how many all add to stored data."""
-        spending, expected, added = self.bench.spending, {}, 0.0
+        budget, expected, added = self.bench.budget, {}, 0.0
         for cell in one.cells:
             ahead = self.expected_writes(cell)
-            before = None if self.writes_are_known else spending.most_written(cell.cell_id)
-            expected[cell.cell_id] = sum(map(spending.media_bytes, ahead)) if before is None else before
-            added += sum(spending.media_bytes(write) for write in ahead if write.adds)
+            before = None if self.writes_are_known else budget.most_written(cell.cell_id)
+            expected[cell.cell_id] = sum(map(budget.media_bytes, ahead)) if before is None else before
+            added += sum(budget.media_bytes(write) for write in ahead if write.adds)
         return expected, added
 
     def option(self, name: str, cell: Cell | None = None) -> Any:

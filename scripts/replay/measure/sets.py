@@ -11,7 +11,7 @@ from replay.base.clock import seconds_of, utc_now
 from replay.base.errors import ReplayError, during
 from replay.base.progress import Progress
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.versions import versions
+from replay.cluster.session import versions
 from replay.design.design import Cell, CellSet, Design, block_seed, digest_of, order_of_cells, order_of_sets
 from replay.design.registration import claims_to_register, registered_throughout
 from replay.evidence.evidence import Attempt, BlockWriter
@@ -24,7 +24,7 @@ from replay.measure.samplers.daemons import commit_latencies
 from replay.measure.sentry import Halted, without_interruption
 from replay.measure.sidecar import sidecar_of
 from replay.ownership.images import remove_owned_leftovers
-from replay.sandbox.absent import naming_absent_daemons
+from replay.sandbox.daemons import naming_absent_daemons
 
 MOST_ATTEMPTS = 3
 
@@ -144,7 +144,7 @@ class SetRunner:
         self.guard.before_set(what, media_bytes=sum(expected.values()), added_bytes=added)
         number = self.writer.next_attempt(one.point)
         stop: BaseException | None = None
-        with self.bench.spending.reserve(f"{what}, attempt {number}", expected) as reservation:
+        with self.bench.budget.reserve_set(f"{what}, attempt {number}", expected) as reservation:
             run = SetRun(self.writer.begin_attempt(one.point, number), index, one)
             for position, cell in enumerate(order_of_cells(one, self.seed, number)):
                 reservation.begin(cell.cell_id)

@@ -4,35 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from replay.design.design import CellSet, Image
 from replay.design.media import Write
+from replay.ownership.image_removal import PATIENCE_SECONDS, Outcome
 from replay.ownership.ledger import Entry, unique_name
-from replay.ownership.open_site import OpenSite
-from replay.ownership.removal import PATIENCE_SECONDS, Outcome, Remover
-from replay.ownership.remove_all import refuse_left
+from replay.ownership.open_site import BlockImage, OpenSite
+from replay.ownership.removal import Remover, refuse_left
 
 #: The slowest rate at which `rbd` may fill an image, in bytes a second; slower is an error rather than an endless wait.
 SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
 FILL_IO_BYTES = 4 << 20
-
-
-@dataclass
-class BlockImage:
-    """An image on the primary cluster that Replay created."""
-
-    pool: str
-    namespace: str
-    name: str
-    image: Image
-    entry_id: str
-    rbd_id: str = ""
-
-    @property
-    def spec(self) -> str:
-        """`pool[/namespace]/name`, as the rbd program takes it."""
-        return "/".join(part for part in (self.pool, self.namespace, self.name) if part)
 
 
 def create_image(
@@ -94,7 +76,7 @@ def fill_image(bench: OpenSite, made: BlockImage) -> None:
     size = made.image.size_bytes
     limits = bench.site.ceilings
     slowest = min(SLOWEST_FILL_BYTES_PER_SECOND, 0.5 * (limits.rate_bytes_per_second or math.inf))
-    bench.charge(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
+    bench.reserve(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
     timeout_seconds = 60 + size / slowest
     waiting = bench.waiting(f"{made.name} to be filled", timeout_seconds)
     bench.primary_cluster.run(

@@ -24,7 +24,7 @@ from typing import Any
 from replay.base.errors import EvidenceError, ReplayError
 from replay.base.paths import state_directory
 from replay.base.synced_log import SyncedLog
-from replay.cluster.own_pools import NAME_PREFIX
+from replay.cluster.pools import NAME_PREFIX
 
 KINDS = (
     *("image", "pool", "mirror_snapshot_schedule", "snapshot", "file", "lock"),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from replay.base.command_line import Command, Parser, add_data, add_site
 from replay.design.design import SCALES
 
-#: What an administrator can be given: commands as a script, the same through `cephadm shell`, resources for Rook.
-SCRIPT, CEPHADM, ROOK = "script", "cephadm", "rook"
-FORMATS = (SCRIPT, CEPHADM, ROOK)
+#: The forms of `cluster.admin_commands`, which completion need not load.
+FORMATS = ("plain", "conf", "cephadm")
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -26,8 +25,8 @@ def _add_arguments(parser: Parser) -> None:
     form.add_argument(
         "--format",
         choices=FORMATS,
-        help="print only an administrator's commands, as a script that can also undo them: plain, or through "
-        "cephadm shell; or resources for a cluster that Rook runs, without asking it",
+        help="print only an administrator's commands and their undo: for a host of the cluster, with --conf for this "
+        "machine, or through cephadm shell",
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster import admin_commands, asok, mirror_health
+from replay.cluster import admin_commands, asok, mirroring
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import SecondSite, Site
@@ -76,7 +76,7 @@ def _check_work(second: SecondSite, spec: str, registered: int, findings: Findin
     """Judge the mirror daemons by what they say of the pool, not by their number."""
     asked = ("mirror", "pool", "status", spec, "--verbose")
     try:
-        verdict = mirror_health.judge(second.cluster.json("rbd", *asked, timeout_seconds=TIMEOUT_SECONDS))
+        verdict = mirroring.judge_daemons(second.cluster.json("rbd", *asked, timeout_seconds=TIMEOUT_SECONDS))
     except CephCommandError as error:
         text = f"what the rbd-mirror daemons of the second cluster do cannot be read: {error.what}"
         findings.add("mirroring", "warning", text)

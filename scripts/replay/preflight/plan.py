@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory
-from replay.cluster.capabilities import LOCAL_HOSTS
-from replay.cluster.site import Site, missing
-from replay.design.experiments import load_experiment_document
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import LOCAL_HOSTS, Site, missing
 from replay.design.design import CellSet, Design, digest_of, plan_digest
 from replay.design.estimate import Estimate, Terms, reckon
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment_document
 from replay.design.media import PoolCopies
 from replay.design.plan_file import PlannedBlock
 from replay.design.procedures import check_experiment, lacking
@@ -21,6 +23,7 @@ from replay.evidence import provenance
 from replay.evidence.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
 from replay.evidence.documents import parse_json
 from replay.evidence.history import History
+from replay.ownership.write_budget import MediaCopies
 
 #: Keys of an experiment that decide how it is presented, not how it is measured.
 _WORDS = ("title", "sources", "x_label", "x_unit", "metrics", "ceilings", "ratio_direction")
@@ -144,3 +147,18 @@ def _missing(history: History, design: Design, block: int) -> list[CellSet]:
             block, one.point, {cell.variant.name: cell.cell_id for cell in one.cells}, provenance.host()
         )
     ]
+
+
+#: An estimate is not worth a longer wait; whatever needs the cluster next says why it does not answer.
+CONNECT_WITHIN_SECONDS = 5.0
+
+
+def copies_on(site: Site, session: MonitorSession | None = None) -> PoolCopies:
+    """Ask the site's cluster, through a session if there is one; three copies are assumed if it does not answer."""
+    try:
+        if session is not None:
+            return MediaCopies(site, session).of_site()
+        with closing(MonitorSession(site.primary, connect_timeout_seconds=CONNECT_WITHIN_SECONDS)) as opened:
+            return MediaCopies(site, opened).of_site()
+    except CephCommandError:
+        return PoolCopies()

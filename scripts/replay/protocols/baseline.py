@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster.capabilities import LOCAL_HOSTS
-from replay.cluster.running.background import Background
-from replay.cluster.running.fio_ssh import OPTIONS
-from replay.cluster.site import Site
+from replay.cluster.fio_ssh import OPTIONS
+from replay.cluster.running import Background
+from replay.cluster.site import LOCAL_HOSTS, Site
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from replay.base.errors import cleaning_up
-from replay.cluster.capabilities import missing
+from replay.cluster.site import missing
 from replay.design.design import CellSet, Skip, Variant
 from replay.design.needs import Factor
-from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_pool_entries
+from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_pool_entries
 from replay.protocols.multi_client import MultiClient
 from replay.protocols.targets.images import Images
 

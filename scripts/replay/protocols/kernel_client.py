@@ -16,8 +16,8 @@ from replay.design.media import Write
 from replay.design.needs import TEXT, Factor, Needs, Option
 from replay.measure.protocol import Protocol
 from replay.ownership.images import BlockImage, create_image, remove_images
-from replay.ownership.kernel_client import MKFS_OPTIONS, map_image, mount
-from replay.ownership.kernel_leftovers import remove_leftover_mounts
+from replay.ownership.removal import remove_leftover_mounts
+from replay.ownership.this_machine import MKFS_OPTIONS, map_image, mount
 from replay.protocols.drivers.fio import FioProcess, refuse_namespace
 from replay.protocols.drivers.tool import FIO_FACTORS, FIO_FILE_OPTION, FIO_OPTIONS
 from replay.protocols.targets.images import Images
@@ -50,7 +50,7 @@ class Mount(Images):
                     self.mounts[variant.name] = mount(self.bench, device, str(variant.levels["file_system"]))
                     path = self.mounts[variant.name] / FILE_NAME
                     size = int(self.protocol.option("file_size_bytes"))
-                    self.bench.charge(f"filling a file on {made.name}", Write(size, adds=True))
+                    self.bench.reserve(f"filling a file on {made.name}", Write(size, adds=True))
                     write_file(path, size)
 
     def close(self) -> None:

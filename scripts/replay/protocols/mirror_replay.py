@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from replay.base.clock import utc_now
-from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
+from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, wait_until_rested
 from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.media import Write
@@ -21,7 +21,6 @@ from replay.protocols.observers.catch_up import (
     STATE_WITHIN_SECONDS,
     STOPPED,
     MirrorSampler,
-    catch_up,
     journal_level,
     resume,
     snapshots_level,
@@ -82,11 +81,11 @@ class CatchUp(Driver):
         daemon, images = self.daemon, self.protocol.target.of(cell)
         with self.bench.costs.measure("wait"):
             self.copies.await_state([made.name for made in images], REPLAYING)
-            rest = catch_up(
+            rest = wait_until_rested(
                 lambda: {made.name: daemon.counters(made.name) for made in images},
                 lambda _: True,
                 quiet_seconds=6.0,
-                pause=self.bench.waiting("the mirror daemon to rest", None, mirrored=True).pause,
+                sleep=self.bench.waiting("the mirror daemon to rest", None, mirrored=True).pause,
             )
         return [Wait("replay_resumed", rest.seconds, "rests")]
 
@@ -143,7 +142,7 @@ class CatchUp(Driver):
             component="prepare",
         )
         log.add("write", started, log.now() - started, argv=measured.argv, exit_status=measured.exit_status)
-        self.bench.account(self._once(cell))
+        self.bench.commit(self._once(cell))
         return measured
 
     def _snapshots(self, log: StepLog, images: Sequence[BlockImage]) -> dict[str, int]:
@@ -177,13 +176,13 @@ class CatchUp(Driver):
                 daemon.start(name)
                 self.stopped.remove(name)
                 log.add("start", started, log.now() - started, image=entity)
-            replay = catch_up(
+            replay = wait_until_rested(
                 lambda: _since(at_rest, sampler.read()),
                 is_level,
                 quiet_seconds=QUIET_SECONDS,
                 stall_seconds=STALL_SECONDS[mode],
-                every=READ_EVERY_SECONDS[mode],
-                pause=self.bench.waiting("the replay of what was written", None, mirrored=True).pause,
+                poll_seconds=READ_EVERY_SECONDS[mode],
+                sleep=self.bench.waiting("the replay of what was written", None, mirrored=True).pause,
             )
             measured.load = self.bench.sampler.load(before, self.bench.sampler.read())
             measured.tool_seconds = log.now() - began

@@ -16,7 +16,7 @@ from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.evidence.record import Wait
 from replay.measure.bench import Caches
 from replay.measure.protocol import Protocol, throughput, writes
-from replay.ownership.experiment_pools import (
+from replay.ownership.pools import (
     ExperimentPool,
     PoolSizeRefusedError,
     PoolSpec,
@@ -146,7 +146,7 @@ class ReplicaPools(ObjectPools):
         if self.objects.holds(fill):
             return False
         copies = next(one.spec.replicas for one in self.pools.values() if one.name == fill.pool)
-        self.bench.charge(f"filling {fill.pool}", self._write(copies, fill.bytes))
+        self.bench.reserve(f"filling {fill.pool}", self._write(copies, fill.bytes))
         return self.objects.fill(fill)
 
     def _write(self, copies: int, size_bytes: float) -> Write:

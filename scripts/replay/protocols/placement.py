@@ -12,7 +12,7 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
 from replay.base.waiting import Waiting, poll
-from replay.cluster.placement_state import (
+from replay.cluster.placement_groups import (
     CALM_WITHIN_SECONDS,
     QUIET_SECONDS,
     STABLE_WITHIN_SECONDS,
@@ -26,8 +26,8 @@ from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Protocol, WhileRunning, writes
-from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
-from replay.ownership.osd_settings import Osd, OsdSettings
+from replay.ownership.daemon_settings import Osd, OsdSettings
+from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.protocols.drivers.rados_bench import RadosRounds, Rounds
 from replay.protocols.drivers.tool import RADOS_FACTORS, RADOS_OPTIONS
 from replay.protocols.targets.objects import RECORDS_PER_RUN_NAME, Fill, ObjectPools
@@ -85,7 +85,7 @@ class PlacedPool(ObjectPools):
         with self.bench.costs.measure("prepare"):
             for size in sizes:
                 fill = Fill(self.pool.name, FILL, size, options["fill_objects"])
-                self.bench.charge(f"filling {fill.pool}", self._write(fill.bytes))
+                self.bench.reserve(f"filling {fill.pool}", self._write(fill.bytes))
                 self.objects.fill(fill)
                 self.filled = fill.objects + RECORDS_PER_RUN_NAME
 

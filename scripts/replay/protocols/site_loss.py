@@ -14,8 +14,8 @@ from typing import Any
 from replay.base.invocation import replay_command
 from replay.base.waiting import Waiting, poll
 from replay.cluster import sandbox_record
-from replay.cluster.capabilities import require
 from replay.cluster.health import Verdict, classify
+from replay.cluster.site import require
 from replay.design.design import Cell, CellSet
 from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option

@@ -1,23 +1,131 @@
-"""Creates one cluster from scratch, with as few consecutive programs as possible."""
+"""Creates the clusters of a sandbox, waits until they are fit for use, and mirrors from `left` to `right`.
+
+A cluster is made with as few consecutive programs as possible. Whether it is ready, its current daemons say.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import uuid
 from collections.abc import Callable
+from datetime import datetime
+from typing import Any
 
+from replay.base.invocation import replay_command
 from replay.base.programs import Programs
 from replay.base.releases import NAMES, major_of
-from replay.cluster.sandbox_layout import Layout
-from replay.cluster.sandbox_record import SandboxCluster
+from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
 from replay.design.sandbox_options import SandboxOptions
-from replay.sandbox import causes, conf, daemons
-from replay.sandbox.errors import SandboxError
-from replay.sandbox.health import await_clean
-from replay.sandbox.ports import ADDRESS
+from replay.sandbox import conf, daemons, processes
+from replay.sandbox.conf import ADDRESS
 from replay.sandbox.processes import daemon_environment
 from replay.sandbox.tools import Interrupt, monitors_of, rbd, run
+
+
+def count_clean(states: list[dict[str, Any]], name_key: str, count_key: str) -> int:
+    """Return how many placement groups are active+clean, from a list of states and counts."""
+    return sum(each[count_key] for each in states if each[name_key] == "active+clean")
+
+
+#: Warnings that a new sandbox may have and that affect no measurement. MGR_MODULE_DEPENDENCY: Debian 13's manager of
+#: release 18 cannot load thirteen optional modules with its Python ("PyO3 modules do not yet support subinterpreters").
+KNOWN_WARNINGS = frozenset({"MGR_MODULE_DEPENDENCY"})
+
+
+def is_well(status: dict[str, Any]) -> bool:
+    """Return whether `ceph status` reports only warnings that are known and harmless here."""
+    if status["health"]["status"] == "HEALTH_ERR":
+        return False
+    checks = status["health"].get("checks", {})
+    return {code for code, check in checks.items() if not check.get("muted")} <= KNOWN_WARNINGS
+
+
+def describe(status: dict[str, Any]) -> str:
+    """Return health and placement groups of `ceph status` in one line."""
+    pgs = status["pgmap"]
+    clean = count_clean(pgs.get("pgs_by_state", []), "state_name", "count")
+    checks = status["health"].get("checks", {})
+    said = "; ".join(
+        f"{code}: {check['summary']['message']}" for code, check in checks.items() if not check.get("muted")
+    )
+    return f"{status['health']['status']}{f' ({said})' if said else ''}, {clean} of {pgs['num_pgs']} PGs active+clean"
+
+
+def await_clean(
+    monitors: MonitorSession,
+    cluster: SandboxCluster,
+    layout: Layout,
+    interrupt: Interrupt,
+    *,
+    healthy: bool,
+    timeout_seconds: float = 120.0,
+) -> str:
+    """Wait until all OSDs are up and all placement groups active+clean; return health and counts in one line.
+
+    `healthy` also waits until it is well: a new cluster has no warnings, but an old one may still have a flag set.
+    Raises SandboxError with the reason.
+    """
+    latest: dict[str, Any] = {}
+
+    def ready() -> bool:
+        latest.update(monitors.status())
+        pgs = latest["pgmap"]
+        clean = count_clean(pgs.get("pgs_by_state", []), "state_name", "count")
+        all_clean = pgs["num_pgs"] >= conf.POOL_PGS and clean == pgs["num_pgs"]
+        all_up = latest["osdmap"].get("num_up_osds", 0) == len(cluster.osd_uuids)
+        well = not healthy or is_well(latest)
+        if all_clean and all_up and well:
+            return True
+        interrupt.pause(0.4)
+        return False
+
+    where = layout.cluster(cluster.name) / "log"
+    try:
+        interrupt.wait_until(ready, what="placement groups", where=where, timeout_seconds=timeout_seconds)
+    except SandboxError as error:
+        if not latest:
+            raise
+        raise SandboxError(
+            f"{cluster.name} is not clean after {timeout_seconds:g} s: {describe(latest)}",
+            where=where,
+            next_step=f"read the logs in this folder, or start over: {replay_command('sandbox', 'down')}, then up",
+        ) from error
+    return describe(latest)
+
+
+def became_active(manager: dict[str, Any]) -> float:
+    """Return when the active manager of `mgr dump` became active, in seconds since the epoch."""
+    return datetime.fromisoformat(manager["active_change"]).timestamp()
+
+
+def await_manager(monitors: MonitorSession, cluster: SandboxCluster, layout: Layout, interrupt: Interrupt) -> None:
+    """Wait until the current manager reports the placement groups.
+
+    After a restart the monitors repeat the previous manager's last report, which may be "all active+clean". The current
+    one became active after its process had started, and its own placement groups are unknown until the OSDs have
+    reported. (Its address tells the two apart no longer: it contains the pid in release 16, a random number in 18.)
+    """
+    role = daemons.Role(cluster.name, "mgr", cluster.name)
+
+    def reports() -> bool:
+        process = daemons.running(layout, role)
+        known = monitors.command({"prefix": "mgr dump"})
+        if process is not None and known["available"] and became_active(known) >= processes.started_at(process):
+            summary = monitors.command({"prefix": "pg stat"})["pg_summary"]
+            clean = count_clean(summary["num_pg_by_state"], "name", "num")
+            if clean and clean == summary["num_pgs"]:
+                return True
+        interrupt.pause(0.4)
+        return False
+
+    interrupt.wait_until(
+        reports,
+        what=f"{cluster.name}'s manager to see all placement groups active+clean",
+        where=layout.log(cluster.name, role.name),
+        timeout_seconds=120.0,
+    )
+
 
 Say = Callable[[str], None]
 
@@ -173,8 +281,8 @@ def _await_made(
         if process.returncode:
             interrupt.pause(0.0)
             told = daemons.told_by(layout, daemons.Role(cluster.name, "osd", str(osd)))
-            said, next_step = causes.explain(told) or (
-                causes.last_words(told),
+            said, next_step = daemons.explain(told) or (
+                daemons.last_words(told),
                 "read this file; the usual reason is a full disk or a file system without sparse files",
             )
             raise SandboxError(
@@ -201,3 +309,42 @@ def _create_pool(monitors: MonitorSession, cluster: SandboxCluster, layout: Layo
         # One OSD can hold only one replica. `ceph status` shows the mute.
         monitors.command({"prefix": "health mute", "code": "POOL_NO_REDUNDANCY", "sticky": True})
     rbd(layout, cluster.name, "pool", "init", conf.POOL)
+
+
+def connect(layout: Layout, interrupt: Interrupt) -> None:
+    """Make `right` replay from `left`, start rbd-mirror and wait until it is connected.
+
+    Mirroring is enabled per image; the peer is one-way (rx-only): `right` receives, `left` runs no daemon.
+    """
+    for name in ("left", "right"):
+        rbd(layout, name, "mirror", "pool", "enable", conf.POOL, "image", "--site-name", name)
+    token = rbd(layout, "left", "mirror", "pool", "peer", "bootstrap", "create", conf.POOL).strip()
+    if not token:
+        raise SandboxError(
+            "the command printed no bootstrap token", where="rbd mirror pool peer bootstrap create (left)"
+        )
+    token_file = layout.cluster("right") / "bootstrap-token"
+    token_file.touch(mode=0o600)
+    try:
+        token_file.write_text(token + "\n", encoding="utf-8")
+        given = ["--direction", "rx-only", conf.POOL, str(token_file)]
+        rbd(layout, "right", "mirror", "pool", "peer", "bootstrap", "import", *given)
+    finally:
+        token_file.unlink()
+    prepare_work_directory(layout)
+    daemons.start(layout, daemons.MIRROR)
+    daemons.await_ready(layout, daemons.MIRROR, interrupt)
+
+
+def prepare_work_directory(layout: Layout) -> None:
+    """Make the folder in which rbd-mirror runs.
+
+    For each cluster the daemon reads `NAME.conf` in its working directory: `right.conf` is that of the local cluster,
+    `left.conf` contains only the paths of the log and the socket of that connection.
+    """
+    work = layout.mirror_work
+    work.mkdir(exist_ok=True)
+    link = work / "right.conf"
+    link.unlink(missing_ok=True)
+    link.symlink_to(layout.conf("right"))
+    (work / "left.conf").write_text(conf.render_peer(layout), encoding="utf-8")

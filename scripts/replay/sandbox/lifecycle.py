@@ -4,24 +4,107 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-from collections.abc import Callable
+import re
+import shutil
+import signal
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from replay.base.invocation import replay_command
+from replay.base.paths import find_project
 from replay.base.programs import Programs
 from replay.base.releases import HOST, releases_directory, title_of
 from replay.cluster import sandbox_record as state
-from replay.cluster.sandbox_layout import STATE_FILE, Layout, choose_run_directory, default_directory
-from replay.cluster.sandbox_record import IncompatibleStateError, Sandbox
+from replay.cluster.sandbox_record import (
+    STATE_FILE,
+    IncompatibleStateError,
+    Layout,
+    Sandbox,
+    SandboxError,
+    choose_run_directory,
+    default_directory,
+    is_scratch,
+)
 from replay.design.sandbox_options import SandboxOptions
-from replay.sandbox import create, daemons, health, mirror, ports, processes, release_store, requirements
-from replay.sandbox.errors import BusyPortError, InterruptedStart, SandboxError
+from replay.sandbox import conf, create, daemons, processes, releases
 from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
-from replay.sandbox.lock import locked
-from replay.sandbox.teardown import prune, remove, remove_run_files, stop_all, undisturbed
-from replay.sandbox.tools import Interrupt, monitors_of
+from replay.sandbox.tools import BusyPortError, Interrupt, InterruptedStart, locked, monitors_of
+
+# rbd-mirror first, so that it does not report a lost cluster; monitors last, so that all others can sign off.
+_STOP_ORDER = (("rbd-mirror", 10.0), ("ceph-osd", 20.0), ("ceph-mgr", 5.0), ("ceph-mon", 10.0))
+
+
+def stop_all(folder: Path, keep: set[processes.Process] | None = None) -> None:
+    """Stop every daemon whose configuration is in `folder`, in order, except those in `keep`."""
+    living = [(name, process) for name, process in processes.of_sandbox(folder) if process not in (keep or set())]
+    for program, timeout_seconds in _STOP_ORDER:
+        processes.stop([process for name, process in living if name == program], timeout_seconds=timeout_seconds)
+
+
+def remove(folder: Path, run: Path | None = None) -> None:
+    """Remove a stopped sandbox's files, its folder of sockets (`run`, by default the recorded one) and its folder."""
+    if run is None:
+        run = recorded_run_directory(folder)
+    if run is not None and is_scratch(run):
+        shutil.rmtree(run, ignore_errors=True)
+    # The state file goes last, so that an interrupted removal can be repeated.
+    for entry in folder.iterdir():
+        if entry.name == STATE_FILE:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    shutil.rmtree(folder)
+
+
+def remove_run_files(folder: Path) -> None:
+    """Remove the pid files and sockets of a stopped sandbox, but not its data."""
+    if run := recorded_run_directory(folder):
+        for leftover in list(run.iterdir()):
+            leftover.unlink()
+
+
+def recorded_run_directory(folder: Path) -> Path | None:
+    """Return the folder of sockets from the state file or, if that is damaged, from `ceph.conf`."""
+    try:
+        return Path(state.load(folder).run_dir)
+    except SandboxError:
+        with contextlib.suppress(OSError):
+            text = (folder / "left" / "ceph.conf").read_text(encoding="utf-8")
+            if found := re.search(r"^run_dir = (.+)$", text, re.MULTILINE):
+                return Path(found[1])
+        return None
+
+
+def prune(folder: Path) -> None:
+    """Remove the folders `.replay/sandbox` and `.replay` of the project if they are empty."""
+    project = find_project()
+    for each in (folder, *folder.parents):
+        if project not in each.parents or ".replay" not in each.parts:
+            return
+        try:
+            each.rmdir()
+        except OSError:
+            return
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let clean-up finish: a second Ctrl-C would leave daemons behind. Only the main thread handles signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
 
 Say = Callable[[str], None]
 
@@ -44,7 +127,7 @@ def up(directory: Path | str | None = None, *, say: Say = _silent, image: str | 
         found = _find(folder, say)
         wanted = (found.options if found else _usual_options(options, say)).replaced(options)
         if found is None:
-            release_store.ensure(wanted.release_number, say, image)
+            releases.ensure(wanted.release_number, say, image)
             return _create(folder, wanted, say)
         _check_same_options(found, wanted)
         if all(daemons.is_ready(found.layout, role) for role in daemons.all_roles(found)):
@@ -124,7 +207,7 @@ def _find(folder: Path, say: Say) -> Sandbox | None:
 
 def _usual_options(asked: dict[str, Any], say: Say) -> SandboxOptions:
     """Return the options of a new sandbox for which nothing is asked."""
-    usual = SandboxOptions(release=requirements.usual_release())
+    usual = SandboxOptions(release=releases.usual_release())
     if usual.release != HOST and asked.get("release") is None:
         say(f"this host lacks programs of Ceph: using Ceph {title_of(int(usual.release))} of {releases_directory()}")
     return usual
@@ -132,8 +215,8 @@ def _usual_options(asked: dict[str, Any], say: Say) -> SandboxOptions:
 
 def _version_of(found: Sandbox, say: Say) -> str:
     """Return the version of Ceph with which an existing sandbox would start now."""
-    release_store.ensure(found.options.release_number, say)
-    return requirements.ceph_version(found.layout.programs)
+    releases.ensure(found.options.release_number, say)
+    return releases.ceph_version(found.layout.programs)
 
 
 def _check_same_options(found: Sandbox, wanted: SandboxOptions) -> None:
@@ -148,10 +231,10 @@ def _check_same_options(found: Sandbox, wanted: SandboxOptions) -> None:
 
 
 def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
-    requirements.check_programs(options)
-    if warning := requirements.check_space(folder, options):
+    releases.check_programs(options)
+    if warning := releases.check_space(folder, options):
         say(f"note: {warning}")
-    version = requirements.ceph_version(Programs.of(options.release_number))
+    version = releases.ceph_version(Programs.of(options.release_number))
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     layout = Layout(folder, choose_run_directory(folder), options.release)
@@ -168,7 +251,7 @@ def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
                 interrupt,
             )
             if "right" in sandbox.clusters:
-                mirror.connect(layout, interrupt)
+                create.connect(layout, interrupt)
                 say("mirroring: connected")
 
         _guarded(sandbox, make, already=set())
@@ -189,13 +272,13 @@ def _plan(layout: Layout, options: SandboxOptions, version: str) -> Sandbox:
     wanted = {name: count for name, count in counts.items() if count}
     clusters = {
         name: create.plan(name, port, wanted[name], layout)
-        for name, port in zip(wanted, ports.choose(len(wanted)), strict=True)
+        for name, port in zip(wanted, conf.choose(len(wanted)), strict=True)
     }
     return Sandbox(str(layout.directory), str(layout.run), version, options, clusters)
 
 
 def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
-    requirements.check_programs(sandbox.options)
+    releases.check_programs(sandbox.options)
     layout = sandbox.layout
     # Some systems empty /tmp at a reboot; the configuration names this folder, so it is made again.
     layout.run.mkdir(mode=0o700, exist_ok=True)
@@ -206,10 +289,10 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
     say(f"{len(already)} of {len(daemons.all_roles(sandbox))} daemons are running: starting the rest")
     for cluster in sandbox.clusters.values():
         monitor = daemons.roles(cluster)[0]
-        if monitor not in already and not ports.is_free(cluster.monitor_port):
+        if monitor not in already and not conf.is_free(cluster.monitor_port):
             raise BusyPortError(
                 f"port {cluster.monitor_port} of {cluster.name}'s monitor is taken by "
-                f"{ports.holder(cluster.monitor_port)}",
+                f"{conf.holder(cluster.monitor_port)}",
                 where=sandbox.directory,
                 next_step="end that process and run this again, or start over: "
                 f"{replay_command('sandbox', 'down')}, then up",
@@ -221,14 +304,14 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
         for role in daemons.roles(cluster):
             daemons.await_ready(layout, role, interrupt)
         with monitors_of(cluster, layout) as monitors:
-            health.await_manager(monitors, cluster, layout, interrupt)
-            said = health.await_clean(monitors, cluster, layout, interrupt, healthy=False)
+            create.await_manager(monitors, cluster, layout, interrupt)
+            said = create.await_clean(monitors, cluster, layout, interrupt, healthy=False)
         say(f"{cluster.name}: {said}")
 
     def make(interrupt: Interrupt) -> None:
         _in_parallel([lambda c=c: start_cluster(c, interrupt) for c in sandbox.clusters.values()], interrupt)
         if "right" in sandbox.clusters:
-            mirror.prepare_work_directory(layout)
+            create.prepare_work_directory(layout)
             daemons.start(layout, daemons.MIRROR)
             daemons.await_ready(layout, daemons.MIRROR, interrupt)
             say("mirroring: connected")

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from replay.sandbox.errors import SandboxError
+from replay.base.waiting import poll
+from replay.cluster.sandbox_record import SandboxError
 
 #: The longest time to enter a release, which takes a tenth of a second on a busy machine.
 BECOME_SECONDS = 60.0
@@ -56,8 +57,7 @@ def identify(pid: int) -> Process | None:
     """Return the running process with this pid; None if there is none (a zombie does not run)."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)  # so that a daemon that this program started leaves no zombie
-    fields = _fields(pid)
-    if not fields or fields[0] in "ZX":
+    if (ticks := start_ticks(pid)) is None:
         return None
     try:
         program = str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")
@@ -65,7 +65,13 @@ def identify(pid: int) -> Process | None:
         program = ""
     except OSError:
         return None
-    return Process(pid, int(fields[19]), boot_id(), program)
+    return Process(pid, ticks, boot_id(), program)
+
+
+def start_ticks(pid: int) -> int | None:
+    """Return when a process started, in clock ticks since boot; None if there is none (a zombie does not run)."""
+    fields = _fields(pid)
+    return None if not fields or fields[0] in "ZX" else int(fields[19])
 
 
 def started_at(process: Process) -> float:
@@ -159,12 +165,15 @@ def stop(processes: list[Process], *, timeout_seconds: float) -> None:
 def freeze(processes: list[Process], *, timeout_seconds: float = 5.0) -> None:
     """Stop these processes where they are, and wait until each stands still. Raises SandboxError if one does not."""
     _signal(processes, signal.SIGSTOP)
-    deadline = time.monotonic() + timeout_seconds
-    while moving := [process for process in processes if not is_frozen(process)]:
-        if time.monotonic() > deadline:
-            pids = ", ".join(str(process.pid) for process in moving)
-            raise SandboxError(f"processes {pids} cannot be stopped", where="sandbox", next_step="look at them with ps")
-        time.sleep(0.0005)
+    poll(
+        lambda: True if all(map(is_frozen, processes)) else None,
+        what=f"processes {', '.join(str(process.pid) for process in processes)} to stand still",
+        seconds=timeout_seconds,
+        every=0.0005,
+        where="sandbox",
+        error=SandboxError,
+        next_step="look at them with ps",
+    )
 
 
 def thaw(processes: list[Process]) -> None:

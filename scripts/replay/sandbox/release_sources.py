@@ -19,7 +19,7 @@ from typing import IO, Protocol
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.releases import title_of
-from replay.cluster.running.process import kill_group
+from replay.cluster.running import kill_group
 
 Say = Callable[[str], None]
 

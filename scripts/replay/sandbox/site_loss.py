@@ -5,12 +5,16 @@ guardian process lets the daemons go on when the measuring process ends without 
 
 The mirror daemon of the other cluster waits as well, without end. If it was copying at that moment, it does not let the
 image go, so that nobody can promote it: killing the daemon helps, and its lock then expires.
+
+The guardian is `python -m replay.sandbox.site_loss PROCESSES`, a JSON list of `replay.sandbox.processes.Process`. The
+starter holds its standard input open: it closes with the starter, however that ends.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import subprocess
 import sys
 from dataclasses import asdict
@@ -47,7 +51,7 @@ class SiteLoss:
         """Start the guardian, and wait until it stands by."""
         told = json.dumps([asdict(process) for process in self.processes])
         self._guardian = subprocess.Popen(
-            [sys.executable, "-m", "replay.sandbox.site_loss_guardian", told],
+            [sys.executable, "-m", "replay.sandbox.site_loss", told],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -101,3 +105,21 @@ class SiteLoss:
     def restore(self) -> None:
         """Let the daemons go on. May be called again."""
         processes.thaw(self.processes)
+
+
+def stand_by() -> int:
+    """Say that it stands by, wait for the end of standard input, and let the processes go on.
+
+    Signals that would end both are ignored.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    stopped = [processes.Process(**one) for one in json.loads(sys.argv[1])]
+    print("ready", flush=True)
+    sys.stdin.buffer.read()
+    processes.thaw(stopped)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(stand_by())

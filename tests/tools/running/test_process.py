@@ -11,9 +11,8 @@ import textwrap
 import pytest
 
 from replay.base.errors import RefusedError, ReplayError
-from replay.ownership.slot import SlotLock
-from replay.cluster.running.process import run_tool
-from replay.cluster.running.together import run_together
+from replay.cluster.running import run_together, run_tool
+from replay.ownership.locks import SlotLock
 from support.patience import patient, wait_until
 from support.programs import descendants, is_running
 
@@ -84,8 +83,8 @@ def start_runner(tmp_path, pids):
     """A process that holds the slot and runs a tool, as measure does."""
     code = f"""
         from pathlib import Path
-        from replay.ownership.slot import SlotLock
-        from replay.cluster.running.process import run_tool
+        from replay.ownership.locks import SlotLock
+        from replay.cluster.running import run_tool
         slot = SlotLock(Path({str(tmp_path / "slot")!r})); slot.acquire()
         run_tool(["bash", "-c", "echo $$ > {pids}; exec sleep 3600"], timeout_seconds=3600, slot=slot)
     """

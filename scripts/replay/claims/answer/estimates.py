@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from replay.claims.answer.model import Figure, Kind
 from replay.base import order_statistics
 from replay.base import stats as statistics
+from replay.claims.answer.model import Figure, Kind
 
 Values = Mapping[int, float]
 Fields = dict[str, float | int | None]

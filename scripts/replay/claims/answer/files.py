@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from replay.base.tables import write_if_changed
 from replay.claims.answer.load import load_question
 from replay.claims.answer.table import answer_csv
-from replay.base.tables import write_if_changed
 from replay.claims.files import read_table
 from replay.design.experiments import load_experiment
 from replay.design.talk_files import answer_path

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from replay.claims.answer.model import COMPARED, FIGURES, Mode, Presupposed, Question, Source
 from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
+from replay.claims.answer.model import COMPARED, FIGURES, Mode, Presupposed, Question, Source
 from replay.claims.predicate import parse_predicate
 from replay.design.documents import Document
 from replay.design.experiments import experiment_names, load_experiment

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from replay.base.tables import csv_text, level_text
 from replay.claims.answer.estimates import PARTS, column_of, fields_of
 from replay.claims.answer.model import COMPARED, FIGURES, Figure, Mode, Question, Source
-from replay.base.tables import csv_text, level_text
 from replay.claims.model import Selector
 from replay.claims.presupposed import failing_value
 from replay.claims.table import Row, Table

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError
-from replay.claims.load import load_book
-from replay.claims.model import Book
-from replay.design.talk_files import claims_path
 from replay.claims.describe.datapackage import write_datapackage
 from replay.claims.describe.manifest import write_manifest
 from replay.claims.describe.recording import write_recording
 from replay.claims.describe.releases import write_releases
+from replay.claims.load import load_book
+from replay.claims.model import Book
+from replay.design.talk_files import claims_path
 from replay.evidence.layout import exclusive
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from replay.base.did_you_mean import after_missing, suggestion
 from replay.base.errors import EvidenceError, ReplayError
+from replay.claims.workflow import steps
 from replay.derive.part import PART, Derived
 from replay.evidence.layout import experiments_in
-from replay.claims.workflow import steps
 
 
 def derive_data_set(

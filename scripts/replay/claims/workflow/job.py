@@ -10,9 +10,9 @@ from pathlib import Path
 from replay.base.disk import explained
 from replay.base.errors import ReplayError
 from replay.base.paths import benchmarks_directory
-from replay.derive.part import Derived
 from replay.claims.workflow import steps
 from replay.claims.workflow.warm import run_warm
+from replay.derive.part import Derived
 
 
 def main(arguments: Sequence[str] | None = None, *, warm: bool = True) -> int:

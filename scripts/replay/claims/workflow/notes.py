@@ -15,8 +15,8 @@ from pathlib import Path
 from replay.base.paths import config_directory
 from replay.base.releases import COMPARED_RELEASES, older_releases
 from replay.base.tables import json_text, write_if_changed
-from replay.design.talk_files import answer_path, claims_path
 from replay.derive.part import PART, REGISTERED_FILE, digest_of_file, program_digest
+from replay.design.talk_files import answer_path, claims_path
 from replay.evidence.layout import experiments_in
 
 #: Notes of this checkout, which git ignores.

@@ -14,13 +14,13 @@ from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, config_directory, program_file
 from replay.base.releases import older_releases
-from replay.design.documents import validate_values
-from replay.design.talk_files import answer_path, claims_path
-from replay.derive.part import PART, noted_part, state_of
-from replay.design.plan_file import PlanFile, read_plan_file
-from replay.evidence.layout import SEALED_BLOCK, data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
-from replay.claims.workflow.notes import ANSWERED, ANSWERING, DESCRIBING, JUDGED, JUDGING, Step
 from replay.base.snakemake import rule_path
+from replay.claims.workflow.notes import ANSWERED, ANSWERING, DESCRIBING, JUDGED, JUDGING, Step
+from replay.derive.part import PART, noted_part, state_of
+from replay.design.documents import validate_values
+from replay.design.plan_file import PlanFile, read_plan_file
+from replay.design.talk_files import answer_path, claims_path
+from replay.evidence.layout import SEALED_BLOCK, data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
 
 #: A marker for a step whose note no longer fits what is there: the rule `changed` makes it for the time of one run.
 CHANGED = ".replay/changed/{step}"

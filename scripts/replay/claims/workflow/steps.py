@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.base.errors import EvidenceError, ReplayError
-from replay.design.talk_files import answer_path, claims_path
+from replay.claims.workflow.notes import ANSWERING, DESCRIBING, JUDGING
 from replay.derive.part import Derived, current_part
+from replay.design.talk_files import answer_path, claims_path
 from replay.evidence.copies import ALTERED, read_stamp
 from replay.evidence.layout import exclusive
-from replay.claims.workflow.notes import ANSWERING, DESCRIBING, JUDGING
 
 if TYPE_CHECKING:
     from replay.derive.cells import Cache

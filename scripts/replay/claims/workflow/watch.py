@@ -15,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from replay.base.errors import ReplayError
+from replay.claims.workflow.dataset import finish
+from replay.claims.workflow.steps import derive_experiment
 from replay.derive.cells import Cache
 from replay.derive.part import Derived
 from replay.evidence.layout import experiments_in, recorded_in
-from replay.claims.workflow.dataset import finish
-from replay.claims.workflow.steps import derive_experiment
 
 POLL_SECONDS = 0.1
 

@@ -11,6 +11,12 @@ from pathlib import Path
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.tables import csv_text
 from replay.design.design import digest_of
+from replay.evidence import durable
+from replay.evidence.copies import CAMPAIGN
+from replay.evidence.documents import design_file, pretty_json
+from replay.evidence.pack import pack_name, write_pack
+from replay.evidence.read import SEAL
+from replay.evidence.sums import SUMS, sha256, sums_text
 from replay.exchange.importing.arrange import Arranged, Cell
 from replay.exchange.importing.collect import Collected
 from replay.exchange.importing.documents import (
@@ -27,12 +33,6 @@ from replay.exchange.importing.documents import (
 from replay.exchange.importing.found import Part
 from replay.exchange.importing.recognise import roles
 from replay.exchange.importing.walk import in_order
-from replay.evidence import durable
-from replay.evidence.copies import CAMPAIGN
-from replay.evidence.documents import design_file, pretty_json
-from replay.evidence.pack import pack_name, write_pack
-from replay.evidence.read import SEAL
-from replay.evidence.sums import SUMS, sha256, sums_text
 
 #: A table, not JSON: the deck publishes the JSON files of a data set, and names of files may reveal too much.
 ACCOUNT = "imported.csv"

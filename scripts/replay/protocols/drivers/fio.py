@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.cluster.capabilities import LOCAL_HOSTS, missing
-from replay.cluster.client_conf import write_client_conf
-from replay.cluster.running.fio_clients import fio_servers
-from replay.cluster.running.fio_ssh import spread
+from replay.cluster.cluster import write_client_conf
+from replay.cluster.fio_clients import fio_servers
+from replay.cluster.fio_ssh import spread
+from replay.cluster.site import LOCAL_HOSTS, missing
 from replay.design.design import Cell
 from replay.evidence.record import Measured
 from replay.measure.bench import Bench

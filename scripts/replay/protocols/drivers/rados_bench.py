@@ -13,15 +13,14 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.programs import Programs
-from replay.cluster.running.process import ToolRun
-from replay.cluster.running.together import run_together
+from replay.cluster.running import ToolRun, run_together
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Driver, WhileRunning, writes
 from replay.measure.samplers.machine import MachineReading, MachineSampler, busiest, joined
-from replay.ownership.slot import SlotLock
+from replay.ownership.locks import SlotLock
 from replay.protocols.targets.objects import hide_host
 from replay.tools import OutputError, Result, rados_bench, render
 from replay.tools.output.rados_runs import role_of

@@ -100,9 +100,9 @@ def run_for_peak(protocol: Protocol, raw: BlockWriter, cell: Cell) -> PeakRun:
     pilots = Pilots(raw, cell)
     number = pilots.done + 1
     seed = pilots.seed(PEAK, number) & 0x7FFFFFFF
-    spending = protocol.bench.spending
-    expected = sum(map(spending.media_bytes, protocol.expected_writes(cell)))
-    with spending.reserve(f"finding the peak of {cell.variant.name}", {PEAK: expected}) as reservation:
+    budget = protocol.bench.budget
+    expected = sum(map(budget.media_bytes, protocol.expected_writes(cell)))
+    with budget.reserve_set(f"finding the peak of {cell.variant.name}", {PEAK: expected}) as reservation:
         reservation.begin(PEAK)
         measured = protocol.observe(cell, seed, component="pilot")
         result = protocol.verify(cell, measured)
@@ -213,7 +213,7 @@ class OneTool(Driver):
         for number in range(done + 1, done + 1 + MOST_ROUNDS):
             if writes(cell):
                 what = f"pilot {number} of {cell.point} {cell.variant.name}"
-                self.bench.charge(what, self.protocol.target.write_of(cell, total))
+                self.bench.reserve(what, self.protocol.target.write_of(cell, total))
             seed = pilots.seed("pilot", number)
             measured = self.protocol.observe(cell, seed, io_total_bytes=total, component="pilot")
             result = self._result(cell, measured)

@@ -14,14 +14,14 @@ from typing import Any
 from replay.base.clock import utc_text
 from replay.base.programs import Programs
 from replay.cluster.cluster import Cluster
-from replay.cluster.running.process import ToolRun, run_tool
+from replay.cluster.running import ToolRun, run_tool
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import FLAG, NUMBER, TEXT, WHOLE, Factor, Option
 from replay.evidence.record import Measured
 from replay.measure.bench import Bench
 from replay.measure.protocol import Driver, WhileRunning
-from replay.ownership.slot import SlotLock
+from replay.ownership.locks import SlotLock
 from replay.tools import Result, render
 
 IO_SIZE = Factor("io_size_bytes", "bytes of each operation", required=True)

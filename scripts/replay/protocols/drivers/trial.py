@@ -15,7 +15,7 @@ from replay.base.clock import utc_now
 from replay.base.errors import ReplayError
 from replay.base.waiting import Waiting
 from replay.cluster.cluster import Cluster
-from replay.cluster.running.background import Background
+from replay.cluster.running import Background
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.evidence.record import Measured, Wait
@@ -153,7 +153,7 @@ class Trial:
     def _account_writes(self) -> None:
         """Charge what the writer wrote. This may ask the first cluster, so call it only when that is back."""
         journaled = "journaling" in self.pair.made.image.features
-        self.bench.account(Write(self._acknowledged() * BLOCK_BYTES, journaled=journaled))
+        self.bench.commit(Write(self._acknowledged() * BLOCK_BYTES, journaled=journaled))
 
     def _restore_first_site(self) -> None:
         """Let the first site come back. Raises ReplayError if it was not gone the whole time."""

@@ -1,158 +1,21 @@
-"""Waits until copies on the second cluster are level, by what the mirror daemon itself counts.
-
-`rbd mirror image status` lags by up to half a minute and says "0 behind" while entries are still replayed. So waits use
-the daemon's own counters through its admin socket, a snapshot's `complete` flag on the other side, or, where nobody can
-ask the daemon, the positions in the journal itself.
-"""
+"""What the mirror daemon does with images: levels and states to wait for, and its counters over time."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from replay.base.waiting import poll
-from replay.cluster.journal_position import NOT_BEGUN, Position
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
-from replay.evidence.record import SampleTable, Wait
-from replay.measure.bench import await_done
+from replay.evidence.record import SampleTable
 
 STOPPING, STOPPED, REPLAYING = "Stopping", "Stopped", "Replaying"
 STATE_WITHIN_SECONDS = 60.0
-COPY_WITHIN_SECONDS = 300.0
 #: A copy is given up if nothing changes for this long before everything is replayed.
 STALL_SECONDS = 60.0
 
 Counters = Mapping[str, ReplayCounters]
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class CaughtUp(Generic[T]):
-    """How a copy caught up: `outcome` is `replayed` or `stalled`, `reading` the last one.
-
-    `level_after_seconds` is the time until a reading was level for the first time; None if none was.
-    """
-
-    outcome: str
-    seconds: float
-    level_after_seconds: float | None
-    reading: T
-
-    @property
-    def expected_after_seconds(self) -> float | None:
-        """The time until the copy was level, for the record."""
-        return None if self.level_after_seconds is None else round(self.level_after_seconds, 3)
-
-
-def catch_up(
-    read: Callable[[], T],
-    is_level: Callable[[T], bool],
-    *,
-    quiet_seconds: float,
-    stall_seconds: float = STALL_SECONDS,
-    every: float = 0.1,
-    pause: Callable[[float], None],
-    clock: Callable[[], float] = time.monotonic,
-) -> CaughtUp[T]:
-    """Read until a reading is level, and none has changed for `quiet_seconds`, because more may follow.
-
-    It has stalled if no reading changed for `stall_seconds` before one was level. As long as they change, it waits.
-    """
-    started = moved = clock()
-    last: T | None = None
-    level_after: float | None = None
-
-    def outcome() -> str | None:
-        nonlocal last, moved, level_after
-        if (current := read()) != last:
-            last, moved = current, clock()
-        now = clock()
-        level = is_level(last)
-        if level and level_after is None:
-            level_after = now - started
-        if level and now - moved >= quiet_seconds:
-            return "replayed"
-        return "stalled" if not level and now - moved >= stall_seconds else None
-
-    how = poll(outcome, what="a copy to be level", seconds=math.inf, every=every, pause=pause, clock=clock)
-    return CaughtUp(how, clock() - started, level_after, last)
-
-
-def wait_until_replayed(
-    read: Callable[[], ReplayCounters],
-    before: ReplayCounters,
-    expected_bytes: int,
-    *,
-    quiet_seconds: float = 1.0,
-    stall_seconds: float = STALL_SECONDS,
-    pause: Callable[[float], None],
-    clock: Callable[[], float] = time.monotonic,
-) -> Wait:
-    """Wait until the daemon has replayed at least `expected_bytes` of journal since `before`, and then rests."""
-    caught_up = catch_up(
-        read,
-        lambda now: now.entry_bytes - before.entry_bytes >= expected_bytes,
-        quiet_seconds=quiet_seconds,
-        stall_seconds=stall_seconds,
-        pause=pause,
-        clock=clock,
-    )
-    details = {
-        "replayed_entries": caught_up.reading.entries - before.entries,
-        "replayed_bytes": caught_up.reading.entry_bytes - before.entry_bytes,
-        "expected_bytes": expected_bytes,
-        "expected_after_seconds": caught_up.expected_after_seconds,
-    }
-    return Wait("journal_replayed", caught_up.seconds, caught_up.outcome, details)
-
-
-def wait_until_level(
-    read: Callable[[], tuple[Position, list[Position]]],
-    before: Position,
-    *,
-    stall_seconds: float = STALL_SECONDS,
-    pause: Callable[[float], None],
-    clock: Callable[[], float] = time.monotonic,
-) -> Wait:
-    """Wait until every peer has replayed what the journal's own client has written; `before` is where peers were."""
-    caught_up = catch_up(
-        read,
-        lambda positions: bool(positions[1]) and all(peer == positions[0] for peer in positions[1]),
-        quiet_seconds=0.0,
-        stall_seconds=stall_seconds,
-        every=1.0,
-        pause=pause,
-        clock=clock,
-    )
-    least = min(caught_up.reading[1], default=NOT_BEGUN)
-    entries = least[1] - (before[1] if least[0] == before[0] else -1)
-    details = {"replayed_entries": entries, "expected_after_seconds": caught_up.expected_after_seconds}
-    return Wait("journal_replayed", caught_up.seconds, caught_up.outcome, details)
-
-
-def wait_until_copied(
-    copied: Callable[[], set[int]],
-    snapshot_id: int,
-    *,
-    timeout_seconds: float = COPY_WITHIN_SECONDS,
-    pause: Callable[[float], None],
-    clock: Callable[[], float] = time.monotonic,
-) -> Wait:
-    """Wait until a mirror snapshot is complete on the other side. The outcome is `copied` or `stalled`."""
-    wait = await_done(
-        lambda: any(copy >= snapshot_id for copy in copied()),
-        reason="snapshot_copied",
-        outcomes=("copied", "stalled"),
-        seconds=timeout_seconds,
-        every=0.25,
-        pause=pause,
-        clock=clock,
-    )
-    wait.details["snapshot_id"] = snapshot_id
-    return wait
 
 
 def journal_level(expected_bytes: Mapping[str, int]) -> Callable[[Counters], bool]:

@@ -6,29 +6,31 @@ import time
 from collections.abc import Sequence
 
 from replay.base.errors import ReplayError
-from replay.cluster.journal_position import NOT_BEGUN, Position, is_replaying, read_positions
-from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, copied_snapshots, take_mirror_snapshot
-from replay.design.design import Cell, Design
-from replay.evidence.record import Measured, Wait
-from replay.measure.bench import Bench, await_done
-from replay.measure.protocol import Observer, WhileRunning, bytes_written, writes
-from replay.ownership.images import BlockImage
-from replay.ownership.poll_age import POLL_AGE
-from replay.protocols.drivers.tool import StepLog, client_values, rbd_template
-from replay.protocols.observers.catch_up import (
-    COPY_WITHIN_SECONDS,
-    REPLAYING,
-    STALL_SECONDS,
-    STATE_WITHIN_SECONDS,
-    await_state,
+from replay.cluster.mirroring import (
+    NOT_BEGUN,
+    MirrorDaemon,
+    Position,
+    ReplayCounters,
+    copied_snapshots,
+    is_replaying,
+    read_positions,
+    take_mirror_snapshot,
     wait_until_copied,
     wait_until_level,
     wait_until_replayed,
 )
+from replay.design.design import Cell, Design
+from replay.evidence.record import Measured, Wait
+from replay.measure.bench import Bench, await_done
+from replay.measure.protocol import Observer, WhileRunning, bytes_written, writes
+from replay.ownership.daemon_settings import POLL_AGE
+from replay.ownership.images import BlockImage
+from replay.protocols.drivers.tool import StepLog, client_values, rbd_template
+from replay.protocols.observers.catch_up import REPLAYING, STALL_SECONDS, STATE_WITHIN_SECONDS, await_state
 from replay.protocols.observers.snapshots import Snapshots
 from replay.tools import Result
 
-FIRST_COPY_WITHIN_SECONDS = 300.0
+FIRST_COPY_WITHIN_SECONDS = COPY_WITHIN_SECONDS = 300.0
 #: The daemon's counters are at rest if they have not changed for this long.
 QUIET_SECONDS = 1.0
 
@@ -82,7 +84,7 @@ class Copies:
             lambda: copied_snapshots(self.bench.site.secondary, spec, while_running=waiting.glance),
             snapshot,
             timeout_seconds=timeout_seconds,
-            pause=waiting.pause,
+            sleep=waiting.pause,
         )
 
     def await_first(self, made: BlockImage) -> None:
@@ -198,7 +200,7 @@ class Level(FirstCopies):
             self.before,
             self.written_bytes,
             quiet_seconds=quiet,
-            pause=waiting.pause,
+            sleep=waiting.pause,
         )
 
     def _await_positions(self) -> Wait:
@@ -209,7 +211,7 @@ class Level(FirstCopies):
         return wait_until_level(
             lambda: read_positions(self.bench.primary_cluster, self.made.spec),
             self.position,
-            pause=waiting.pause,
+            sleep=waiting.pause,
         )
 
 

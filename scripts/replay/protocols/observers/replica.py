@@ -12,7 +12,8 @@ from typing import Any
 from replay.base.errors import ReplayError
 from replay.base.programs import SYSTEM_PYTHON
 from replay.cluster.cluster import Cluster
-from replay.cluster.running.background import Background
+from replay.cluster.mirroring import wait_until_rested
+from replay.cluster.running import Background
 from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.needs import Factor
@@ -24,7 +25,7 @@ from replay.ownership.open_site import OpenSite
 from replay.protocols.drivers.fio import ENTITY
 from replay.protocols.drivers.tool import StepLog
 from replay.protocols.observers import replica_probe
-from replay.protocols.observers.catch_up import REPLAYING, MirrorSampler, catch_up, journal_level
+from replay.protocols.observers.catch_up import REPLAYING, MirrorSampler, journal_level
 from replay.protocols.observers.mirror import Copies
 
 
@@ -156,12 +157,12 @@ class Replica(Observer):
             self.replica.close()
 
     def _await_journal(self) -> Wait:
-        replay = catch_up(
+        replay = wait_until_rested(
             self.sampler.read,
             journal_level({IMAGE: self.protocol.driver.written}),
             quiet_seconds=1.0,
-            every=READ_EVERY_SECONDS,
-            pause=self.bench.waiting("the replica to be level", None, mirrored=True).pause,
+            poll_seconds=READ_EVERY_SECONDS,
+            sleep=self.bench.waiting("the replica to be level", None, mirrored=True).pause,
         )
         return Wait("replay_level", replay.seconds, replay.outcome)
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from replay.cluster.running.background import Background
+from replay.cluster.running import Background
 from replay.design.design import Cell
 from replay.design.needs import Factor
 from replay.design.sizing import seconds_of

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.cluster.placement_groups import TRIMS, groups_at
 from replay.cluster.session import MonitorSession
-from replay.cluster.stuck import TRIMS, groups_at
 from replay.design.design import Cell
 from replay.evidence.record import Measured, SampleTable, Wait
 from replay.measure.bench import Bench, await_done

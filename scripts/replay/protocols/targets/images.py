@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from replay.base.errors import ReplayError
-from replay.cluster.running.process import run_tool
+from replay.cluster.running import run_tool
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Image
 from replay.design.media import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Target, is_journaled
 from replay.ownership.images import BlockImage, create_image, create_images, remove_images
-from replay.ownership.owned_files import create_file, remove_leftover_files
+from replay.ownership.this_machine import create_file, remove_leftover_files
 from replay.tools import fio, render
 
 
@@ -143,7 +143,7 @@ class OsdFile(Target):
 
     def fill(self, path: Path, size: int) -> None:
         """Write every byte of the file once: reading holes or unwritten space would not touch the disk."""
-        self.bench.charge("filling the file of a baseline", Write(size, copies=1, adds=True))
+        self.bench.reserve("filling the file of a baseline", Write(size, copies=1, adds=True))
         options = {**self.design.options, "file_size_bytes": size, "most_bytes": size, "ramp_seconds": 0}
         bound = PATIENCE_SECONDS + size / SLOWEST_FILL_BYTES_PER_SECOND
         values = {"file": str(path), "seed": "1", "runtime_seconds": f"{bound:.0f}", "output": "/dev/null"}

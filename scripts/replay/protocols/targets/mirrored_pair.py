@@ -10,16 +10,16 @@ from typing import Any
 from replay.base.errors import ReplayError, cleaning_up
 from replay.base.programs import SYSTEM_PYTHON
 from replay.cluster.cluster import Cluster
-from replay.cluster.running.background import Background
+from replay.cluster.running import Background
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.design.needs import Factor
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.protocol import Target
+from replay.ownership.daemon_settings import PollAge
 from replay.ownership.images import BlockImage, create_image, remove_images
 from replay.ownership.open_site import OpenSite
-from replay.ownership.poll_age import PollAge
 from replay.protocols.drivers import trial_client
 from replay.protocols.observers.catch_up import REPLAYING, STOPPED
 from replay.protocols.observers.mirror import Copies
@@ -105,7 +105,7 @@ class FreshPair(Target):
 
     def _fill(self, cell: Cell, made: BlockImage) -> None:
         size = made.image.size_bytes
-        self.bench.charge(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
+        self.bench.reserve(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
         patience = max(
             FILL_SECONDS_AT_MOST, 60 + 2 * size / (self.bench.site.ceilings.rate_bytes_per_second or math.inf)
         )

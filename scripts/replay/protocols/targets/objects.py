@@ -13,7 +13,7 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
-from replay.cluster.running.process import ToolRun, run_tool
+from replay.cluster.running import ToolRun, run_tool
 from replay.design.design import Cell
 from replay.design.media import Write
 from replay.evidence.record import Measured, Wait
