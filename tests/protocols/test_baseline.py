@@ -16,7 +16,7 @@ from replay.design.procedures import lacking
 from replay.evidence.record import Measured
 from replay.ownership.ledger import Ledger
 from replay.protocols import baseline
-from replay.protocols.baseline import Baseline
+from replay.protocols.baseline import BaselineProtocol
 from replay.protocols.drivers import fio
 from replay.protocols.targets import images
 from support.bench import bench_of, cell
@@ -47,7 +47,7 @@ def make(tmp_path, monkeypatch):
         ledger = Ledger("11111111-2222-3333-4444-555555555555", directory=tmp_path / "ledger")
         sampler = SimpleNamespace(read=lambda: None, load=lambda *_: LOAD)
         bench = bench_of(site, session, ledger=ledger, sampler=sampler, daemons_are_here=True)
-        made = Baseline(bench, expand({**load_experiment("baseline"), **changes}, "quick"))
+        made = BaselineProtocol(bench, expand({**load_experiment("baseline"), **changes}, "quick"))
         made.says, made.asked = [], []
 
         def run(bench, template, values=None, **more):

@@ -23,8 +23,8 @@ from replay.ownership.images import BlockImage
 from replay.preflight.plan import design_for
 from replay.protocols import mirror_replay
 from replay.protocols.drivers.tool import StepLog
-from replay.protocols.mirror_lag import MirrorLag
-from replay.protocols.mirror_replay import MirrorReplay
+from replay.protocols.mirror_lag import MirrorLagProtocol
+from replay.protocols.mirror_replay import MirrorReplayProtocol
 from replay.protocols.observers import mirror
 from replay.protocols.targets import images
 from support.bench import bench_of
@@ -60,7 +60,7 @@ def site(socket="/nowhere.asok", namespace=""):
 # What a site must have, and what a design may ask --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [MirrorReplay, MirrorLag])
+@pytest.mark.parametrize("kind", [MirrorReplayProtocol, MirrorLagProtocol])
 def test_a_site_without_the_daemons_socket_or_with_a_namespace_skips_the_experiment_and_says_why(kind):
     assert kind.lacking(site()) == {}
     assert "admin socket" in kind.lacking(site(socket=None))["second_site"]
@@ -70,7 +70,7 @@ def test_a_site_without_the_daemons_socket_or_with_a_namespace_skips_the_experim
 @pytest.mark.parametrize("name", ["mirror-replay", "mirror-lag"])
 def test_the_design_skips_what_the_protocol_lacks(name, monkeypatch):
     configuration = load_experiment(name)
-    design = expand(configuration, "smoke", missing=MirrorReplay.lacking(site(socket=None)))
+    design = expand(configuration, "smoke", missing=MirrorReplayProtocol.lacking(site(socket=None)))
     assert design.sets == ()
     assert [skip.requires for skip in design.skipped] == ["second_site"]
     monkeypatch.setattr("replay.preflight.plan.missing", lambda words, site: [])
@@ -80,7 +80,7 @@ def test_the_design_skips_what_the_protocol_lacks(name, monkeypatch):
 
 @pytest.mark.parametrize(
     ("kind", "name", "factor"),
-    [(MirrorReplay, "mirror-replay", "images"), (MirrorLag, "mirror-lag", "writes_per_second")],
+    [(MirrorReplayProtocol, "mirror-replay", "images"), (MirrorLagProtocol, "mirror-lag", "writes_per_second")],
 )
 def test_a_design_without_its_factor_is_refused(kind, name, factor):
     assert protocol_of(kind, name).design.sets
@@ -96,7 +96,7 @@ def test_a_design_without_its_factor_is_refused(kind, name, factor):
 def test_a_variant_that_is_not_mirrored_as_it_says_is_refused(levels, said):
     variants = [{"name": "snapshot", "label": "Snapshot", "mirroring": "snapshot", "levels": levels}]
     with pytest.raises(ConfigurationError, match=said):
-        protocol_of(MirrorReplay, "mirror-replay", variants=variants)
+        protocol_of(MirrorReplayProtocol, "mirror-replay", variants=variants)
 
 
 # The order of things when something fails --------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class Daemon:
 
 @pytest.fixture
 def stopping(monkeypatch):
-    made = protocol_of(MirrorReplay, "mirror-replay")
+    made = protocol_of(MirrorReplayProtocol, "mirror-replay")
     made.observers[0].copies.daemon = Daemon()
     made.removed = []
     monkeypatch.setattr(images, "remove_images", lambda bench, those: made.removed.extend(those))
@@ -169,7 +169,7 @@ def replaying(monkeypatch):
     """Return a function that runs a cell of a mode; at its second reading the daemon has replayed everything."""
 
     def run(mode, rbd):
-        made = protocol_of(MirrorReplay, "mirror-replay")
+        made = protocol_of(MirrorReplayProtocol, "mirror-replay")
         cell = next(
             c for one in made.design.sets for c in one.cells if (c.variant.name, c.levels["images"]) == (mode, 2)
         )

@@ -19,7 +19,7 @@ from replay.ownership.daemon_settings import Osd
 from replay.ownership.pools import ExperimentPool
 from replay.protocols import placement
 from replay.protocols.drivers import rados_bench
-from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
+from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, PlacementProtocol
 from replay.protocols.targets.objects import Removal
 from replay.tools.logs.placement_entities import ROLES
 from support.bench import bench_of, cell
@@ -81,7 +81,7 @@ def make(monkeypatch):
         session = SimpleNamespace(cluster=Cluster("c"))
         sampler = SimpleNamespace(read=lambda: None)
         bench = bench_of(site, session, sampler=sampler, daemons_are_here=True)
-        made = Placement(bench, expand({**load_experiment(experiment), **changes}, scale))
+        made = PlacementProtocol(bench, expand({**load_experiment(experiment), **changes}, scale))
         made.settings = made.target.settings = Settings()
         made.removed, made.waited, made.fills = [], [], []
         monkeypatch.setattr(placement, "throttles", made.settings.throttles)

@@ -14,7 +14,7 @@ from replay.cluster.cluster import Cluster
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured, SampleTable
-from replay.protocols.snapshot_interval import SnapshotInterval
+from replay.protocols.snapshot_interval import SnapshotIntervalProtocol
 from support.bench import bench_of
 from support.made_up_output import latency_log, report, steps_log
 from support.smoke import measure_as_shipped
@@ -24,7 +24,7 @@ def protocol_of(scale="talk", **changes):
     site = SimpleNamespace(name="s", second_site=None, pools=SimpleNamespace(data=SimpleNamespace(namespace="")))
     session = SimpleNamespace(cluster=Cluster("c"))
     design = expand({**load_experiment("snapshot-interval"), **changes}, scale)
-    return SnapshotInterval(bench_of(site, session), design)
+    return SnapshotIntervalProtocol(bench_of(site, session), design)
 
 
 @pytest.mark.parametrize("scale", ["smoke", "quick", "talk"])

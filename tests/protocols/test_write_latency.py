@@ -23,7 +23,7 @@ from replay.protocols.observers import daemons
 from replay.protocols.observers.daemons import CellCountersAboveIdle
 from replay.protocols.observers.mirror import Level
 from replay.protocols.targets.images import Images
-from replay.protocols.write_latency import WriteLatency
+from replay.protocols.write_latency import WriteLatencyProtocol
 from support.bench import bench_of, cell
 from support.made_up_output import latency_log, report, steps_log
 from support.smoke import measure_as_shipped
@@ -44,7 +44,7 @@ def protocol(scale="talk", **changes):
         client_hosts=(),
     )
     bench = bench_of(site, SimpleNamespace(cluster=Cluster("c")))
-    return WriteLatency(bench, expand({**load_experiment("write-latency"), **changes}, scale))
+    return WriteLatencyProtocol(bench, expand({**load_experiment("write-latency"), **changes}, scale))
 
 
 def in_set(made, point):

@@ -29,7 +29,7 @@ WhileRunning = Callable[[float], None]
 """Called repeatedly while a tool runs, with the seconds since its start."""
 
 
-class Part:
+class ProtocolPart:
     """A target, a driver or an observer. A protocol's class declares it; each block has its own copy."""
 
     protocol: Protocol
@@ -54,7 +54,7 @@ class Part:
         """Raise ConfigurationError if the part cannot work on this site or with this design."""
 
 
-class Target(Part):
+class Target(ProtocolPart):
     """The target of the I/O: created when a block opens, or before each cell; removed when the block closes."""
 
     def open(self, sets: Sequence[CellSet]) -> None:
@@ -76,7 +76,7 @@ class Target(Part):
         """Remove everything that was created. Also called after an interruption."""
 
 
-class Driver(Part):
+class Driver(ProtocolPart):
     """Does the I/O of a cell."""
 
     def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
@@ -112,7 +112,7 @@ class Driver(Part):
         """Undo what an interrupted cell has changed."""
 
 
-class Observer(Part):
+class Observer(ProtocolPart):
     """Observes cells, and waits for their after-effects. Observers are called in the order of their declaration."""
 
     def open(self) -> None:

@@ -33,7 +33,7 @@ from replay.preflight.plan import (
 
 
 @dataclass(frozen=True)
-class Run:
+class RunPlan:
     """The site, the data set, and the blocks in their order. `again` are the options that continue the run."""
 
     site: Site
@@ -52,7 +52,7 @@ class Run:
         return PlanFile(self.site.name, self.data_set, self.scale, self.designs, self.sources, self.todo, locked_to)
 
 
-def chosen(options: argparse.Namespace) -> Run:
+def chosen(options: argparse.Namespace) -> RunPlan:
     """Return the run that the options describe. Raises ReplayError."""
     if not options.plan:
         return _asked_for(options)
@@ -64,7 +64,7 @@ def chosen(options: argparse.Namespace) -> Run:
     return _planned(options.plan)
 
 
-def _asked_for(options: argparse.Namespace) -> Run:
+def _asked_for(options: argparse.Namespace) -> RunPlan:
     site = load_site(options.site, check_files=not options.plan_only)
     data_set = options.data or site.name
     if options.only and not options.experiment:
@@ -82,10 +82,10 @@ def _asked_for(options: argparse.Namespace) -> Run:
     words += tuple(word for name in options.experiment for word in ("--experiment", name))
     words += tuple(word for one in options.only for word in ("--only", one))
     words += ("--blocks", str(options.blocks)) if options.blocks else ()
-    return Run(site, data_set, scale, designs, sources, todo, words, tuple(options.only))
+    return RunPlan(site, data_set, scale, designs, sources, todo, words, tuple(options.only))
 
 
-def _planned(path: Path) -> Run:
+def _planned(path: Path) -> RunPlan:
     """Return the run of a signed plan. Raises RefusedError if anything differs from it."""
     promised = read_signed_plan(path)
     site = load_site(promised.site["name"])
@@ -99,10 +99,10 @@ def _planned(path: Path) -> Run:
         refuse_mixed_scales(promised.data_set, designs[name])
     again = ("--plan", str(path))
     todo = tuple(promised.blocks())
-    return Run(site, promised.data_set, promised.scale, designs, sources, todo, again, promised.only, promised)
+    return RunPlan(site, promised.data_set, promised.scale, designs, sources, todo, again, promised.only, promised)
 
 
-def write_plan(run: Run) -> int:
+def write_plan(run: RunPlan) -> int:
     """Write the plan of a run into the working folder, as a file to sign; measure nothing. Returns 0."""
     report = preflight(run.site, load_experiments(), data_set=run.data_set)
     promised = promise(run.site, run.data_set, run.scale, list(run.only), run.designs, run.sources, list(run.todo))

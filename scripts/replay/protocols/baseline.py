@@ -179,7 +179,7 @@ class ByResource(ByLevel):
         return measured
 
 
-class Baseline(Protocol):
+class BaselineProtocol(Protocol):
     """Runs fio on a file of the OSDs' file system (`resource` media), or iperf3 (`resource` network)."""
 
     needs = Needs(
@@ -218,4 +218,4 @@ class Baseline(Protocol):
                 self.refuse(f"{cell.variant.name}: only media have an io_type")
 
 
-PROTOCOL = Baseline
+PROTOCOL = BaselineProtocol

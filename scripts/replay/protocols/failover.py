@@ -45,7 +45,7 @@ class FailoverTrial(TrialDriver):
         return {"simulated_loss": SIMULATED_LOSS} if plan.kind == "forced" else {}
 
 
-class Failover(Protocol):
+class FailoverProtocol(Protocol):
     """Runs one trial per cell: `levels["kind"]` is planned (demote, promote) or forced (promote after a loss)."""
 
     needs = Needs(
@@ -82,4 +82,4 @@ class Failover(Protocol):
         return f"first write after {metrics['seconds_to_first_write']:.2f} s, {metrics['lost_seconds']:.2f} s lost"
 
 
-PROTOCOL = Failover
+PROTOCOL = FailoverProtocol

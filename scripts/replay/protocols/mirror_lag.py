@@ -19,7 +19,7 @@ from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledImage
 from replay.tools import Result
 
 
-class MirrorLag(Protocol):
+class MirrorLagProtocol(Protocol):
     """Writes to one mirrored image at `levels["writes_per_second"]`, and follows its replica until it has caught up."""
 
     needs = Needs(
@@ -80,4 +80,4 @@ class MirrorLag(Protocol):
         check_modes(self)
 
 
-PROTOCOL = MirrorLag
+PROTOCOL = MirrorLagProtocol

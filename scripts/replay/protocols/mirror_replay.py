@@ -227,7 +227,7 @@ class Replay(FirstCopies):
         return self.protocol.driver.rest(cell, measured)
 
 
-class MirrorReplay(Protocol):
+class MirrorReplayProtocol(Protocol):
     """Overwrites `levels["images"]` images once while the daemon does not replay them, and times its catch-up."""
 
     needs = Needs(
@@ -268,4 +268,4 @@ def _since(at_rest: Mapping[str, ReplayCounters], now: Mapping[str, ReplayCounte
     }
 
 
-PROTOCOL = MirrorReplay
+PROTOCOL = MirrorReplayProtocol

@@ -214,7 +214,7 @@ class PlacedRounds(RadosRounds):
         return {"replicas": self.protocol.option("replicas"), "objects_in_pool": self.protocol.target.filled}
 
 
-class Placement(Protocol):
+class PlacementProtocol(Protocol):
     """Runs `rados bench` in one pool, with the OSD settings of the cell's levels."""
 
     needs = Needs(
@@ -294,4 +294,4 @@ def _last(osds: Sequence[Osd]) -> Osd:
     return next(one for one in osds if one.number == number)
 
 
-PROTOCOL = Placement
+PROTOCOL = PlacementProtocol

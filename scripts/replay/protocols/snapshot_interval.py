@@ -14,7 +14,7 @@ from replay.protocols.observers.trims import Trims
 from replay.protocols.targets.images import Images
 
 
-class SnapshotInterval(SnapshotsAfterRamp, Protocol):
+class SnapshotIntervalProtocol(SnapshotsAfterRamp, Protocol):
     """Writes for `target_seconds`, with a mirror snapshot every `levels["snapshot_interval_seconds"]` if it has one."""
 
     needs = Needs(
@@ -44,4 +44,4 @@ class SnapshotInterval(SnapshotsAfterRamp, Protocol):
         check_intervals(self)
 
 
-PROTOCOL = SnapshotInterval
+PROTOCOL = SnapshotIntervalProtocol

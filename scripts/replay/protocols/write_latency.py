@@ -24,7 +24,7 @@ from replay.protocols.observers.trims import TrimmedAfterwards
 from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledImages
 
 
-class WriteLatency(SnapshotsAfterRamp, Protocol):
+class WriteLatencyProtocol(SnapshotsAfterRamp, Protocol):
     """Writes as `levels["load"]` says, and counts what the writes cost until all that they caused has finished."""
 
     needs = Needs(
@@ -106,4 +106,4 @@ class WriteLatency(SnapshotsAfterRamp, Protocol):
             )
 
 
-PROTOCOL = WriteLatency
+PROTOCOL = WriteLatencyProtocol
