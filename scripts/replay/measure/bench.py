@@ -99,9 +99,14 @@ class Caches:
         self.page_cache = "kept: the cluster is not Replay's"
         if bench.daemons_are_here and bench.site.sandbox:
             owned = sandbox_record.load(bench.primary_cluster.conf.parent.parent)
-            clusters = [one for one in owned.clusters.values() if Path(one.conf) == bench.primary_cluster.conf]
+            clusters = [
+                cluster for cluster in owned.clusters.values() if Path(cluster.conf) == bench.primary_cluster.conf
+            ]
             self.sockets = [
-                Path(daemon.asok) for one in clusters for daemon in one.daemons if daemon.type == "osd" and daemon.asok
+                Path(daemon.asok)
+                for cluster in clusters
+                for daemon in cluster.daemons
+                if daemon.type == "osd" and daemon.asok
             ]
 
     def before_block(self) -> None:

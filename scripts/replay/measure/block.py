@@ -76,12 +76,12 @@ class BlockRunner:
         invalid, todo = [], self.sets.missing()
         self.progress.start(
             self.design.title_of_block(self.block),
-            sum(len(one.cells) for _, one in todo),
-            sum(len(one.cells) for one in self.design.sets),
+            sum(len(cell_set.cells) for _, cell_set in todo),
+            sum(len(cell_set.cells) for cell_set in self.design.sets),
         )
         if todo:
             with self.sets.opened(todo) as available:
-                invalid = [one.point for index, one in available if not self.sets.measure(index, one)]
+                invalid = [cell_set.point for index, cell_set in available if not self.sets.measure(index, cell_set)]
         if invalid:
             raise ReplayError(
                 f"{len(invalid)} set(s) are still invalid after {MOST_ATTEMPTS} attempts: {', '.join(invalid)}",

@@ -203,8 +203,11 @@ class Protocol:
     def available(self, sets: Sequence[CellSet]) -> list[CellSet]:
         """Return the sets without the variants that are unavailable."""
         refused = {skip.variant for skip in self.unavailable}
-        rest = [replace(one, cells=tuple(c for c in one.cells if c.variant.name not in refused)) for one in sets]
-        return [one for one in rest if one.cells]
+        rest = [
+            replace(cell_set, cells=tuple(c for c in cell_set.cells if c.variant.name not in refused))
+            for cell_set in sets
+        ]
+        return [cell_set for cell_set in rest if cell_set.cells]
 
     def close_block(self) -> None:
         """Undo and remove everything that `open_block` and the cells made. Also called after an interruption."""
@@ -239,7 +242,9 @@ class Protocol:
             for observer in self.observers:
                 begun.append(observer)
                 observer.started(cell)
-            callbacks = [callback for one in self.observers if (callback := one.while_running(cell)) is not None]
+            callbacks = [
+                callback for observer in self.observers if (callback := observer.while_running(cell)) is not None
+            ]
             measured = self.driver.run(cell, seed, while_running=_all_of(callbacks), **how)
             for observer in self.observers:
                 observer.ended(cell, measured)
@@ -323,10 +328,10 @@ class Protocol:
 
     # For its parts ----------------------------------------------------------------------------------------------------
 
-    def expected_bytes(self, one: CellSet) -> tuple[dict[str, float], float]:
+    def expected_bytes(self, cell_set: CellSet) -> tuple[dict[str, float], float]:
         """Return how many bytes each cell of a set will write to media, by id, and how many all add to stored data."""
         budget, expected, added = self.bench.budget, {}, 0.0
-        for cell in one.cells:
+        for cell in cell_set.cells:
             ahead = self.expected_writes(cell)
             before = None if self.writes_are_known else budget.most_written(cell.cell_id)
             expected[cell.cell_id] = sum(map(budget.media_bytes, ahead)) if before is None else before

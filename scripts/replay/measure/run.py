@@ -80,7 +80,7 @@ def _asked_for(options: argparse.Namespace) -> RunPlan:
     todo = tuple(plans(data_set, designs.values(), options.blocks))
     words = ("--site", options.site, *(("--data", options.data) if options.data else ()), "--scale", scale)
     words += tuple(word for name in options.experiment for word in ("--experiment", name))
-    words += tuple(word for one in options.only for word in ("--only", one))
+    words += tuple(word for choice in options.only for word in ("--only", choice))
     words += ("--blocks", str(options.blocks)) if options.blocks else ()
     return RunPlan(site, data_set, scale, designs, sources, todo, words, tuple(options.only))
 
@@ -108,7 +108,7 @@ def write_plan(run: RunPlan) -> int:
     promised = promise(run.site, run.data_set, run.scale, list(run.only), run.designs, run.sources, list(run.todo))
     estimates: list[tuple[Design, int, Estimate]] = []
     for name, design in run.designs.items():
-        blocks = [one.block for one in run.todo if one.experiment == name]
+        blocks = [block.block for block in run.todo if block.experiment == name]
         terms = terms_of(run.site, report.findings.copies)
         estimates.append((design, len(blocks), estimate(design, run.data_set, blocks, terms)))
     text = plan_page(run.site, promised, estimates, report, datetime.now(UTC))

@@ -74,15 +74,19 @@ class SetRunner:
 
     def missing(self) -> Todo:
         """Return the sets that have no valid attempt yet, in the block's random order."""
-        return [(index, one) for index, one in enumerate(order_of_sets(self.design, self.seed)) if self._lacks(one)]
+        return [
+            (index, cell_set)
+            for index, cell_set in enumerate(order_of_sets(self.design, self.seed))
+            if self._lacks(cell_set)
+        ]
 
-    def _lacks(self, one: CellSet) -> bool:
+    def _lacks(self, cell_set: CellSet) -> bool:
         """Return whether the set still has to be measured: no attempt by this host is valid for exactly these cells.
 
         A block that moved to another host is measured there from its beginning.
         """
-        wanted = {cell.variant.name: cell.cell_id for cell in one.cells}
-        return not self.writer.is_measured(one.point, wanted, host())
+        wanted = {cell.variant.name: cell.cell_id for cell in cell_set.cells}
+        return not self.writer.is_measured(cell_set.point, wanted, host())
 
     @contextlib.contextmanager
     def opened(self, todo: Todo) -> Iterator[Todo]:
@@ -95,7 +99,7 @@ class SetRunner:
             with during(self.name):
                 self.guard.before_block()
                 self.caches.before_block()
-                self.protocol.open_block(self.writer, [one for _, one in todo])
+                self.protocol.open_block(self.writer, [cell_set for _, cell_set in todo])
             yield self._available(todo)
 
     @contextlib.contextmanager
@@ -122,31 +126,31 @@ class SetRunner:
         if not refused:
             return todo
         rest = [
-            (index, replace(one, cells=tuple(cell for cell in one.cells if cell.variant.name not in refused)))
-            for index, one in todo
+            (index, replace(cell_set, cells=tuple(cell for cell in cell_set.cells if cell.variant.name not in refused)))
+            for index, cell_set in todo
         ]
-        return [(index, one) for index, one in rest if one.cells and self._lacks(one)]
+        return [(index, cell_set) for index, cell_set in rest if cell_set.cells and self._lacks(cell_set)]
 
     # One set ----------------------------------------------------------------------------------------------------------
 
-    def measure(self, index: int, one: CellSet) -> bool:
+    def measure(self, index: int, cell_set: CellSet) -> bool:
         """Run a set until an attempt is valid, at most three times; return whether one was."""
         for _ in range(MOST_ATTEMPTS):
-            if self._attempt(index, one):
+            if self._attempt(index, cell_set):
                 return True
-            self.progress.repeat(len(one.cells))
+            self.progress.repeat(len(cell_set.cells))
         return False
 
-    def _attempt(self, index: int, one: CellSet) -> bool:
+    def _attempt(self, index: int, cell_set: CellSet) -> bool:
         """Run a set once; return whether the attempt is valid. Raises RunStoppedError if the whole run has to end."""
-        what = f"{self.name}, set {one.point}"
-        expected, added = self.protocol.expected_bytes(one)
+        what = f"{self.name}, set {cell_set.point}"
+        expected, added = self.protocol.expected_bytes(cell_set)
         self.guard.before_set(what, media_bytes=sum(expected.values()), added_bytes=added)
-        number = self.writer.next_attempt(one.point)
+        number = self.writer.next_attempt(cell_set.point)
         stop: BaseException | None = None
         with self.bench.budget.reserve_set(f"{what}, attempt {number}", expected) as reservation:
-            run = SetRun(self.writer.begin_attempt(one.point, number), index, one)
-            for position, cell in enumerate(order_of_cells(one, self.seed, number)):
+            run = SetRun(self.writer.begin_attempt(cell_set.point, number), index, cell_set)
+            for position, cell in enumerate(order_of_cells(cell_set, self.seed, number)):
                 reservation.begin(cell.cell_id)
                 name = f"{self.name}, {cell.point} {cell.variant.label}, attempt {number}"
                 try:
@@ -260,9 +264,9 @@ class SetRunner:
             "design": self.design.digest,
             "scale": self.design.scale,
             "seed": self.seed,
-            "sets": [one.point for one in order_of_sets(self.design, self.seed)],
+            "sets": [cell_set.point for cell_set in order_of_sets(self.design, self.seed)],
             "sets_measured_in_this_sitting": measured_sets,
-            "skipped": [vars(one) for one in self.protocol.unavailable],
+            "skipped": [vars(skip) for skip in self.protocol.unavailable],
             "claims": registered_throughout([self._claims, *self.writer.registered()]),
             "versions": self._versions(),
             "host": host(),

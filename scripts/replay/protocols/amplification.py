@@ -93,7 +93,7 @@ class Amplification(SingleTool):
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Create the images, without pilots. If no OSD returns its counters, all variants are unavailable."""
         if (why := without_counters(self)) is not None:
-            self.unavailable += [Skip(one.name, "osd_counters", why) for one in self.design.variants]
+            self.unavailable += [Skip(variant.name, "osd_counters", why) for variant in self.design.variants]
             self.bench.say(f"{self.design.name} is skipped: {why}; OSDs return them to a user with osd 'allow *'")
             return
         super().open_block(raw, sets)

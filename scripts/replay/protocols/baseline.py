@@ -213,7 +213,7 @@ class BaselineProtocol(Protocol):
 
     def check(self) -> None:
         """Refuse a network variant with an io_type, and a media variant without one."""
-        for cell in (cell for one in self.design.sets for cell in one.cells):
+        for cell in (cell for cell_set in self.design.sets for cell in cell_set.cells):
             if (cell.levels["resource"] == MEDIA) != ("io_type" in cell.levels):
                 self.refuse(f"{cell.variant.name}: only media have an io_type")
 

@@ -40,13 +40,13 @@ class DeviceClass(SingleTool):
     def check(self) -> None:
         """Refuse labels that hide the cap, and contradictory variants."""
         check_labels(self)
-        owners = {one.name: one for one in self.design.variants}
-        for one in self.design.variants:
-            if "journal_class" in one.levels and "journaling" not in one.image.features:
-                self.refuse(f"{one.name} has the level journal_class, but no journal")
-            owner = owners.get(one.image_name, one)
-            if _places(owner) != _places(one):
-                self.refuse(f"{one.name} shares the image of {owner.name}, but names another device class")
+        owners = {variant.name: variant for variant in self.design.variants}
+        for variant in self.design.variants:
+            if "journal_class" in variant.levels and "journaling" not in variant.image.features:
+                self.refuse(f"{variant.name} has the level journal_class, but no journal")
+            owner = owners.get(variant.image_name, variant)
+            if _places(owner) != _places(variant):
+                self.refuse(f"{variant.name} shares the image of {owner.name}, but names another device class")
 
 
 def _places(variant: Variant) -> tuple[str, str]:

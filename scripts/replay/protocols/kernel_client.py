@@ -38,7 +38,7 @@ class Mount(Images):
 
     def open(self, sets: Sequence[CellSet]) -> None:
         """Create an image per variant; map, format and mount the kernel's, and write the file that cells overwrite."""
-        variants = {cell.variant.name: cell.variant for one in sets for cell in one.cells}
+        variants = {cell.variant.name: cell.variant for cell_set in sets for cell in cell_set.cells}
         for variant in variants.values():
             self.bench.say(f"creating an image for {variant.name}")
             made = create_image(self.bench, variant.image_name, variant.image)
@@ -135,15 +135,15 @@ class KernelClient(Protocol):
             where = f"config/sites/{self.bench.site.name}.yaml, ceilings.rate_bytes_per_second"
             raise ConfigurationError("Replay cannot limit the kernel's client to the site's rate", where=where)
         refuse_namespace(self.bench.site, self.design.name)
-        for one in self.design.variants:
-            if is_of_kernel(one) and one.levels.get("file_system") not in MKFS_OPTIONS:
-                self.refuse(f"{one.name}: Replay cannot make the file system {one.levels.get('file_system')!r}")
-            if one.image_name != one.name:
-                self.refuse(f"{one.name}: each variant needs an image of its own")
-            if "journaling" in one.image.features:
-                self.refuse(f"{one.name}: kernels do not support journaling")
+        for variant in self.design.variants:
+            if is_of_kernel(variant) and variant.levels.get("file_system") not in MKFS_OPTIONS:
+                self.refuse(f"{variant.name}: Replay cannot make the file system {variant.levels.get('file_system')!r}")
+            if variant.image_name != variant.name:
+                self.refuse(f"{variant.name}: each variant needs an image of its own")
+            if "journaling" in variant.image.features:
+                self.refuse(f"{variant.name}: kernels do not support journaling")
         size = self.option("file_size_bytes")
-        if any(2 * size > one.image.size_bytes for one in self.design.variants):
+        if any(2 * size > variant.image.size_bytes for variant in self.design.variants):
             self.refuse(f"options.file_size_bytes is {size!r}, more than half of an image")
 
 

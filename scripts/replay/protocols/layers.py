@@ -169,10 +169,10 @@ class LayerByLayer(Protocol):
 def _of_layer(sets: Sequence[CellSet], layer: str) -> list[CellSet]:
     """Return the sets with only the cells of a layer, with their levels in the words of its tool."""
     rest = [
-        replace(one, cells=tuple(in_words_of_tool(cell) for cell in one.cells if layer_of(cell) == layer))
-        for one in sets
+        replace(cell_set, cells=tuple(in_words_of_tool(cell) for cell in cell_set.cells if layer_of(cell) == layer))
+        for cell_set in sets
     ]
-    return [one for one in rest if one.cells]
+    return [cell_set for cell_set in rest if cell_set.cells]
 
 
 PROTOCOL = LayerByLayer

@@ -52,7 +52,7 @@ class ReplicaPools(ObjectPools):
 
     def open(self, sets: Sequence[CellSet]) -> None:
         """Create the pools. If the monitors refuse one, its variants are unavailable."""
-        cells = [cell for one in sets for cell in one.cells]
+        cells = [cell for cell_set in sets for cell in cell_set.cells]
         for replicas in sorted({self.replicas_of(cell.levels) for cell in cells}):
             self.bench.say(f"creating a pool with {replicas} {'copy' if replicas == 1 else 'copies'} of each object")
             try:
@@ -145,7 +145,7 @@ class ReplicaPools(ObjectPools):
         """Write a fill's objects unless they exist; return whether they had to be written."""
         if self.objects.holds(fill):
             return False
-        copies = next(one.spec.replicas for one in self.pools.values() if one.name == fill.pool)
+        copies = next(pool.spec.replicas for pool in self.pools.values() if pool.name == fill.pool)
         self.bench.reserve(f"filling {fill.pool}", self._write(copies, fill.bytes))
         return self.objects.fill(fill)
 

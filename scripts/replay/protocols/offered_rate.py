@@ -39,7 +39,7 @@ class PacedClients(FioClients):
 
         Raises ReplayError if a closed loop gives no rate, because there is no share of an unknown peak.
         """
-        leaders = {peak_key(cell): cell for one in sets for cell in one.cells}
+        leaders = {peak_key(cell): cell for cell_set in sets for cell in cell_set.cells}
         for number, (key, cell) in enumerate(leaders.items(), start=1):
             if key not in self.peaks:
                 self.bench.say(f"peak {number} of {len(leaders)}: {cell.variant.label}")
@@ -108,7 +108,7 @@ class OfferedRate(FioProfile):
 
     def check(self) -> None:
         """Refuse invalid shares."""
-        shares = [cell.levels["offered_share"] for one in self.design.sets for cell in one.cells]
+        shares = [cell.levels["offered_share"] for cell_set in self.design.sets for cell in cell_set.cells]
         if any(not isinstance(share, int | float) or share <= 0 for share in shares):
             self.refuse("offered_rate needs the factor `offered_share`: shares of the peak above 0")
 

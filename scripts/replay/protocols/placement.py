@@ -76,7 +76,7 @@ class PlacedPool(ObjectPools):
         spec = PoolSpec(options["replicas"], options["pg_num"])
         self.pool = create_pool(self.bench, "placement", spec, application="rados")
         await_pools(self.bench, [self.pool])
-        cells = [cell for one in sets for cell in one.cells]
+        cells = [cell for cell_set in sets for cell in cell_set.cells]
         sizes = {int(cell.levels["object_size_bytes"]) for cell in cells if not writes(cell)}
         if len(sizes) > 1:
             raise ConfigurationError(
@@ -116,7 +116,7 @@ class PlacedPool(ObjectPools):
         with self.bench.costs.measure("prepare"):
             changed = self._set(cell)
         with self.bench.costs.measure("wait"):
-            moves = any(one.startswith("crush_weight") for one in changed)
+            moves = any(change.startswith("crush_weight") for change in changed)
             quiet = QUIET_SECONDS if moves else 0.0
             waiting = self.bench.waiting("the placement to be stable", STABLE_WITHIN_SECONDS)
             wait = await_stable(
@@ -165,7 +165,7 @@ class PlacedPool(ObjectPools):
         if affinity is not None and self.settings.set_affinity(last, float(affinity)):
             changed.append(f"primary_affinity {last.name}")
         size, messages = cell.levels.get("message_size_cap_bytes"), cell.levels.get("last_osd_message_cap")
-        changed += self._option("osd", SIZE_CAP, size, [one.number for one in osds], "bytes")
+        changed += self._option("osd", SIZE_CAP, size, [osd.number for osd in osds], "bytes")
         changed += self._option(last.name, MESSAGE_CAP, messages, [last.number], "messages")
         return changed
 
@@ -258,7 +258,7 @@ class PlacementProtocol(Protocol):
 
     def check(self) -> None:
         """Refuse impossible affinities."""
-        if bad := [one for one in self.design.factors.get("primary_affinity", ()) if not 0 <= one <= 1]:
+        if bad := [level for level in self.design.factors.get("primary_affinity", ()) if not 0 <= level <= 1]:
             self.refuse(f"primary_affinity: {bad[0]} is not between 0 and 1")
 
 
@@ -269,7 +269,7 @@ def balancer_runs(session: MonitorSession) -> bool:
     know the balancer's option.
     """
     modules = session.command({"prefix": "mgr dump"})["available_modules"]
-    return all(one["can_run"] for one in modules if one["name"] == "balancer")
+    return all(module["can_run"] for module in modules if module["name"] == "balancer")
 
 
 def placement_files(session: MonitorSession, pool: str) -> dict[str, tuple[str, bytes]]:
@@ -290,8 +290,8 @@ def placement_files(session: MonitorSession, pool: str) -> dict[str, tuple[str, 
 
 
 def _last(osds: Sequence[Osd]) -> Osd:
-    number = last_osd(one.number for one in osds)
-    return next(one for one in osds if one.number == number)
+    number = last_osd(osd.number for osd in osds)
+    return next(osd for osd in osds if osd.number == number)
 
 
 PROTOCOL = PlacementProtocol

@@ -192,19 +192,19 @@ class LossOfSite(Protocol):
     def check(self) -> None:
         """Refuse variants without the interval of their mode, and images that are too small for the longest trial."""
         check_modes(self)
-        for one in (cell for each in self.design.sets for cell in each.cells):
-            level = SNAPSHOT_LEVEL if one.variant.image.mirroring == "snapshot" else POLL_AGE_LEVEL
-            if not isinstance(one.levels.get(level), int | float) or one.levels[level] <= 0:
+        for cell in (cell for cell_set in self.design.sets for cell in cell_set.cells):
+            level = SNAPSHOT_LEVEL if cell.variant.image.mirroring == "snapshot" else POLL_AGE_LEVEL
+            if not isinstance(cell.levels.get(level), int | float) or cell.levels[level] <= 0:
                 self.refuse(
-                    f"{one.variant.name}: its level {level} is {one.levels.get(level)!r}",
+                    f"{cell.variant.name}: its level {level} is {cell.levels.get(level)!r}",
                     next_step=f"give it `levels: {{ {level}: … }}`, in seconds",
                 )
-            writes = self.option("writes_per_second", one) * write_seconds_of(
-                interval_of(one), self.option("write_seconds"), 1.0
+            writes = self.option("writes_per_second", cell) * write_seconds_of(
+                interval_of(cell), self.option("write_seconds"), 1.0
             )
-            if (blocks := one.variant.image.size_bytes // BLOCK_BYTES - 1) < writes:
+            if (blocks := cell.variant.image.size_bytes // BLOCK_BYTES - 1) < writes:
                 self.refuse(
-                    f"{one.variant.name}: its longest trial writes {writes:.0f} blocks, but the image has {blocks}",
+                    f"{cell.variant.name}: its longest trial writes {writes:.0f} blocks, but the image has {blocks}",
                     next_step="raise image.size_bytes, or image_size_bytes of this scale, or lower writes_per_second",
                 )
 

@@ -39,7 +39,7 @@ class SnapshotIntervalProtocol(SnapshotsAfterRamp, Protocol):
 
     def check(self) -> None:
         """Refuse variants that are mirrored by their journal, and cells that are too short for a snapshot."""
-        if journaled := [one.name for one in self.design.variants if one.image.mirroring == "journal"]:
+        if journaled := [variant.name for variant in self.design.variants if variant.image.mirroring == "journal"]:
             self.refuse(f"{', '.join(journaled)}: mirroring is 'journal'", next_step="leave it out or use snapshot")
         check_intervals(self)
 

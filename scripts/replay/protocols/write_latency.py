@@ -92,13 +92,13 @@ class WriteLatencyProtocol(SnapshotsAfterRamp, Protocol):
     def check(self) -> None:
         """Refuse cells that are too short for a snapshot, and an offered rate of a variant that is missing."""
         check_intervals(self)
-        if not any(one.levels["load"] == OFFERED for one in self.design.sets):
+        if not any(cell_set.levels["load"] == OFFERED for cell_set in self.design.sets):
             return
         wanted = str(self.option("peak_of"))
         if lacking := [
-            one.point
-            for one in self.design.sets
-            if one.levels["load"] == OFFERED and wanted not in {cell.variant.name for cell in one.cells}
+            cell_set.point
+            for cell_set in self.design.sets
+            if cell_set.levels["load"] == OFFERED and wanted not in {cell.variant.name for cell in cell_set.cells}
         ]:
             self.refuse(
                 f"options.peak_of: {wanted!r} is not measured at {', '.join(lacking)}",

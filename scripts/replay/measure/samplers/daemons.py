@@ -193,7 +193,7 @@ def counters_in(perf_dump: Any) -> dict[str, dict[str, float]]:
     for stage, wanted in COUNTERS.items():
         for name, candidates in wanted.items():
             values = (_number_at(perf_dump, candidate) for candidate in candidates)
-            value = next((one for one in values if one is not None), None)
+            value = next((value for value in values if value is not None), None)
             if value is not None:
                 stages.setdefault(stage, {})[name] = value
     return stages

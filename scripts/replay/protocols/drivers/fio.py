@@ -168,7 +168,7 @@ def bytes_by_job(measured: Measured) -> dict[str, int]:
     except OutputError as error:
         measured.invalid = (error.reason, str(error).splitlines()[0])
         return {}
-    return {one.name: int(one.directions["write"].io_bytes) for one in clients if "write" in one.directions}
+    return {client.name: int(client.directions["write"].io_bytes) for client in clients if "write" in client.directions}
 
 
 # Several clients ------------------------------------------------------------------------------------------------------

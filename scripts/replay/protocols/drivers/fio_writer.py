@@ -182,14 +182,14 @@ class PacedWriter(LoggedWriter):
     def expected_writes(self, cell: Cell) -> list[Write]:
         """Return what the client will write at the rate that is assumed before one is known."""
         target, seconds = self.design.sizing.target_seconds, self.runtime_of(cell)
-        return [replace(one, bytes=one.bytes * seconds / target) for one in super().expected_writes(cell)]
+        return [replace(write, bytes=write.bytes * seconds / target) for write in super().expected_writes(cell)]
 
     def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Find the offered rate of each size, and keep the output as evidence.
 
         Raises ReplayError if a closed loop gives no rate, or if the daemon does not catch up.
         """
-        offered = [one for one in sets if one.levels["load"] == OFFERED]
+        offered = [cell_set for cell_set in sets if cell_set.levels["load"] == OFFERED]
         for number, one in enumerate(offered, start=1):
             size = int(one.levels["io_size_bytes"])
             if size not in self.rates:
@@ -230,7 +230,7 @@ class PacedWriter(LoggedWriter):
         finally:
             self.closed_loop_seconds = None
         waits = self.protocol.restore(cell, found.measured)
-        replaying = [one.details["expected_after_seconds"] for one in waits if one.reason == "journal_replayed"]
+        replaying = [wait.details["expected_after_seconds"] for wait in waits if wait.reason == "journal_replayed"]
         level = found.peak * seconds / (seconds + sum(replaying))
         found.keep(level_operations_per_second=level, waits=[wait.public() for wait in waits])
         return found.peak, level

@@ -132,10 +132,10 @@ class OneTool(Driver):
 
     def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Find the size of every cell that has none yet; a variant's `size_of` names the variant that it copies."""
-        cells = [cell for one in sets for cell in one.cells]
-        for one in sets:
-            by_variant = {cell.variant.name: cell for cell in one.cells}
-            for cell in one.cells:
+        cells = [cell for cell_set in sets for cell in cell_set.cells]
+        for cell_set in sets:
+            by_variant = {cell.variant.name: cell for cell in cell_set.cells}
+            for cell in cell_set.cells:
                 self.sized_by[cell.cell_id] = by_variant.get(cell.variant.size_of, cell)
         leaders = dict.fromkeys(self.sized_by[cell.cell_id].cell_id for cell in cells)
         unsized = [cell for cell in cells if cell.cell_id in leaders and not self.is_sized(raw, cell)]

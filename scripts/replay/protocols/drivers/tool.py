@@ -90,7 +90,7 @@ class ByLevel(Driver):
 
     def check(self) -> None:
         """Refuse what a driver that has cells refuses."""
-        for value in {str(cell.levels[self.level]) for one in self.design.sets for cell in one.cells}:
+        for value in {str(cell.levels[self.level]) for cell_set in self.design.sets for cell in cell_set.cells}:
             self.drivers[value].check()
 
     def driver_of(self, cell: Cell) -> Driver:

@@ -200,7 +200,7 @@ def without_counters(protocol: Protocol) -> str | None:
     ledger = next(observer for observer in protocol.observers if isinstance(observer, CellCounters))
     if (reading := ledger.daemons.read()).osds():
         return None
-    reasons = dict.fromkeys(one.partition(": ")[2] for one in reading.unanswered)
+    reasons = dict.fromkeys(answer.partition(": ")[2] for answer in reading.unanswered)
     return f"no OSD returns its counters ({'; '.join(reasons) or 'there is none'})"
 
 

@@ -43,8 +43,8 @@ def data_objects(header):
 
 def newest_complete(snapshots):
     """Return the newest complete mirror snapshot in a copy, by its id on the first cluster; 0 if there is none."""
-    mirrored = [one["mirror"] for one in snapshots if "mirror" in one]
-    return max((one["primary_snap_id"] for one in mirrored if one["complete"]), default=0)
+    mirrored = [snapshot["mirror"] for snapshot in snapshots if "mirror" in snapshot]
+    return max((snapshot["primary_snap_id"] for snapshot in mirrored if snapshot["complete"]), default=0)
 
 
 def _connect(cluster):
@@ -116,11 +116,11 @@ def watch(spec):
     looked_at = [kind(spec[name]) for name, kind in (("journal", Journal), ("copy", Copy)) if name in spec]
     threading.Thread(target=watch_stdin, daemon=True).start()
     while True:
-        for one in looked_at:
-            found = one.look()
+        for place in looked_at:
+            found = place.look()
             at = time.monotonic() - spec["origin"]
             for metric, value in found.items():
-                print(f"{at:.6f},{one.entity},{metric},{value}")
+                print(f"{at:.6f},{place.entity},{metric},{value}")
         print(f"{time.monotonic() - spec['origin']:.6f},probe,cost_seconds,{time.process_time():.4f}", flush=True)
         if stop.wait(spec["every_seconds"]):
             return

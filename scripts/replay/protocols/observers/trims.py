@@ -64,8 +64,8 @@ def snapshots_to_trim(session: MonitorSession, pools: Iterable[str]) -> int:
     """
     dump = session.command({"prefix": "osd dump"})
     ids = {one["pool"] for one in dump["pools"] if one["pool_name"] in set(pools)}
-    queued = [one for one in dump.get("removed_snaps_queue", ()) if one["pool"] in ids]
-    return sum(int(interval["length"]) for one in queued for interval in one["snaps"])
+    queued = [pool for pool in dump.get("removed_snaps_queue", ()) if pool["pool"] in ids]
+    return sum(int(interval["length"]) for pool in queued for interval in pool["snaps"])
 
 
 def wait_until_trimmed(

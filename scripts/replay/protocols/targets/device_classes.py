@@ -150,7 +150,7 @@ class DeviceClasses:
             "capped_disk_reads_per_second": round(sum(reads for reads, _ in done) / seconds, 1),
             "capped_disk_writes_per_second": round(sum(writes for _, writes in done) / seconds, 1),
         }
-        most = max(max(one) for one in done)
+        most = max(max(reads, writes) for reads, writes in done)
         if most > self.cap_iops * (seconds + SLICE_SECONDS) and measured.invalid is None:
             measured.invalid = (
                 "failed",
@@ -188,7 +188,7 @@ def osd_process(bench: Bench, number: int) -> tuple[int, Path]:
     """Return the pid of a sandbox's OSD and its data folder. Raises ReplayError if it is not running."""
     conf = bench.primary_cluster.conf
     owned = sandbox_record.load(conf.parent.parent)
-    name = next(one.name for one in owned.clusters.values() if Path(one.conf) == Path(conf))
+    name = next(cluster.name for cluster in owned.clusters.values() if Path(cluster.conf) == Path(conf))
     role = daemons.Role(name, "osd", str(number))
     process = daemons.running(owned.layout, role)
     if process is None:
@@ -273,11 +273,11 @@ class CappedDisks(Observer):
 
 def check_labels(protocol: Protocol) -> None:
     """Refuse a design in which a capped variant's label does not name the cap."""
-    for one in protocol.design.variants:
+    for variant in protocol.design.variants:
         cap = protocol.option("cap_iops")
-        if one.levels["device_class"] == CAPPED and str(cap) not in one.label:
+        if variant.levels["device_class"] == CAPPED and str(cap) not in variant.label:
             protocol.refuse(
-                f"{one.name}: the label {one.label!r} does not name the cap, {cap} IOPS",
+                f"{variant.name}: the label {variant.label!r} does not name the cap, {cap} IOPS",
                 next_step="name the cap in the label, because this is not another kind of device",
             )
 

@@ -33,7 +33,7 @@ class Images(Target):
         if self.count is not None:
             create_images(self.bench, sets, self.count, self.images, create=self.create)
             return
-        for cell in (cell for one in sets for cell in one.cells):
+        for cell in (cell for cell_set in sets for cell in cell_set.cells):
             name = cell.variant.image_name
             if name not in self.images:
                 self.bench.say(f"creating and filling an image for {name}")
@@ -41,7 +41,7 @@ class Images(Target):
 
     def create(self, suffix: str, image: Image, image_name: str) -> BlockImage:
         """Create and fill one image of the variants that share `image_name`."""
-        owner = next(one for one in self.design.variants if one.image_name == image_name)
+        owner = next(variant for variant in self.design.variants if variant.image_name == image_name)
         return create_image(self.bench, suffix, image, **self.protocol.place_of(owner))
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
@@ -113,7 +113,7 @@ class OsdFile(Target):
 
     def open(self, sets: Sequence[CellSet]) -> None:
         """Create and fill the file if any of the cells needs it."""
-        if not any("io_type" in cell.levels for one in sets for cell in one.cells):
+        if not any("io_type" in cell.levels for cell_set in sets for cell in cell_set.cells):
             return
         folder, size = self.bench.primary_cluster.conf.parent, int(self.protocol.option("file_size_bytes"))
         if (free := shutil.disk_usage(folder).free) < FREE_TIMES * size:
