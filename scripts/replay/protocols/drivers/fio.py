@@ -186,6 +186,11 @@ class FioClients(FioDriver):
         """Refuse a site whose images fio cannot reach."""
         refuse_namespace(self.bench.site, self.design.name)
 
+    @property
+    def elsewhere(self) -> dict[str, Any]:
+        """What `fio_servers` needs to know if clients run on other hosts."""
+        return {} if set(self.hosts) <= LOCAL_HOSTS else {"hosts": self.hosts, "say": self.bench.say}
+
     def run(
         self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None, component: str = "tool"
     ) -> Measured:
@@ -195,13 +200,11 @@ class FioClients(FioDriver):
         ramp = ramp_of(options)
         texts = [job_file(cell.levels, options, client_name(number)) for number in numbers]
         jobs = [self._filled(cell, text, number, seed) for number, text in zip(numbers, texts, strict=True)]
-        elsewhere = {} if set(self.hosts) <= LOCAL_HOSTS else {"hosts": self.hosts, "say": self.bench.say}
+        cluster, client_options = self.bench.primary_cluster, cell.variant.client_options
         with contextlib.ExitStack() as stack:
             with self.bench.costs.measure("prepare"):
                 servers = stack.enter_context(
-                    fio_servers(
-                        self.bench.primary_cluster, cell.variant.client_options, jobs, slot=self.bench.slot, **elsewhere
-                    )
+                    fio_servers(cluster, client_options, jobs, slot=self.bench.slot, **self.elsewhere)
                 )
             measured = run_observed(
                 self.bench,
