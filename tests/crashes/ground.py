@@ -81,6 +81,7 @@ _ANSWERS: dict[str, Any] = {
     "versions": {
         kind: {"ceph version 16.2.15 (scripted) pacific (stable)": 3} for kind in ("mon", "mgr", "osd", "overall")
     },
+    "osd perf": {"osd_perf_infos": []},
     "osd df": {"nodes": [{"id": 0, "name": "osd.0", "kb": 1 << 30, "kb_used": 10}]},
     "osd pool get": {"size": COPIES, "pool": "replay", "pool_id": 1},
     "osd lspools": [{"poolnum": 1, "poolname": "replay"}],

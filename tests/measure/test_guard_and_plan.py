@@ -41,7 +41,7 @@ from replay.evidence.seal import seal
 from replay.measure.command import plan_lines
 from replay.measure.guard import Guard
 from replay.measure.sentry import RunStoppedError, Sentry
-from replay.preflight.plan import estimate, raw_directory, refuse_mixed_scales
+from replay.preflight.plan import estimate
 from support.bench import in_memory, waiting
 
 CLEAN = {

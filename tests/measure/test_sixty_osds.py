@@ -15,13 +15,13 @@ from replay.evidence.record import Measured, SampleTable
 from replay.measure.guard import Guard
 from replay.measure.samplers.daemons import DaemonSampler
 from replay.measure.samplers.machine import MachineSampler
-from replay.measure.samplers.trims import LOOK_EVERY_SECONDS as TRIMS_EVERY_SECONDS
-from replay.measure.samplers.trims import TrimSampler
 from replay.measure.sentry import LOOK_EVERY_SECONDS, Sentry
 from replay.ownership.ledger import Ledger
 from replay.ownership.write_budget import MediaCopies
 from replay.preflight import checks, pool_checks
 from replay.preflight.findings import Findings
+from replay.protocols.observers.trims import LOOK_EVERY_SECONDS as TRIMS_EVERY_SECONDS
+from replay.protocols.observers.trims import TrimSampler
 from support.bench import bench_of
 from support.large_cluster import FSID, LargeSession, answers
 from support.patience import CPU_NORM_SECONDS, ROUNDS

@@ -19,7 +19,6 @@ from replay.base.paths import working_directory
 from replay.base.programs import Programs
 from replay.base.releases import HOST, parse_release
 from replay.cluster.sandbox_options import SandboxOptions
-from replay.cluster.sandbox_record import STATE_FILE, Layout, default_directory
 
 SCHEMA_VERSION = 1
 LOOPBACK = "127.0.0.1"

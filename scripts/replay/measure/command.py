@@ -28,10 +28,10 @@ from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.evidence.attempts import History, record_design
 from replay.evidence.data_set import raw_directory, refuse_copies, sealed_block
 from replay.measure.arguments import COMMAND
+from replay.measure.campaign import INTO_SHIPPED, require_consent
+from replay.measure.job import take_mark
 from replay.measure.run import chosen, write_plan
-from replay.measure.shipped import INTO_SHIPPED, require_consent
-from replay.measure.stop_mark import take_mark
-from replay.preflight.plan import copies_on, estimate, raw_directory, refuse_copies, terms_of
+from replay.preflight.plan import copies_on, estimate, terms_of
 from replay.preflight.releases import check_releases
 from replay.sandbox.daemons import naming_absent_daemons
 
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
             return write_plan(asked)
     site, data_set, designs, todo = asked.site, asked.data_set, asked.designs, asked.todo
     names = list(designs)
-    packs = {one: sealed_block(raw_directory(data_set, one.experiment), one.block, one.plan) for one in todo}
+    packs = {block: sealed_block(raw_directory(data_set, block.experiment), block.block, block.plan) for block in todo}
     before = {one for one, pack in packs.items() if pack.exists()}
     # A dry run asks no cluster.
     terms = terms_of(site, None if options.dry_run or before == packs.keys() else copies_on(site))
@@ -141,7 +141,7 @@ def _status_of(command: Command, data_set: str, experiments: list[str], more: It
 
     It runs in this process, which has imported much of what it needs. A bug in it is shown, and does not end measuring.
     """
-    chosen = [word for one in experiments for word in ("--experiment", one)]
+    chosen = [word for name in experiments for word in ("--experiment", name)]
     try:
         return command.main(["--data", data_set, *chosen, *more])
     except Exception:
@@ -219,9 +219,9 @@ def _say_costs(data_set: str, done: list[PlannedBlock]) -> None:
     totals: dict[str, float] = {}
     for receipt in (
         receipt
-        for one in done
-        for receipt in History(raw_directory(data_set, one.experiment)).receipts()
-        if (receipt["block"], receipt["plan"]) == (one.block, one.plan)
+        for block in done
+        for receipt in History(raw_directory(data_set, block.experiment)).receipts()
+        if (receipt["block"], receipt["plan"]) == (block.block, block.plan)
     ):
         for name, seconds in receipt["costs_seconds"].items():
             totals[name] = totals.get(name, 0.0) + seconds
@@ -244,7 +244,7 @@ def _say_invalid(data_set: str, names: list[str]) -> None:
                 reasons[problem["reason"]] = reasons.get(problem["reason"], 0) + 1
         if reasons:
             listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-            print(f"{name}: void cells, kept but not drawn: {listed}")
+            print(f"{name}: invalid cells, kept but not drawn: {listed}")
 
 
 if __name__ == "__main__":

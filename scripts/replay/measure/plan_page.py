@@ -153,8 +153,8 @@ def _commands(site: Site, designs: Iterable[Design]) -> Iterator[str]:
     tags |= {JOURNALED} if any("journaling" in variant.image.features for variant in variants) else set()
     yield from ("", "## Every command that changes something on a cluster", "")
     yield from ("| command | what it does | undone by |", "|---|---|---|")
-    for one in changes_for(tags):
-        yield f"| `{one.command}` | {one.does} | {one.undo} |"
+    for change in changes_for(tags):
+        yield f"| `{change.command}` | {change.does} | {change.undo} |"
     yield ""
     yield "Before each creation its name is in the ledger, on disk. Only what the ledger names is ever removed."
 

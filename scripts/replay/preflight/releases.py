@@ -27,7 +27,6 @@ from replay.evidence.attempts import History
 from replay.evidence.data_set import experiments_in, raw_directory, read_campaign
 from replay.evidence.record import CLIENT, DAEMONS, ReleaseChange, Versions, changes, in_words, unknown_releases
 from replay.preflight.findings import Findings
-from replay.preflight.plan import raw_directory
 from replay.sandbox.releases import ceph_version, usual_release
 
 

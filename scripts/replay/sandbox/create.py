@@ -19,7 +19,6 @@ from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
 from replay.sandbox import conf, daemons, processes, stretch
-from replay.sandbox.create import await_clean
 from replay.sandbox.processes import daemon_environment
 from replay.sandbox.tools import Interrupt, monitors_of, rbd, run
 

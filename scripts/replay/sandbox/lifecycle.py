@@ -28,15 +28,7 @@ from replay.cluster.sandbox_record import (
 )
 from replay.sandbox import conf, create, daemons, link, mirror, processes, releases, stretch
 from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
-from replay.sandbox.tools import (
-    BusyPortError,
-    Interrupt,
-    SandboxError,
-    in_parallel,
-    locked,
-    monitors_of,
-    undisturbed,
-)
+from replay.sandbox.tools import BusyPortError, Interrupt, in_parallel, locked, monitors_of, undisturbed
 
 
 def remove(folder: Path, run: Path | None = None) -> None:

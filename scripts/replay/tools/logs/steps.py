@@ -1,4 +1,4 @@
-"""Reads the log of a procedure's steps (`replay.protocols.drivers.steps`), one JSON object a line. Strict, pure."""
+"""Reads the log of a procedure's steps (`replay.protocols.drivers.tool`), one JSON object a line. Strict, pure."""
 
 from __future__ import annotations
 
