@@ -24,7 +24,7 @@ OPTIONS = {
         *("--plan-only", "--plan", "--profile"),
     ),
     "interleave": ("--release", "--data", "--scale", "--experiment", "--blocks", "--into-shipped", "--dry-run"),
-    "derive": ("--data", "--reseal", "--experiment", "--entities", "--watch", "SHA256SUMS"),
+    "derive": ("--data", "--experiment", "--entities", "--watch", "SHA256SUMS"),
     "claims": ("--data", "--against", "--experiment", "--measured", "--brief", "--json", "--expect"),
     "import": ("DIR", "--data", "--label", "--dry-run", "--left-out"),
     "compare": ("NAME", "OTHER", "--experiment", "--out", "--json", "--fail-if"),
@@ -32,7 +32,7 @@ OPTIONS = {
     "bundle": ("--data", "--out", "--label", "--replace", "--list"),
     "clean": ("--site", "--yes", "--record", "--data"),
     "sandbox": ("up", "status", "down", "conf"),
-    "raw": ("ls", "cat", "unpack", "verify", "convert", "tar -tzf"),
+    "raw": ("ls", "cat", "unpack", "verify", "tar -tzf"),
 }
 
 
@@ -77,15 +77,13 @@ def test_help_names_every_command_and_so_does_the_bare_word(capsys):
         (["measure", "--site", "s", "--dry-run=yes"], "measure: --dry-run takes no value\n"),
         (["measure", "--site", "s", "--blocks", "x"], "measure: --blocks wants a whole number, not 'x'\n"),
         (["measure", "--site", "s", "more"], "'more' is not understood: options begin with --\n"),
-        (["derive"], "derive: one of --data --reseal is missing\n"),
+        (["derive"], "derive: --data is missing\n"),
         (
             ["measure", "--site", "sandbox", "--data", "Bad_Name", "--dry-run"],
             "'Bad_Name' is not a valid data set name",
         ),
         (["derive", "--data", "../elsewhere"], "is not a valid data set name"),
-        (["derive", "--data", "a", "--reseal", "b"], "--reseal does not go with --data\n"),
         (["claims", "--data", "a", "--brief", "--json"], "--json does not go with --brief\n"),
-        (["derive", "--reseal", "copy", "--watch"], "--reseal works on a whole copy"),
         (["sandbox", "up", "--left-osd-size", "huge"], "huge"),
     ],
 )

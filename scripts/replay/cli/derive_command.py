@@ -18,14 +18,12 @@ from replay.base.terminal import waiting
 from replay.derive.arguments import COMMAND
 from replay.derive.outliers import flagged_in
 from replay.derive.part import Derived, current_part
-from replay.derive.reseal import reseal
-from replay.evidence.copies import ALTERED, AlteredFile, read_stamp
+from replay.evidence.copies import read_stamp
 from replay.claims.workflow.dataset import derive_data_set, wanted
 from replay.claims.workflow.job import notes_of
 from replay.base.snakemake import end_of, log_path, run_snakemake
 from replay.claims.workflow.warm import warm_jobs
 
-SHOWN_FILES = 10
 #: Starting Snakemake and its jobs takes as much processor time as deriving this much evidence: with less of it, the
 #: same steps run one after the other in this process.
 WORTH_SCHEDULING_BYTES = 16 << 20
@@ -39,13 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Derive according to the options; return the exit status. Raises ReplayError, e.g. for altered raw output."""
-    if options.reseal is not None and (options.watch or options.experiment or options.verify or options.outliers):
-        COMMAND.parser().refuse(
-            "--reseal works on a whole copy: do not use it with --watch, --experiment, --verify or --outliers"
-        )
-    data_set = benchmarks_directory() / (options.data if options.reseal is None else options.reseal)
-    if options.reseal is not None:
-        _say_resealed(data_set, reseal(data_set))
+    data_set = benchmarks_directory() / options.data
     if stamp := read_stamp(data_set):
         print(f"ALTERED DATA: {data_set.name} is {stamp.sentence()}", flush=True)
     if options.verify:
@@ -145,13 +137,3 @@ def _list_outliers(data_set: Path, experiments: Sequence[str]) -> int:
         print(one.sentence())
     print(f"{data_set.name}: {flagged.sentence()}")
     return 0
-
-
-def _say_resealed(data_set: Path, altered: Sequence[AlteredFile]) -> None:
-    if not altered:
-        print(f"every raw file of {data_set.name} matches SHA256SUMS: there is nothing to reseal")
-        return
-    for one in altered[:SHOWN_FILES]:
-        print(f"{'removed' if one.found_sha256 is None else 'altered'}: {one.path}")
-    if len(altered) > SHOWN_FILES:
-        print(f"and {len(altered) - SHOWN_FILES} more, see {data_set / ALTERED}")

@@ -8,22 +8,11 @@ _DESCRIPTION = """\
 Derive a data set's tidy.csv, aggregates, manifest.json and datapackage.json from its raw output. Needs no cluster. It
 first compares every raw file with raw/SHA256SUMS. A missing or altered file is an error that names it, and nothing is
 written for its experiment. Unchanged experiments are not derived again, and a file is written only if its content
-changes. Snakemake derives several experiments in parallel.
-
-To see the effect of other figures, alter raw files in a copy of a data set, and name the copy with --reseal: it is
-stamped as altered, and everything derived from it says so."""
+changes. Snakemake derives several experiments in parallel."""
 
 
 def _add_arguments(parser: Parser) -> None:
-    named = parser.add_mutually_exclusive_group(required=True)
-    add_data(named, help="the data set, a folder in benchmarks/")
-    add_data(
-        named,
-        option="--reseal",
-        metavar="COPY",
-        help="a copy of a data set with altered or removed raw files: update SHA256SUMS, stamp the copy as altered "
-        "(altered.json), and derive it; refuses an original",
-    )
+    add_data(parser, required=True, help="the data set, a folder in benchmarks/")
     add_experiment(parser, "only this experiment (may be repeated)")
     parser.add_argument(
         "--entities",

@@ -7,7 +7,7 @@ from pathlib import Path
 from replay.base.command_line import Command, Parser, add_data
 
 _DESCRIPTION = """\
-Inspect evidence: list, print, unpack and verify packs, and pack what an earlier version left unpacked.
+Inspect evidence: list, print, unpack and verify packs.
 
 PACK is a file benchmarks/<data set>/<experiment>/raw/block-<number>-<plan>.tar.gz. Any tar opens it as well:
 tar -tzf PACK lists it, and tar -xzOf PACK MEMBER prints one of its files."""
@@ -15,7 +15,7 @@ tar -tzf PACK lists it, and tar -xzOf PACK MEMBER prints one of its files."""
 
 def _add_arguments(parser: Parser) -> None:
     commands = parser.add_subparsers(
-        title="commands", required=True, metavar="ls|cat|unpack|verify|convert", dest="what", parser_class=Parser
+        title="commands", required=True, metavar="ls|cat|unpack|verify", dest="what", parser_class=Parser
     )
 
     def command(name: str, help_text: str) -> Parser:
@@ -33,9 +33,6 @@ def _add_arguments(parser: Parser) -> None:
     several(one)
     one.add_argument("--into", required=True, type=Path, metavar="FOLDER", help="a new or empty folder")
     several(command("verify", "Compare every pack and every file in it with what was recorded."))
-    _add_data_set(
-        command("convert", "Pack the blocks that an earlier version left unpacked; verify all before removing any.")
-    )
 
 
 def _add_data_set(one: Parser) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import benchmarks_directory
 from replay.evidence.arguments import COMMAND
-from replay.evidence.convert import convert, unpacked
 from replay.evidence.documents import parse_json
 from replay.evidence.pack import PACK, verified_members
 from replay.evidence.read import ATTEMPT, SEAL, Folder, OpenBlock, Pack, list_raw, verify
@@ -25,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Run one command. Raises EvidenceError for evidence that is missing, altered or not listed."""
-    programs = {"ls": _ls, "cat": _cat, "unpack": _unpack, "verify": _verify, "convert": _convert}
+    programs = {"ls": _ls, "cat": _cat, "unpack": _unpack, "verify": _verify}
     programs[options.what](options)
     return 0
 
@@ -99,21 +98,6 @@ def _verify(options: argparse.Namespace) -> None:
         blocks += 1
         files += sum(len(folder.digests) for folder in _pack(pack).folders())
     print(f"{files} files of {blocks} blocks match their records")
-
-
-def _convert(options: argparse.Namespace) -> None:
-    converted = [convert(raw) for raw in _raw_directories(options) if unpacked(raw)]
-    for one in converted:
-        print(one.sentence())
-    if not converted:
-        print("all evidence is packed: there is nothing to convert")
-    else:
-        print(
-            f"in total: {sum(one.files for one in converted)} files, each found again with the same SHA-256, "
-            f"in {sum(one.packs for one in converted)} packs and {sum(one.beside for one in converted)} files beside; "
-            f"{sum(one.bytes_before for one in converted):,} bytes before, "
-            f"{sum(one.bytes_after for one in converted):,} now"
-        )
 
 
 def _chosen(options: argparse.Namespace) -> Iterator[Pack | OpenBlock]:

@@ -7,7 +7,6 @@ be read, that is an error; the data set never counts as unaltered.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -44,16 +43,6 @@ class Stamp:
     def paths(self) -> list[str]:
         """The altered files, each once, sorted."""
         return sorted({one.path for one in self.files})
-
-    @property
-    def as_measured(self) -> dict[str, str]:
-        """Each altered file, with the digest that it had when it was measured."""
-        return {one.path: one.recorded_sha256 for one in reversed(self.files)}
-
-    def adding(self, files: Iterable[AlteredFile]) -> Stamp:
-        """Return the stamp with further alterations, except those that only repeat the last one of their file."""
-        last = {one.path: one for one in self.files}
-        return Stamp(self.copied_from, (*self.files, *(one for one in files if last.get(one.path) != one)))
 
     def summary(self) -> dict[str, Any]:
         """Return the entry for manifest.json: `copied_from`, and the number of altered files."""

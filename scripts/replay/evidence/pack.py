@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from replay.base.errors import EvidenceError
-from replay.base.invocation import replay_command
 from replay.evidence import durable
 from replay.evidence.sums import RESTORE, SUMS, parse_sums, sums_text
 
@@ -59,7 +58,7 @@ def write_pack(path: Path, sums: Mapping[str, str], content_of: Callable[[str], 
                 content = content_of(name)
                 if hashlib.sha256(content).hexdigest() != sums[name]:
                     raise EvidenceError(
-                        f"altered: it does not match {SUMS}", where=f"{source}{name}", next_step=ALTERED
+                        f"altered: it does not match {SUMS}", where=f"{source}{name}", next_step=RESTORE
                     )
                 _add(archive, name, content)
         return sink.finish()
@@ -96,7 +95,7 @@ def verified_members(content: bytes, where: str, digest: str | None = None) -> I
     """
     if digest is not None and hashlib.sha256(content).hexdigest() != digest:
         raise EvidenceError(
-            f"altered: it does not match {SUMS}; {what_differs(content, where)}", where=where, next_step=ALTERED
+            f"altered: it does not match {SUMS}; {what_differs(content, where)}", where=where, next_step=RESTORE
         )
     files = members(content, where)
     expected = _listed(files, where)
@@ -109,7 +108,7 @@ def verified_members(content: bytes, where: str, digest: str | None = None) -> I
         found = hashlib.sha256(inside).hexdigest()
         if found != expected[name]:
             raise EvidenceError(
-                f"altered: it does not match {SUMS} of its pack", where=f"{where}:{name}", next_step=ALTERED
+                f"altered: it does not match {SUMS} of its pack", where=f"{where}:{name}", next_step=RESTORE
             )
         yield name, inside, found
     if (lost := next(names, None)) is not None:
@@ -117,7 +116,7 @@ def verified_members(content: bytes, where: str, digest: str | None = None) -> I
 
 
 def _missing(where: str, name: str) -> EvidenceError:
-    return EvidenceError(f"listed in {SUMS} of its pack, but missing", where=f"{where}:{name}", next_step=ALTERED)
+    return EvidenceError(f"listed in {SUMS} of its pack, but missing", where=f"{where}:{name}", next_step=RESTORE)
 
 
 def listed_in(content: bytes, where: str) -> dict[str, str]:
@@ -163,12 +162,6 @@ def what_differs(content: bytes, where: str) -> str:
         return "all files in it match its own list"
     more = f" and {len(differing) - 3} more" if len(differing) > 3 else ""
     return f"these files in it differ: {', '.join(differing[:3])}{more}"
-
-
-ALTERED = (
-    "restore it from git or from a copy; to try out other figures, alter a copy of the data set, then run: "
-    + replay_command("derive", "--reseal", "COPY")
-)
 
 
 def _listed(files: Iterator[tuple[str, bytes]], where: str) -> dict[str, str]:

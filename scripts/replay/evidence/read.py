@@ -15,10 +15,9 @@ from itertools import groupby
 from pathlib import Path
 
 from replay.base.errors import EvidenceError
-from replay.base.invocation import replay_command
 from replay.evidence.documents import parse_json
 from replay.evidence.durable import is_working
-from replay.evidence.pack import ALTERED, PACK, in_pack_order, pack_name, verified_members
+from replay.evidence.pack import PACK, in_pack_order, pack_name, verified_members
 from replay.evidence.sums import RESTORE, SUMS, locked, read_sums, sha256
 
 SEAL = "attempt.json"
@@ -28,8 +27,6 @@ ATTEMPT = re.compile(r"block-(?P<block>\d{2,})/(?P<point>[^/]+)/attempt-(?P<numb
 # A variant's name is a slug without a dot: `<variant>.json` is a sidecar, `<variant>.result.json` a tool's file.
 SIDECAR = re.compile(r"(?!attempt\.json)[^.]+\.json", re.ASCII)
 RECEIPT = re.compile(r"block-\d{2,}/receipt-(?P<plan>[0-9a-f]+)\.json", re.ASCII)
-#: Folders that earlier versions wrote, before blocks were packed.
-UNPACKED = re.compile(r"pilot|block-\d{2,}", re.ASCII)
 
 
 class SealedMeanwhile(Exception):
@@ -126,7 +123,7 @@ class OpenBlock:
                 raise SealedMeanwhile from None
             raise
         if sha256(content) != digest:
-            raise EvidenceError(f"altered: it does not match {SUMS}", where=path, next_step=ALTERED)
+            raise EvidenceError(f"altered: it does not match {SUMS}", where=path, next_step=RESTORE)
         return content
 
 
@@ -153,7 +150,7 @@ class Listing:
         path = f"{self.raw}/{name}"
         content = read_file(path)
         if sha256(content) != self.sums[name]:
-            raise EvidenceError(f"altered: it does not match {SUMS}", where=path, next_step=ALTERED)
+            raise EvidenceError(f"altered: it does not match {SUMS}", where=path, next_step=RESTORE)
         return parse_json(path, content)
 
 
@@ -196,22 +193,7 @@ def verify_packs(raw: str | os.PathLike[str]) -> None:
     for pack in listing.packs:
         if sha256(pack.content()) != pack.digest:
             where = f"{pack.raw}/{pack.name}"
-            raise EvidenceError(f"altered: it does not match {SUMS}", where=where, next_step=ALTERED)
-
-
-def visible(raw: str | os.PathLike[str]) -> list[str]:
-    """Return the names in `evidence/` that do not begin with a dot, sorted."""
-    return sorted(path.name for path in Path(raw).iterdir() if not path.name.startswith("."))
-
-
-def refuse_unpacked(raw: str | os.PathLike[str]) -> None:
-    """Raise EvidenceError if blocks are unpacked, as they were before there were packs."""
-    if any(UNPACKED.fullmatch(name) for name in visible(raw)):
-        raise EvidenceError(
-            "its blocks are unpacked: an earlier version of Replay wrote them",
-            where=raw,
-            next_step=f"pack them, which loses nothing: {replay_command('raw', 'convert', '--data', 'NAME')}",
-        )
+            raise EvidenceError(f"altered: it does not match {SUMS}", where=where, next_step=RESTORE)
 
 
 def read_file(path: str) -> bytes:
@@ -219,16 +201,15 @@ def read_file(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:
-        raise EvidenceError(f"listed in {SUMS}, but missing", where=path, next_step=ALTERED) from None
+        raise EvidenceError(f"listed in {SUMS}, but missing", where=path, next_step=RESTORE) from None
     except OSError as error:
         raise EvidenceError(f"cannot be read: {error.strerror}", where=path, next_step=RESTORE) from None
 
 
 def _list(raw: str) -> Listing:
-    present = visible(raw)
+    present = sorted(path.name for path in Path(raw).iterdir() if not path.name.startswith("."))
     # There is no SHA256SUMS yet if the very first record was interrupted before it was listed.
     listing = Listing(raw, {} if all(map(OPEN.fullmatch, present)) else read_sums(raw))
-    refuse_unpacked(raw)
     opened = [name for name in present if OPEN.fullmatch(name)]
     held = {name: list_open(raw, name, listing.passed_over) for name in opened}
     # The packs of complete open blocks. These are being sealed, or were sealed and not removed yet.
