@@ -12,7 +12,6 @@ from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory
 from replay.base.terminal import console_of, is_terminal
-from replay.claims.arguments import COMMAND
 from replay.claims.brief import as_text, brief
 from replay.claims.compare import compare
 from replay.claims.compare_output import comparison_document, comparison_table
@@ -25,15 +24,10 @@ from replay.claims.ratios import ratio_lines
 from replay.design.experiments import experiment_names
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return the exit status."""
-    return COMMAND.main(arguments)
-
-
 def run(options: argparse.Namespace) -> int:
     """Print the verdicts. Returns 0, or 1 if a verdict is not the expected one; raises ReplayError."""
     if options.ratios and not options.brief:
-        COMMAND.parser().refuse("--ratios goes with --brief: add it")
+        raise ConfigurationError("--ratios goes with --brief", next_step="add --brief")
     data_set = benchmarks_directory() / options.data
     book = load_book(data_set)
     assessment = judge_data_set(data_set, book)

@@ -16,7 +16,7 @@ from replay.derive.designs import Design, combine
 from replay.derive.entities import entities_csv, entity_charts
 from replay.derive.limits import limiters, limits
 from replay.derive.one_host import machines_by_block, of_one_host
-from replay.derive.part import RATIOS, REGISTERED_FILE, Derived, evidence_digest, sources_of, write_part
+from replay.derive.part import RATIOS, REGISTERED_FILE, Derived, write_part
 from replay.derive.ratios import ratios_csv
 from replay.derive.registered import registered_csv
 from replay.derive.runs import LINES, RUNS_FILE, runs_rows
@@ -25,6 +25,7 @@ from replay.derive.series import series_charts
 from replay.derive.summary import control, parameters, trials_entry
 from replay.derive.tidy import tidy_rows, used_attempts, used_rows
 from replay.derive.upper_bounds import upper_bounds
+from replay.evidence.layout import exclusive
 from replay.evidence.sums import sha256
 from replay.evidence.versions import ceph_versions, client_version
 
@@ -33,16 +34,14 @@ _FORMER_FACTS = "facts.csv"
 
 
 def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: bool = False) -> Derived:
-    """Verify `directory/raw`, and write the tables, `aggregate/` and `derived.json` beside it if they change.
+    """Verify `directory/raw`, and write the tables, `aggregate/` and `experiment.json` beside it if they change.
 
     With `entities`, also write `entities.csv` if a tool states anything about entities. Nothing is written until every
     pack and file that SHA256SUMS lists has been found unaltered. Packs that the `cache` holds are not read again.
     Raises EvidenceError that names the file that is missing, altered or invalid.
     """
-    evidence = evidence_digest(directory)  # taken first: the next run reads what is sealed from now on
     raw = directory / "raw"
     designs, loaded = load_evidence(raw, cache, _with_metrics)
-    sources = {**sources_of(directory, _experiment_of(designs)), "evidence": evidence}
     records = of_one_host(loaded.attempts)
     last = max(records, key=lambda one: (one.ended_at, *one.key), default=None)
     design = combine(designs, loaded.receipts, (last.ended_at, last.cell_ids) if last else None)
@@ -58,25 +57,26 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
     if registered := registered_csv(loaded.receipts):
         texts |= {directory / REGISTERED_FILE: registered}
     texts |= {directory / "aggregate" / name: text for chart in drawn for name, text in chart.files.items()}
-    if entities and (text := entities_csv(records)):
-        texts |= {directory / "entities.csv": text}
-    written = [table.path for table in tables if table.write_if_changed()]
-    written += [path for path, text in texts.items() if write_if_changed(path, text)]
     outputs = {table.path: table.digest for table in tables}
     outputs |= {path: sha256(text.encode()) for path, text in texts.items()}
+    if entities and (text := entities_csv(records)):
+        texts |= {directory / "entities.csv": text}
     former = [path for path in (directory / REGISTERED_FILE, directory / _FORMER_FACTS) if path.exists()]
-    for stale in sorted({*former, *(directory / "aggregate").glob("*.csv")} - set(outputs)):
-        stale.unlink()
-        written.append(stale)
-    derived = Derived(
-        name=directory.name,
-        entry=_entry(directory.name, design, records, used, drawn),
-        facts=_facts(records),
-        cells=sum(len(record.rows) for record in records),
-        notes=tuple(note for record in records for note in record.notes),
-        written=tuple(written),
-    )
-    write_part(directory, derived, sources, outputs)
+    stale = sorted({*former, *(directory / "aggregate").glob("*.csv")} - set(outputs))
+    with exclusive(directory.parent):
+        written = [table.path for table in tables if table.write_if_changed()]
+        written += [path for path, text in texts.items() if write_if_changed(path, text)]
+        for path in stale:
+            path.unlink()
+        derived = Derived(
+            name=directory.name,
+            entry=_entry(directory.name, design, records, used, drawn),
+            facts=_facts(records),
+            cells=sum(len(record.rows) for record in records),
+            notes=tuple(note for record in records for note in record.notes),
+            written=(*written, *stale),
+        )
+        write_part(directory, derived, outputs)
     return derived
 
 
