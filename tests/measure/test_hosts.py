@@ -20,8 +20,7 @@ from replay.cluster.prometheus import (
     selector,
     series_in,
 )
-from replay.derive.computed import computed_metrics
-from replay.derive.utilisation import utilisation_of_hosts
+from replay.derive.computed import computed_metrics, utilisation_of_hosts
 from replay.evidence.bottleneck import bottleneck_of_hosts
 from replay.measure.samplers.hosts import (
     DISK_COUNTERS,

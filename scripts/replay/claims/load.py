@@ -25,11 +25,11 @@ from replay.claims.model import (
 from replay.claims.predicate import parse_predicate
 from replay.claims.table import PLACEHOLDER
 from replay.claims.wording import plain_of, wording_of
+from replay.derive.facts import FACTS, Fact, FactType
 from replay.design.documents import Document
 from replay.design.experiments import experiment_names, load_experiment
-from replay.design.talk_files import claims_path, load_claims_document
-from replay.derive.fact_vocabulary import FACTS, Fact, FactType
 from replay.design.registration import claim_digest
+from replay.design.talk_files import claims_path, load_claims_document
 
 #: How the names of imported experiments begin, and of no configured one.
 IMPORTED = "imported"

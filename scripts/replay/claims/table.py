@@ -8,7 +8,7 @@ from typing import Any
 
 from replay.claims.model import Selector
 from replay.claims.registration import Registered
-from replay.derive.fact_vocabulary import FACTS, FactType
+from replay.derive.facts import FACTS, FactType
 
 #: A placeholder for a column of tidy.csv in what a condition says.
 PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")

@@ -11,8 +11,7 @@ from pandas.api.typing import DataFrameGroupBy
 
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.chart import Chart, workloads_of
-from replay.derive.configured import ADDED
-from replay.derive.designs import Design
+from replay.derive.designs import ADDED, Design
 from replay.derive.point_charts import Values, median_chart, ratio_chart
 
 

@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import EvidenceError
-from replay.derive.amplification import Entity, ledger_entities
 from replay.derive.bins import Binned, Wanted, binned, wanted_series
-from replay.derive.computed import computed_metrics
+from replay.derive.computed import Entity, computed_metrics, ledger_entities, of_whole_run
 from replay.derive.facts import Value, facts_of
 from replay.derive.kept import compact, kept_sidecar, shared
 from replay.derive.sampling import sampler_seconds, sampling_metrics
-from replay.derive.write_costs import of_whole_run
 from replay.evidence.documents import parse_json, plain
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 from replay.tools import OutputError, Result, find_adapter, judge

@@ -11,8 +11,7 @@ from replay.base.tables import LongTable, write_if_changed
 from replay.derive.aggregate import charts, used_frame
 from replay.derive.cells import AttemptRecord, Cache, CellRow, Designs, load_evidence
 from replay.derive.chart import Chart
-from replay.derive.configured import configured_metrics, with_added
-from replay.derive.designs import Design, combine
+from replay.derive.designs import Design, combine, configured_metrics, with_added
 from replay.derive.entities import entities_csv, entity_charts
 from replay.derive.limits import limiters, limits
 from replay.derive.one_host import machines_by_block, of_one_host

@@ -8,7 +8,7 @@ from itertools import groupby
 from replay.base.tables import level_text, number_text
 from replay.derive.cells import AttemptRecord, CellRow
 from replay.derive.designs import Design
-from replay.derive.fact_vocabulary import FACTS
+from replay.derive.facts import FACTS
 from replay.derive.limits import limit_of
 
 KEYS = ("experiment", "block", "cell", "attempt", "point", "variant", "label")
