@@ -40,6 +40,11 @@ class CombinedDesign:
     factors: Mapping[str, tuple[Any, ...]]
 
     @property
+    def labels(self) -> Mapping[str, str]:
+        """Each variant's label by its name, in the order of the designs."""
+        return {variant["name"]: variant["label"] for variant in self.variants}
+
+    @property
     def reference(self) -> str | None:
         """The name of the variant with which the others are compared, or None."""
         return next((variant["name"] for variant in self.variants if variant.get("reference")), None)

@@ -14,10 +14,7 @@ from typing import Any
 
 from replay.base.releases import COMPARED_RELEASES
 from replay.base.tables import json_text, write_if_changed
-from replay.derive.chart import LONG_HEADER
-from replay.derive.part import REGISTERED_FILE
-from replay.derive.runs import RUNS_FILE
-from replay.derive.tidy import KEYS
+from replay.derive.part import KEYS, LONG_HEADER, REGISTERED_FILE, RUNS_FILE, SPREAD_HEADER
 from replay.evidence.copies import read_stamp
 
 DATAPACKAGE = "datapackage.json"
@@ -95,7 +92,7 @@ def _schema(name: str, rows: Iterator[list[str]]) -> dict[str, Any]:
         type_of, key = _TYPES[name]
         fields = [{"name": column, "type": type_of(column)} for column in header]
         return {"fields": fields, **({"primaryKey": list(key)} if key else {}), "missingValues": [""]}
-    first = "series" if tuple(header) == LONG_HEADER else header[0]
+    first = "series" if tuple(header) in (LONG_HEADER, SPREAD_HEADER) else header[0]
     fields = [{"name": column, "type": "string" if column == first else "number"} for column in header]
     return {"fields": fields, "missingValues": [""]}
 
