@@ -70,8 +70,8 @@ def _line(cells: Cells, metric: Mapping[str, Any]) -> pd.DataFrame:
         if after_end is not None:
             line.loc[line.index > max(bins), run] = after_end
     begin = max(min(bins) for bins, _ in runs.values())
-    ends = [max(bins) for bins, after_end in runs.values() if after_end is None]
-    line = line.loc[begin : min(ends) if ends else line.index.max()]
+    lasts = [max(bins) for bins, after_end in runs.values() if after_end is None]
+    line = line.loc[begin : min(lasts) if lasts else line.index.max()]
     return line.set_index(line.index.map(lambda number: middle_seconds(number, width)).rename("x"))
 
 
@@ -80,8 +80,8 @@ def _of_lines(
 ) -> Aggregate:
     points, runs = [], []
     for label, line in lines.items():
-        ends = {"y": line.median(axis=1), "low": line.min(axis=1), "high": line.max(axis=1), "n": line.count(axis=1)}
-        points.append(pd.DataFrame(ends).reset_index().assign(series=label))
+        drawn = {"y": line.median(axis=1), "low": line.min(axis=1), "high": line.max(axis=1), "n": line.count(axis=1)}
+        points.append(pd.DataFrame(drawn).reset_index().assign(series=label))
         runs.append(line.melt(value_name="y", ignore_index=False).dropna().reset_index().assign(series=label))
     return Aggregate(
         **identity_of(metric, (*workload.levels, *(() if level is None else (level,))), workload.levels),
