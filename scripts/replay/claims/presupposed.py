@@ -24,7 +24,7 @@ from replay.claims.model import (
     Selector,
 )
 from replay.claims.predicate import Predicate
-from replay.claims.table import Row, Table
+from replay.claims.tables import Row, Table
 from replay.derive.facts import FactType
 
 #: The verdict that a presupposition decides, if it decides only one.

@@ -14,15 +14,15 @@ from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory, shown
 from replay.base.progress import Progress
+from replay.base.snakemake import end_of, log_path, run_snakemake
 from replay.base.terminal import waiting
+from replay.claims.workflow.dataset import derive_data_set, wanted
+from replay.claims.workflow.job import notes_of
+from replay.claims.workflow.warm import warm_jobs
 from replay.derive.arguments import COMMAND
 from replay.derive.outliers import flagged_in
 from replay.derive.part import Derived, current_part
 from replay.evidence.copies import read_stamp
-from replay.claims.workflow.dataset import derive_data_set, wanted
-from replay.claims.workflow.job import notes_of
-from replay.base.snakemake import end_of, log_path, run_snakemake
-from replay.claims.workflow.warm import warm_jobs
 
 #: Starting Snakemake and its jobs takes as much processor time as deriving this much evidence: with less of it, the
 #: same steps run one after the other in this process.
@@ -122,7 +122,7 @@ def _through_snakemake(data_set: Path, experiments: Sequence[str], due: Sequence
 
 
 def _verify(data_set: Path) -> int:
-    from replay.claims.describe.verify import differences  # noqa: PLC0415 - no other use of this command needs it
+    from replay.claims.datapackage import differences  # noqa: PLC0415 - no other use of this command needs it
 
     found = differences(data_set)
     for line in found:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.base.errors import EvidenceError, ReplayError
-from replay.design.talk_files import answer_path, claims_path
+from replay.claims.workflow.notes import ANSWERING, DESCRIBING, JUDGING
 from replay.derive.part import Derived, current_part
+from replay.design.talk_files import answer_path, claims_path
 from replay.evidence.copies import ALTERED, read_stamp
 from replay.evidence.layout import exclusive
-from replay.claims.workflow.notes import ANSWERING, DESCRIBING, JUDGING
 
 if TYPE_CHECKING:
     from replay.derive.cells import Cache
@@ -35,7 +35,7 @@ def derive_experiment(directory: Path, cache: Cache | None = None, *, entities: 
         from replay.derive import experiment  # noqa: PLC0415 - see above
 
         if read_stamp(directory.parent):
-            from replay.claims.describe.data_set import mark_altered  # noqa: PLC0415
+            from replay.claims.manifest import mark_altered  # noqa: PLC0415
 
             mark_altered(directory.parent)
         return experiment.derive_experiment(directory, cache, entities=entities)
@@ -45,7 +45,7 @@ def judge_claims(data_set: Path) -> None:
     """Write claims.json and claims.csv from the experiments' tables. A talk without claims has none."""
     if not claims_path().exists() or JUDGING.is_current(data_set):
         return
-    from replay.claims.files import write_claims  # noqa: PLC0415 - see above
+    from replay.claims.documents import write_claims  # noqa: PLC0415 - see above
 
     with explained(data_set), exclusive(data_set):
         sources = JUDGING.sources(data_set)
@@ -57,7 +57,7 @@ def answer(data_set: Path) -> None:
     """Write answer.csv from the experiments' tables. A talk without config/answer.yaml has none."""
     if not answer_path().exists() or ANSWERING.is_current(data_set):
         return
-    from replay.claims.answer.files import write_answer  # noqa: PLC0415 - see above
+    from replay.claims.answer_table import write_answer  # noqa: PLC0415 - see above
 
     with explained(data_set), exclusive(data_set):
         sources = ANSWERING.sources(data_set)
@@ -69,7 +69,7 @@ def describe(data_set: Path) -> None:
     """Write the manifest, recording.json, releases.json and the data package from the derived tables and verdicts."""
     if DESCRIBING.is_current(data_set):
         return
-    from replay.claims.describe.data_set import describe_data_set  # noqa: PLC0415 - see above
+    from replay.claims.manifest import describe_data_set  # noqa: PLC0415 - see above
 
     sources = DESCRIBING.sources(data_set)
     with explained(data_set):

@@ -21,7 +21,12 @@ from pathlib import Path
 
 _VARIABLE = "REPLAY_WARM_JOBS"
 #: The modules that the steps need and that take long to import.
-_MODULES = ("replay.derive.experiment", "replay.claims.files", "replay.claims.answer.files", "replay.claims.describe.data_set")
+_MODULES = (
+    "replay.derive.experiment",
+    "replay.claims.documents",
+    "replay.claims.answer_table",
+    "replay.claims.manifest",
+)
 _LOOK_SECONDS = 0.05
 _FAILED = 1
 
