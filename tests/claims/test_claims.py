@@ -8,10 +8,9 @@ import json
 
 import pytest
 
+from replay.claims.documents import as_csv, as_document, as_table, judge_data_set, write_claims
 from replay.claims.evaluate import judge
-from replay.claims.files import judge_data_set, write_claims
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, REFUTED, Region
-from replay.claims.output import as_csv, as_document, as_table
 from replay.evidence.copies import AlteredFile, Stamp
 from support.claims import EQUAL, claim, claim_of, condition, judged, rows, select, write_tidy
 from support.commands import run_claims

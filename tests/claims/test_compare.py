@@ -10,11 +10,10 @@ import pytest
 
 from replay.base.stats import welch_difference
 from replay.claims.command import main
-from replay.claims.compare import compare
-from replay.claims.compare_output import comparison_document, comparison_table
-from replay.claims.files import judge_data_set
+from replay.claims.compare import compare, comparison_document, comparison_table
+from replay.claims.documents import judge_data_set
 from replay.claims.model import NOT_MEASURED, SETUP_CHECK, Assessment, Region
-from replay.claims.ratios import NO_INTERVAL, ratio_lines, size_text
+from replay.claims.printing import NO_INTERVAL, ratio_lines, size_text
 from support.claims import claim_of, condition, judged, rows, write_tidy
 from support.commands import run_claims
 

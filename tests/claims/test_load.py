@@ -6,13 +6,12 @@ import csv
 
 import pytest
 
-from replay.claims.answer.load import load_question
-from replay.claims.answer.model import FIGURES
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT
-from replay.claims.files import read_table
-from replay.design.experiments import load_experiment
+from replay.claims.documents import read_table
+from replay.claims.question import FIGURES, load_question
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
 
 REFERENCE = ROOT / "benchmarks" / "pacific"
 MODES = """modes:

@@ -9,10 +9,9 @@ import re
 import pytest
 
 from replay.base.paths import ROOT
-from replay.claims.files import judge_data_set
-from replay.claims.output import six_digits
-from replay.design.experiments import load_experiment
+from replay.claims.documents import judge_data_set, six_digits
 from replay.derive.experiment import derive_experiment
+from replay.design.experiments import load_experiment
 from replay.evidence.read import list_raw
 
 REFERENCE = ROOT / "benchmarks" / "tentacle"

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.design.experiments import load_experiment
-from replay.derive.amplification import OVER_CELL, Entity, ledger_entities
+from replay.derive.computed import OVER_CELL, Entity, ledger_entities
 from replay.derive.designs import Design, DesignCell
 from replay.derive.entities import COLUMNS, entities_csv, entity_charts
+from replay.design.experiments import load_experiment
 
 METRIC = {
     "metric": "primaries_deviation", "name": "primaries", "title": "Primaries", "unit": "fraction", "better": "lower",

@@ -13,14 +13,11 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory
 from replay.base.terminal import console_of, is_terminal
 from replay.claims.brief import as_text, brief
-from replay.claims.compare import compare
-from replay.claims.compare_output import comparison_document, comparison_table
-from replay.claims.files import judge_data_set, read_controls, with_versions
+from replay.claims.compare import compare, comparison_document, comparison_table
+from replay.claims.documents import altered_line, as_document, as_table, judge_data_set, read_controls, with_versions
 from replay.claims.load import load_book
 from replay.claims.model import VERDICTS, Assessment, Book, Judgement
-from replay.claims.on_terminal import print_assessment
-from replay.claims.output import altered_line, as_document, as_table
-from replay.claims.ratios import ratio_lines
+from replay.claims.printing import print_assessment, ratio_lines
 from replay.design.experiments import experiment_names
 
 

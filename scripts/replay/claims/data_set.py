@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from replay.base.errors import ReplayError
-from replay.claims.answer.files import write_answer
-from replay.claims.describe.data_set import describe_data_set
-from replay.claims.files import write_claims
+from replay.claims.answer_table import write_answer
+from replay.claims.documents import write_claims
+from replay.claims.manifest import describe_data_set
 from replay.derive.experiment import derive_experiment
 from replay.derive.part import Derived, refuse_altered_tables
 from replay.evidence.layout import exclusive, named_experiments

@@ -16,7 +16,7 @@ from replay.base.paths import benchmarks_directory, shown
 from replay.base.progress import Part, Progress
 from replay.base.snakemake import cause_in, end_of, log_path, run_snakemake
 from replay.base.terminal import waiting
-from replay.claims.describe.verify import differences
+from replay.claims.datapackage import differences
 from replay.derive.outliers import flagged_in
 from replay.evidence.copies import read_stamp
 from replay.evidence.layout import named_experiments

@@ -1,7 +1,9 @@
-"""`experiment.json`: an experiment's entry in the manifest, and the digests of its tables. Git ignores it.
+"""`experiment.json`: the result of deriving an experiment, from which the manifest is made. Git ignores it.
 
-Whatever reads the tables of a whole data set first compares them with these digests: a table that somebody edited must
-not be described as one that was derived.
+It also holds the digests of the tables. Whatever reads the tables of a whole data set first compares them with these: a
+table that somebody edited must not be described as one that was derived.
+
+The names and headers of derived files are here too, where naming them imports no pandas.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,18 @@ from replay.base.tables import write_if_changed
 from replay.evidence.layout import experiments_in
 
 PART = "experiment.json"
-#: `derive.ratios` and `derive.registered` write these. Importing them here would import pandas as well.
 RATIOS = "ratios.csv"
 REGISTERED_FILE = "registered.csv"
+RUNS_FILE = "runs.csv"
+#: The columns of tidy.csv that name a cell.
+KEYS = ("experiment", "block", "cell", "attempt", "point", "variant", "label")
+#: The header of an aggregate with a measured axis.
+LONG_HEADER = ("series", "x", "y", "low", "high", "n")
+#: The header of the spread beside an aggregate with a shared axis: of medians the ends, of ratios the interval.
+SPREAD_HEADER = ("series", "x", "low", "high", "min", "max", "n")
+RUNS_HEADER = ("chart", "series", "x", "y", "block", "attempt")
+#: What the manifest says of a chart's runs if each is a line.
+LINES = "lines"
 SCHEMA_VERSION = 1
 
 
@@ -29,15 +40,17 @@ SCHEMA_VERSION = 1
 class Derived:
     """The result of deriving an experiment.
 
-    `entry` is its part of the manifest, and `facts` is what the manifest collects over all experiments. `notes` are for
-    the person who derives. `written` lists the files that changed.
+    `entry` is its part of the manifest, and `provenance` what the manifest also collects over all experiments. `notes`
+    are for the person who derives. `outputs` has the SHA-256 of each table, by its path in the experiment; `written`
+    lists the files that changed.
     """
 
     name: str
     entry: Mapping[str, Any]
-    facts: Mapping[str, Any]
+    provenance: Mapping[str, Any]
     cells: int
     notes: tuple[str, ...]
+    outputs: Mapping[str, str]
     written: tuple[Path, ...] = ()
 
     def lines(self) -> list[str]:
@@ -46,35 +59,22 @@ class Derived:
         return [*void, f"{self.name}: {self.cells} cells, {len(self.written)} files changed"]
 
 
-@dataclass(frozen=True)
-class Part:
-    """The content of `experiment.json`. `outputs` has the SHA-256 of each table, by its path in the experiment."""
-
-    entry: Mapping[str, Any]
-    facts: Mapping[str, Any]
-    outputs: Mapping[str, str]
+def write_part(directory: Path, derived: Derived) -> None:
+    """Write `experiment.json` if it changes; which files were written is not part of it."""
+    part = {key: value for key, value in asdict(derived).items() if key not in ("name", "written")}
+    text = json.dumps({"schema_version": SCHEMA_VERSION, **part}, ensure_ascii=False, allow_nan=False)
+    write_if_changed(directory / PART, f"{text}\n")
 
 
-def write_part(directory: Path, derived: Derived, outputs: Mapping[Path, str]) -> None:
-    """Write `experiment.json`; `outputs` has the digest of each table that was derived."""
-    part = {
-        "schema_version": SCHEMA_VERSION,
-        "outputs": {path.relative_to(directory).as_posix(): digest for path, digest in outputs.items()},
-        "facts": dict(derived.facts),
-        "entry": dict(derived.entry),
-    }
-    write_if_changed(directory / PART, json.dumps(part, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def read_part(directory: Path) -> Part | None:
-    """Return the content of `experiment.json`, or None if there is none of this version."""
+def read_part(directory: Path) -> Derived | None:
+    """Return the last result, or None if there is no `experiment.json` of this version."""
     try:
         part = json.loads((directory / PART).read_bytes())
-        if part["schema_version"] != SCHEMA_VERSION:
-            return None
-        return Part(part["entry"], part["facts"], part["outputs"])
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+    except FileNotFoundError:
         return None
+    if part.pop("schema_version") != SCHEMA_VERSION:
+        return None
+    return Derived(directory.name, **part | {"notes": tuple(part["notes"])})
 
 
 def refuse_altered_tables(data_set: Path) -> None:

@@ -21,11 +21,11 @@ from replay.base.paths import benchmarks_directory
 from replay.base.tables import csv_text, json_text
 from replay.base.terminal import waiting
 from replay.base.version import version
+from replay.claims.datapackage import differences
 from replay.claims.load import load_book
-from replay.exchange.compare.read import read_side
 from replay.design.talk_files import claims_path
-from replay.claims.describe.verify import differences
 from replay.exchange.bundle.redact import CLAIMS, MANIFEST, Finding, Redaction, distinct
+from replay.exchange.compare.read import read_side
 
 FORMAT, FORMAT_VERSION = "replay-bundle", 1
 #: What a deck takes at the most, in bytes: packed, and unpacked (deck/data/bundle.js).

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
 from replay.base.releases import COMPARED_RELEASES
 from replay.base.tables import json_text, write_if_changed
-from replay.derive.chart import LONG_HEADER
-from replay.derive.part import REGISTERED_FILE
-from replay.derive.runs import RUNS_FILE
-from replay.derive.tidy import KEYS
+from replay.derive.part import KEYS, LONG_HEADER, REGISTERED_FILE, RUNS_FILE, SPREAD_HEADER
 from replay.evidence.copies import read_stamp
 
 DATAPACKAGE = "datapackage.json"
@@ -95,7 +95,7 @@ def _schema(name: str, rows: Iterator[list[str]]) -> dict[str, Any]:
         type_of, key = _TYPES[name]
         fields = [{"name": column, "type": type_of(column)} for column in header]
         return {"fields": fields, **({"primaryKey": list(key)} if key else {}), "missingValues": [""]}
-    first = "series" if tuple(header) == LONG_HEADER else header[0]
+    first = "series" if tuple(header) in (LONG_HEADER, SPREAD_HEADER) else header[0]
     fields = [{"name": column, "type": "string" if column == first else "number"} for column in header]
     return {"fields": fields, "missingValues": [""]}
 
@@ -136,3 +136,32 @@ _TYPES: Mapping[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
 
 def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", text.lower())
+
+
+def differences(data_set: Path) -> list[str]:
+    """Return a line for each derived file that does not match datapackage.json: altered, missing or not described.
+
+    Raises ReplayError if there is no usable datapackage.json.
+    """
+    recorded = recorded_digests(data_set)
+    there = {path.relative_to(data_set).as_posix(): path for path in described_files(data_set)}
+    lines = [f"missing: {data_set / name}" for name in recorded.keys() - there.keys()]
+    for name, path in there.items():
+        if name not in recorded:
+            lines.append(f"not described: {path}")
+        elif recorded[name] != f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}":
+            lines.append(f"altered: {path}")
+    return sorted(lines)
+
+
+def recorded_digests(data_set: Path) -> dict[str, str]:
+    """Return the digests in datapackage.json, `sha256:…`, by path in the data set. Raises ReplayError without them."""
+    path = data_set / DATAPACKAGE
+    try:
+        return {one["path"]: one["hash"] for one in json.loads(path.read_bytes())["resources"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ReplayError(
+            f"this file does not list the derived files: {error}",
+            where=path,
+            next_step=f"derive the data set: {replay_command('derive', '--data', data_set.name)}",
+        ) from None
