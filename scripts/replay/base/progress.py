@@ -26,8 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from replay.base.clock import elapsed_text, utc_now
-from replay.base.screen import Screen, View
-from replay.base.terminal import SILENCE_SECONDS, is_terminal
+from replay.base.terminal import SILENCE_SECONDS, Screen, View, is_terminal
 
 #: Set to `1` for a process whose standard output another process reads and shows with `Progress.tell`.
 EVENTS = "REPLAY_PROGRESS_EVENTS"
