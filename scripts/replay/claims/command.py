@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import suggestion
 from replay.base.paths import benchmarks_directory
 from replay.base.terminal import console_of, is_terminal
 from replay.claims.brief import as_text, brief

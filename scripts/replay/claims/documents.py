@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from replay.base import stats as statistics
-from replay.base.did_you_mean import after_missing
 from replay.base.errors import EvidenceError
-from replay.base.invocation import replay_command
+from replay.base.invocation import after_missing, replay_command
 from replay.base.releases import with_names
 from replay.base.tables import write_if_changed
 from replay.claims.evaluate import EQUIVALENCE_BLOCKS, Table, judge

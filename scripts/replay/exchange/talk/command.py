@@ -12,8 +12,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.invocation import suggestion
 from replay.base.paths import ROOT, benchmarks_directory, config_directory
 from replay.base.releases import COMPARED_RELEASES
 from replay.base.terminal import waiting
