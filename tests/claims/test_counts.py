@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.claims.compare import compare
-from replay.claims.compare_output import comparison_document, comparison_table
+from replay.claims.compare import compare, comparison_document, comparison_table
+from replay.claims.documents import as_csv, as_document, as_table
 from replay.claims.evaluate import Table, judge
 from replay.claims.model import (
     HELD,
@@ -25,7 +25,6 @@ from replay.claims.model import (
     Region,
     Selector,
 )
-from replay.claims.output import as_csv, as_document, as_table
 from support.claims import FACTORS, condition, presuppose, rows
 from support.claims import judged as judged_rows
 

@@ -8,9 +8,8 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT
-from replay.claims.answer.load import load_question
-from replay.claims.answer.model import FIGURES
-from replay.claims.files import read_table
+from replay.claims.documents import read_table
+from replay.claims.question import FIGURES, load_question
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 

@@ -9,8 +9,7 @@ import re
 import pytest
 
 from replay.base.paths import ROOT
-from replay.claims.files import judge_data_set
-from replay.claims.output import six_digits
+from replay.claims.documents import judge_data_set, six_digits
 from replay.derive.experiment import derive_experiment
 from replay.design.configuration import load_experiment
 from replay.evidence.read import list_raw

@@ -9,10 +9,10 @@ import math
 import pytest
 
 from replay.base.stats import mean_with_interval, paired_log_ratio
-from replay.claims.answer.model import FIGURES, Mode, Presupposed, Question, Source
-from replay.claims.answer.table import answer_csv, answer_rows, columns
+from replay.claims.answer_table import answer_csv, answer_rows, columns
 from replay.claims.predicate import parse_predicate
-from replay.claims.table import Table
+from replay.claims.question import FIGURES, Mode, Presupposed, Question, Source
+from replay.claims.tables import Table
 
 NONE = Mode("none", "No mirroring", "none", is_reference=True)
 JOURNAL = Mode("journal-poll-5", "Journal mirrored", "journal-mirrored", journal_poll_age_seconds=5)

@@ -8,10 +8,8 @@ import csv
 import pytest
 
 from replay.base.paths import ROOT
-from replay.derive.amplification import ledger_entities
-from replay.derive.computed import computed_metrics
-from replay.derive.fact_vocabulary import FACTS
-from replay.derive.facts import facts_of
+from replay.derive.computed import computed_metrics, ledger_entities
+from replay.derive.facts import FACTS, facts_of
 
 
 def osd(writes, copies, *, media=None, cpu=None):

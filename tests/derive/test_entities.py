@@ -6,10 +6,10 @@ import csv
 from types import SimpleNamespace
 
 import pytest
-
-from replay.derive.amplification import OVER_CELL, Entity, ledger_entities
-from replay.derive.designs import Design, DesignCell
 from replay.derive.entities import COLUMNS, entities_csv, entity_charts
+
+from replay.derive.computed import OVER_CELL, Entity, ledger_entities
+from replay.derive.designs import Design, DesignCell
 from replay.design.configuration import load_experiment
 
 METRIC = {

@@ -6,11 +6,12 @@ import csv
 import json
 
 import pytest
-
-from replay.claims.workflow.dataset import derive_data_set
-from replay.derive.experiment import derive_experiment
 from replay.derive.limits import STEADY, WHOLE, limit_of
+
+from replay.claims.data_set import derive_data_set
+from replay.derive.experiment import derive_experiment
 from replay.design.configuration import load_experiment
+from replay.evidence.bottleneck import BOTTLENECK_RULE as LIMITER_RULE
 from replay.evidence.bottleneck import LIMITER_RULE
 from support.datasets import manifest_of, measured
 from support.rawtree import RawTree

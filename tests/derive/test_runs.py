@@ -11,13 +11,13 @@ from statistics import median
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from replay.derive.runs import RUNS_FILE, RUNS_HEADER, Run, runs_rows
 
 from replay.base.paths import ROOT
 from replay.base.stats import paired_log_ratio
 from replay.base.tables import csv_text
-from replay.claims.workflow.dataset import derive_data_set
+from replay.claims.data_set import derive_data_set
 from replay.derive.experiment import derive_experiment
-from replay.derive.runs import RUNS_FILE, RUNS_HEADER, Run, runs_rows
 from support.rawtree import RawTree, rbd_bench_output
 
 REFERENCE = ROOT / "benchmarks" / "pacific"

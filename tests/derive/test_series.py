@@ -9,9 +9,9 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from replay.claims.workflow.dataset import derive_data_set
 from replay.derive.bins import binned, middle_seconds, wanted_series
+
+from replay.claims.data_set import derive_data_set
 from replay.derive.cells import AttemptRecord, Cache, CellRow
 from replay.derive.designs import Design, DesignCell
 from replay.derive.experiment import derive_experiment

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from replay.derive.computed import computed_metrics
+from replay.derive.computed import computed_metrics, of_whole_run, write_costs
 from replay.derive.experiment import derive_experiment
 from replay.derive.facts import facts_of
-from replay.derive.write_costs import of_whole_run, write_costs
 from support.rawtree import VARIANTS, RawTree
 
 

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.paths import ROOT
 from replay.cluster.cluster import CephCommandError

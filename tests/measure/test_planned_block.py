@@ -23,6 +23,7 @@ from replay.measure import block, command, opening
 from replay.measure.job import Job, exit_status_of
 from replay.preflight.plan import sources_digest
 from support.bench import waiting
+from support.commands import run_measure
 
 SITE = SimpleNamespace(client_hosts=(), name="mine", ceilings=Ceilings())
 
@@ -110,11 +111,11 @@ def test_nothing_runs_into_a_data_set_of_another_release(tmp_path, monkeypatch, 
     monkeypatch.setattr(command, "check_releases", check_releases)
     monkeypatch.setattr(command, "run_snakemake", lambda *_, **__: pytest.fail("a block was started"))
     arguments = ["--site", "mine", "--data", "old", "--scale", "smoke", "--experiment", "rbd-bench"]
-    assert command.main(arguments) == 2
+    assert run_measure(arguments) == 2
     assert asked == [("mine", "old", ["rbd-bench"])]
     assert "measured with another release" in capsys.readouterr().err
     assert not (tmp_path / "benchmarks").exists()
-    assert command.main([*arguments, "--dry-run"]) == 0
+    assert run_measure([*arguments, "--dry-run"]) == 0
     assert len(asked) == 1, "a dry run asks no cluster"
 
 

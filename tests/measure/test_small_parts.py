@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.paths import ROOT
 from replay.base.progress import Progress, elapsed_text
 from replay.cluster.cluster import Cluster
@@ -20,7 +20,7 @@ from replay.cluster.health import nameless
 from replay.design.design import Sizing
 from replay.design.sizing import PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
 from replay.evidence import record
-from replay.evidence.bottleneck import limiting_resource
+from replay.evidence.bottleneck import bottleneck_here
 from replay.evidence.record import Measured, SampleTable
 from replay.measure.samplers.machine import MachineReading, MachineSampler
 from replay.measure.sidecar import placeholders_of, redact, redact_cell
@@ -57,7 +57,7 @@ def test_a_pilot_that_took_no_time_is_followed_by_a_longer_one():
 
 def test_costs_charge_the_innermost_component(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("replay.base.costs.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("replay.base.clock.time.monotonic", lambda: now[0])
     costs = Costs(started=0.0)
     with costs.measure("prepare"):
         now[0] += 3
@@ -102,8 +102,8 @@ def reading(idle, total, busy, clock):
 )
 def test_the_limit_is_the_resource_that_is_busiest_by_the_stated_rule(idle, busy_milliseconds, expected):
     load = MachineSampler.load(reading(0, 0, (0,), 0.0), reading(idle, 200, (busy_milliseconds,), 2.0))
-    assert limiting_resource(load, daemons_are_here=True) == expected
-    assert limiting_resource(load, daemons_are_here=False) == "unknown"
+    assert bottleneck_here(load, daemons_are_here=True) == expected
+    assert bottleneck_here(load, daemons_are_here=False) == "unknown"
 
 
 def test_the_sampler_reads_this_machine(tmp_path):

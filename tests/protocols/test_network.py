@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.errors import ReplayError
 from replay.base.programs import HOST_PROGRAMS
 from replay.evidence.record import Measured

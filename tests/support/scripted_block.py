@@ -24,8 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
-from replay.base.clock import utc_now
-from replay.base.costs import Costs
+from replay.base.clock import Costs, utc_now
 from replay.base.errors import ReplayError
 from replay.base.progress import Progress
 from replay.cluster.site import Ceilings, Pool, Pools

@@ -8,32 +8,23 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import suggestion
 from replay.base.paths import benchmarks_directory
 from replay.base.terminal import console_of, is_terminal
-from replay.claims.arguments import COMMAND
 from replay.claims.brief import as_text, brief
-from replay.claims.compare import compare
-from replay.claims.compare_output import comparison_document, comparison_table
-from replay.claims.files import judge_data_set, read_controls, with_versions
+from replay.claims.compare import compare, comparison_document, comparison_table
+from replay.claims.documents import altered_line, as_document, as_table, judge_data_set, read_controls, with_versions
 from replay.claims.load import load_book
 from replay.claims.model import VERDICTS, Assessment, Book, Judgement
-from replay.claims.on_terminal import print_assessment
-from replay.claims.output import altered_line, as_document, as_table
-from replay.claims.ratios import ratio_lines
+from replay.claims.printing import print_assessment, ratio_lines
 from replay.design.configuration import experiment_names
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return the exit status."""
-    return COMMAND.main(arguments)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the verdicts. Returns 0, or 1 if a verdict is not the expected one; raises ReplayError."""
     if options.ratios and not options.brief:
-        COMMAND.parser().refuse("--ratios goes with --brief: add it")
+        raise ConfigurationError("--ratios goes with --brief", next_step="add --brief")
     data_set = benchmarks_directory() / options.data
     book = load_book(data_set)
     assessment = judge_data_set(data_set, book)

@@ -1,17 +1,15 @@
-"""Turns a tidy table into verdicts: rows with their facts in, judgements out. Pure.
+"""Counts: conditions whose cells must all have exactly the claimed count. Rows in, findings out. Pure.
 
-docs/claims.md explains the method: one estimate per block; Student's t-interval over blocks, on the logarithm; two
-one-sided tests (Schuirmann 1987) for "no difference"; Holm 1979 over a claim's conditions before it is refuted.
+There is no interval and no correction, because a count has no noise: 0 primaries are 0 primaries.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from replay.base import stats as statistics
-from replay.claims.counts import examine_count
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,
     CLAIM,
@@ -27,8 +25,63 @@ from replay.claims.model import (
     Judgement,
 )
 from replay.claims.presupposed import examine_presuppositions, what_decides_instead
-from replay.claims.registration import exploratory
-from replay.claims.table import Row, Table, filled
+from replay.claims.tables import Row, Table, exploratory, filled
+
+
+def examine_count(condition: Count, table: Table) -> Finding:
+    """Return the finding: refuted if any block differs, held if enough blocks match the claim.
+
+    A block is ignored if one of its cells is missing or has no count.
+    """
+    counted: dict[int, list[float]] = {}
+    used: list[Row] = []
+    for block in table.blocks:
+        rows = table.find(block, condition.cells)
+        values = [_counted(row, condition.metric) for row in rows or ()]
+        if rows is None or None in values:
+            continue
+        counted[block] = values
+        used += rows
+    says = filled(condition.says, used)
+    if not counted:
+        return Finding(condition, NOT_MEASURED, "no block holds all of its cells", says)
+    blocks = {block: _furthest(values, condition.equals) for block, values in counted.items()}
+    verdict, reason = _count_verdict(condition, blocks)
+    return Finding(
+        condition,
+        verdict,
+        reason,
+        says,
+        estimate=_furthest(list(blocks.values()), condition.equals),
+        low=min(min(values) for values in counted.values()),
+        high=max(max(values) for values in counted.values()),
+        n=len(blocks),
+        cells=tuple(dict.fromkeys(row["cell"] for row in used)),
+        blocks=blocks,
+    )
+
+
+def _counted(row: Row, metric: str) -> float | None:
+    text = row.get(metric)
+    value = math.nan if text in (None, "") else float(text)
+    return value if math.isfinite(value) else None
+
+
+def _furthest(values: Sequence[float], claimed: int) -> float:
+    return max(values, key=lambda value: (abs(value - claimed), value))
+
+
+def _count_verdict(condition: Count, blocks: Mapping[int, float]) -> tuple[str, str]:
+    needed = condition.region.text()
+    differing = {block: value for block, value in blocks.items() if value != condition.equals}
+    if differing:
+        block, value = next(iter(differing.items()))
+        alike = f"{len(blocks) - len(differing)} of {len(blocks)} blocks are"
+        return REFUTED, f"{value:g} in block {block}: the claim needs {needed}, and {alike}"
+    if len(blocks) < BLOCKS_FOR_VERDICT:
+        return INCONCLUSIVE, f"{needed} in one block, and a verdict needs {BLOCKS_FOR_VERDICT}"
+    return HELD, f"{needed} in each of {len(blocks)} blocks"
+
 
 #: "No measurable difference" needs this many blocks, and a 90 % interval inside the margin (two one-sided 5 % tests).
 EQUIVALENCE_BLOCKS = 8

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.claims.charts import charts_of
+from replay.claims.brief import plain_of, wording_of
 from replay.claims.model import (
     CLAIM,
     DECIDES_ANY,
@@ -23,9 +24,8 @@ from replay.claims.model import (
     Selector,
 )
 from replay.claims.predicate import parse_predicate
-from replay.claims.table import PLACEHOLDER
-from replay.claims.wording import plain_of, wording_of
-from replay.derive.fact_vocabulary import FACTS, Fact, FactType
+from replay.claims.tables import PLACEHOLDER
+from replay.derive.facts import FACTS, Fact, FactType
 from replay.design.configuration import (
     claim_digest,
     claims_path,
@@ -34,6 +34,38 @@ from replay.design.configuration import (
     load_experiment,
 )
 from replay.design.documents import Document
+
+
+def charts_of(experiment: Mapping[str, Any], scale: str | None = None) -> list[str]:
+    """Return `<experiment>/<aggregate>` for each chart of an experiment, at a scale or for all levels.
+
+    A metric over time has one chart for each level of the x factor, and its name ends in that level; see
+    docs/data-formats.md.
+    """
+    factors = dict(experiment["factors"])
+    if scale is not None:
+        factors |= experiment["scales"][scale].get("factors", {})
+    workloads = itertools.product(*(factors[factor] for factor in experiment["workload_factors"]))
+    return [
+        f"{experiment['name']}/{'-'.join(str(part) for part in (name, *workload, *level))}"
+        for workload in workloads
+        for metric in experiment["metrics"]
+        for name, level in _chart_names(metric, experiment.get("x_factor"), factors)
+    ]
+
+
+def _chart_names(
+    metric: Mapping[str, Any], x_factor: str | None, factors: Mapping[str, Sequence[Any]]
+) -> Iterator[tuple[str, tuple]]:
+    """Yield the start of each chart's name, and the level at its end, if any."""
+    if metric.get("series") and x_factor is not None:
+        yield from ((metric["name"], (level,)) for level in factors[x_factor])
+        return
+    yield metric["name"], ()
+    drawn_as_ratio = metric.get("ratio") and not metric.get("series") and not metric.get("entity")
+    if drawn_as_ratio and x_factor is not None:
+        yield f"ratio-{metric['name']}", ()
+
 
 #: How the names of imported experiments begin, and of no configured one.
 IMPORTED = "imported"

@@ -24,8 +24,8 @@ from replay.claims.model import (
     Selector,
 )
 from replay.claims.predicate import Predicate
-from replay.claims.table import Row, Table
-from replay.derive.fact_vocabulary import FactType
+from replay.claims.tables import Row, Table
+from replay.derive.facts import FactType
 
 #: The verdict that a presupposition decides, if it decides only one.
 _DECIDED = {DECIDES_REFUTATION: REFUTED, DECIDES_CONFIRMATION: HELD}

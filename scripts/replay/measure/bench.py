@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.paths import state_directory
 from replay.base.waiting import NotInTimeError, poll
 from replay.cluster import asok, sandbox_record

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from replay.base.clock import elapsed_text
-from replay.base.command_line import INTERRUPTED
-from replay.base.errors import ConfigurationError
+from replay.base.errors import INTERRUPTED, ConfigurationError
 from replay.base.invocation import replay_command
 from replay.base.releases import data_set_of, title_of
 from replay.cluster import sandbox_record
@@ -32,7 +31,6 @@ from replay.design.expansion import expand
 from replay.evidence.data_set import raw_directory, sealed_block
 from replay.evidence.read import list_raw
 from replay.measure.campaign import INTO_SHIPPED, require_consent
-from replay.measure.interleave_arguments import COMMAND
 from replay.preflight.plan import design_for, plans
 from replay.sandbox import lifecycle
 
@@ -50,11 +48,6 @@ class Turn:
     release: int
     data_set: str
     sandbox: Path
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return the exit status."""
-    return COMMAND.main(arguments)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -220,7 +213,3 @@ def _next_steps(turns: Sequence[Turn]) -> list[str]:
     return lines + [
         f"to remove a sandbox: {replay_command('sandbox', 'down', '--name', name)}" for name in sorted(names)
     ]
-
-
-if __name__ == "__main__":
-    sys.exit(main())

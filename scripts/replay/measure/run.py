@@ -13,12 +13,11 @@ from replay.base.invocation import replay_command
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
 from replay.design.configuration import experiment_names
-from replay.design.design import Design
+from replay.design.design import DEFAULT_SCALE, Design
 from replay.design.estimate import Estimate
 from replay.design.expansion import narrowed
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.evidence.data_set import refuse_copies, refuse_mixed_scales
-from replay.measure.arguments import DEFAULT_SCALE
 from replay.measure.plan_page import plan_page
 from replay.measure.signed_plan import Promise, check_design, check_site, digest_in, promise, read_signed_plan
 from replay.preflight.command import load_experiments, preflight

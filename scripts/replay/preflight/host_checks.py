@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.errors import ReplayError
 from replay.base.programs import Programs
 from replay.cluster.admin_commands import AdminCommand
