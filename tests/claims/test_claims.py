@@ -38,13 +38,13 @@ def test_a_claim_is_held_inside_its_region_refuted_wholly_outside_else_inconclus
 
 
 def test_pairing_cancels_what_drifts_between_blocks():
-    drifting = judged(claim(Region(1.8, 2.2)), rows(2, drift=0.3)).findings[0]
+    drifting = judged(claim(Region(1.8, 2.2)), rows(2, drift=0.3)).results[0]
     assert drifting.estimate == pytest.approx(2, rel=0.06)
     assert drifting.high / drifting.low < 1.15
 
 
 def test_the_estimate_is_the_geometric_mean_of_its_blocks():
-    found = judged(claim(Region(1.8, 2.2)), rows(2, blocks=3, noise=0.2)).findings[0]
+    found = judged(claim(Region(1.8, 2.2)), rows(2, blocks=3, noise=0.2)).results[0]
     assert list(found.blocks) == [1, 2, 3]
     first, second, third = found.blocks.values()
     assert found.estimate == pytest.approx((first * second * third) ** (1 / 3))
@@ -58,13 +58,13 @@ def test_no_difference_needs_eight_blocks():
 
 def test_one_block_gives_an_estimate_and_no_verdict():
     one = judged(claim(Region(1.5, None)), rows(2, blocks=1))
-    assert (one.verdict, one.findings[0].low) == (INCONCLUSIVE, None)
-    assert one.findings[0].estimate == pytest.approx(2, rel=0.2)
+    assert (one.verdict, one.results[0].low) == (INCONCLUSIVE, None)
+    assert one.results[0].estimate == pytest.approx(2, rel=0.2)
 
 
 def test_a_geometric_mean_takes_every_size_alike():
     one = judged(claim(Region(1, 10), sizes=(4096, 4194304)), rows({4096: 2, 4194304: 8}, noise=0.001))
-    assert one.findings[0].estimate == pytest.approx(4, rel=0.01)
+    assert one.results[0].estimate == pytest.approx(4, rel=0.01)
 
 
 def test_a_ratio_of_ratios_compares_two_penalties():
@@ -72,7 +72,7 @@ def test_a_ratio_of_ratios_compares_two_penalties():
     terms = (*small.terms, *((-weight, selector) for weight, selector in large.terms))
     both = claim_of(type(small)("ratio", "says", "rate", terms, small.region))
     found = judged(both, rows({4096: 8, 4194304: 2}, noise=0.01))
-    assert (found.verdict, found.findings[0].estimate) == (HELD, pytest.approx(4, rel=0.03))
+    assert (found.verdict, found.results[0].estimate) == (HELD, pytest.approx(4, rel=0.03))
     assert select("plain") in [selector for _, selector in terms]
 
 
@@ -83,19 +83,19 @@ def test_without_data_a_claim_is_not_measured():
 
 def test_a_block_with_a_missing_cell_does_not_count():
     data = [row for row in rows(2) if not (row["block"] == "3" and row["variant"] == "journal")]
-    found = judged(claim(Region(1.5, None)), data).findings[0]
+    found = judged(claim(Region(1.5, None)), data).results[0]
     assert (found.n, 3 in found.blocks) == (9, False)
 
 
 def test_a_void_row_does_not_count():
     data = [{**row, "used": "0"} if row["block"] == "3" else row for row in rows(2)]
-    assert judged(claim(Region(1.5, None)), data).findings[0].n == 9
+    assert judged(claim(Region(1.5, None)), data).results[0].n == 9
 
 
 @pytest.mark.parametrize(("stated", "expected"), [("5", "every 5 s"), ("", "every ? s")])
 def test_a_condition_describes_the_set_up_as_the_data_state_it(stated, expected):
     data = [{**row, "interval": stated if row["variant"] == "journal" else ""} for row in rows(2)]
-    found = judged(claim(Region(1, 3), says="every {interval} s"), data).findings[0]
+    found = judged(claim(Region(1, 3), says="every {interval} s"), data).results[0]
     assert found.says == expected
 
 

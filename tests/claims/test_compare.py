@@ -55,7 +55,7 @@ def test_a_difference_that_noise_explains_is_called_noise(tmp_path):
 def test_the_interval_is_welch_s_over_the_blocks_own_estimates(tmp_path):
     first, second = data_sets(tmp_path, (2, {"blocks": 6}), (2.2, {"seed": 3, "noise": 0.2}))
     _, found = the_ratio(first, second)
-    logs = [[math.log(value) for value in one.blocks.values()] for one in found.findings]
+    logs = [[math.log(value) for value in one.blocks.values()] for one in found.results]
     assert [len(one) for one in logs] == [6, 10]
     expected = welch_difference(*logs)
     assert [math.log(found.low), math.log(found.high)] == pytest.approx([expected.low, expected.high])
@@ -77,7 +77,7 @@ def test_a_claim_that_one_side_did_not_measure_is_reported(tmp_path):
     second = judge_data_set(tmp_path / "theirs")
     claim, found = the_ratio(first, second)
     assert claim.verdicts_differ
-    assert (found.findings[1].verdict, found.findings[1].estimate) == (NOT_MEASURED, None)
+    assert (found.results[1].verdict, found.results[1].estimate) == (NOT_MEASURED, None)
     assert found.missing == "not measured in theirs"
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT
+from replay.claims.answer_plan import FIGURES
+from replay.claims.answer_plan import load_answer_plan as load_question
 from replay.claims.documents import read_table
-from replay.claims.question import FIGURES, load_question
 from replay.design.expansion import expand
 from replay.design.experiments import load_experiment
 

@@ -51,7 +51,7 @@ def test_a_spoken_ratio_is_the_drawn_ratio_to_the_digits_written(name):
     compared = set()
     for judgement in judge_data_set(data_set).judgements:
         name = judgement.claim.experiment
-        for found in judgement.findings:
+        for found in judgement.results:
             experiment = load_experiment(name)
             reference = next((one["name"] for one in experiment["variants"] if one.get("reference")), None)
             if not (pair := pairs_with_the_reference(found.condition, reference)):
@@ -138,4 +138,4 @@ def test_the_snapshot_claim_names_the_interval_that_the_data_state():
     (one,) = (one for one in judge_data_set(REFERENCE).judgements if one.claim.id == "snapshot-leaves-writes-alone")
     with (REFERENCE / "rbd-journaling" / "tidy.csv").open(newline="") as file:
         stated = {row["snapshot_interval_seconds"] for row in csv.DictReader(file)} - {""}
-    assert f"a snapshot every {stated.pop()} s" in one.findings[0].says
+    assert f"a snapshot every {stated.pop()} s" in one.results[0].says

@@ -1,4 +1,4 @@
-"""Writes datapackage.json, a Frictionless description of a data set's derived files (https://datapackage.org).
+"""datapackage.json, a Frictionless description of a data set's derived files (https://datapackage.org).
 
 It holds the digest of each file but itself, so that a file that was altered after deriving can be named.
 """
@@ -39,11 +39,11 @@ def datapackage(data_set: Path) -> dict[str, Any]:
     The title and description of an altered copy say so.
     """
     stamp = read_stamp(data_set)
-    said = {"title": f"ALTERED DATA: {data_set.name}", "description": f"Altered: {stamp.sentence()}."} if stamp else {}
+    marks = {"title": f"ALTERED DATA: {data_set.name}", "description": f"Altered: {stamp.sentence()}."} if stamp else {}
     return {
         "profile": "data-package",
         "name": _slug(data_set.name),
-        **said,
+        **marks,
         "resources": [_resource(path, path.relative_to(data_set).as_posix()) for path in described_files(data_set)],
     }
 
@@ -144,9 +144,9 @@ def differences(data_set: Path) -> list[str]:
     Raises ReplayError if there is no usable datapackage.json.
     """
     recorded = recorded_digests(data_set)
-    there = {path.relative_to(data_set).as_posix(): path for path in described_files(data_set)}
-    lines = [f"missing: {data_set / name}" for name in recorded.keys() - there.keys()]
-    for name, path in there.items():
+    present = {path.relative_to(data_set).as_posix(): path for path in described_files(data_set)}
+    lines = [f"missing: {data_set / name}" for name in recorded.keys() - present.keys()]
+    for name, path in present.items():
         if name not in recorded:
             lines.append(f"not described: {path}")
         elif recorded[name] != f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}":
@@ -158,7 +158,7 @@ def recorded_digests(data_set: Path) -> dict[str, str]:
     """Return the digests in datapackage.json, `sha256:…`, by path in the data set. Raises ReplayError without them."""
     path = data_set / DATAPACKAGE
     try:
-        return {one["path"]: one["hash"] for one in json.loads(path.read_bytes())["resources"]}
+        return {each["path"]: each["hash"] for each in json.loads(path.read_bytes())["resources"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReplayError(
             f"this file does not list the derived files: {error}",

@@ -1,4 +1,8 @@
-"""The margin of a ratio chart: the differences that do not count, according to claims of no difference. Pure."""
+"""Describes a data set: manifest.json, which the deck and every chart label read, and the files beside it.
+
+The manifest has what derive says of each experiment, and the margin of each ratio chart: the differences that do not
+count, according to claims of no difference.
+"""
 
 from __future__ import annotations
 
@@ -22,85 +26,31 @@ from replay.design.talk_files import claims_path
 from replay.evidence.copies import MANIFEST, read_campaign, read_stamp
 from replay.evidence.layout import exclusive, experiments_in
 
-#: The key of a chart's margin in a manifest. It comes from today's claims, never from those that were registered.
+#: The key of a chart's margin. It comes from today's claims, never from those that were registered.
 KEY = "margin"
 
 
-def with_margins(
-    experiments: Mapping[str, Mapping[str, Any]], claims: Iterable[Claim] = ()
-) -> dict[str, Mapping[str, Any]]:
-    """Return a manifest's experiments with the margin of each ratio chart, if the claims state exactly one.
+def describe_data_set(data_set: Path) -> None:
+    """Write manifest.json, recording.json, releases.json and datapackage.json from the derived tables and verdicts.
 
-    A claim states a margin if one of its conditions of no difference (`within_factor`) divides the chart's reference by
-    one of its variants, or the reverse, at the same points, and some of these are on the chart. If two margins differ,
-    there is none, because one picture cannot show both.
+    Each is written only if it changes. Only the newer of several releases has a releases.json. Raises EvidenceError if
+    a manifest beside it cannot be read.
     """
-    claims = list(claims)
-    return {name: _with_margins(name, entry, claims) for name, entry in experiments.items()}
+    book = _book(data_set)
+    with exclusive(data_set):
+        write_manifest(data_set, book.claims if book else ())
+        write_recording(data_set)
+        if book:
+            write_releases(data_set, book)
+        write_datapackage(data_set)
 
 
-def _with_margins(name: str, entry: Mapping[str, Any], claims: list[Claim]) -> Mapping[str, Any]:
-    if "charts" not in entry:
-        return entry
-    mine = [(claim.id, one) for claim in claims if claim.experiment == name for one in claim.conditions]
-    conditions = [(claim, one) for claim, one in mine if _says_no_difference(one)]
-    charts = {}
-    for key, chart in entry["charts"].items():
-        kept = {part: value for part, value in chart.items() if part != KEY}
-        found = _margin(chart, entry, conditions) if str(chart.get("metric")).startswith("ratio-") else None
-        charts[key] = {**kept, KEY: found} if found else kept
-    return {**entry, "charts": charts}
-
-
-def _margin(
-    chart: Mapping[str, Any], entry: Mapping[str, Any], conditions: Iterable[tuple[str, Condition]]
-) -> dict[str, Any] | None:
-    """Return `low`, `high`, the series that they apply to and the claims that state them.
-
-    Returns None if no claim states them, or if two claims differ.
-    """
-    stated: dict[tuple[float, float], list[tuple[str, str]]] = {}
-    for claim, condition in conditions:
-        if (drawn := _as_drawn(condition, chart, entry)) is not None:
-            series, region = drawn
-            stated.setdefault((region.low, region.high), []).append((series, claim))
-    if len(stated) != 1:
+def _book(data_set: Path) -> Book | None:
+    """Return the talk's claims; None if there are none, or if they are invalid, which judging them reports."""
+    try:
+        return load_book(data_set) if claims_path().exists() else None
+    except ConfigurationError:
         return None
-    [((low, high), found)] = stated.items()
-    return {
-        "low": six_digits(low),
-        "high": six_digits(high),
-        "series": list(dict.fromkeys(series for series, _ in found)),
-        "claims": list(dict.fromkeys(claim for _, claim in found)),
-    }
-
-
-def _says_no_difference(condition: Condition | Count) -> bool:
-    """Return whether a condition says that one ratio is 1 within a margin."""
-    return isinstance(condition, Condition) and condition.region.equivalence and len(condition.terms) == 2
-
-
-def _as_drawn(condition: Condition, chart: Mapping[str, Any], entry: Mapping[str, Any]) -> tuple[str, Region] | None:
-    """Return the series that a condition compares with the reference, and its region as the chart draws it.
-
-    Returns None if the chart does not draw what the condition compares.
-    """
-    if condition.metric != chart.get("column"):
-        return None
-    (_, over), (_, under) = condition.terms
-    reference = next((one["name"] for one in entry["variants"] if one.get("reference")), None)
-    if over.levels != under.levels or (over.variant == reference) == (under.variant == reference):
-        return None
-    if any(level not in over.levels.get(factor, ()) for factor, level in chart["workload"].items()):
-        return None
-    variant = under.variant if over.variant == reference else over.variant
-    label = next((one["label"] for one in entry["variants"] if one["name"] == variant), None)
-    if label not in chart["series"]:
-        return None
-    region = condition.region
-    if (over.variant == reference) == (entry["ratio_direction"] == "reference/variant"):
-        return label, region
-    return label, Region(1 / region.high, 1 / region.low, equivalence=True)
 
 
 def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:
@@ -113,7 +63,7 @@ def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:
     entries = _previous(path)
     present = {name: read_part(data_set / name) for name in experiments_in(data_set)}
     entries = {name: entry for name, entry in entries.items() if name in present}
-    entries |= {name: {**part.entry, "provenance": part.facts} for name, part in present.items() if part}
+    entries |= {name: {**part.entry, "provenance": part.provenance} for name, part in present.items() if part}
     entries = with_margins(entries, claims)
     stamp = read_stamp(data_set)
     altered = stamp.summary() if stamp else False
@@ -133,7 +83,7 @@ def manifest(
     provenance = [entry["provenance"] for entry in entries.values()]
 
     def gathered(key: str) -> list[str]:
-        return sorted({value for one in provenance for value in one.get(key, ())})
+        return sorted({value for each in provenance for value in each.get(key, ())})
 
     return {
         "schema_version": 1,
@@ -153,12 +103,12 @@ def manifest(
             )
         ),
         **_upper_bounds(entries),
-        **({"samplers": found} if (found := costliest(entries)) else {}),
-        "measured_from": min((one["measured_from"] for one in provenance if one["measured_from"]), default=None),
-        "measured_to": max((one["measured_to"] for one in provenance if one["measured_to"]), default=None),
+        **({"samplers": sampler} if (sampler := costliest(entries)) else {}),
+        "measured_from": min((each["measured_from"] for each in provenance if each["measured_from"]), default=None),
+        "measured_to": max((each["measured_to"] for each in provenance if each["measured_to"]), default=None),
         "machines": gathered("machines"),
         "git_commits": gathered("git_commits"),
-        "git_dirty": any(one["git_dirty"] for one in provenance),
+        "git_dirty": any(each["git_dirty"] for each in provenance),
         "experiments": {key: entries[key] for key in sorted(entries)},
     }
 
@@ -168,23 +118,23 @@ def _setup(noted: Mapping[str, Any], **seen: list[str]) -> dict[str, Any]:
 
     Each of `seen` lists everything that cells were measured on, because a data set can be resumed on another host.
     """
-    return {**noted, **{key: ", ".join(found) for key, found in seen.items() if key in noted and found}}
+    return {**noted, **{key: ", ".join(values) for key, values in seen.items() if key in noted and values}}
 
 
 def _with_releases(setup: Mapping[str, Any]) -> dict[str, Any]:
     """Return the set-up with the releases of daemons and client, such as `16 (pacific)`, if they are known."""
     names = {"ceph_release": "ceph_version", "client_release": "librbd_version"}
-    return {**setup, **{name: found for name, key in names.items() if (found := titles_in(setup.get(key)))}}
+    return {**setup, **{name: titles for name, key in names.items() if (titles := titles_in(setup.get(key)))}}
 
 
 def _upper_bounds(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the upper bounds that experiments found, under `ceilings`; empty if there are none."""
-    found = {
-        key: {"experiment": name, **one}
+    bounds = {
+        key: {"experiment": name, **bound}
         for name, entry in sorted(entries.items())
-        for key, one in entry.get("ceilings", {}).items()
+        for key, bound in entry.get("ceilings", {}).items()
     }
-    return {"ceilings": found} if found else {}
+    return {"ceilings": bounds} if bounds else {}
 
 
 def _previous(path: Path) -> dict[str, Any]:
@@ -196,29 +146,83 @@ def _previous(path: Path) -> dict[str, Any]:
         return {}
 
 
-def describe_data_set(data_set: Path) -> None:
-    """Write these files from the derived tables and verdicts, each only if it changes.
+def with_margins(
+    experiments: Mapping[str, Mapping[str, Any]], claims: Iterable[Claim] = ()
+) -> dict[str, Mapping[str, Any]]:
+    """Return a manifest's experiments with the margin of each ratio chart, if the claims state exactly one.
 
-    Only the newer of several releases has a releases.json. Raises EvidenceError if a manifest beside it cannot be read.
+    A claim states a margin if one of its conditions of no difference (`within_factor`) divides the chart's reference by
+    one of its variants, or the reverse, at the same points, and some of these are on the chart. If two margins differ,
+    there is none, because one picture cannot show both.
     """
-    book = _book(data_set)
-    with exclusive(data_set):
-        write_manifest(data_set, book.claims if book else ())
-        write_recording(data_set)
-        if book:
-            write_releases(data_set, book)
-        write_datapackage(data_set)
+    claims = list(claims)
+    return {name: _with_margins(name, entry, claims) for name, entry in experiments.items()}
 
 
-def mark_altered(data_set: Path) -> None:
-    """Mark a copy as altered in manifest.json before its first table changes."""
-    with exclusive(data_set):
-        write_manifest(data_set)
+def _with_margins(name: str, entry: Mapping[str, Any], claims: list[Claim]) -> Mapping[str, Any]:
+    if "charts" not in entry:
+        return entry
+    conditions = [
+        (claim.id, condition)
+        for claim in claims
+        if claim.experiment == name
+        for condition in claim.conditions
+        if _says_no_difference(condition)
+    ]
+    charts = {}
+    for key, chart in entry["charts"].items():
+        kept = {part: value for part, value in chart.items() if part != KEY}
+        margin = _margin(chart, entry, conditions) if str(chart.get("metric")).startswith("ratio-") else None
+        charts[key] = {**kept, KEY: margin} if margin else kept
+    return {**entry, "charts": charts}
 
 
-def _book(data_set: Path) -> Book | None:
-    """Return the talk's claims; None if there are none, or if they are invalid, which judging them reports."""
-    try:
-        return load_book(data_set) if claims_path().exists() else None
-    except ConfigurationError:
+def _margin(
+    chart: Mapping[str, Any], entry: Mapping[str, Any], conditions: Iterable[tuple[str, Condition]]
+) -> dict[str, Any] | None:
+    """Return `low`, `high`, the series that they apply to and the claims that state them.
+
+    Returns None if no claim states them, or if two claims differ.
+    """
+    stated: dict[tuple[float, float], list[tuple[str, str]]] = {}
+    for claim, condition in conditions:
+        if (pair := _as_drawn(condition, chart, entry)) is not None:
+            series, region = pair
+            stated.setdefault((region.low, region.high), []).append((series, claim))
+    if len(stated) != 1:
         return None
+    [((low, high), drawn)] = stated.items()
+    return {
+        "low": six_digits(low),
+        "high": six_digits(high),
+        "series": list(dict.fromkeys(series for series, _ in drawn)),
+        "claims": list(dict.fromkeys(claim for _, claim in drawn)),
+    }
+
+
+def _says_no_difference(condition: Condition | Count) -> bool:
+    """Return whether a condition says that one ratio is 1 within a margin."""
+    return isinstance(condition, Condition) and condition.region.equivalence and len(condition.terms) == 2
+
+
+def _as_drawn(condition: Condition, chart: Mapping[str, Any], entry: Mapping[str, Any]) -> tuple[str, Region] | None:
+    """Return the series that a condition compares with the reference, and its region as the chart draws it.
+
+    Returns None if the chart does not draw what the condition compares.
+    """
+    if condition.metric != chart.get("column"):
+        return None
+    (_, over), (_, under) = condition.terms
+    reference = next((each["name"] for each in entry["variants"] if each.get("reference")), None)
+    if over.levels != under.levels or (over.variant == reference) == (under.variant == reference):
+        return None
+    if any(level not in over.levels.get(factor, ()) for factor, level in chart["workload"].items()):
+        return None
+    variant = under.variant if over.variant == reference else over.variant
+    label = next((each["label"] for each in entry["variants"] if each["name"] == variant), None)
+    if label not in chart["series"]:
+        return None
+    region = condition.region
+    if (over.variant == reference) == (entry["ratio_direction"] == "reference/variant"):
+        return label, region
+    return label, Region(1 / region.high, 1 / region.low, equivalence=True)

@@ -67,7 +67,7 @@ class Region:
 class Condition:
     """A log-linear contrast of cells with a region: the sum of `weight` times the mean logarithm of a selector.
 
-    `says` may name columns of tidy.csv in braces; a finding replaces them with the data set's values. `better` belongs
+    `says` may name columns of tidy.csv in braces; a result replaces them with the data set's values. `better` belongs
     to the metric: "higher" or "lower". `simultaneous` is the number of conditions whose intervals hold together.
     """
 
@@ -196,8 +196,8 @@ class Book:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A data set's finding on one condition.
+class ConditionResult:
+    """What a data set says about one condition.
 
     `low` and `high` bound the 95 % interval, or are None if there is none. `blocks` holds each block's own estimate, by
     block number; `estimate` is their geometric mean. For a count, `low` and `high` are the smallest and the largest
@@ -246,7 +246,7 @@ class Judgement:
     claim: Claim
     verdict: str
     reason: str
-    findings: tuple[Finding, ...]
+    results: tuple[ConditionResult, ...]
     presupposed: tuple[Presupposed, ...] = ()
     exploratory: str = ""
 
@@ -270,18 +270,20 @@ class Assessment:
     @property
     def claims(self) -> tuple[Judgement, ...]:
         """The verdicts on claims about storage."""
-        return tuple(one for one in self.judgements if one.claim.kind == CLAIM)
+        return tuple(judgement for judgement in self.judgements if judgement.claim.kind == CLAIM)
 
     @property
     def setup_checks(self) -> tuple[Judgement, ...]:
         """The verdicts on the set-up itself."""
-        return tuple(one for one in self.judgements if one.claim.kind == SETUP_CHECK)
+        return tuple(judgement for judgement in self.judgements if judgement.claim.kind == SETUP_CHECK)
 
     def of(self, experiments: Collection[str]) -> Assessment:
         """Return the assessment with only the claims of these experiments."""
-        return replace(self, judgements=tuple(one for one in self.judgements if one.claim.experiment in experiments))
+        judgements = (judgement for judgement in self.judgements if judgement.claim.experiment in experiments)
+        return replace(self, judgements=tuple(judgements))
 
     def measured(self) -> tuple[Assessment, tuple[Judgement, ...]]:
         """Return the assessment without the claims that are not measured, and those claims by themselves."""
-        absent = tuple(one for one in self.judgements if one.verdict == NOT_MEASURED)
-        return replace(self, judgements=tuple(one for one in self.judgements if one not in absent)), absent
+        absent = tuple(judgement for judgement in self.judgements if judgement.verdict == NOT_MEASURED)
+        measured = (judgement for judgement in self.judgements if judgement.verdict != NOT_MEASURED)
+        return replace(self, judgements=tuple(measured)), absent

@@ -57,7 +57,7 @@ def answer(data_set: Path) -> None:
     """Write answer.csv from the experiments' tables. A talk without config/answer.yaml has none."""
     if not answer_path().exists() or ANSWERING.is_current(data_set):
         return
-    from replay.claims.answer_table import write_answer  # noqa: PLC0415 - see above
+    from replay.claims.answer import answer as write_answer  # noqa: PLC0415 - see above
 
     with explained(data_set), exclusive(data_set):
         sources = ANSWERING.sources(data_set)

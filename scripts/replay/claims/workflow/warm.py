@@ -24,7 +24,7 @@ _VARIABLE = "REPLAY_WARM_JOBS"
 _MODULES = (
     "replay.derive.experiment",
     "replay.claims.documents",
-    "replay.claims.answer_table",
+    "replay.claims.answer",
     "replay.claims.manifest",
 )
 _LOOK_SECONDS = 0.05
