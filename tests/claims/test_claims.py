@@ -8,12 +8,12 @@ import json
 
 import pytest
 
-from replay.claims import command as program
 from replay.claims.documents import as_csv, as_document, as_table, judge_data_set, write_claims
 from replay.claims.evaluate import judge
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, REFUTED, Region
 from replay.evidence.copies import AlteredFile, Stamp
 from support.claims import EQUAL, claim, claim_of, condition, judged, rows, select, write_tidy
+from support.commands import run_claims
 
 
 def verdict(one, data):
@@ -151,7 +151,7 @@ def test_a_table_says_which_blocks_come_from_which_host(tmp_path, monkeypatch, c
     def said(**hosts):
         experiments = {"rbd-journaling": {"provenance": {"machines_by_block": hosts}}, "failover": {}}
         (data_set / "manifest.json").write_text(json.dumps({"setup": {}, "experiments": experiments}))
-        assert program.main(["--data", "mine"]) == 0
+        assert run_claims(["--data", "mine"]) == 0
         return capsys.readouterr().out
 
     line = "rbd-journaling was measured on 2 hosts: blocks 1, 3 on host-a; block 2 on host-b."
@@ -162,21 +162,21 @@ def test_a_table_says_which_blocks_come_from_which_host(tmp_path, monkeypatch, c
 def test_the_program_sets_its_exit_status_by_what_was_expected(tmp_path, monkeypatch, capsys):
     write_tidy(tmp_path / "mine", 2.0)
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    assert program.main(["--data", "mine", "--expect", "refuted:journal-4k-seq-write"]) == 0
-    assert program.main(["--data", "mine", "--expect", "held:journal-4k-seq-write"]) == 1
+    assert run_claims(["--data", "mine", "--expect", "refuted:journal-4k-seq-write"]) == 0
+    assert run_claims(["--data", "mine", "--expect", "held:journal-4k-seq-write"]) == 1
     assert "expected held, found refuted" in capsys.readouterr().err
-    assert program.main(["--data", "mine", "--expect", "held:no-such-claim"]) == 2
-    assert program.main(["--data", "nowhere"]) == 3
+    assert run_claims(["--data", "mine", "--expect", "held:no-such-claim"]) == 2
+    assert run_claims(["--data", "nowhere"]) == 3
 
 
 def test_the_program_can_show_only_the_claims_of_some_experiments(tmp_path, monkeypatch, capsys):
     write_tidy(tmp_path / "mine", 2.0)
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    assert program.main(["--data", "mine", "--experiment", "rbd-journaling"]) == 0
+    assert run_claims(["--data", "mine", "--experiment", "rbd-journaling"]) == 0
     said = capsys.readouterr().out
     assert "journal-4k-seq-write" in said
     assert "clients-scale" not in said
-    assert program.main(["--data", "mine", "--experiment", "failover"]) == 0
+    assert run_claims(["--data", "mine", "--experiment", "failover"]) == 0
     assert "no claim is about these experiments" in capsys.readouterr().out
-    assert program.main(["--data", "mine", "--experiment", "rbd-jurnaling"]) == 2
+    assert run_claims(["--data", "mine", "--experiment", "rbd-jurnaling"]) == 2
     assert "rbd-jurnaling: there is no such experiment" in capsys.readouterr().err

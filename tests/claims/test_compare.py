@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 
 from replay.base.stats import welch_difference
-from replay.claims import command as program
 from replay.claims.command import main
 from replay.claims.compare import compare, comparison_document, comparison_table
 from replay.claims.documents import judge_data_set
 from replay.claims.model import NOT_MEASURED, SETUP_CHECK, Assessment, Region
 from replay.claims.printing import NO_INTERVAL, ratio_lines, size_text
 from support.claims import claim_of, condition, judged, rows, write_tidy
+from support.commands import run_claims
 
 
 def data_sets(tmp_path, first, second):
@@ -99,9 +99,9 @@ def test_a_single_difference_may_be_noise_among_many():
 def test_the_program_compares_as_a_table_and_as_json(tmp_path, monkeypatch, capsys):
     data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    assert program.main(["--data", "mine", "--against", "theirs"]) == 0
+    assert run_claims(["--data", "mine", "--against", "theirs"]) == 0
     assert "mine ÷ theirs" in capsys.readouterr().out
-    assert program.main(["--data", "mine", "--against", "theirs", "--json"]) == 0
+    assert run_claims(["--data", "mine", "--against", "theirs", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["data_set"], document["against"]) == ("mine", "theirs")
     one = document["claims"]["journal-4k-seq-write"]
@@ -145,13 +145,13 @@ def test_a_comparison_says_which_ceph_and_client_measured_each(tmp_path, monkeyp
     setup = {"ceph_version": "18.2.4, 18.2.7", "librbd_version": "16.2.15"}
     (tmp_path / "mine" / "manifest.json").write_text(json.dumps({"setup": setup}))
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    assert program.main(["--data", "mine", "--against", "theirs"]) == 0
+    assert run_claims(["--data", "mine", "--against", "theirs"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[:2] == [
         "mine: Ceph 18.2.4 (reef), 18.2.7 (reef), client 16.2.15 (pacific)",
         "theirs: its versions are not recorded",
     ]
-    assert program.main(["--data", "mine", "--against", "theirs", "--json"]) == 0
+    assert run_claims(["--data", "mine", "--against", "theirs", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)["measured_with"]
     assert document == {"data_set": "Ceph 18.2.4 (reef), 18.2.7 (reef), client 16.2.15 (pacific)", "against": None}
 
@@ -238,17 +238,17 @@ def test_an_expectation_is_about_the_data_set_and_not_about_the_other(tmp_path, 
     data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
     wanted = ["--data", "mine", "--against", "theirs", "--expect"]
-    assert program.main([*wanted, "held:journal-4k-seq-write"]) == 0
-    assert program.main([*wanted, "refuted:journal-4k-seq-write"]) == 1
+    assert run_claims([*wanted, "held:journal-4k-seq-write"]) == 0
+    assert run_claims([*wanted, "refuted:journal-4k-seq-write"]) == 1
     assert "expected refuted, found held" in capsys.readouterr().err
 
 
 def test_a_data_set_is_not_compared_with_itself_or_with_none(tmp_path, monkeypatch, capsys):
     write_tidy(tmp_path / "mine", 2.0)
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    assert program.main(["--data", "mine", "--against", "mine"]) == 2
+    assert run_claims(["--data", "mine", "--against", "mine"]) == 2
     assert "the same data set" in capsys.readouterr().err
-    assert program.main(["--data", "mine", "--against", "nowhere"]) == 3
+    assert run_claims(["--data", "mine", "--against", "nowhere"]) == 3
 
 
 # The ratios of throughput in a terminal: the figures of the CSV files, and no others ----------------------------------

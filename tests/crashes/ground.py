@@ -20,13 +20,15 @@ from typing import Any
 
 import yaml
 
-from replay.base.paths import ROOT
+from replay.base.disk import guarded
+from replay.base.paths import ROOT, benchmarks_directory
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.measure import bench, block
 from replay.measure import command as measure_command
 from replay.ownership import clean as clean_command
 from replay.preflight import pool_copies, releases
-from replay.claims.workflow import command as derive_command
+from replay.claims.data_set import derive_data_set
+from replay.cli.cluster_commands import CLEAN, MEASURE
 
 FSID = "11111111-2222-3333-4444-555555555555"
 COPIES = 3
@@ -210,20 +212,26 @@ def install() -> None:
     for module in (bench, releases, pool_copies, clean_command):
         module.MonitorSession = ScriptedSession  # type: ignore[attr-defined]
     measure_command.run_snakemake = _in_this_process
-    measure_command.say_claims = lambda data_set, names, status: status
 
 
 def measure(blocks: int = 1) -> int:
     """Run `replay measure`."""
     words = ["--site", SITE, "--data", DATA_SET, "--scale", "smoke", "--experiment", EXPERIMENT]
-    return measure_command.main([*words, "--blocks", str(blocks)])
+    options = MEASURE.parser().parse_args([*words, "--blocks", str(blocks)])
+    return guarded(lambda: measure_command.run(options), MEASURE.kept)
+
+
+def derive() -> int:
+    """Derive in this process, where each system call is seen."""
+    derive_data_set(benchmarks_directory() / DATA_SET)
+    return 0
 
 
 COMMANDS: dict[str, Callable[[], int]] = {
     "measure": measure,
     "measure-more": lambda: measure(2),
-    "derive": lambda: derive_command.main(["--data", DATA_SET]),
-    "clean": lambda: clean_command.main(["--site", SITE, "--yes"]),
+    "derive": derive,
+    "clean": lambda: CLEAN.main(["--site", SITE, "--yes"]),
 }
 
 if __name__ == "__main__":

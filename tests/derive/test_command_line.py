@@ -15,7 +15,7 @@ from replay.base.releases import older_releases
 from replay.base.tables import number_text, write_if_changed
 from replay.derive.experiment import derive_experiment
 from replay.cli.derive_command import main
-from replay.claims.workflow.dataset import derive_data_set
+from replay.claims.data_set import derive_data_set
 from replay.claims.workflow.notes import ANSWER_NOTE, CLAIMS_NOTE, DESCRIPTION_NOTE
 from replay.claims.workflow.watch import Watcher
 from support.patience import patient, wait_until

@@ -7,7 +7,7 @@ import pytest
 
 from replay.base.stats import median, paired_log_ratio
 from replay.derive.experiment import derive_experiment
-from replay.claims.workflow.dataset import derive_data_set
+from replay.claims.data_set import derive_data_set
 from support.rawtree import METRICS, VARIANTS, RawTree, rbd_bench_output
 
 
@@ -360,7 +360,7 @@ def test_the_data_package_passes_frictionless(directory):
         path for path in directory.parent.rglob("*") if path.suffix in (".csv", ".json") and "raw" not in path.parts
     }
     # Except itself, and files that git ignores.
-    unlisted = {"datapackage.json", "derived.json", "judged.json", "answered.json", "described.json", "ratios.csv"}
+    unlisted = {"datapackage.json", "experiment.json", "ratios.csv"}
     names = {path.relative_to(directory.parent).as_posix() for path in derived if path.name not in unlisted}
     assert {one["path"] for one in package["resources"]} == names
     assert {"manifest.json", "recording.json", "claims.json"} <= names

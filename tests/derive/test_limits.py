@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from replay.claims.workflow.dataset import derive_data_set
+from replay.claims.data_set import derive_data_set
 from replay.derive.experiment import derive_experiment
 from replay.derive.limits import STEADY, WHOLE, limit_of
 from replay.design.experiments import load_experiment

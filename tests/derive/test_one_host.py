@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from replay.claims.workflow.dataset import derive_data_set
+from replay.claims.data_set import derive_data_set
 from support.rawtree import HOST, RawTree
 
 OTHER = {**HOST, "id": "host-1"}

@@ -16,7 +16,7 @@ from replay.base import stats as statistics
 from replay.base.clock import utc_text
 from replay.base.paths import ROOT
 from replay.claims.recording import LONGEST_PAUSE_SECONDS, attempts_of, played_seconds, recording
-from replay.claims.workflow.dataset import derive_data_set
+from replay.claims.data_set import derive_data_set
 from support.datasets import rows_of
 from support.rawtree import METRICS, RawTree
 

@@ -17,7 +17,7 @@ from replay.base.stats import paired_log_ratio
 from replay.base.tables import csv_text
 from replay.derive.experiment import derive_experiment
 from replay.derive.runs import RUNS_FILE, RUNS_HEADER, Run, runs_rows
-from replay.claims.workflow.dataset import derive_data_set
+from replay.claims.data_set import derive_data_set
 from support.rawtree import RawTree, rbd_bench_output
 
 REFERENCE = ROOT / "benchmarks" / "pacific"

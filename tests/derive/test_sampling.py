@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from replay.base.stats import modified_z
 from replay.base.tables import csv_text
+from replay.claims.data_set import derive_data_set
 from replay.derive.outliers import LIMIT, flagged_in, outliers
 from replay.derive.runs import RUNS_FILE, Run, runs_rows
 from replay.derive.sampling import costliest, sampler_seconds, sampler_shares, sampling_entry, sampling_metrics
 from replay.evidence.record import SampleTable
 from replay.tools.logs.samples import read_samples
-from replay.cli.derive_command import main
-from replay.claims.workflow.dataset import derive_data_set
+from support.commands import run_derive
 from support.datasets import manifest_of, measured
 
 SIDECAR = {
@@ -165,7 +165,7 @@ def test_the_command_lists_them_and_changes_nothing(tmp_path, monkeypatch, capsy
     table = folder / RUNS_FILE
     table.write_text(csv_text(runs_rows({"throughput": runs(10, 11, 12, 13, 30), "iops": runs(1, 1.1, 1.2)})))
     before = table.read_bytes()
-    assert main(["--data", "mine", "--outliers"]) == 0
+    assert run_derive(["--data", "mine", "--outliers"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said == [
         "rbd-bench/throughput: a, 1: 30 in block 5, attempt 1; the median is 12, z = 12.1",

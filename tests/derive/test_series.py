@@ -15,7 +15,7 @@ from replay.derive.cells import AttemptRecord, Cache, CellRow
 from replay.derive.designs import Design, DesignCell
 from replay.derive.experiment import derive_experiment
 from replay.derive.series import series_charts
-from replay.claims.workflow.dataset import derive_data_set
+from replay.claims.data_set import derive_data_set
 from support.rawtree import METRICS, RawTree, rbd_bench_output
 
 OVER_TIME = {

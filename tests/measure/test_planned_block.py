@@ -15,14 +15,15 @@ from replay.base.errors import ConfigurationError, RefusedError, cleaning_up, du
 from replay.base.paths import config_directory
 from replay.base.progress import Progress
 from replay.cluster.ceilings import Ceilings
-from replay.design.experiments import load_experiment
 from replay.design.design import plan_digest
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
 from replay.design.media import PoolCopies
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.measure import block, command
 from replay.preflight.plan import sources_digest
 from support.bench import waiting
+from support.commands import run_measure
 
 SITE = SimpleNamespace(client_hosts=(), name="mine", ceilings=Ceilings())
 
@@ -110,11 +111,11 @@ def test_nothing_runs_into_a_data_set_of_another_release(tmp_path, monkeypatch, 
     monkeypatch.setattr(command, "check_releases", check_releases)
     monkeypatch.setattr(command, "run_snakemake", lambda *_, **__: pytest.fail("a block was started"))
     arguments = ["--site", "mine", "--data", "old", "--scale", "smoke", "--experiment", "rbd-bench"]
-    assert command.main(arguments) == 2
+    assert run_measure(arguments) == 2
     assert asked == [("mine", "old", ["rbd-bench"])]
     assert "measured with another release" in capsys.readouterr().err
     assert not (tmp_path / "benchmarks").exists()
-    assert command.main([*arguments, "--dry-run"]) == 0
+    assert run_measure([*arguments, "--dry-run"]) == 0
     assert len(asked) == 1, "a dry run asks no cluster"
 
 

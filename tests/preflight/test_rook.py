@@ -15,8 +15,8 @@ import yaml
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT
 from replay.cluster.site_file import load_site
-from replay.preflight.command import main
 from replay.preflight.rook import rook_resources
+from support.commands import run_preflight
 
 SCHEMAS = yaml.safe_load((ROOT / "tests" / "fixtures" / "rook.yaml").read_text())
 SITE = """\
@@ -38,7 +38,7 @@ allows: [pool_create, pool_delete]
 def resources(write_site: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     """The printed resources of a site whose cluster nobody can reach."""
     write_site("mine", SITE)
-    assert main(["--site", "mine", "--format", "rook"]) == 0
+    assert run_preflight(["--site", "mine", "--format", "rook"]) == 0
     return list(yaml.safe_load_all(capsys.readouterr().out))
 
 

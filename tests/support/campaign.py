@@ -18,7 +18,7 @@ import yaml
 
 from replay.base.paths import ROOT
 from replay.cluster.cluster import Cluster
-from replay.measure.arguments import COMMAND as MEASURE
+from replay.cli.cluster_commands import MEASURE
 from replay.measure.run import chosen
 from replay.evidence.documents import plain
 from replay.sandbox import load

@@ -18,8 +18,6 @@ from replay.claims.presupposed import failing_value
 from replay.claims.tables import Row, Table, read_table
 from replay.design.experiments import load_experiment
 from replay.design.talk_files import answer_path
-from replay.evidence.copies import read_stamp
-from replay.evidence.layout import exclusive
 
 ANSWER = "answer.csv"
 MODE_COLUMNS = ("name", "label", "mode", "snapshot_interval_seconds", "journal_poll_age_seconds")
@@ -41,19 +39,17 @@ _WITHOUT_UNIT = ("worst_bounds_p95_confidence", "n", "source")
 Tables = Mapping[str, Table | None]
 
 
-def answer(data_set: Path) -> None:
+def write_answer(data_set: Path) -> None:
     """Write a data set's answer.csv from its experiments' tables if it changes.
 
-    A talk without config/answer.yaml has no answer.csv. Raises ConfigurationError if that file is invalid.
+    Call it while holding `exclusive(data_set)`. A talk without config/answer.yaml has no answer.csv. Raises ConfigurationError if that file is invalid.
     """
     if not answer_path().exists():
         return
     plan = load_answer_plan()
     names = sorted({source.experiment for sources in plan.sources.values() for source in sources})
     tables = {name: read_table(data_set / name, list(load_experiment(name)["factors"])) for name in names}
-    text = answer_csv(plan, tables, altered=read_stamp(data_set) is not None)
-    with exclusive(data_set):
-        write_if_changed(data_set / ANSWER, text)
+    write_if_changed(data_set / ANSWER, answer_csv(plan, tables))
 
 
 def columns() -> list[str]:
@@ -62,13 +58,11 @@ def columns() -> list[str]:
     return [*MODE_COLUMNS, *figures]
 
 
-def answer_csv(plan: AnswerPlan, tables: Tables, *, altered: bool = False) -> str:
-    """Return the text of answer.csv, one row per mode. For an altered data set, a last column of each row says so."""
-    mark = ("altered", "true") if altered else None
-    rows = answer_rows(plan, tables)
+def answer_csv(plan: AnswerPlan, tables: Tables) -> str:
+    """Return the text of answer.csv, one row per mode."""
     header = columns()
-    lines = [[level_text(row.get(column)) for column in header] for row in rows]
-    return csv_text([[*header, *(mark or ())[:1]], *([*line, *(mark or ())[1:]] for line in lines)])
+    rows = answer_rows(plan, tables)
+    return csv_text([header, *([level_text(row.get(column)) for column in header] for row in rows)])
 
 
 def answer_rows(plan: AnswerPlan, tables: Tables) -> list[dict[str, str | float | int | None]]:

@@ -12,25 +12,19 @@ from typing import Any
 from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory
-from replay.claims.arguments import COMMAND
 from replay.claims.brief import as_text, brief
 from replay.claims.compare import compare, comparison_document
 from replay.claims.documents import as_document, judge_data_set, read_controls, with_versions
 from replay.claims.load import load_book
 from replay.claims.model import VERDICTS, Assessment, Book, Judgement
-from replay.claims.printing import altered_line, print_assessment, print_comparison, print_ratios
+from replay.claims.printing import print_assessment, print_comparison, print_ratios
 from replay.design.experiments import experiment_names
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return the exit status."""
-    return COMMAND.main(arguments)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the verdicts. Returns 0, or 1 if a verdict is not the expected one; raises ReplayError."""
     if options.ratios and not options.brief:
-        COMMAND.parser().refuse("--ratios goes with --brief: add it")
+        raise ConfigurationError("--ratios goes with --brief", next_step="add --brief")
     data_set = benchmarks_directory() / options.data
     book = load_book(data_set)
     assessment = judge_data_set(data_set, book)
@@ -69,9 +63,8 @@ def _absent(left_out: Sequence[Judgement]) -> str:
 
 
 def _brief(book: Book, assessment: Assessment, other: Assessment | None, data_set: Path) -> str:
-    beside, altered = (None, []) if other is None else (as_document(other), altered_line(other))
-    sentences = brief(book, as_document(assessment), read_controls(data_set), beside)
-    return "\n".join([*altered_line(assessment), *altered, as_text(assessment.data_set, sentences)])
+    beside = None if other is None else as_document(other)
+    return as_text(assessment.data_set, brief(book, as_document(assessment), read_controls(data_set), beside))
 
 
 def _other(options: argparse.Namespace, book: Book) -> Assessment | None:

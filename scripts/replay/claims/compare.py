@@ -148,7 +148,7 @@ def comparison_document(first: Assessment, second: Assessment, compared: Sequenc
         "data_set": first.data_set,
         "against": second.data_set,
         "measured_with": {name: side.measured_with or None for name, side in sides.items()},
-        "altered": {name: bool(side.altered) for name, side in sides.items()},
+        "altered": dict.fromkeys(_SIDES, False),
         "method": {"confidence": statistics.CONFIDENCE, "correction": "holm"},
         "claims": compared_claims(compared),
     }

@@ -18,7 +18,6 @@ from replay.base.invocation import replay_command
 from replay.base.releases import COMPARED_RELEASES
 from replay.base.tables import json_text, write_if_changed
 from replay.derive.part import KEYS, LONG_HEADER, REGISTERED_FILE, RUNS_FILE, SPREAD_HEADER
-from replay.evidence.copies import read_stamp
 
 DATAPACKAGE = "datapackage.json"
 #: The derived files that are not tables.
@@ -34,16 +33,10 @@ def write_datapackage(data_set: Path) -> bool:
 
 
 def datapackage(data_set: Path) -> dict[str, Any]:
-    """Return the package: for each file a resource with its size and digest, and for a CSV file its fields.
-
-    The title and description of an altered copy say so.
-    """
-    stamp = read_stamp(data_set)
-    marks = {"title": f"ALTERED DATA: {data_set.name}", "description": f"Altered: {stamp.sentence()}."} if stamp else {}
+    """Return the package: for each file a resource with its size and digest, and for a CSV file its fields."""
     return {
         "profile": "data-package",
         "name": _slug(data_set.name),
-        **marks,
         "resources": [_resource(path, path.relative_to(data_set).as_posix()) for path in described_files(data_set)],
     }
 
@@ -102,7 +95,7 @@ def _schema(name: str, rows: Iterator[list[str]]) -> dict[str, Any]:
 
 def _claim_type(column: str) -> str:
     types = dict.fromkeys(("estimate", "low", "high", "p_value", "q_value"), "number")
-    return {**types, "n": "integer", "exploratory": "boolean", "altered": "boolean"}.get(column, "string")
+    return {**types, "n": "integer", "exploratory": "boolean"}.get(column, "string")
 
 
 def _registered_type(column: str) -> str:
@@ -116,7 +109,7 @@ def _run_type(column: str) -> str:
 def _answer_type(column: str) -> str:
     if column in ("name", "label", "mode") or column.endswith("_source"):
         return "string"
-    return "boolean" if column == "altered" else "integer" if column.endswith("_n") else "number"
+    return "integer" if column.endswith("_n") else "number"
 
 
 def _tidy_type(column: str, words: set[str]) -> str:

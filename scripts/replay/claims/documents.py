@@ -29,8 +29,7 @@ from replay.claims.model import (
 from replay.claims.multiplicity import FALSE_DISCOVERY_RATE, multiplicity, with_q_values
 from replay.claims.tables import read_table
 from replay.design.talk_files import claims_path
-from replay.evidence.copies import MANIFEST, read_stamp
-from replay.evidence.layout import exclusive
+from replay.evidence.copies import MANIFEST
 
 COLUMNS = (
     *("id", "kind", "condition", "estimate", "low", "high", "n", "region", "p_value", "q_value", "condition_verdict"),
@@ -38,17 +37,17 @@ COLUMNS = (
 )
 
 
-def judge_claims(data_set: Path) -> None:
+def write_claims(data_set: Path) -> None:
     """Judge a data set, and write its claims.json and claims.csv if they change. A talk without claims has none.
 
-    Raises EvidenceError if there is no such data set, and ConfigurationError if the claims are invalid.
+    Call it while holding `exclusive(data_set)`. Raises EvidenceError if there is no such data set, and
+    ConfigurationError if the claims are invalid.
     """
     if not claims_path().exists():
         return
-    with exclusive(data_set):
-        assessment = judge_data_set(data_set)
-        write_if_changed(data_set / "claims.json", json_text(as_document(assessment)))
-        write_if_changed(data_set / "claims.csv", as_csv(assessment))
+    assessment = judge_data_set(data_set)
+    write_if_changed(data_set / "claims.json", json_text(as_document(assessment)))
+    write_if_changed(data_set / "claims.csv", as_csv(assessment))
 
 
 def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
@@ -62,10 +61,9 @@ def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
         name: read_table(data_set / name, list(experiment["factors"]))
         for name, experiment in known_experiments(data_set).items()
     }
-    book, stamp = book or load_book(data_set), read_stamp(data_set)
+    book = book or load_book(data_set)
     return Assessment(
         data_set=data_set.name,
-        altered=stamp.sentence() if stamp else "",
         sources=book.sources,
         judgements=with_q_values(judge(claim, tables.get(claim.experiment)) for claim in book.claims),
     )
@@ -77,7 +75,7 @@ def as_document(assessment: Assessment) -> dict[str, Any]:
     return {
         "schema_version": 3,
         "data_set": assessment.data_set,
-        "altered": bool(assessment.altered),
+        "altered": False,
         "method": {
             "confidence": statistics.CONFIDENCE,
             "equivalence_blocks": EQUIVALENCE_BLOCKS,
@@ -161,17 +159,13 @@ def six_digits(value: float | None) -> float | None:
 
 
 def as_csv(assessment: Assessment) -> str:
-    """Return the text of claims.csv: one row per condition, and one for a claim without any.
-
-    For an altered data set, a last column `altered` of every row says so.
-    """
-    marks = (("altered",), ("true",)) if assessment.altered else ((), ())
+    """Return the text of claims.csv: one row per condition, and one for a claim without any."""
     rows = [
-        (judgement.claim.id, judgement.claim.kind, *_shown(result), *_verdict(judgement), *marks[1])
+        (judgement.claim.id, judgement.claim.kind, *_shown(result), *_verdict(judgement))
         for judgement in assessment.judgements
         for result in judgement.results or (None,)
     ]
-    return csv_text([(*COLUMNS, *marks[0]), *rows])
+    return csv_text([COLUMNS, *rows])
 
 
 def _shown(result: ConditionResult | None) -> tuple[str, ...]:

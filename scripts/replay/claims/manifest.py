@@ -23,7 +23,7 @@ from replay.claims.recording import write_recording
 from replay.derive.part import read_part
 from replay.derive.sampling import costliest
 from replay.design.talk_files import claims_path
-from replay.evidence.copies import MANIFEST, read_campaign, read_stamp
+from replay.evidence.copies import MANIFEST, read_campaign
 from replay.evidence.layout import exclusive, experiments_in
 
 #: The key of a chart's margin. It comes from today's claims, never from those that were registered.
@@ -65,21 +65,11 @@ def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:
     entries = {name: entry for name, entry in entries.items() if name in present}
     entries |= {name: {**part.entry, "provenance": part.provenance} for name, part in present.items() if part}
     entries = with_margins(entries, claims)
-    stamp = read_stamp(data_set)
-    altered = stamp.summary() if stamp else False
-    return write_if_changed(path, json_text(manifest(data_set.name, read_campaign(data_set), entries, altered)))
+    return write_if_changed(path, json_text(manifest(data_set.name, read_campaign(data_set), entries)))
 
 
-def manifest(
-    name: str,
-    campaign: Mapping[str, Any],
-    entries: Mapping[str, Mapping[str, Any]],
-    altered: Mapping[str, Any] | bool = False,
-) -> dict[str, Any]:
-    """Return the manifest of a data set from its campaign and its experiments' entries.
-
-    `altered` is the summary of an altered copy's stamp, or False.
-    """
+def manifest(name: str, campaign: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the manifest of a data set from its campaign and its experiments' entries."""
     provenance = [entry["provenance"] for entry in entries.values()]
 
     def gathered(key: str) -> list[str]:
@@ -92,7 +82,7 @@ def manifest(
         "site": campaign.get("site"),
         "site_label": campaign.get("site_label"),
         "limitation": campaign.get("limitation"),
-        "altered": altered,
+        "altered": False,
         "setup": _with_releases(
             _setup(
                 campaign.get("setup") or {},

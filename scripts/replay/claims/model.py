@@ -255,13 +255,11 @@ class Judgement:
 class Assessment:
     """A data set's verdict on every claim.
 
-    `altered` says that the data set is a copy whose raw output was changed; "" if it is not. The next two are filled in
-    for comparisons: `measured_with` names the versions of Ceph and of the client, "" if they are not known; `machines`
-    holds the pseudonyms of the hosts that measured each block of each experiment.
+    The last two are filled in for comparisons: `measured_with` names the versions of Ceph and of the client, "" if they
+    are not known; `machines` holds the pseudonyms of the hosts that measured each block of each experiment.
     """
 
     data_set: str
-    altered: str
     sources: Mapping[str, str]
     judgements: tuple[Judgement, ...]
     measured_with: str = ""

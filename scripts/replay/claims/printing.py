@@ -76,17 +76,10 @@ def _print(parts: Iterable[RenderableType], stream: TextIO) -> None:
     stream.write("\n".join(line.rstrip() for line in page.getvalue().split("\n")))
 
 
-def altered_line(assessment: Assessment) -> list[str]:
-    """Return the line that begins any text about an altered data set; an empty list if the data set is unchanged."""
-    return [f"ALTERED DATA: {assessment.data_set} is {assessment.altered}"] if assessment.altered else []
-
-
 # Verdicts -------------------------------------------------------------------------------------------------------------
 
 
 def _assessment(assessment: Assessment) -> Iterator[RenderableType]:
-    for line in altered_line(assessment):
-        yield Text(line, "bold red")
     if not assessment.judgements:
         yield NO_CLAIM
     for kind, judgements in ((CLAIM, assessment.claims), (SETUP_CHECK, assessment.setup_checks)):
@@ -156,9 +149,6 @@ def _hosts(assessment: Assessment) -> Iterator[str]:
 
 
 def _comparison(first: Assessment, second: Assessment, compared: Sequence[ClaimComparison]) -> Iterator[RenderableType]:
-    for side in (first, second):
-        for line in altered_line(side):
-            yield Text(line, "bold red")
     for side in (first, second):
         yield f"{side.data_set}: {side.measured_with or 'its versions are not recorded'}"
     rows = [["", first.data_set, second.data_set, f"{first.data_set} ÷ {second.data_set}"]]

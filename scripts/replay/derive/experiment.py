@@ -12,13 +12,17 @@ from replay.derive.entry import entry, provenance
 from replay.derive.part import RATIOS, REGISTERED_FILE, RUNS_FILE, Derived, write_part
 from replay.derive.series import by_entity, over_time
 from replay.derive.tables import entities_csv, registered_csv, table_csv, tidy_frame, used_attempts, used_rows
+from replay.evidence.layout import exclusive
+from replay.evidence.sums import sha256
 
+#: Written only if asked for, so that its absence is no fault.
+ENTITIES_FILE = "entities.csv"
 #: Earlier versions wrote this file. Its columns are in tidy.csv now.
 _FORMER_FACTS = "facts.csv"
 
 
 def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
-    """Verify `directory/raw`, and write the tables, `aggregate/` and `derived.json` beside it if they change.
+    """Verify `directory/raw`, and write the tables, `aggregate/` and `experiment.json` beside it if they change.
 
     With `entities`, also write `entities.csv` if a tool states anything about entities. Nothing is written until every
     pack and file that SHA256SUMS lists has been found unaltered.
@@ -40,19 +44,23 @@ def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
         REGISTERED_FILE: registered_csv(loaded.receipts),
         f"aggregate/{RUNS_FILE}": runs_csv(drawn),
         **{f"aggregate/{name}": text for aggregate in drawn for name, text in aggregate.files().items()},
-        **({"entities.csv": entities_csv(records)} if entities else {}),
+        **({ENTITIES_FILE: entities_csv(records)} if entities else {}),
     }
+    outputs = {name: sha256(text.encode()) for name, text in texts.items() if text and name != ENTITIES_FILE}
+    described = entry(directory.name, design, records, used, tidy, drawn)
     texts = {directory / name: text for name, text in texts.items() if text}
-    derived = Derived(
-        name=directory.name,
-        entry=entry(directory.name, design, records, used, tidy, drawn),
-        provenance=provenance(records),
-        cells=len(tidy),
-        notes=tuple(note for record in records for note in record.notes),
-        written=tuple(path for path, text in texts.items() if write_if_changed(path, text))
-        + _removed(directory, texts),
-    )
-    write_part(directory, derived)
+    with exclusive(directory.parent):
+        derived = Derived(
+            name=directory.name,
+            entry=described,
+            provenance=provenance(records),
+            cells=len(tidy),
+            notes=tuple(note for record in records for note in record.notes),
+            outputs=outputs,
+            written=tuple(path for path, text in texts.items() if write_if_changed(path, text))
+            + _removed(directory, texts),
+        )
+        write_part(directory, derived)
     return derived
 
 

@@ -1,4 +1,7 @@
-"""`derived.json`: the result of deriving an experiment, from which the manifest is made. Git ignores it.
+"""`experiment.json`: the result of deriving an experiment, from which the manifest is made. Git ignores it.
+
+It also holds the digests of the tables. Whatever reads the tables of a whole data set first compares them with these: a
+table that somebody edited must not be described as one that was derived.
 
 The names and headers of derived files are here too, where naming them imports no pandas.
 """
@@ -9,13 +12,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from replay.base.errors import EvidenceError
+from replay.base.invocation import replay_command
 from replay.base.tables import write_if_changed
+from replay.evidence.layout import experiments_in
 
-PART = "derived.json"
+PART = "experiment.json"
 RATIOS = "ratios.csv"
 REGISTERED_FILE = "registered.csv"
 RUNS_FILE = "runs.csv"
@@ -28,10 +33,7 @@ SPREAD_HEADER = ("series", "x", "low", "high", "min", "max", "n")
 RUNS_HEADER = ("chart", "series", "x", "y", "block", "attempt")
 #: What the manifest says of a chart's runs if each is a line.
 LINES = "lines"
-SCHEMA_VERSION = 2
-#: The rooms whose code decides what deriving writes.
-_ROOMS = ("base", "design", "evidence", "tools", "derive")
-_PACKAGE = Path(__file__).resolve().parents[1]
+SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class Derived:
     """The result of deriving an experiment.
 
     `entry` is its part of the manifest, and `provenance` what the manifest also collects over all experiments. `notes`
-    are for the person who derives. `written` lists the files that changed.
+    are for the person who derives. `outputs` has the SHA-256 of each table, by its path in the experiment; `written`
+    lists the files that changed.
     """
 
     name: str
@@ -47,32 +50,42 @@ class Derived:
     provenance: Mapping[str, Any]
     cells: int
     notes: tuple[str, ...]
+    outputs: Mapping[str, str]
     written: tuple[Path, ...] = ()
 
-
-@cache
-def program_digest(*further_rooms: str) -> str:
-    """Return the digest of the code that derives, and of further rooms. After an edit, everything is derived again."""
-    whole = hashlib.sha256()
-    for room in (*_ROOMS, *further_rooms):
-        for path in sorted((_PACKAGE / room).rglob("*.py")):
-            whole.update(f"{path.relative_to(_PACKAGE)}\0".encode() + path.read_bytes() + b"\0")
-    return whole.hexdigest()
+    def lines(self) -> list[str]:
+        """Return the notes and the result, as a person reads them."""
+        void = [f"{self.name}: void, its output cannot stand: {note}" for note in self.notes]
+        return [*void, f"{self.name}: {self.cells} cells, {len(self.written)} files changed"]
 
 
 def write_part(directory: Path, derived: Derived) -> None:
-    """Write `derived.json` if it changes; which files were written is not part of it."""
+    """Write `experiment.json` if it changes; which files were written is not part of it."""
     part = {key: value for key, value in asdict(derived).items() if key not in ("name", "written")}
     text = json.dumps({"schema_version": SCHEMA_VERSION, **part}, ensure_ascii=False, allow_nan=False)
     write_if_changed(directory / PART, f"{text}\n")
 
 
 def read_part(directory: Path) -> Derived | None:
-    """Return the last result, or None if there is no `derived.json` of this version."""
+    """Return the last result, or None if there is no `experiment.json` of this version."""
     try:
         part = json.loads((directory / PART).read_bytes())
     except FileNotFoundError:
         return None
-    if part["schema_version"] != SCHEMA_VERSION:
+    if part.pop("schema_version") != SCHEMA_VERSION:
         return None
-    return Derived(directory.name, part["entry"], part["provenance"], part["cells"], tuple(part["notes"]))
+    return Derived(directory.name, **part | {"notes": tuple(part["notes"])})
+
+
+def refuse_altered_tables(data_set: Path) -> None:
+    """Raise EvidenceError that names the first table that is not what deriving wrote. Call it under `exclusive`."""
+    for name in experiments_in(data_set):
+        part = read_part(data_set / name)
+        for file, digest in part.outputs.items() if part else ():
+            path = data_set / name / file
+            if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+                raise EvidenceError(
+                    f"this table is {'altered' if path.exists() else 'missing'}: it is not as it was derived",
+                    where=path,
+                    next_step=f"derive it again: {replay_command('derive', '--data', data_set.name, '--force')}",
+                )

@@ -15,6 +15,7 @@ from typing import Any
 
 #: Only some experiments have the last one: what `replay interleave` compares releases by.
 SCALES = ("smoke", "quick", "talk", "headline")
+DEFAULT_SCALE = "quick"
 
 
 def canonical_json(value: Any) -> str:

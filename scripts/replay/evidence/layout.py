@@ -5,10 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from replay.base.did_you_mean import after_missing, suggestion
+from replay.base.errors import EvidenceError
 from replay.evidence.sums import SUMS
 
 #: The path of a sealed block relative to `evidence/`, for `str.format` with `block` (two digits or more) and `plan`.
@@ -19,6 +21,22 @@ _LISTED_BLOCK = re.compile(r"[0-9a-f]{64} [ *](block-\d{2,}-[0-9a-f]+\.tar\.gz)"
 def experiments_in(data_set: Path) -> list[str]:
     """Return the names of the experiments that have raw output."""
     return sorted(path.parent.name for path in data_set.glob("*/raw") if path.is_dir() and any(path.iterdir()))
+
+
+def named_experiments(data_set: Path, experiments: Sequence[str] = ()) -> list[str]:
+    """Return the named experiments, or all that have raw output.
+
+    Raises EvidenceError if the data set or a named experiment has no raw output.
+    """
+    present = experiments_in(data_set)
+    if not present:
+        raise EvidenceError("there is no raw output here", where=data_set, next_step=after_missing(data_set))
+    for name in experiments:
+        if name not in present:
+            raise EvidenceError(
+                f"there is no raw output of experiment {name!r}", where=data_set, next_step=suggestion(name, present)
+            )
+    return list(experiments) or present
 
 
 def data_sets_in(benchmarks: Path) -> list[str]:
@@ -42,7 +60,7 @@ def sealed_blocks(raw: Path) -> list[Path]:
 
 
 def recorded_in(raw: Path) -> list[Path]:
-    """Return the files that list what was recorded: SHA256SUMS of `evidence/` and of its open blocks. Both may change."""
+    """Return the files that list what was recorded: SHA256SUMS of `raw/` and of its open blocks. Both may change."""
     return [path for path in [raw / SUMS, *sorted(raw.glob(f"block-*.open/{SUMS}"))] if path.exists()]
 
 

@@ -10,9 +10,8 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from replay.base.command_line import INTERRUPTED
 from replay.base.disk import explained
-from replay.base.errors import ConfigurationError, RefusedError, ReplayError, take_notes
+from replay.base.errors import INTERRUPTED, ConfigurationError, RefusedError, ReplayError, take_notes
 from replay.base.invocation import replay_command
 from replay.base.paths import config_directory, shown
 from replay.base.progress import Progress

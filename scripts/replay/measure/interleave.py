@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from replay.base.command_line import INTERRUPTED
-from replay.base.errors import ConfigurationError
+from replay.base.errors import INTERRUPTED, ConfigurationError
 from replay.base.invocation import replay_command
 from replay.base.progress import elapsed_text
 from replay.base.releases import data_set_of, title_of
@@ -29,7 +28,6 @@ from replay.cluster.site_file import load_site
 from replay.design.experiments import experiment_names, load_experiment
 from replay.design.design import shuffled
 from replay.design.expansion import expand
-from replay.measure.interleave_arguments import COMMAND
 from replay.measure.shipped import INTO_SHIPPED, require_consent
 from replay.preflight.plan import design_for, plans, raw_directory
 from replay.evidence.layout import sealed_block
@@ -50,11 +48,6 @@ class Turn:
     release: int
     data_set: str
     sandbox: Path
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return the exit status."""
-    return COMMAND.main(arguments)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -220,7 +213,3 @@ def _next_steps(turns: Sequence[Turn]) -> list[str]:
     return lines + [
         f"to remove a sandbox: {replay_command('sandbox', 'down', '--name', name)}" for name in sorted(names)
     ]
-
-
-if __name__ == "__main__":
-    sys.exit(main())

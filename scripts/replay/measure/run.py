@@ -13,11 +13,10 @@ from replay.base.invocation import replay_command
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
 from replay.design.experiments import experiment_names
-from replay.design.design import Design
+from replay.design.design import DEFAULT_SCALE, Design
 from replay.design.estimate import Estimate
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.design.selection import narrowed
-from replay.measure.arguments import DEFAULT_SCALE
 from replay.measure.plan_page import plan_page
 from replay.measure.signed_plan import Promise, check_design, check_site, digest_in, promise, read_signed_plan
 from replay.preflight.command import load_experiments, preflight

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 from replay.base.disk import size_text
@@ -16,7 +16,6 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
-from replay.ownership.arguments import COMMAND
 from replay.ownership.change_record import write_change_record
 from replay.ownership.cluster_lock import KIND, UNSERVED, ClusterLock
 from replay.ownership.ledger import Entry, Ledger
@@ -55,11 +54,6 @@ def clean(
         for remover, _ in work:
             remover.waiting = functools.partial(lookout.waiting, lambda: site, say=say)
         return _remove_all(work, say)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status: 0 all removed, 1 something is left, 2 to 4 see the message."""
-    return COMMAND.main(arguments)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -171,7 +165,3 @@ def _ask(count: int) -> bool:
             "there is no terminal to ask for confirmation", next_step="check the list above, then add --yes"
         )
     return input(f"remove these {count}? [y/N] ").strip().lower() in ("y", "yes")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,7 +26,6 @@ from replay.design.documents import load_document
 from replay.design.experiments import experiment_names
 from replay.design.media import PoolCopies
 from replay.preflight import checks as preflight_checks
-from replay.preflight.arguments import CEPHADM, COMMAND, ROOK
 from replay.preflight.clients import check_client_hosts
 from replay.preflight.findings import Findings
 from replay.preflight.mirroring import check_mirroring
@@ -41,6 +40,8 @@ from replay.preflight.setup_script import setup_script
 from replay.preflight.stop_switch import check_stop_switch
 from replay.preflight.write_probe import write_probe
 
+#: What an administrator can be given: commands as a script, the same through `cephadm shell`, resources for Rook.
+SCRIPT, CEPHADM, ROOK = "script", "cephadm", "rook"
 _HEADING = (
     "An administrator can paste these commands into a shell on this machine. They create what is missing and change",
     "nothing that exists. If ceph does not find the administrator's key, add --keyring FILE. Then run preflight again.",
@@ -169,11 +170,6 @@ def _after_findings(report: Report) -> list[str]:
         lines += ["", *_HEADING, *(indent(each, "  ") for each in commands)]
     lines += ["", "Measuring would be REFUSED at the moment." if report.findings.refused else "Measuring may start."]
     return lines
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status: 0 measuring may start, 4 it would be refused, 2 see the message."""
-    return COMMAND.main(arguments)
 
 
 def run(options: argparse.Namespace) -> int:

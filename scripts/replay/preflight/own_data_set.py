@@ -6,11 +6,12 @@ measures into `local-18`. Prints one line of JSON: `data_set`, and `reason`, a s
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Sequence
 
-from replay.base.command_line import Parser, guarded
+from replay.base.disk import guarded
 from replay.base.programs import Programs
 from replay.base.releases import major_of, parse_release
 from replay.cluster import sandbox_record
@@ -21,7 +22,7 @@ from replay.sandbox.requirements import ceph_version, usual_release
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the answer; return the exit status."""
-    parser = Parser(prog="python -m replay.preflight.own_data_set", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m replay.preflight.own_data_set", description=__doc__)
     parser.add_argument("wanted", help="the data set to measure into, if its release allows it")
     parser.add_argument("experiment", help="what will be measured")
     options = parser.parse_args(arguments)
