@@ -42,7 +42,8 @@ Tables = Mapping[str, Table | None]
 def write_answer(data_set: Path) -> None:
     """Write a data set's answer.csv from its experiments' tables if it changes.
 
-    Call it while holding `exclusive(data_set)`. A talk without config/answer.yaml has no answer.csv. Raises ConfigurationError if that file is invalid.
+    Call it while holding `exclusive(data_set)`. A talk without config/answer.yaml has no answer.csv. Raises
+    ConfigurationError if that file is invalid.
     """
     if not answer_path().exists():
         return
