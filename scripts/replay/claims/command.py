@@ -14,7 +14,8 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory
 from replay.claims.brief import as_text, brief
 from replay.claims.compare import compare, comparison_document
-from replay.claims.documents import as_document, judge_data_set, read_controls, with_versions
+from replay.claims.documents import as_document
+from replay.claims.judge import judge_data_set, read_controls, with_campaigns, with_versions
 from replay.claims.load import load_book
 from replay.claims.model import VERDICTS, Assessment, Book, Judgement
 from replay.claims.printing import print_assessment, print_comparison, print_ratios
@@ -27,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError("--ratios goes with --brief", next_step="add --brief")
     data_set = benchmarks_directory() / options.data
     book = load_book(data_set)
-    assessment = judge_data_set(data_set, book)
+    assessment = with_campaigns(judge_data_set(data_set, book), data_set, book)
     unmet = [complaint for text in options.expect if (complaint := _unmet(text, assessment))]
     other = _other(options, book)
     assessment = _chosen(with_versions(assessment, data_set), options.experiment)

@@ -19,7 +19,8 @@ from replay.base import stats as statistics
 from replay.base.in_turns import why_not_in_turns
 from replay.base.releases import COMPARED_RELEASES, older_releases
 from replay.base.tables import json_text, write_if_changed
-from replay.claims.documents import judge_data_set, kind_of, six_digits, with_versions
+from replay.claims.documents import kind_of, six_digits
+from replay.claims.judge import judge_data_set, with_versions
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,
     Assessment,

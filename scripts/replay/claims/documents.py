@@ -1,40 +1,37 @@
-"""Judges a data set and writes what it says about each claim: claims.json and claims.csv."""
+"""What a data set says about each claim, as files: claims.json and claims.csv."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from replay.base import stats as statistics
-from replay.base.did_you_mean import after_missing
-from replay.base.errors import EvidenceError
-from replay.base.invocation import replay_command
-from replay.base.releases import with_names
 from replay.base.tables import csv_text, json_text, write_if_changed
-from replay.claims.evaluate import EQUIVALENCE_BLOCKS, judge
-from replay.claims.load import known_experiments, load_book
+from replay.claims.campaigns import CAMPAIGNS_FOR_PREDICTION
+from replay.claims.evaluate import EQUIVALENCE_BLOCKS
+from replay.claims.judge import judge_data_set, with_campaigns
+from replay.claims.load import load_book
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,
     Assessment,
-    Book,
+    ClaimOverCampaigns,
     Condition,
+    ConditionOverCampaigns,
     ConditionResult,
     Count,
     Judgement,
     Presupposed,
 )
-from replay.claims.multiplicity import FALSE_DISCOVERY_RATE, multiplicity, with_q_values
-from replay.claims.tables import read_table
+from replay.claims.multiplicity import FALSE_DISCOVERY_RATE, multiplicity
 from replay.design.talk_files import claims_path
-from replay.evidence.copies import MANIFEST
 
 COLUMNS = (
     *("id", "kind", "condition", "estimate", "low", "high", "n", "region", "p_value", "q_value", "condition_verdict"),
     *("verdict", "exploratory", "presuppositions", "reason"),
 )
+
+#: What is said of a claim and of a condition if no campaign that ships measured it.
+_NO_CAMPAIGN, _CONDITION_OF_NONE = ClaimOverCampaigns(), ConditionOverCampaigns()
 
 
 def write_claims(data_set: Path) -> None:
@@ -45,28 +42,10 @@ def write_claims(data_set: Path) -> None:
     """
     if not claims_path().exists():
         return
-    assessment = judge_data_set(data_set)
+    book = load_book(data_set)
+    assessment = with_campaigns(judge_data_set(data_set, book), data_set, book)
     write_if_changed(data_set / "claims.json", json_text(as_document(assessment)))
     write_if_changed(data_set / "claims.csv", as_csv(assessment))
-
-
-def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
-    """Return a data set's verdict on every claim. `book` saves reading the claims again.
-
-    Raises EvidenceError if there is no such data set, and ConfigurationError if the claims are invalid.
-    """
-    if not data_set.is_dir():
-        raise EvidenceError("there is no such data set", where=data_set, next_step=after_missing(data_set))
-    tables = {
-        name: read_table(data_set / name, list(experiment["factors"]))
-        for name, experiment in known_experiments(data_set).items()
-    }
-    book = book or load_book(data_set)
-    return Assessment(
-        data_set=data_set.name,
-        sources=book.sources,
-        judgements=with_q_values(judge(claim, tables.get(claim.experiment)) for claim in book.claims),
-    )
 
 
 def as_document(assessment: Assessment) -> dict[str, Any]:
@@ -81,6 +60,7 @@ def as_document(assessment: Assessment) -> dict[str, Any]:
             "equivalence_blocks": EQUIVALENCE_BLOCKS,
             "blocks_for_verdict": BLOCKS_FOR_VERDICT,
             "false_discovery_rate": FALSE_DISCOVERY_RATE,
+            "campaigns_for_prediction": CAMPAIGNS_FOR_PREDICTION,
         },
         "multiplicity": {
             "claims_tested": many.tested,
@@ -90,11 +70,14 @@ def as_document(assessment: Assessment) -> dict[str, Any]:
             "conditions_within_false_discovery_rate": many.discoveries,
         },
         "sources": {name: {"title": title} for name, title in assessment.sources.items()},
-        "claims": {judgement.claim.id: _claim(judgement) for judgement in assessment.judgements},
+        "claims": {
+            judgement.claim.id: _claim(judgement, assessment.over_campaigns.get(judgement.claim.id, _NO_CAMPAIGN))
+            for judgement in assessment.judgements
+        },
     }
 
 
-def _claim(judgement: Judgement) -> dict[str, Any]:
+def _claim(judgement: Judgement, over: ClaimOverCampaigns) -> dict[str, Any]:
     claim = judgement.claim
     return {
         "kind": claim.kind,
@@ -107,11 +90,18 @@ def _claim(judgement: Judgement) -> dict[str, Any]:
         "chart": claim.chart,
         "verdict": judgement.verdict,
         "reason": judgement.reason,
+        "over_campaigns": over.verdict,
         "exploratory": bool(judgement.exploratory),
         "exploratory_reason": judgement.exploratory or None,
         "presupposes": [_presupposed(examined) for examined in judgement.presupposed],
         "presupposes_nothing": claim.presupposes_nothing or None,
-        "conditions": {result.condition.name: _condition(result) for result in judgement.results},
+        "conditions": {
+            (name := result.condition.name): {
+                **_condition(result),
+                **_campaigns(over.conditions.get(name, _CONDITION_OF_NONE)),
+            }
+            for result in judgement.results
+        },
     }
 
 
@@ -148,6 +138,41 @@ def _condition(result: ConditionResult) -> dict[str, Any]:
     }
 
 
+def _campaigns(over: ConditionOverCampaigns) -> dict[str, Any]:
+    """Return what several campaigns say about a condition: all that a stranger needs to compute the mean again."""
+    mean, prediction = over.mean, over.prediction
+    return {
+        "campaigns": [
+            {
+                "name": campaign.name,
+                "host": campaign.host or None,
+                "bottleneck": campaign.bottleneck,
+                "estimate": six_digits(campaign.estimate),
+                "low": six_digits(campaign.low),
+                "high": six_digits(campaign.high),
+                "n": campaign.n,
+                "standard_error": six_digits(campaign.standard_error),
+                "verdict": campaign.verdict,
+                "testable": campaign.testable,
+            }
+            for campaign in over.campaigns
+        ],
+        "mean": None
+        if mean is None
+        else {
+            "estimate": six_digits(mean.value),
+            "low": six_digits(mean.low),
+            "high": six_digits(mean.high),
+            "standard_error": six_digits(mean.standard_error),
+            "tau": six_digits(over.tau),
+        },
+        "prediction": None
+        if prediction is None
+        else {"low": six_digits(prediction[0]), "high": six_digits(prediction[1])},
+        "over_campaigns": over.verdict,
+    }
+
+
 def kind_of(condition: Condition | Count) -> str:
     """Return what a condition compares: `ratio`, or `count` for exact comparison."""
     return "count" if isinstance(condition, Count) else "ratio"
@@ -181,44 +206,3 @@ def _verdict(judgement: Judgement) -> tuple[str, ...]:
     met = [examined.met for examined in judgement.presupposed]
     presuppositions = "not met" if False in met else "not recorded" if None in met else "met" if met else "none"
     return judgement.verdict, str(bool(judgement.exploratory)).lower(), presuppositions, judgement.reason
-
-
-def with_versions(assessment: Assessment, data_set: Path) -> Assessment:
-    """Return an assessment with the versions and hosts that its data set's manifest.json names.
-
-    Raises EvidenceError if that file cannot be read.
-    """
-    setup = _of_manifest(data_set, lambda manifest: manifest["setup"])
-    versions = [(name, setup.get(f"{key}_version")) for name, key in (("Ceph", "ceph"), ("client", "librbd"))]
-    measured_with = ", ".join(f"{name} {with_names(version)}" for name, version in versions if version)
-    experiments = _of_manifest(data_set, lambda manifest: manifest.get("experiments", {}))
-    machines = {name: entry.get("provenance", {}).get("machines_by_block", {}) for name, entry in experiments.items()}
-    return replace(assessment, measured_with=measured_with, machines=machines)
-
-
-def read_controls(data_set: Path) -> dict[str, Mapping[str, Any]]:
-    """Return what the A/A control of each experiment found, from manifest.json; empty if there is no such file.
-
-    Raises EvidenceError if that file cannot be read.
-    """
-    return _of_manifest(
-        data_set,
-        lambda manifest: {
-            name: entry["control"] for name, entry in manifest["experiments"].items() if entry.get("control")
-        },
-    )
-
-
-def _of_manifest(data_set: Path, pick: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-    """Return what `pick` takes from manifest.json, empty if there is no such file. Raises EvidenceError if it fails."""
-    path = data_set / MANIFEST
-    try:
-        return pick(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return {}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise EvidenceError(
-            f"this manifest cannot be read: {error}",
-            where=path,
-            next_step=f"derive it again: {replay_command('derive', '--data', data_set.name)}",
-        ) from error

@@ -25,6 +25,8 @@ from replay.claims.model import (
     ConditionResult,
     Count,
     Judgement,
+    Origin,
+    agreed,
 )
 from replay.claims.presupposed import examine_presuppositions, exploratory, what_decides_instead
 from replay.claims.tables import Row, Table, filled
@@ -61,6 +63,7 @@ def examine(condition: Condition | Count, table: Table) -> ConditionResult:
 def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
     blocks: dict[int, float] = {}
     times: dict[int, tuple[str, str]] = {}
+    origins: dict[int, Origin] = {}
     used: list[Row] = []
     neighbours = True
     for block in table.blocks:
@@ -76,6 +79,7 @@ def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
             min(row.get("started_at") or "" for row in of_block),
             max(row.get("ended_at") or "" for row in of_block),
         )
+        origins[block] = _origin(of_block)
         used += of_block
         neighbours = neighbours and _ran_together([rows for _, rows in terms])
     says = filled(condition.says, used)
@@ -94,9 +98,15 @@ def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
         blocks={block: math.exp(value) for block, value in blocks.items()},
         neighbours=neighbours,
         times=times,
+        origins=origins,
     )
     verdict, reason = _verdict(result, values)
     return replace(result, verdict=verdict, reason=reason)
+
+
+def _origin(rows: Sequence[Row]) -> Origin:
+    """Return the host and the bottleneck of a block's cells."""
+    return Origin(*(agreed(str(row.get(column) or "") for row in rows) for column in ("host", "limiter")))
 
 
 def _ran_together(terms: Sequence[Sequence[Row]]) -> bool:
@@ -214,13 +224,14 @@ def _examine_count(condition: Count, table: Table) -> ConditionResult:
     A block is ignored if one of its cells is missing or has no count.
     """
     counted: dict[int, list[float]] = {}
+    origins: dict[int, Origin] = {}
     used: list[Row] = []
     for block in table.blocks:
         rows = table.find(block, condition.cells)
         values = [_counted(row, condition.metric) for row in rows or ()]
         if rows is None or None in values:
             continue
-        counted[block] = values
+        counted[block], origins[block] = values, _origin(rows)
         used += rows
     says = filled(condition.says, used)
     if not counted:
@@ -238,6 +249,7 @@ def _examine_count(condition: Count, table: Table) -> ConditionResult:
         n=len(blocks),
         cells=tuple(dict.fromkeys(row["cell"] for row in used)),
         blocks=blocks,
+        origins=origins,
     )
 
 

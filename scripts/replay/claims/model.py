@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from replay.claims.predicate import Predicate
 
 HELD, REFUTED, INCONCLUSIVE = "held", "refuted", "inconclusive"
 NOT_TESTABLE, NOT_MEASURED = "not testable here", "not measured"
 VERDICTS = (HELD, REFUTED, INCONCLUSIVE, NOT_TESTABLE, NOT_MEASURED)
+#: Over several campaigns, a claim is held, refuted, or settled at most in each campaign by itself.
+IN_THIS_CAMPAIGN = "in this campaign"
 
 #: A verdict needs this many blocks: an interval takes two, and a count in a single block has not been repeated.
 BLOCKS_FOR_VERDICT = 2
@@ -188,11 +190,24 @@ class Claim:
 
 @dataclass(frozen=True)
 class Book:
-    """All of config/claims.yaml: the claims, the title of each source by its id, and the wording that claims share."""
+    """The claims of config/claims.yaml, the title of each source by its id, and the wording that claims share."""
 
     sources: Mapping[str, str]
     claims: tuple[Claim, ...]
     wording: Wording | None = None
+
+
+class Origin(NamedTuple):
+    """Where a block's estimate comes from: the host that measured its cells, and their bottleneck."""
+
+    host: str
+    bottleneck: str
+
+
+def agreed(words: Iterable[str]) -> str:
+    """Return the word on which all agree, else `mixed`."""
+    different = {*words}
+    return different.pop() if len(different) == 1 else "mixed"
 
 
 @dataclass(frozen=True)
@@ -203,7 +218,8 @@ class ConditionResult:
     block number; `estimate` is their geometric mean. For a count, `low` and `high` are the smallest and the largest
     count, and the estimates are the counts that differ most from the claimed one. `multiplicity` gives `p_value` and
     `q_value`, which are None if nothing is tested. `neighbours` says whether the cells of each pair ran back to back in
-    one set; it is None for a count. `times` has each block's first start and last end, as tidy.csv writes them.
+    one set; it is None for a count. `times` has each block's first start and last end, as tidy.csv writes them, and
+    `origins` the host and bottleneck of its cells.
     """
 
     condition: Condition | Count
@@ -220,6 +236,7 @@ class ConditionResult:
     p_value: float | None = None
     q_value: float | None = None
     times: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    origins: Mapping[int, Origin] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -252,16 +269,76 @@ class Judgement:
 
 
 @dataclass(frozen=True)
+class Campaign:
+    """What one campaign says about a condition: the blocks of a data set that one host measured.
+
+    `low` and `high` bound the 95 % interval, or are the smallest and the largest count; `standard_error` is that of the
+    estimate's logarithm. They are None for one block. `verdict` is that of the whole data set on the condition, and
+    `testable` says whether its cells were as the claim presupposes.
+    """
+
+    name: str
+    host: str
+    bottleneck: str
+    n: int
+    estimate: float
+    low: float | None
+    high: float | None
+    standard_error: float | None
+    verdict: str
+    testable: bool
+
+
+class Interval(NamedTuple):
+    """A mean ratio with its interval, and the standard error of its logarithm."""
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class ConditionOverCampaigns:
+    """What several campaigns say about a condition.
+
+    `mean` and `tau`, the standard deviation of the campaigns' true log-ratios, are None for fewer than two campaigns
+    with an interval, `prediction` for fewer than three. `verdict` is held, refuted or IN_THIS_CAMPAIGN.
+    """
+
+    campaigns: tuple[Campaign, ...] = ()
+    mean: Interval | None = None
+    tau: float | None = None
+    prediction: tuple[float, float] | None = None
+    verdict: str = IN_THIS_CAMPAIGN
+
+    @property
+    def tested(self) -> tuple[Campaign, ...]:
+        """The campaigns in which the claim was testable, and that have an interval."""
+        return tuple(campaign for campaign in self.campaigns if campaign.testable and campaign.standard_error)
+
+
+@dataclass(frozen=True)
+class ClaimOverCampaigns:
+    """What several campaigns say about a claim, and about each of its conditions by name."""
+
+    verdict: str = IN_THIS_CAMPAIGN
+    conditions: Mapping[str, ConditionOverCampaigns] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Assessment:
     """A data set's verdict on every claim.
 
-    The last two are filled in for comparisons: `measured_with` names the versions of Ceph and of the client, "" if they
-    are not known; `machines` holds the pseudonyms of the hosts that measured each block of each experiment.
+    `over_campaigns` has what several campaigns say, by the claim's id. The last two are filled in for comparisons:
+    `measured_with` names the versions of Ceph and of the client, "" if they are not known; `machines` holds the
+    pseudonyms of the hosts that measured each block of each experiment.
     """
 
     data_set: str
     sources: Mapping[str, str]
     judgements: tuple[Judgement, ...]
+    over_campaigns: Mapping[str, ClaimOverCampaigns] = field(default_factory=dict)
     measured_with: str = ""
     machines: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 

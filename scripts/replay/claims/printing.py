@@ -20,10 +20,12 @@ from replay.claims.compare import ClaimComparison, ConditionComparison
 from replay.claims.evaluate import three_digits
 from replay.claims.model import (
     CLAIM,
+    IN_THIS_CAMPAIGN,
     NOT_MEASURED,
     SETUP_CHECK,
     Assessment,
     Claim,
+    ClaimOverCampaigns,
     ConditionResult,
     Count,
     Judgement,
@@ -91,13 +93,29 @@ def _assessment(assessment: Assessment) -> Iterator[RenderableType]:
         table.add_column(width=_VERDICT_WIDTH, no_wrap=True)
         table.add_column(overflow="fold")
         for judgement in judgements:
+            over = assessment.over_campaigns.get(judgement.claim.id)
+            reasons = [judgement.reason, *(_over_campaigns(over) if over else ())]
             table.add_row(
                 Text(judgement.verdict.upper(), _STYLES.get(judgement.verdict, "dim")),
-                Text.assemble(_heading(judgement), "\n", (judgement.reason, "dim")),
+                Text.assemble(_heading(judgement), "\n", ("\n".join(reasons), "dim")),
             )
         yield table
     for line in _summary(assessment):
         yield Text(line, "dim")
+
+
+def _over_campaigns(over: ClaimOverCampaigns) -> Iterator[str]:
+    """Yield a line for each condition that several campaigns tested: their mean, and what to expect of the next."""
+    for name, condition in over.conditions.items():
+        if condition.mean is None:
+            continue
+        which = f"{name}, " if len(over.conditions) > 1 else ""
+        mean = _figure(*condition.mean[:3])
+        line = f"{which}over {len(condition.tested)} campaigns: {mean}"
+        if condition.prediction is not None:
+            low, high = map(three_digits, condition.prediction)
+            line += f"; the next one is to be between {low} and {high}"
+        yield f"{line}: {condition.verdict if condition.verdict != IN_THIS_CAMPAIGN else 'not settled'}"
 
 
 def _heading(judgement: Judgement) -> str:
