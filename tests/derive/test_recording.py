@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from replay.derive.runs import RUNS_FILE
+from replay.derive.part import RUNS_FILE
 
 from replay.base import stats as statistics
 from replay.base.clock import utc_text
