@@ -23,7 +23,8 @@ from snakemake.utils import validate
 
 from replay.base.paths import ROOT, benchmarks_directory, config_directory, program_file
 from replay.base.releases import older_releases
-from replay.base.snakemake import program_digest, rule_path
+from replay.base.snakemake import rule_path
+from replay.base.version import DERIVING, JUDGING, program_digest
 from replay.claims.judge import campaign_folders
 from replay.design.plan_file import read_plan_file
 from replay.design.talk_files import answer_path, claims_path
@@ -36,8 +37,6 @@ DATA_SET = rule_path(BENCHMARKS / "{data}")
 EXPERIMENT = rule_path(BENCHMARKS / "{data}" / "{experiment}")
 CLAIMS = [rule_path(path) for path in [claims_path()] if path.exists()]
 ANSWER = [rule_path(path) for path in [answer_path()] if path.exists()]
-DERIVING = program_digest("base", "design", "evidence", "tools", "derive")
-JUDGING = program_digest("base", "design", "evidence", "tools", "derive", "claims")
 
 PLAN = read_plan_file(Path(config["plan_file"])) if "plan_file" in config else None
 PLANNED = [(BENCHMARKS / PLAN.data_set / one.experiment / "raw", one) for one in PLAN.blocks] if PLAN else []
@@ -180,7 +179,7 @@ rule derive_experiment:
         ),
         entry=update(f"{EXPERIMENT}/experiment.json"),
     params:
-        program=DERIVING,
+        program=program_digest(*DERIVING),
     log:
         ".replay/logs/derive-{data}-{experiment}.log",
     wildcard_constraints:
@@ -210,7 +209,7 @@ if CLAIMS:
                 )
             ),
         params:
-            program=JUDGING,
+            program=program_digest(*JUDGING),
         log:
             ".replay/logs/claims-{data}.log",
         message:
@@ -236,7 +235,7 @@ if ANSWER:
                 )
             ),
         params:
-            program=JUDGING,
+            program=program_digest(*JUDGING),
         log:
             ".replay/logs/answer-{data}.log",
         message:
@@ -268,7 +267,7 @@ rule describe:
         recording=update(f"{DATA_SET}/recording.json"),
         datapackage=update(f"{DATA_SET}/datapackage.json"),
     params:
-        program=JUDGING,
+        program=program_digest(*JUDGING),
     log:
         ".replay/logs/describe-{data}.log",
     message:

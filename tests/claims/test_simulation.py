@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
 import simulate_claims
-from replay.claims.model import REFUTED, Region
 from simulate_claims import Share, bias, coverage, shares, verdicts
+
+from replay.claims.model import REFUTED, Region
 
 SEED = 20260101
 SIMULATED_ONCE = pytest.mark.xdist_group("every line of the simulation")

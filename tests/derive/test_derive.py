@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from replay.base.stats import median, paired_log_ratio
-from replay.derive.experiment import derive_experiment
 from replay.claims.data_set import derive_data_set
+from replay.derive.experiment import derive_experiment
 from support.datasets import spread_of
 from support.rawtree import METRICS, VARIANTS, RawTree, rbd_bench_output
 

@@ -11,9 +11,9 @@ import pytest
 
 from replay.base.paths import ROOT
 from replay.base.stats import paired_log_ratio
+from replay.claims.data_set import derive_data_set
 from replay.derive.experiment import derive_experiment
 from replay.derive.part import RUNS_FILE, RUNS_HEADER
-from replay.claims.data_set import derive_data_set
 from support.datasets import spread_of
 from support.rawtree import RawTree, rbd_bench_output
 

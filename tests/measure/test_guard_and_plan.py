@@ -14,14 +14,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.paths import ROOT
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Pool, Pools
-from replay.design.experiments import experiment_names, load_experiment
-from replay.design.time_window import TimeWindow
 from replay.design.estimate import (
     HOST_SECONDS,
     PILOTS,
@@ -32,17 +30,19 @@ from replay.design.estimate import (
     seconds_per_set,
 )
 from replay.design.expansion import expand
+from replay.design.experiments import experiment_names, load_experiment
 from replay.design.media import PoolCopies
 from replay.design.procedures import protocol_class
 from replay.design.sizing import writes
-from replay.measure.command import plan_lines
-from replay.measure.guard import Guard
-from replay.measure.sentry import RunStoppedError, Sentry
-from replay.preflight.plan import estimate, raw_directory, refuse_mixed_scales
+from replay.design.time_window import TimeWindow
 from replay.evidence import evidence
 from replay.evidence.history import History
 from replay.evidence.record import Measured
 from replay.evidence.seal import seal
+from replay.measure.command import plan_lines
+from replay.measure.guard import Guard
+from replay.measure.sentry import RunStoppedError, Sentry
+from replay.preflight.plan import estimate, raw_directory, refuse_mixed_scales
 from support.bench import in_memory, waiting
 
 CLEAN = {

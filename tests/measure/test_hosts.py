@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.cluster.prometheus import (
     OsdCpuSeries,
     PrometheusClient,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.paths import ROOT
 from replay.base.progress import Progress, elapsed_text
 from replay.cluster.cluster import Cluster
@@ -57,7 +57,7 @@ def test_a_pilot_that_took_no_time_is_followed_by_a_longer_one():
 
 def test_costs_charge_the_innermost_component(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("replay.base.costs.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("replay.base.clock.time.monotonic", lambda: now[0])
     costs = Costs(started=0.0)
     with costs.measure("prepare"):
         now[0] += 3

@@ -10,19 +10,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
+from replay.evidence.record import Measured
 from replay.ownership.experiment_pools import ExperimentPool
 from replay.ownership.osd_settings import Osd
 from replay.protocols.device_class import DeviceClass
 from replay.protocols.device_class_objects import DeviceClassObjects
 from replay.protocols.targets import device_classes
 from replay.protocols.targets.device_classes import DeviceClasses, Reading, lacking
-from replay.evidence.record import Measured
 from replay.sandbox.io_caps import find_hierarchy
 from support.bench import bench_of, waiting
 from support.patience import patient

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.errors import ReplayError
 from replay.base.programs import HOST_PROGRAMS
+from replay.evidence.record import Measured
 from replay.protocols.drivers import network
 from replay.protocols.drivers.network import Ends, TwoEnds, ends_of, on_host
-from replay.evidence.record import Measured
 from replay.tools.iperf3 import TOOL
 from support.programs import needs
 

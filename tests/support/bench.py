@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.waiting import Waiting
 from replay.design.design import Cell
 from replay.design.media import Write

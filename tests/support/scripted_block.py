@@ -24,24 +24,23 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
-from replay.base.clock import utc_now
-from replay.base.costs import Costs
+from replay.base.clock import Costs, utc_now
 from replay.base.errors import ReplayError
 from replay.base.progress import Progress
 from replay.cluster.ceilings import Ceilings
 from replay.cluster.site import Pool, Pools
-from replay.design.experiments import load_experiment
 from replay.design.design import Design
 from replay.design.expansion import expand
+from replay.design.experiments import load_experiment
 from replay.design.media import Write
+from replay.evidence.record import Measured
+from replay.evidence.seal import recover
 from replay.measure import runner
 from replay.measure.bench import Bench, spending_of
 from replay.measure.guard import Guard
 from replay.measure.parts import Driver
 from replay.measure.procedure import Procedure
 from replay.ownership.ledger import Ledger
-from replay.evidence.record import Measured
-from replay.evidence.seal import recover
 
 FSID = "11111111-2222-3333-4444-555555555555"
 COPIES = 3

@@ -25,9 +25,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from replay.base.clock import utc_now
-from replay.base.screen import Screen, View
-from replay.base.terminal import SILENCE_SECONDS, is_terminal
+from replay.base.clock import elapsed_text, utc_now
+from replay.base.terminal import SILENCE_SECONDS, Screen, View, is_terminal
 
 #: Set to `1` for a process whose standard output another process reads and shows with `Progress.tell`.
 EVENTS = "REPLAY_PROGRESS_EVENTS"
@@ -296,13 +295,3 @@ def report_event(event: str, **facts: Any) -> bool:
 
 def _event_line(event: str, facts: Mapping[str, Any]) -> str:
     return f"{_EVENT}{json.dumps({'event': event, **facts}, ensure_ascii=False)}\n"
-
-
-def elapsed_text(seconds: float) -> str:
-    """Return a duration for people: `45 s`, `3 min 20 s`, `2 h 05 min`."""
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -6,7 +6,6 @@ Snakemake runs in a process group of its own, and an interruption is passed on t
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib.util
 import os
 import re
@@ -21,7 +20,7 @@ import yaml
 
 from replay.base.disk import explained
 from replay.base.errors import INTERRUPTED, ConfigurationError, ReplayError
-from replay.base.paths import PACKAGE, program_file, project_directory, working_directory
+from replay.base.paths import program_file, project_directory, working_directory
 from replay.base.progress import EVENTS, report_event
 
 #: How Python and Snakemake begin the line that names an error; Snakemake's own about a failed job says nothing new.
@@ -130,14 +129,6 @@ def rule_path(path: Path) -> str:
     """Return a path as the rules write it: relative to Snakemake's working directory if it is inside."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
-
-
-def program_digest(*rooms: str) -> str:
-    """Return the digest of the code in these rooms of the package: if it changes, what the code made is out of date."""
-    whole = hashlib.sha256()
-    for path in sorted(path for room in rooms for path in (PACKAGE / room).rglob("*.py")):
-        whole.update(f"{path.relative_to(PACKAGE)}\0".encode() + path.read_bytes() + b"\0")
-    return whole.hexdigest()
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from replay.base.progress import elapsed_text
+from replay.base.clock import elapsed_text
 
 #: A wait that is shorter is not worth a line.
 SAY_AFTER_SECONDS = 5.0

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from replay.base import order_statistics
+from replay.base import stats
 from replay.base import stats as statistics
 from replay.base.tables import csv_text, level_text, write_if_changed
 from replay.claims.answer_plan import COMPARED, FIGURES, AnswerPlan, Figure, FigureSource, Kind, Mode, load_answer_plan
@@ -165,14 +165,14 @@ def fields_of(figure: Figure, values: Values, reference: Values) -> Fields:
 def _trials(values: list[float]) -> dict[str, float | int | None]:
     if not values:
         return {}
-    low, high = order_statistics.median_interval(values) or (None, None)
+    low, high = stats.median_interval(values) or (None, None)
     return {
         "worst": max(values),
         "median": statistics.median(values),
         "median_low": low,
         "median_high": high,
-        "p95_bound": order_statistics.quantile_bound(values),
-        "worst_bounds_p95_confidence": order_statistics.confidence_of_largest(len(values)),
+        "p95_bound": stats.quantile_bound(values),
+        "worst_bounds_p95_confidence": stats.confidence_of_largest(len(values)),
         "n": len(values),
     }
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import suggestion
 from replay.claims.predicate import Predicate, parse_predicate
 from replay.design.documents import Document
 from replay.design.experiments import experiment_names, load_experiment

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import suggestion
 from replay.base.paths import benchmarks_directory
 from replay.claims.brief import as_text, brief
 from replay.claims.compare import compare, comparison_document

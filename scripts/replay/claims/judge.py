@@ -8,9 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from replay.base.did_you_mean import after_missing
 from replay.base.errors import EvidenceError
-from replay.base.invocation import replay_command
+from replay.base.invocation import after_missing, replay_command
 from replay.base.releases import major_of, with_names
 from replay.claims.campaigns import over_campaigns
 from replay.claims.evaluate import judge

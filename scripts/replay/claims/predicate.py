@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import suggestion
 from replay.derive.facts import FACTS, Fact, FactType
 
 _COMPARISONS: Mapping[str, Callable[[float | str, float | str], bool]] = {

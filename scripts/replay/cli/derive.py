@@ -16,8 +16,10 @@ from replay.base.paths import benchmarks_directory, shown
 from replay.base.progress import Part, Progress
 from replay.base.snakemake import cause_in, end_of, log_path, run_snakemake
 from replay.base.terminal import waiting
+from replay.base.version import JUDGING, program_digest
 from replay.claims.datapackage import differences
 from replay.derive.outliers import flagged_in
+from replay.derive.part import read_part
 from replay.evidence.copies import read_stamp
 from replay.evidence.layout import named_experiments
 from replay.evidence.read import verify_all, verify_packs
@@ -96,7 +98,7 @@ def _derive(data_set: Path, names: Sequence[str], options: argparse.Namespace) -
         settings = [f"data={json.dumps(data_set.name)}"]
         settings += [f"experiment={json.dumps(intact)}"] if options.experiment or refused else []
         if intact:
-            forced = ("--forceall",) if options.force else ()
+            forced = ("--forceall",) if options.force or _is_outdated(data_set, intact) else ()
             status = run_snakemake(("--cores", "all", "--keep-going", *forced), settings, log, told)
     if status == INTERRUPTED:
         return status, changed
@@ -116,6 +118,12 @@ def _verify_evidence(raw: Path) -> None:
         verify_all(raw)
     else:
         verify_packs(raw)
+
+
+def _is_outdated(data_set: Path, names: Sequence[str]) -> bool:
+    """Return whether another version of the program derived an experiment. Snakemake knows only what it made itself."""
+    parts = (read_part(data_set / name) for name in names)
+    return any(part is not None and part.program != program_digest(*JUDGING) for part in parts)
 
 
 def _verify(data_set: Path) -> int:

@@ -19,7 +19,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from replay.base import fast_json
 from replay.base.programs import SYSTEM_PYTHON, MissingProgramError
 from replay.cluster.cluster import CephCommandError, Cluster
 
@@ -183,7 +182,7 @@ class MonitorSession:
                     raise self._died()
                 self._buffer += chunk
         line, self._buffer = self._buffer.split(b"\n", 1)
-        return fast_json.loads(line)
+        return json.loads(line)
 
     def _died(self, why: str = "") -> _ServerDiedError:
         said = ""
@@ -244,6 +243,6 @@ def _json(text: str, failure: Any, command: dict[str, Any]) -> Any:
     if not text.strip():
         return None
     try:
-        return fast_json.loads(text)
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise failure(command, f"printed no JSON: {error}") from error

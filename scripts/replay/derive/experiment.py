@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from replay.base.tables import write_if_changed
+from replay.base.version import JUDGING, program_digest
 from replay.derive.aggregates import of_numbers, ratios_csv, runs_csv
 from replay.derive.cells import Designs, load_evidence, of_one_host
 from replay.derive.designs import combine, configured_metrics, with_added
@@ -57,6 +58,7 @@ def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
             cells=len(tidy),
             notes=tuple(note for record in records for note in record.notes),
             outputs=outputs,
+            program=program_digest(*JUDGING),
             written=tuple(path for path, text in texts.items() if write_if_changed(path, text))
             + _removed(directory, texts),
         )

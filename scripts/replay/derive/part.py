@@ -41,8 +41,8 @@ class Derived:
     """The result of deriving an experiment.
 
     `entry` is its part of the manifest, and `provenance` what the manifest also collects over all experiments. `notes`
-    are for the person who derives. `outputs` has the SHA-256 of each table, by its path in the experiment; `written`
-    lists the files that changed.
+    are for the person who derives. `outputs` has the SHA-256 of each table, by its path in the experiment; `program` is
+    the digest of the code that derives and judges. `written` lists the files that changed.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Derived:
     cells: int
     notes: tuple[str, ...]
     outputs: Mapping[str, str]
+    program: str
     written: tuple[Path, ...] = ()
 
     def lines(self) -> list[str]:

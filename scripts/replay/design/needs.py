@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from replay.base.did_you_mean import did_you_mean
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import did_you_mean
 
 REQUIRED: Any = object()
 """The default of an option that every experiment must set."""

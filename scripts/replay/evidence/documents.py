@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from replay.base import fast_json
 from replay.base.errors import EvidenceError
 from replay.design.design import canonical_json
 from replay.evidence.sums import RESTORE
@@ -37,7 +36,7 @@ def plain(path: str, content: bytes) -> bytes:
 def parse_json(path: str, content: bytes) -> dict[str, Any]:
     """Return the JSON object in a file. Raises EvidenceError unless it is an object of schema version 1."""
     try:
-        data = fast_json.loads(content)
+        data = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise EvidenceError(f"not JSON: {error}", where=path, next_step=RESTORE) from None
     if not isinstance(data, dict) or data.get("schema_version") != 1:

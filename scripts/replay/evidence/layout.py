@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from replay.base.did_you_mean import after_missing, suggestion
 from replay.base.errors import EvidenceError
+from replay.base.invocation import after_missing, suggestion
 from replay.evidence.sums import SUMS
 
 #: The path of a sealed block relative to `evidence/`, for `str.format` with `block` (two digits or more) and `plan`.

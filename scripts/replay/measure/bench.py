@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.paths import state_directory
 from replay.cluster import sandbox_record
 from replay.cluster.prometheus import PrometheusClient
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.measure.nameless import words_of
+from replay.measure.samplers.hosts import HostSampler
+from replay.measure.samplers.machine import MachineSampler
 from replay.ownership.account import Account
 from replay.ownership.ledger import Ledger
 from replay.ownership.lookout import Lookout
 from replay.ownership.open_site import OpenSite
 from replay.ownership.slot import SlotLock
 from replay.ownership.spending import Copies, Spending
-from replay.measure.samplers.hosts import HostSampler
-from replay.measure.samplers.machine import MachineSampler
 
 
 @dataclass(kw_only=True)

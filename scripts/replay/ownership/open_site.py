@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.programs import Programs
 from replay.base.waiting import Waiting
 from replay.cluster.cluster import Cluster

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.cluster.prometheus import PrometheusClient, PrometheusError, Series
 from replay.cluster.site import Site
-from replay.preflight.findings import Findings
 from replay.measure.samplers.hosts import CPU, HostSampler
+from replay.preflight.findings import Findings
 
 TOPIC = "prometheus"
 #: How far back scrapes are looked at, to find how often there is one.

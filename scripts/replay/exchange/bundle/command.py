@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from replay.base.did_you_mean import after_missing
 from replay.base.errors import ConfigurationError, EvidenceError
-from replay.base.invocation import replay_command
+from replay.base.invocation import after_missing, replay_command
 from replay.base.paths import benchmarks_directory
 from replay.base.tables import csv_text, json_text
 from replay.base.terminal import waiting

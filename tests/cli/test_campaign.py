@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from replay.measure.command import say_claims
+from replay.cli.campaign import derive_and_judge
 from support.rawtree import RawTree
 
 
@@ -20,7 +20,7 @@ def tree(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
-    assert say_claims("mine", ["rbd-journaling", "failover"], 0) == 0
+    assert derive_and_judge("mine", ["rbd-journaling", "failover"], 0) == 0
     said = capfd.readouterr().out
     assert "rbd-journaling: 24 cells" in said
     assert (
@@ -37,7 +37,7 @@ def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
 @pytest.mark.slow
 @pytest.mark.parametrize("status", [1, 130])
 def test_the_exit_status_of_measuring_is_kept(tree, capfd, status):
-    assert say_claims("mine", ["rbd-journaling"], status) == status
+    assert derive_and_judge("mine", ["rbd-journaling"], status) == status
     assert "journal-4k-seq-write" in capfd.readouterr().out
 
 
@@ -46,7 +46,7 @@ def test_if_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
     altered = tree.path("block-01/write-seq-4096/attempt-1/with-journal.stdout")
     altered.write_text(altered.read_text().replace("4096", "4097"))
     before = {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()}
-    assert say_claims("mine", ["rbd-journaling"], 0) == 3, "a failure is never called a success"
+    assert derive_and_judge("mine", ["rbd-journaling"], 0) == 3, "a failure is never called a success"
     said = capfd.readouterr()
     assert "deriving ended with status 3; the raw output is unaffected" in said.out
     assert "with-journal.stdout" in said.err
@@ -58,8 +58,8 @@ def test_a_bug_in_deriving_is_shown_and_is_never_called_a_success(tree, capfd, m
     def run(options):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("replay.cli.derive_command.run", run)
-    assert say_claims("mine", ["rbd-journaling"], 0) == 1
+    monkeypatch.setattr("replay.cli.derive.run", run)
+    assert derive_and_judge("mine", ["rbd-journaling"], 0) == 1
     said = capfd.readouterr()
     assert "ZeroDivisionError: a bug" in said.err
     assert "deriving ended with status 1; the raw output is unaffected" in said.out
@@ -67,7 +67,7 @@ def test_a_bug_in_deriving_is_shown_and_is_never_called_a_success(tree, capfd, m
 
 def test_a_run_that_measured_nothing_does_not_mention_claims(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    assert say_claims("mine", ["rbd-journaling"], 4) == 4
+    assert derive_and_judge("mine", ["rbd-journaling"], 4) == 4
     assert capfd.readouterr().out == ""
 
 
@@ -75,14 +75,14 @@ def test_of_a_run_that_ended_before_its_first_set_nothing_is_derived(tree, capfd
     for block in tree.raw.glob("block-*.open"):
         shutil.rmtree(block)
     assert list(tree.raw.glob("design-*"))
-    assert say_claims("mine", ["rbd-journaling"], 130) == 130
+    assert derive_and_judge("mine", ["rbd-journaling"], 130) == 130
     assert capfd.readouterr().out == ""
 
 
 @pytest.mark.slow
 def test_a_talk_without_claims_is_derived_too(tree, tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path / "config"))
-    assert say_claims("mine", ["rbd-journaling"], 0) == 0
+    assert derive_and_judge("mine", ["rbd-journaling"], 0) == 0
     said = capfd.readouterr().out
     assert "rbd-journaling: 24 cells" in said
     assert "journal-4k-seq-write" not in said
