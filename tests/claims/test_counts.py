@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.claims.compare import compare, comparison_document, comparison_table
-from replay.claims.documents import as_csv, as_document, as_table
-from replay.claims.evaluate import Table, judge
+from replay.claims.compare import compare, comparison_document
+from replay.claims.documents import as_csv, as_document
+from replay.claims.evaluate import judge
 from replay.claims.model import (
     HELD,
     INCONCLUSIVE,
@@ -25,7 +25,9 @@ from replay.claims.model import (
     Region,
     Selector,
 )
-from support.claims import FACTORS, condition, presuppose, rows
+from replay.claims.printing import print_assessment, print_comparison
+from replay.claims.tables import Table
+from support.claims import FACTORS, condition, presuppose, printed, rows
 from support.claims import judged as judged_rows
 
 SIZES = (4096, 4194304)
@@ -49,7 +51,7 @@ def judged(counts, *, of=None, **more):
 
 
 def assessed(name, counts, of=None):
-    return Assessment(name, "", {}, (judged(counts, of=of),))
+    return Assessment(name, {}, (judged(counts, of=of),))
 
 
 def test_the_same_count_in_every_block_is_held_and_shown_without_an_interval():
@@ -148,7 +150,9 @@ def test_files_and_text_show_a_plain_number():
     assert conditions["left"]["blocks"] == {"1": 0, "2": 0, "3": 2}
     row = next(csv.DictReader(io.StringIO(as_csv(assessment))))
     assert (row["condition"], row["estimate"], row["region"]) == ("left", "2", "exactly 0")
-    assert "what is left: 2 in block 3: the claim needs exactly 0" in " ".join(as_table(assessment).split())
+    assert "what is left: 2 in block 3: the claim needs exactly 0" in " ".join(
+        printed(print_assessment, assessment).split()
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,7 +163,7 @@ def test_two_data_sets_compare_counts_as_they_are(theirs, said, shown):
     compared = compare(first, second)
     found = compared[0].conditions[0]
     assert (found.ratio, found.more_than_noise, found.missing) == (None, None, said)
-    table = comparison_table(first, second, compared)
+    table = printed(print_comparison, first, second, compared)
     assert said in table
     assert shown in table
     assert "0 of 0 ratios differ" in table

@@ -1,11 +1,11 @@
-"""`scripts/simulate_claims.py`: its figures keep their bounds, and it says so if they do not."""
+"""`tests/claims/simulate_claims.py`: its figures keep their bounds, and it says so if they do not."""
 
 from __future__ import annotations
 
 import pytest
-import simulate_claims
-from simulate_claims import Share, bias, coverage, shares, verdicts
 
+from claims import simulate_claims
+from claims.simulate_claims import Share, bias, coverage, shares, verdicts
 from replay.claims.model import REFUTED, Region
 
 SEED = 20260101

@@ -156,11 +156,6 @@ def test_without_any_data_every_figure_is_an_empty_field_and_every_mode_has_its_
     assert {row[column] for row in rows for column in figures} == {""}
 
 
-def test_an_altered_data_set_says_so_in_every_row():
-    rows = list(csv.DictReader(io.StringIO(answer_csv(question(), {}, altered=True))))
-    assert [row["altered"] for row in rows] == ["true"] * 3
-
-
 def test_numbers_have_nine_significant_digits():
     text = answer_csv(question(recovery_point=(LOST,)), {"site-loss": table({"journal": [math.pi]})})
     assert "3.14159265," in text

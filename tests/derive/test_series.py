@@ -184,7 +184,8 @@ def drawn(*runs, after_end=None):
     public = {"metrics": [BACKLOG], "workload_factors": ["io_type"], "x_factor": None}
     levels = {"io_type": "randwrite"}
     variant = {"name": "journal", "label": "Journal", "reference": True}
-    design = CombinedDesign(public, {"a": DesignCell("randwrite", "journal", levels)}, (variant,), {"io_type": ("randwrite",)})
+    cells = {"a": DesignCell("randwrite", "journal", levels)}
+    design = CombinedDesign(public, cells, (variant,), {"io_type": ("randwrite",)})
     used = []
     for block, bins in enumerate(runs, start=1):
         row = CellRow("a", "journal", "Journal", levels, True, "", {}, {}, series={("lag_seconds", 1.0): bins},
