@@ -1,4 +1,4 @@
-"""Claims over several campaigns: published estimates, closed forms, and verdicts that only the next campaign decides."""
+"""Claims over campaigns: published estimates, closed forms, and verdicts that only the next campaign decides."""
 
 from __future__ import annotations
 
