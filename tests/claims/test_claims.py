@@ -150,6 +150,16 @@ def test_a_table_says_which_blocks_come_from_which_host(tmp_path, monkeypatch, c
     assert " hosts: " not in said(**{"1": ["host-a"], "2": ["host-a"]})
 
 
+def test_a_figure_over_several_hosts_says_so():
+    def found(hosts):
+        data = [{**row, "host": f"host-{int(row['block']) % hosts}"} for row in rows(2)]
+        return judged(claim(Region(1.5, None)), data)
+
+    assert "n = 10 on 2 hosts: inside" in found(2).reason
+    assert found(2).results[0].hosts == ["host-0", "host-1"]
+    assert "host" not in found(1).reason
+
+
 def test_the_program_sets_its_exit_status_by_what_was_expected(tmp_path, monkeypatch, capsys):
     write_tidy(tmp_path / "mine", 2.0)
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))

@@ -97,7 +97,9 @@ def _of_figure(
     if problem:
         return {column_of(figure, SOURCE): f"{source.text()}; not testable here: {problem}"}
     fields = fields_of(figure, _values(runs, source), _values(beside, source))
-    return {**fields, column_of(figure, SOURCE): source.text()} if fields else {}
+    hosts = {row.get("host") for row in runs.values()}
+    mark = f"; on {len(hosts)} hosts" if len(hosts) > 1 else ""
+    return {**fields, column_of(figure, SOURCE): f"{source.text()}{mark}"} if fields else {}
 
 
 def _has_runs(source: FigureSource, plan: AnswerPlan, tables: Tables) -> bool:

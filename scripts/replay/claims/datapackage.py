@@ -22,7 +22,7 @@ from replay.derive.part import KEYS, LONG_HEADER, REGISTERED_FILE, RUNS_FILE, SP
 DATAPACKAGE = "datapackage.json"
 #: The derived files that are not tables.
 JSON_DOCUMENTS = ("claims.json", "manifest.json", "recording.json", COMPARED_RELEASES)
-_WORDS = {*KEYS, "invalid_reason", "limiter", "started_at", "ended_at"} - {"block", "attempt"}
+_WORDS = {*KEYS, "invalid_reason", "limiter", "host", "started_at", "ended_at"} - {"block", "attempt"}
 _NUMBER = re.compile(r"(?:-?\d+(?:\.\d+)?)?", re.ASCII)
 _INTEGERS = {"block", "attempt", "used", "valid"}
 

@@ -127,6 +127,7 @@ def _condition(result: ConditionResult) -> dict[str, Any]:
         "low": six_digits(result.low),
         "high": six_digits(result.high),
         "n": result.n,
+        "hosts": result.hosts,
         "neighbours": result.neighbours,
         "region": {"low": condition.region.low, "high": condition.region.high},
         "p_value": six_digits(result.p_value),

@@ -145,7 +145,8 @@ def _verdict(result: ConditionResult, values: Sequence[float]) -> tuple[str, str
 
 def _interval_text(result: ConditionResult) -> str:
     low, high = three_digits(result.low), three_digits(result.high)
-    return f"{three_digits(result.estimate)} ({low} to {high}), n = {result.n}"
+    hosts = f" on {len(result.hosts)} hosts" if len(result.hosts) > 1 else ""
+    return f"{three_digits(result.estimate)} ({low} to {high}), n = {result.n}{hosts}"
 
 
 def three_digits(value: float) -> str:

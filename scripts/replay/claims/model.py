@@ -238,6 +238,11 @@ class ConditionResult:
     times: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     origins: Mapping[int, Origin] = field(default_factory=dict)
 
+    @property
+    def hosts(self) -> list[str]:
+        """The hosts that measured its blocks."""
+        return sorted({origin.host for origin in self.origins.values()})
+
 
 @dataclass(frozen=True)
 class Presupposed:
