@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from replay.base.errors import ReplayError
-from replay.claims.answer_table import write_answer
+from replay.claims.answer import write_answer
 from replay.claims.documents import write_claims
 from replay.claims.manifest import describe_data_set
 from replay.derive.experiment import derive_experiment

@@ -292,14 +292,20 @@ def of_one_host(records: Sequence[AttemptRecord]) -> list[AttemptRecord]:
     ]
 
 
+def host_of(sidecar: Mapping[str, Any]) -> str:
+    """Return the pseudonym of the host that measured a cell, else its processor and kernel; "" if neither is known."""
+    host = sidecar.get("host") or {}
+    return str(host.get("id") or ", ".join(str(host[key]) for key in ("cpu", "kernel") if host.get(key)))
+
+
 def hosts_of(record: AttemptRecord) -> frozenset[Host]:
     """Return the hosts that an attempt's sidecars name; empty if they name none."""
-    hosts = (row.sidecar.get("host") for row in record.rows)
-    return frozenset((str(host.get("id")), str(host.get("cpu"))) for host in hosts if host)
+    sidecars = (row.sidecar for row in record.rows)
+    return frozenset((host_of(sidecar), str(sidecar["host"].get("cpu"))) for sidecar in sidecars if sidecar.get("host"))
 
 
 def machines_by_block(records: Iterable[AttemptRecord]) -> dict[str, list[str]]:
-    """Return the pseudonyms of the machines whose cells count, by block."""
+    """Return the hosts whose cells count, by block."""
     machines: dict[int, set[str]] = {}
     for record in records:
         if record.good:

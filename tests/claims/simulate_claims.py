@@ -1,6 +1,6 @@
 """Simulates experiments with drift and noise, and prints how often intervals and verdicts are right.
 
-.venv/bin/python scripts/simulate_claims.py [--runs N] [--seed S]
+.venv/bin/python tests/claims/simulate_claims.py [--runs N] [--seed S]
 
 `replay.base.stats` and `replay.claims.evaluate` themselves make every interval and verdict. The exit status is 1 if a
 share is outside its bounds.
@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from replay.base.stats import CONFIDENCE, paired_log_ratio, welch_difference
-from replay.claims.evaluate import EQUIVALENCE_BLOCKS, EQUIVALENCE_CONFIDENCE, Table, judge
+from replay.claims.evaluate import EQUIVALENCE_BLOCKS, EQUIVALENCE_CONFIDENCE, judge
 from replay.claims.model import HELD, REFUTED, Claim, Condition, Region, Selector
+from replay.claims.tables import Table
 
 #: The simulated machine: how much slower it gets over an experiment, and the spread (of the logarithm) of its blocks
 #: and of its cells.

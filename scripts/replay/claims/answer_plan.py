@@ -1,4 +1,7 @@
-"""The model of answer.csv: its modes, its figures, and where each figure comes from. Pure."""
+"""What config/answer.yaml says: the rows and figures of answer.csv, and where each figure comes from.
+
+Refuses unknown modes, experiments, metrics, levels and variants.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from replay.design.documents import Document
 
 
 class Kind(Enum):
-    """How a figure is estimated from runs. `estimates` has a function for each kind."""
+    """How a figure is estimated from runs. `answer.fields_of` has an estimate for each kind."""
 
     TRIALS = "every trial by itself: the worst, the median, and a bound of the 95th percentile"
     MEAN = "the mean over blocks"
@@ -75,15 +78,15 @@ class Mode:
 
     def stated(self) -> dict[str, float]:
         """Return what a run of this mode must state, by name, if it states anything under that name; in seconds."""
-        found = {
+        stated = {
             "snapshot_interval_seconds": self.snapshot_interval_seconds,
             "journal_poll_age_seconds": self.journal_poll_age_seconds,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in stated.items() if value is not None}
 
 
 @dataclass(frozen=True)
-class Presupposed:
+class ModePresupposition:
     """What must have been true of the runs of some modes for a figure to mean anything."""
 
     predicate: Predicate
@@ -91,7 +94,7 @@ class Presupposed:
 
 
 @dataclass(frozen=True)
-class Source:
+class FigureSource:
     """Where a figure may come from: the sum of `metrics` in the cells of an experiment at these levels.
 
     `variants` maps each mode to the variant that measures it.
@@ -101,7 +104,7 @@ class Source:
     metrics: tuple[str, ...]
     levels: Mapping[str, Any]
     variants: Mapping[str, str]
-    presupposes: tuple[Presupposed, ...] = ()
+    presupposes: tuple[ModePresupposition, ...] = ()
 
     def text(self) -> str:
         """Return the source as the table names it."""
@@ -109,11 +112,11 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Question:
+class AnswerPlan:
     """The table's rows, and each figure's sources. The first source that a data set has measured counts."""
 
     modes: tuple[Mode, ...]
-    sources: Mapping[str, tuple[Source, ...]]
+    sources: Mapping[str, tuple[FigureSource, ...]]
 
     @property
     def reference(self) -> Mode:
@@ -121,7 +124,7 @@ class Question:
         return next(mode for mode in self.modes if mode.is_reference)
 
 
-def load_question() -> Question:
+def load_answer_plan() -> AnswerPlan:
     """Return what config/answer.yaml says. Raises ConfigurationError that names the file, the line and the mistake."""
     document = load_answer_document()
     modes = tuple(_mode(raw) for raw in document.data["modes"])
@@ -137,15 +140,15 @@ def load_question() -> Question:
             next_step="give `reference: true` to exactly one mode, with which the others are compared",
         )
     sources = {}
-    for name, several in document.data["figures"].items():
+    for name, raw_sources in document.data["figures"].items():
         if name not in FIGURES:
             raise ConfigurationError(
                 f"there is no figure {name!r}",
                 where=document.where("figures", name),
                 next_step=suggestion(name, list(FIGURES)),
             )
-        sources[name] = tuple(_source(raw, name, modes, document, number) for number, raw in enumerate(several))
-    return Question(modes, sources)
+        sources[name] = tuple(_source(raw, name, modes, document, number) for number, raw in enumerate(raw_sources))
+    return AnswerPlan(modes, sources)
 
 
 def _mode(raw: Mapping[str, Any]) -> Mode:
@@ -159,7 +162,9 @@ def _mode(raw: Mapping[str, Any]) -> Mode:
     )
 
 
-def _source(raw: Mapping[str, Any], figure: str, modes: tuple[Mode, ...], document: Document, number: int) -> Source:
+def _source(
+    raw: Mapping[str, Any], figure: str, modes: tuple[Mode, ...], document: Document, number: int
+) -> FigureSource:
     def refuse(what: str, known: list[str], wrong: str, *keys: str | int) -> None:
         where = document.where("figures", figure, number, *keys)
         raise ConfigurationError(what, where=where, next_step=suggestion(wrong, known))
@@ -168,8 +173,8 @@ def _source(raw: Mapping[str, Any], figure: str, modes: tuple[Mode, ...], docume
     if name not in experiment_names():
         refuse(f"there is no experiment {name!r}", experiment_names(), name, "experiment")
     experiment = load_experiment(name)
-    metrics = [one["metric"] for one in experiment["metrics"]]
-    variants = [one["name"] for one in experiment["variants"]]
+    metrics = [each["metric"] for each in experiment["metrics"]]
+    variants = [each["name"] for each in experiment["variants"]]
     for metric in raw["metrics"]:
         if metric not in metrics:
             refuse(f"{name} has no metric {metric!r}", metrics, metric, "metrics")
@@ -183,13 +188,14 @@ def _source(raw: Mapping[str, Any], figure: str, modes: tuple[Mode, ...], docume
     if FIGURES[figure].kind in COMPARED and reference not in raw["variants"]:
         refuse(f"nothing measures the reference {reference!r}", names, reference, "variants")
     presupposes = []
-    for index, one in enumerate(raw.get("presupposes", ())):
+    for index, presupposed in enumerate(raw.get("presupposes", ())):
         where = document.where("figures", figure, number, "presupposes", index)
-        for mode in one["of"]:
+        for mode in presupposed["of"]:
             if mode not in raw["variants"]:
                 refuse(f"of: {mode!r} is not measured here", list(raw["variants"]), mode, "presupposes", index)
-        presupposes.append(Presupposed(parse_predicate(one["that"], where), frozenset(one["of"])))
-    return Source(name, tuple(raw["metrics"]), levels, dict(raw["variants"]), tuple(presupposes))
+        predicate = parse_predicate(presupposed["that"], where)
+        presupposes.append(ModePresupposition(predicate, frozenset(presupposed["of"])))
+    return FigureSource(name, tuple(raw["metrics"]), levels, dict(raw["variants"]), tuple(presupposes))
 
 
 def _levels(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> dict[str, Any]:
