@@ -8,10 +8,10 @@ import json
 import pytest
 
 from replay.claims.workflow.dataset import derive_data_set
-from replay.derive.bottleneck import LIMITER_RULE
 from replay.derive.experiment import derive_experiment
 from replay.derive.limits import STEADY, WHOLE, limit_of
 from replay.design.configuration import load_experiment
+from replay.evidence.bottleneck import BOTTLENECK_RULE as LIMITER_RULE
 from support.datasets import manifest_of, measured
 from support.rawtree import RawTree
 

@@ -17,10 +17,10 @@ from replay.base.paths import ROOT
 from replay.base.progress import Progress, elapsed_text
 from replay.cluster.cluster import Cluster
 from replay.cluster.health import nameless
-from replay.derive.bottleneck import limiting_resource
 from replay.design.design import Sizing
 from replay.design.sizing import PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
 from replay.evidence import record
+from replay.evidence.bottleneck import bottleneck_here
 from replay.evidence.record import Measured, SampleTable
 from replay.measure.nameless import hide, make_nameless, words_of
 from replay.measure.samplers.machine import MachineSampler, Reading
@@ -102,8 +102,8 @@ def reading(idle, total, busy, clock):
 )
 def test_the_limit_is_the_resource_that_is_busiest_by_the_stated_rule(idle, busy_milliseconds, expected):
     load = MachineSampler.load(reading(0, 0, (0,), 0.0), reading(idle, 200, (busy_milliseconds,), 2.0))
-    assert limiting_resource(load, daemons_are_here=True) == expected
-    assert limiting_resource(load, daemons_are_here=False) == "unknown"
+    assert bottleneck_here(load, daemons_are_here=True) == expected
+    assert bottleneck_here(load, daemons_are_here=False) == "unknown"
 
 
 def test_the_sampler_reads_this_machine(tmp_path):

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from replay.base.tables import level_text
-from replay.derive.bottleneck import LIMITER_RULE, limiting_resource
+from replay.evidence.bottleneck import BOTTLENECK_RULE as LIMITER_RULE
+from replay.evidence.bottleneck import bottleneck_here as limiting_resource
 
 if TYPE_CHECKING:
     from replay.derive.cells import AttemptRecord, CellRow

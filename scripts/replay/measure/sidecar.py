@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from replay.design.design import Cell, Design
+from replay.evidence.bottleneck import (
+    BOTTLENECK_RULE,
+    HOSTS_BOTTLENECK_RULE,
+    bottleneck_here,
+    bottleneck_of_hosts,
+)
 from replay.evidence.record import Measured, Wait, host, measuring_code
-from replay.measure.samplers import limiter
 
 
 def sidecar_of(
@@ -49,16 +54,16 @@ def sidecar_of(
         "host": host(),
         "health": health,
         "load": measured.load,
-        **_limiter(measured, daemons_are_here),
+        **_bottleneck(measured, daemons_are_here),
         "waits": [wait.public() for wait in waits],
         "samples": measured.samples,
         "facts": measured.facts,
     }
 
 
-def _limiter(measured: Measured, daemons_are_here: bool) -> dict[str, str]:
-    """Return what limited a cell, and by which rule: the one for the site's hosts, if they were observed."""
+def _bottleneck(measured: Measured, daemons_are_here: bool) -> dict[str, str]:
+    """Return a cell's bottleneck, and the rule that names it: the one for the site's hosts, if they were observed."""
     if (seen := measured.samples.get("prometheus")) is not None:
-        return {"limiter": limiter.limiting_resource_of_hosts(seen), "limiter_rule": limiter.HOSTS_LIMITER_RULE}
-    found = limiter.limiting_resource(measured.load, daemons_are_here=daemons_are_here)
-    return {"limiter": found, "limiter_rule": limiter.LIMITER_RULE}
+        return {"limiter": bottleneck_of_hosts(seen), "limiter_rule": HOSTS_BOTTLENECK_RULE}
+    resource = bottleneck_here(measured.load, daemons_are_here=daemons_are_here)
+    return {"limiter": resource, "limiter_rule": BOTTLENECK_RULE}
