@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -13,7 +12,6 @@ from replay.claims.documents import as_csv, as_document, write_claims
 from replay.claims.evaluate import judge
 from replay.claims.judge import judge_data_set
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, REFUTED, Region
-from support.claims import EQUAL, claim, claim_of, condition, judged, rows, select, write_tidy
 from replay.claims.printing import print_assessment
 from support.claims import EQUAL, claim, claim_of, condition, judged, printed, rows, select, write_tidy
 from support.commands import run_claims
