@@ -31,9 +31,9 @@ from replay.cluster.prometheus import (
     selector,
     series_in,
 )
-from replay.derive.bottleneck import limiting_resource_of_hosts
 from replay.derive.computed import computed_metrics
 from replay.derive.utilisation import utilisation_of_hosts
+from replay.evidence.bottleneck import limiting_resource_of_hosts
 from support.prometheus_server import matrix, serving, success, vector
 from support.samples import fixtures
 

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from replay.design.experiments import load_experiment
+from replay.claims.workflow.dataset import derive_data_set
 from replay.derive.experiment import derive_experiment
 from replay.derive.limits import STEADY, WHOLE, limit_of
-from replay.derive.bottleneck import LIMITER_RULE
-from replay.claims.workflow.dataset import derive_data_set
+from replay.design.experiments import load_experiment
+from replay.evidence.bottleneck import LIMITER_RULE
 from support.datasets import manifest_of, measured
 from support.rawtree import RawTree
 

@@ -19,10 +19,10 @@ from replay.cluster.cluster import Cluster
 from replay.cluster.health import nameless
 from replay.design.design import Sizing
 from replay.design.sizing import PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
-from replay.measure.nameless import hide, make_nameless, words_of
 from replay.evidence import provenance
+from replay.evidence.bottleneck import limiting_resource
 from replay.evidence.record import Measured, SampleTable
-from replay.derive.bottleneck import limiting_resource
+from replay.measure.nameless import hide, make_nameless, words_of
 from replay.measure.samplers.machine import MachineSampler, Reading
 from replay.measure.samplers.trims import TrimSampler
 from support.patience import wait_until

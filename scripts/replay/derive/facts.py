@@ -11,7 +11,7 @@ from typing import Any
 from replay.derive.fact_vocabulary import FACTS
 from replay.derive.limits import STEADY, limit_of
 from replay.derive.write_costs import of_whole_run
-from replay.derive.bottleneck import busy_fractions
+from replay.evidence.bottleneck import busy_fractions
 from replay.tools.logs.samples import moments, progress, read_samples
 from replay.tools.logs.snapshots import snapshots_taken
 from replay.tools.logs.steps import Steps

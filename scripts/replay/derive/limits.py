@@ -1,4 +1,4 @@
-"""What limited a cell, and which of its samples shows that. Pure. The rules themselves are in `measure/samplers/limiter.py`.
+"""What limited a cell, and which of its samples shows that. Pure. The rules themselves are in `evidence/bottleneck.py`.
 
 The `limiter` in a sidecar covers the whole run of the tool. If the machine was sampled while the load was steady, that
 sample decides instead: while a tool starts and ends, little is busy, and neither is part of the measurement.
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from replay.base.tables import level_text
-from replay.derive.bottleneck import LIMITER_RULE, limiting_resource
+from replay.evidence.bottleneck import LIMITER_RULE, limiting_resource
 
 if TYPE_CHECKING:
     from replay.derive.cells import AttemptRecord, CellRow

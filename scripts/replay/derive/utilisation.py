@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from replay.derive.bottleneck import busy_fractions
+from replay.evidence.bottleneck import busy_fractions
 
 
 def utilisation(daemons: Mapping[str, Any]) -> dict[str, float]:

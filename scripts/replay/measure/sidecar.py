@@ -7,7 +7,7 @@ from typing import Any
 from replay.design.design import Cell, Design
 from replay.evidence.provenance import host, measuring_code
 from replay.evidence.record import Measured, Wait
-from replay.measure.samplers import limiter
+from replay.evidence import bottleneck
 
 
 def sidecar_of(
@@ -60,6 +60,6 @@ def sidecar_of(
 def _limiter(measured: Measured, daemons_are_here: bool) -> dict[str, str]:
     """Return what limited a cell, and by which rule: the one for the site's hosts, if they were observed."""
     if (seen := measured.samples.get("prometheus")) is not None:
-        return {"limiter": limiter.limiting_resource_of_hosts(seen), "limiter_rule": limiter.HOSTS_LIMITER_RULE}
-    found = limiter.limiting_resource(measured.load, daemons_are_here=daemons_are_here)
-    return {"limiter": found, "limiter_rule": limiter.LIMITER_RULE}
+        return {"limiter": bottleneck.limiting_resource_of_hosts(seen), "limiter_rule": bottleneck.HOSTS_LIMITER_RULE}
+    found = bottleneck.limiting_resource(measured.load, daemons_are_here=daemons_are_here)
+    return {"limiter": found, "limiter_rule": bottleneck.LIMITER_RULE}
