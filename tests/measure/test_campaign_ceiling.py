@@ -77,7 +77,7 @@ def test_four_blocks_in_four_processes_stop_at_the_ceiling_and_continue_when_it_
     done = [campaign.block(number) for number in (1, 2, 3, 4)]
     assert [one.status for one in done] == [0, 0, 4, 4], [one.said for one in done]
     assert campaign.receipts() == ["block-01", "block-02"]
-    assert campaign.written() == campaign.account.total() == campaign.ceiling, "to the last byte that it has room for"
+    assert campaign.written() == campaign.budget.total() == campaign.ceiling, "to the last byte that it has room for"
     assert "bytes_written_to_media_per_run" in done[3].said and "bytes_written" in done[2].said
     assert "this run has written" in done[2].said and "set " in done[2].said
     assert "raise the ceiling and run measure again" in done[2].said
@@ -85,14 +85,14 @@ def test_four_blocks_in_four_processes_stop_at_the_ceiling_and_continue_when_it_
     assert [campaign.block(number).status for number in (3, 4)] == [0, 0]
     assert len(campaign.receipts()) == 4
     # The third block was filled a second time; its first set already existed.
-    assert campaign.written() == campaign.account.total() == 4 * BLOCK_MEDIA_BYTES + OPENING_MEDIA_BYTES
+    assert campaign.written() == campaign.budget.total() == 4 * BLOCK_MEDIA_BYTES + OPENING_MEDIA_BYTES
 
 
 def test_a_void_attempt_counts_like_any_other(campaign):
     campaign.ceiling = 2 * BLOCK_MEDIA_BYTES
     (campaign.folder / "void").write_text("without-journal")
     assert campaign.block(1).status == 0
-    assert campaign.written() == campaign.account.total() == BLOCK_MEDIA_BYTES + SET_MEDIA_BYTES
+    assert campaign.written() == campaign.budget.total() == BLOCK_MEDIA_BYTES + SET_MEDIA_BYTES
 
 
 def test_a_block_without_room_for_its_fill_writes_nothing(campaign):
@@ -113,11 +113,11 @@ def test_a_block_without_room_for_its_fill_writes_nothing(campaign):
 def test_a_block_that_is_killed_in_any_of_its_writes_stays_charged(campaign, piece):
     campaign.ceiling = 3 * BLOCK_MEDIA_BYTES
     assert campaign.block(1, piece).status == -signal.SIGKILL
-    left = campaign.account.total()
+    left = campaign.budget.total()
     assert left >= campaign.written() > 0
     assert campaign.block(1).status == 0
     assert campaign.receipts() == ["block-01"]
-    assert campaign.account.total() >= campaign.written() > left - SET_MEDIA_BYTES
+    assert campaign.budget.total() >= campaign.written() > left - SET_MEDIA_BYTES
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ def sized(tmp_path, monkeypatch):
         session = SimpleNamespace(cluster=Cluster("c"))
         charged = []
         bench = bench_of(SimpleNamespace(second_site=None, pools=pools), session)
-        monkeypatch.setattr(bench, "charge", lambda what, write: charged.append(write.bytes))
+        monkeypatch.setattr(bench, "reserve", lambda what, write: charged.append(write.bytes))
         made = SingleTool(bench, design)
         image = SimpleNamespace(pool="replay", namespace="", name="image", image=cell.variant.image)
         made.target.images[cell.variant.image_name] = [image]
