@@ -10,19 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.clock import Costs
-from replay.cluster.prometheus import (
-    OsdCpuSeries,
-    PrometheusClient,
-    PrometheusError,
-    PrometheusSource,
-    Series,
-    scalar_in,
-    selector,
-    series_in,
-)
-from replay.derive.computed import computed_metrics
-from replay.derive.computed import utilisation_of_hosts
-from replay.evidence.bottleneck import bottleneck_of_hosts
 from replay.cluster.hosts import (
     DISK_COUNTERS,
     HostSampler,
