@@ -26,8 +26,8 @@ CACHES = Path("/proc/sys/vm/drop_caches")
 DATA_SET = "pacific"
 sys.path.insert(0, str(ROOT / "tests"))
 
+from replay.evidence.durable import sha256, sums_text  # noqa: E402
 from replay.evidence.pack import PACK, write_pack  # noqa: E402
-from replay.evidence.sums import sha256, sums_text  # noqa: E402
 from support.evidence import members_of  # noqa: E402 - tests/ is importable only now
 from support.rawtree import RawTree  # noqa: E402
 
@@ -64,8 +64,7 @@ def empty_caches() -> None:
 
 def run(data_set: Path, code: Path, program: tuple[str, ...], *, cold: bool = False) -> Cost:
     """Derive a data set in a separate process, and return the cost of that process and its children."""
-    whole = (data_set / f"{done}.json" for done in ("judged", "answered", "described"))
-    for note in (*data_set.glob("*/derived.json"), *whole):
+    for note in data_set.glob("*/experiment.json"):
         note.unlink(missing_ok=True)  # otherwise nothing would be derived again
     environment = {
         **os.environ,

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from replay.base.did_you_mean import suggestion
+from replay.base.clock import Times, why_not_in_turns
 from replay.base.errors import ConfigurationError
-from replay.base.in_turns import Times, why_not_in_turns
+from replay.base.invocation import suggestion
 from replay.base.stats import independent_log_ratio, paired_log_ratio
 from replay.exchange.compare.model import (
     NONE,

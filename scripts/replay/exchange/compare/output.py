@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import suggestion
 from replay.base.stats import CONFIDENCE, median
 from replay.base.tables import csv_text, number_text, rounded
 from replay.exchange.compare.model import HIGHER, LOWER, UNKNOWN, VERDICTS, WITHIN, Comparison, Outcome, Side
@@ -69,11 +69,6 @@ def provenance(side: Side) -> dict[str, Any]:
     }
 
 
-def altered_lines(sides: Sequence[Side]) -> list[str]:
-    """Return a line for each side whose raw output is not as it was measured; it comes before any figure."""
-    return [f"ALTERED DATA: {side.name} is {side.altered}" for side in sides if side.altered]
-
-
 def exploratory_lines(outcome: Outcome) -> list[str]:
     """Return a line for each side and compared experiment with exploratory claims: its figures test none of them."""
     why = "was measured before they were registered"
@@ -126,7 +121,7 @@ def counted(comparisons: Sequence[Comparison]) -> str:
 
 def summary_lines(outcome: Outcome) -> list[str]:
     """Return what a terminal shows for each pair of data sets: the number of each verdict, and ratios beyond noise."""
-    lines = altered_lines(outcome.sides)
+    lines: list[str] = []
     for second in outcome.sides[1:]:
         here = [one for one in outcome.comparisons if one.second == second.name]
         lines.append(f"{second.name} ÷ {outcome.sides[0].name}: {counted(here) if here else 'no point is in both'}")

@@ -12,13 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from replay.base.did_you_mean import after_missing, suggestion
 from replay.base.errors import ConfigurationError, EvidenceError
-from replay.base.invocation import replay_command
+from replay.base.invocation import after_missing, replay_command, suggestion
 from replay.base.tables import level_text
-from replay.claims.describe.datapackage import DATAPACKAGE
-from replay.claims.describe.verify import recorded_digests
-from replay.evidence.copies import read_stamp
+from replay.claims.datapackage import DATAPACKAGE, recorded_digests
 from replay.evidence.read import verify_packs
 from replay.exchange.compare.model import Experiment, Metric, Run, Side
 
@@ -46,10 +43,9 @@ def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
                 f"{folder_name} has no runs of a variant {variant!r}", next_step=suggestion(variant, sorted(known))
             )
         experiments = {one: _only(variant, experiment) for one, experiment in experiments.items()}
-    stamp = read_stamp(folder)
     present = {one: found for one, found in experiments.items() if found.runs}
     verify_compared(folder, present)
-    return Side(name, manifest, present, stamp.sentence() if stamp else "", exploratory_claims(folder, present))
+    return Side(name, manifest, present, exploratory=exploratory_claims(folder, present))
 
 
 def _only(variant: str, experiment: Experiment) -> Experiment:

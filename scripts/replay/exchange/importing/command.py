@@ -14,7 +14,7 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory, shown
 from replay.base.terminal import waiting
-from replay.claims.workflow.dataset import derive_data_set
+from replay.claims.data_set import derive_data_set
 from replay.evidence import durable
 from replay.exchange.importing.arrange import Arranged, arrange, repetitions
 from replay.exchange.importing.collect import Collected, collect

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from replay.derive.configured import ADDED
+from replay.derive.designs import ADDED
 from replay.design.design import digest_of
 from replay.exchange.importing.arrange import Arranged, Cell
 from replay.exchange.importing.recognise import FAMILIES
