@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 from dataclasses import replace
-from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -24,13 +23,11 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT, program_file
 from replay.base.stats import Estimate
 from replay.cli.main import main
-from replay.exchange.compare.conditions import Checked, check
 from replay.exchange.compare.figure import ROW, figure, ticks
-from replay.exchange.compare.match import compare_sides
+from replay.exchange.compare.match import at_levels, compare_sides, paired_up
 from replay.exchange.compare.model import HIGHER, LOWER, NONE, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN, Outcome
-from replay.exchange.compare.output import COLUMNS, document, summary_lines
+from replay.exchange.compare.output import COLUMNS, Checked, check, document
 from replay.exchange.compare.page import ROWS, page
-from replay.exchange.compare.selection import at_levels, paired_up
 from support.compared import METRIC, comparison, experiment, runs, side
 from support.datasets import spread_of
 from support.foreign_results import job, report, write
@@ -295,17 +292,6 @@ def test_a_report_names_the_conditions_and_what_was_not_compared():
     said = " ".join(Reader(text).text)
     assert "met at 1 of 1 points: b: e, v, the only point; 2 more points have no interval" in said
     assert "e: not in b" in said
-
-
-def test_altered_data_are_named_before_any_figure():
-    first, second = (side(name, experiment(runs([1, 2]))) for name in "ab")
-    sides = (first, replace(second, altered="a copy of another"))
-    line = f"ALTERED DATA: b is {sides[1].altered}"
-    outcome = compare_sides(sides)
-    assert summary_lines(outcome)[0] == line
-    text = page(outcome, [], STYLE, "1")
-    assert text.count("ALTERED DATA") == 1
-    assert text.index(escape(line)) < text.index("<svg")
 
 
 ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=12)

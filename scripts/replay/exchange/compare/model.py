@@ -69,14 +69,12 @@ class Experiment:
 class Side:
     """A data set, or one variant of it, under the name by which it was asked for; `manifest` is the data set's.
 
-    `altered` says how its raw output differs from what was measured; it is empty if it does not. `exploratory` has, by
-    experiment, the claims that were not registered before it was measured.
+    `exploratory` has, by experiment, the claims that were not registered before it was measured.
     """
 
     name: str
     manifest: Mapping[str, Any]
     experiments: Mapping[str, Experiment]
-    altered: str = ""
     exploratory: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 

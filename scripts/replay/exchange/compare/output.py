@@ -1,14 +1,16 @@
-"""Comparisons for programs and for a terminal: CSV, JSON, a few lines. Pure."""
+"""Comparisons for programs and for a terminal: CSV, JSON, a few lines, and the conditions of `--fail-if`. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from replay.base.errors import ConfigurationError
+from replay.base.invocation import suggestion
 from replay.base.stats import CONFIDENCE, median
 from replay.base.tables import csv_text, number_text, rounded
-from replay.exchange.compare.conditions import Checked
 from replay.exchange.compare.model import HIGHER, LOWER, UNKNOWN, VERDICTS, WITHIN, Comparison, Outcome, Side
 
 COLUMNS = (
@@ -67,11 +69,6 @@ def provenance(side: Side) -> dict[str, Any]:
     }
 
 
-def altered_lines(sides: Sequence[Side]) -> list[str]:
-    """Return a line for each side whose raw output is not as it was measured; it comes before any figure."""
-    return [f"ALTERED DATA: {side.name} is {side.altered}" for side in sides if side.altered]
-
-
 def exploratory_lines(outcome: Outcome) -> list[str]:
     """Return a line for each side and compared experiment with exploratory claims: its figures test none of them."""
     why = "was measured before they were registered"
@@ -124,7 +121,7 @@ def counted(comparisons: Sequence[Comparison]) -> str:
 
 def summary_lines(outcome: Outcome) -> list[str]:
     """Return what a terminal shows for each pair of data sets: the number of each verdict, and ratios beyond noise."""
-    lines = altered_lines(outcome.sides)
+    lines: list[str] = []
     for second in outcome.sides[1:]:
         here = [one for one in outcome.comparisons if one.second == second.name]
         lines.append(f"{second.name} ÷ {outcome.sides[0].name}: {counted(here) if here else 'no point is in both'}")
@@ -140,3 +137,47 @@ def summary_lines(outcome: Outcome) -> list[str]:
     if not any(outcome.sides[0].experiments.keys() & side.experiments.keys() for side in outcome.sides[1:]):
         lines.append("no experiment is in two of them; to compare two of different names: --experiment NAME=OTHER")
     return [*lines, *exploratory_lines(outcome)]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A condition, the comparisons that meet it, and how many could be decided and could not."""
+
+    text: str
+    met: tuple[Comparison, ...]
+    decided: int
+    undecided: int
+
+
+def check(condition: tuple[str, str, float], comparisons: Sequence[Comparison]) -> Checked:
+    """Return which comparisons of a metric have an interval wholly beyond a ratio.
+
+    Raises ConfigurationError if no point could ever meet the condition: the metric is not compared, or no point has an
+    interval. A check that cannot fail says nothing.
+    """
+    metric, sign, limit = condition
+    text = f"{metric}{sign}{limit:g}"
+    here = [one for one in comparisons if metric in (one.metric.name, one.metric.column)]
+    if not here:
+        known = sorted({one.metric.name for one in comparisons})
+        raise ConfigurationError(
+            f"--fail-if '{text}': no point compares {metric}",
+            next_step=suggestion(metric, known) if known else "compare data sets that share points",
+        )
+    decided = [one for one in here if _has_interval(one)]
+    if not decided:
+        raise ConfigurationError(
+            f"--fail-if '{text}': no ratio of {metric} has an interval, so this can be neither met nor ruled out",
+            next_step="measure or import two runs or more of each point",
+        )
+    return Checked(
+        text, tuple(one for one in decided if _beyond(one, sign, limit)), len(decided), len(here) - len(decided)
+    )
+
+
+def _has_interval(one: Comparison) -> bool:
+    return one.estimate is not None and one.estimate.low is not None
+
+
+def _beyond(one: Comparison, sign: str, limit: float) -> bool:
+    return one.estimate.high < limit if sign == "<" else one.estimate.low > limit

@@ -9,11 +9,10 @@ from typing import Any
 
 from replay.base.stats import median
 from replay.base.tables import number_text
-from replay.exchange.compare.conditions import Checked
 from replay.exchange.compare.figure import figure
 from replay.exchange.compare.model import HIGHER, LOWER, PAIRED, SINGLE, WELCH, Comparison, Outcome, Side
 from replay.exchange.compare.output import (
-    altered_lines,
+    Checked,
     comparisons_csv,
     counted,
     exploratory_lines,
@@ -43,7 +42,6 @@ def page(outcome: Outcome, checked: Sequence[Checked], style: str, version: str)
     body = [
         f"<h1>{escape(title)}</h1>",
         f"<p>A ratio divides by {escape(names[0])}: above 1 is more than there, below 1 is less.</p>",
-        *(f"<p><strong>{escape(line)}</strong></p>" for line in altered_lines(outcome.sides)),
         _conditions(checked),
         *(_pair(outcome, number) for number in range(1, len(outcome.sides))),
         _exploratory(outcome),
