@@ -25,8 +25,10 @@ from replay.exchange.compare.read import read_side
 from replay.exchange.talk.questions import Comparison, Question, metrics_in, questions_of, usual_metrics
 from replay.exchange.talk.slides import seconds, talk_slides
 
-#: What the talk's own claims and answer decide, so that it is made anew.
-_JUDGED = ("claims.json", "claims.csv", "answer.csv", COMPARED_RELEASES)
+#: What the talk's own claims and answer decide, and what lists those files, so that it is made anew.
+_JUDGED = (
+    "claims.json", "claims.csv", "answer.csv", COMPARED_RELEASES, "manifest.json", "recording.json", "datapackage.json",
+)  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
