@@ -64,8 +64,7 @@ def empty_caches() -> None:
 
 def run(data_set: Path, code: Path, program: tuple[str, ...], *, cold: bool = False) -> Cost:
     """Derive a data set in a separate process, and return the cost of that process and its children."""
-    whole = (data_set / f"{done}.json" for done in ("judged", "answered", "described"))
-    for note in (*data_set.glob("*/derived.json"), *whole):
+    for note in data_set.glob("*/experiment.json"):
         note.unlink(missing_ok=True)  # otherwise nothing would be derived again
     environment = {
         **os.environ,

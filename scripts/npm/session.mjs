@@ -40,7 +40,7 @@ export const programsFor = (own) => ({
   "sandbox status": sandbox("status"),
   "sandbox up": sandbox("up"),
   "sandbox down": sandbox("down"),
-  "own data set": python("replay.preflight.own_data_set", own, EXPERIMENT),
+  "own data set": python("replay.preflight.releases", own, EXPERIMENT),
   "derive watch": python("replay", "derive", "--data", own, "--watch"),
   "derive once": python("replay", "derive", "--data", own),
   brief: python("replay", "claims", "--data", own, "--brief", "--ratios", "--against", SHIPPED),

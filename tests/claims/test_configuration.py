@@ -11,9 +11,8 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT
-from replay.claims.charts import charts_of
 from replay.claims.evaluate import confidence_of
-from replay.claims.load import load_book
+from replay.claims.load import charts_of, load_book
 from replay.claims.model import SETUP_CHECK, Count
 from replay.design.configuration import experiment_names, load_experiment
 from replay.design.documents import load_document

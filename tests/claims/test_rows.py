@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from replay.base.paths import ROOT
-from replay.claims.charts import charts_of
-from replay.claims.load import load_book
+from replay.claims.load import charts_of, load_book
 from replay.design.configuration import experiment_names, load_experiment
 
 #: How many rows each source has, S0.1 to S0.14 and so on.

@@ -8,10 +8,9 @@ import csv
 import pytest
 
 from replay.base.paths import ROOT
-from replay.derive.amplification import ledger_entities
-from replay.derive.computed import computed_metrics
-from replay.derive.fact_vocabulary import FACTS
-from replay.derive.facts import facts_of
+from replay.derive.computed import computed_metrics, ledger_entities
+from replay.derive.facts import FACTS, facts_of
+from replay.evidence.bottleneck import bottleneck_of
 
 
 def osd(writes, copies, *, media=None, cpu=None):
@@ -154,7 +153,8 @@ def host(idle_cpu_seconds):
 
 
 def of(sidecar=None, metrics=None, outputs=None):
-    return facts_of({**HERE, **(sidecar or {})}, outputs or {}, metrics or {})
+    sidecar = {**HERE, **(sidecar or {})}
+    return facts_of(sidecar, outputs or {}, metrics or {}, bottleneck_of(sidecar))
 
 
 def test_the_cpu_of_the_whole_run_is_used_if_nothing_better_is_known():

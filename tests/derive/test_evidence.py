@@ -11,7 +11,7 @@ import time
 import pytest
 
 from replay.base.errors import EvidenceError, ReplayError
-from replay.claims.workflow.dataset import derive_data_set
+from replay.claims.data_set import derive_data_set
 from replay.derive.experiment import derive_experiment
 from replay.evidence.durable import locked
 from replay.evidence.pack import in_pack_order

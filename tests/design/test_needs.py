@@ -26,8 +26,7 @@ from replay.design.needs import (
     protocol_names,
 )
 from replay.design.plan_file import design_document, design_from
-from replay.protocols.watches.daemons import SteadyDaemons
-from replay.protocols.watches.ledger import Ledger
+from replay.protocols.observers.daemons import CellCounters, SteadyDaemons
 from replay.tools import find_adapter
 
 
@@ -69,7 +68,7 @@ def test_every_protocol_declares_itself(name):
 
 @pytest.mark.parametrize("name", protocol_names())
 def test_a_protocol_that_reads_the_counters_of_osds_declares_it(name):
-    reads = any(isinstance(watch, Ledger | SteadyDaemons) for watch in protocol_class(name).watches)
+    reads = any(isinstance(observer, CellCounters | SteadyDaemons) for observer in protocol_class(name).observers)
     assert needs_of(name).osd_counters in (("may", "must") if reads else ("never",))
 
 

@@ -7,11 +7,11 @@ import re
 import pytest
 
 from replay.base.paths import ROOT
-from replay.cli.derive_command import main as derive
 from replay.design import describe
 from replay.design.configuration import load_experiment_document
 from replay.design.expansion import expand
 from replay.design.needs import check_experiment, needs_of, protocol_names
+from support.commands import run_derive
 from support.scripted_rbd import ScriptedRbd
 
 NAME = "journal-threads"
@@ -53,7 +53,7 @@ def test_the_example_is_measured_and_derived(example, tmp_path, monkeypatch):
         # Two seconds at a hundred operations a second for each operation in flight.
         assert total == 2 * 100 * cells[cell_id].levels["io_threads"] * 4096
     assert len(sizes) == len(cells) == 4
-    assert derive(["--data", "trial"]) == 0
+    assert run_derive(["--data", "trial"]) == 0
     table = tmp_path / "benchmarks" / "trial" / NAME / "aggregate" / "throughput-write-rand-4096.csv"
     assert table.read_text().splitlines() == [
         "series,x,y,low,high,n",

@@ -12,8 +12,7 @@ import pytest
 import yaml
 
 from replay.base.paths import ROOT
-from replay.cli.commands import COMMANDS
-from replay.cli.main import whole_grammar
+from replay.cli.main import COMMANDS, whole_grammar
 from test_rooms import ORDER
 
 WIDTH = 120

@@ -16,10 +16,10 @@ import tarfile
 import pytest
 
 from replay.base.paths import ROOT
-from replay.cli.derive_command import main as derive
 from replay.cli.main import main
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand, narrowed
+from support.commands import run_derive
 from support.patience import patient
 from support.scripted_rbd import ScriptedRbd
 
@@ -78,7 +78,7 @@ def test_the_steps_lead_from_an_experiment_to_a_slide_without_a_problem(talk, mo
     (only,) = re.findall(r"--only (\S+)", PAGE)
     for block in range(1, design.blocks + 1):
         rbd.measure(narrowed(design, [only]), block, raw)
-    assert derive(["--data", "mine"]) == 0
+    assert run_derive(["--data", "mine"]) == 0
     assert measured_sizes(talk) == {98304}
 
     alone = {path.name for path in raw.glob("block-*.tar.gz")}
@@ -86,7 +86,7 @@ def test_the_steps_lead_from_an_experiment_to_a_slide_without_a_problem(talk, mo
         rbd.measure(design, block, raw)
     assert {path.name for path in raw.glob("block-*.tar.gz")} > alone, "what was measured stays as it is"
     assert len([*raw.glob("design-*.json")]) == 1, "a level alone is part of the same design"
-    assert derive(["--data", "mine"]) == 0
+    assert run_derive(["--data", "mine"]) == 0
     assert measured_sizes(talk) == {4096, 65536, 98304}
 
     status, said = check_talk(talk)

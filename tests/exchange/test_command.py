@@ -32,6 +32,7 @@ from replay.exchange.compare.output import COLUMNS, document, summary_lines
 from replay.exchange.compare.page import ROWS, page
 from replay.exchange.compare.selection import at_levels, paired_up
 from support.compared import METRIC, comparison, experiment, runs, side
+from support.datasets import spread_of
 from support.foreign_results import job, report, write
 
 STYLE = program_file("templates", "comparison.css").read_text()
@@ -267,9 +268,10 @@ def test_variants_of_the_shipped_data_that_ran_back_to_back_have_the_ratios_that
     derived = {}
     for path in aggregate.glob("ratio-throughput-*-*.csv"):
         if "." not in path.stem:
-            tables = [series(path.with_suffix(end)) for end in (".csv", ".low.csv", ".high.csv", ".n.csv")]
-            for size in tables[0]:
-                derived[path.stem, size] = [float(table[size]) for table in tables]
+            spread = spread_of(path)
+            for size, ratio in series(path).items():
+                row = spread["With journal", size]
+                derived[path.stem, size] = [float(ratio), *(float(row[part]) for part in ("low", "high", "n"))]
     found = {}
     for one in told:
         levels = dict(level.split("=") for level in one["point"].split("; "))

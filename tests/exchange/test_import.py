@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from replay.base import stats
+from replay.claims.data_set import derive_data_set
 from replay.cli.main import main
-from replay.exchange.importing import walk
 from replay.evidence.pack import verified_members
 from replay.evidence.read import list_raw, verify_all
-from replay.claims.workflow.dataset import derive_data_set
+from replay.exchange.importing import walk
 from support.foreign_results import ELBENCHO_HEADER, elbencho_row, job, report, write
 from support.samples import output
 
@@ -130,7 +130,7 @@ def test_deriving_again_changes_no_byte(tmp_path, benchmarks):
     first = {path: path.read_bytes() for path in data_set.rglob("*") if path.is_file()}
     for path in first:
         derived = path.suffix == ".csv" and path.name != "imported.csv"
-        if derived or path.name in ("derived.json", "manifest.json"):
+        if derived or path.name in ("experiment.json", "manifest.json"):
             path.unlink()
     derive_data_set(data_set)
     assert {path: path.read_bytes() for path in data_set.rglob("*") if path.is_file()} == first

@@ -14,12 +14,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.paths import ROOT
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.site import Pool, Pools
+from replay.cluster.site import Ceilings, Pool, Pools
 from replay.cluster.time_window import TimeWindow
 from replay.design.configuration import experiment_names, load_experiment
 from replay.design.estimate import (
@@ -90,7 +89,7 @@ def guard(session, *, ceilings=None, window=None, now=None, written=0.0, own=Fal
         ledger=SimpleNamespace(owned=list),
         costs=Costs(),
         daemons_are_here=own,
-        spending=in_memory(before=written),
+        budget=in_memory(before=written),
         say=lambda text: None,
         waiting=waiting,
     )

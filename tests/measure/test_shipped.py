@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.measure import shipped
-from replay.measure.shipped import require_consent, why_it_ships
+from replay.measure import campaign
+from replay.measure.campaign import require_consent, why_it_ships
 from support.patience import patient
 
 
@@ -73,6 +73,6 @@ def test_an_installed_replay_looks_for_the_talk_in_the_project(tmp_path, monkeyp
     (tmp_path / "config" / "sites").mkdir(parents=True)
     (tmp_path / "config" / "talk.yaml").write_text("data_set: lead\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(shipped, "ROOT", None)
+    monkeypatch.setattr(campaign, "ROOT", None)
     assert why_it_ships("lead") == "config/talk.yaml names it"
     assert why_it_ships("mine") is None

@@ -8,21 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from replay.cluster.ceilings import Ceilings
-from replay.cluster.site import Pool, Pools, Site
-from replay.cluster.stuck import SCRUBS, groups_at
+from replay.cluster.placement_groups import SCRUBS, groups_at
+from replay.cluster.site import Ceilings, Pool, Pools, Site
 from replay.design.configuration import load_experiment
 from replay.evidence.record import Measured, SampleTable
 from replay.measure.guard import Guard
 from replay.measure.samplers.daemons import DaemonSampler
 from replay.measure.samplers.machine import MachineSampler
-from replay.measure.samplers.trims import LOOK_EVERY_SECONDS as TRIMS_EVERY_SECONDS
-from replay.measure.samplers.trims import TrimSampler
 from replay.measure.sentry import LOOK_EVERY_SECONDS, Sentry
 from replay.ownership.ledger import Ledger
-from replay.ownership.spending import Copies
-from replay.preflight import checks
+from replay.ownership.write_budget import MediaCopies
+from replay.preflight import checks, pool_checks
 from replay.preflight.findings import Findings
+from replay.protocols.observers.trims import LOOK_EVERY_SECONDS as TRIMS_EVERY_SECONDS
+from replay.protocols.observers.trims import TrimSampler
 from support.bench import bench_of
 from support.large_cluster import FSID, LargeSession, answers
 from support.patience import CPU_NORM_SECONDS, ROUNDS
@@ -110,14 +109,14 @@ def test_preflight_knows_a_large_cluster_in_a_second(
     session: LargeSession, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     findings = Findings()
-    monkeypatch.setattr(checks, "_check_reading", lambda *_: None)  # it starts `rbd ls`, which asks no OSD
+    monkeypatch.setattr(pool_checks, "_check_reading", lambda *_: None)  # it starts `rbd ls`, which asks no OSD
 
     def look() -> None:
         status = checks.check_cluster(session, findings)
         assert status is not None
-        checks.check_space(site, session, status, findings)
-        checks.check_pools(site, session, findings)
-        assert Copies(site, session).of_site().data == 3
+        pool_checks.check_space(site, session, status, findings)
+        pool_checks.check_pools(site, session, findings)
+        assert MediaCopies(site, session).of_site().data == 3
 
     cost = _cost(session, look)
     print(f"preflight's questions: {cost * 1e3:.1f} ms of CPU")

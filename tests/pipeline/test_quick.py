@@ -16,7 +16,7 @@ from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured
-from replay.protocols.drivers.pilots import Pilots
+from replay.protocols.drivers.sized_tool import Pilots
 from support.campaign import Campaign
 from support.evidence import evidence_of
 

@@ -15,8 +15,8 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.ownership.experiment_pools import ExperimentPool, PoolSpec
 from replay.ownership.images import BlockImage
+from replay.ownership.pools import ExperimentPool, PoolSpec
 from replay.protocols import journal_clients
 from replay.protocols.journal_clients import JournalClients
 from replay.protocols.targets import images

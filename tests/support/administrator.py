@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from replay.cluster.admin_shell import AdminCommand
+from replay.cluster.admin_commands import AdminCommand
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import MonitorSession
 from replay.sandbox import Sandbox

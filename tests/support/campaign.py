@@ -17,9 +17,9 @@ from unittest import mock
 import yaml
 
 from replay.base.paths import ROOT
+from replay.cli.cluster_commands import MEASURE
 from replay.cluster.cluster import Cluster
 from replay.evidence.data_set import plain
-from replay.measure.arguments import COMMAND as MEASURE
 from replay.measure.run import chosen
 from replay.sandbox import load
 from support.administrator import administrator_of, image_names, tell

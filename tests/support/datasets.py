@@ -58,6 +58,11 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def spread_of(path: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the rows of the spread beside a wide aggregate, by series and level of the axis as it is written."""
+    return {(row["series"], row["x"]): row for row in rows_of(path.with_suffix(".spread.csv"))}
+
+
 def digests(folder: Path) -> dict[str, str]:
     """Return the digest of each file by its path in the folder."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())

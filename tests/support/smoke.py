@@ -12,7 +12,7 @@ from unittest import mock
 
 import yaml
 
-from replay.cluster.capabilities import missing
+from replay.cluster.site import missing
 from replay.cluster.site_file import load_site
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from replay.base.errors import ConfigurationError
 
-_PACKAGE = Path(__file__).resolve().parents[1]
+#: The folder of the Python package, and of the files that come with it.
+PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def _checkout() -> Path | None:
-    root = _PACKAGE.parents[1]
-    return root if _PACKAGE.parent.name == "scripts" and (root / "scripts" / "setup").is_file() else None
+    root = PACKAGE.parents[1]
+    return root if PACKAGE.parent.name == "scripts" and (root / "scripts" / "setup").is_file() else None
 
 
 #: The checkout that this program runs from. None where the package was installed: then only `program_file` finds files.
@@ -25,7 +26,7 @@ def program_file(*parts: str) -> Path:
     They are in the package's folder `files`. In a checkout most of these are links to the files that people edit; the
     schemas are there themselves, and `config/schemas` is a link to them.
     """
-    return _PACKAGE.joinpath("files", *parts)
+    return PACKAGE.joinpath("files", *parts)
 
 
 def find_project() -> Path | None:

@@ -12,6 +12,9 @@ from replay.base.releases import HOST, parse_release
 GIB = 1 << 30
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": GIB, "T": 1 << 40}
 SMALLEST_OSD_BYTES = 2 * GIB
+LONGEST_RTT_SECONDS = 2.0
+#: Of a line between the sites, in bytes a second: daemons on a slower one hear too little of each other.
+SLOWEST_RATE = 125_000.0
 # Ceph 16.2 silently uses its default of 4 GiB instead of a lower value.
 SMALLEST_OSD_MEMORY_BYTES = 896 << 20
 
@@ -24,6 +27,32 @@ def parse_size(text: str) -> int:
     return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
+def parse_rtt(text: str) -> float:
+    """Return a round trip in seconds from `20ms`, `500us` or `0.1s`. Raises ConfigurationError."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(us|ms|s)", text.strip())
+    seconds = float(match[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1.0}[match[2]] if match else -1.0
+    if not 0 <= seconds <= LONGEST_RTT_SECONDS:
+        raise ConfigurationError(
+            f"{text!r} is not a round trip of 0 to {LONGEST_RTT_SECONDS:g} s", next_step="write one such as 20ms"
+        )
+    return seconds
+
+
+def parse_rate(text: str) -> float:
+    """Return a rate in bytes a second from `100mbit` or `1gbit` (decimal bits). Raises ConfigurationError."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg])bit(?:/s)?", text.strip().lower())
+    rate = float(match[1]) * {"k": 1e3, "m": 1e6, "g": 1e9}[match[2]] / 8 if match else 0.0
+    if rate < SLOWEST_RATE:
+        raise ConfigurationError(f"{text!r} is not a rate of at least 1mbit", next_step="write one such as 1gbit")
+    return rate
+
+
+def show_rate(bytes_per_second: float) -> str:
+    """Return a rate for people: `1 Gbit/s`, `87.4 Mbit/s`."""
+    bits = bytes_per_second * 8
+    return f"{bits / 1e9:.3g} Gbit/s" if bits >= 1e9 else f"{bits / 1e6:.3g} Mbit/s"
+
+
 def show_size(size_bytes: int) -> str:
     """Return a size in GiB with at most one decimal, for people."""
     return f"{size_bytes / GIB:.1f}".removesuffix(".0") + " GiB"
@@ -33,7 +62,9 @@ def show_size(size_bytes: int) -> str:
 class SandboxOptions:
     """The shape of a sandbox. Sizes are of sparse files, in bytes; `right_osds` 0 means no second cluster.
 
-    `release` is the number of the release that the sandbox runs, or `host` for the Ceph that the host has.
+    `release` is the number of the release that the sandbox runs, or `host` for the Ceph that the host has. With
+    `link_rtt_seconds` the sites are joined by a line with this round trip, and this rate or (None) none of its own.
+    With `stretch` one cluster spans both sites: half of `left_osds` are on each.
     """
 
     left_osds: int = 3
@@ -43,6 +74,9 @@ class SandboxOptions:
     right_osd_bytes: int = 16 * GIB
     osd_memory_target_bytes: int = SMALLEST_OSD_MEMORY_BYTES
     release: str = HOST
+    link_rtt_seconds: float | None = None
+    link_rate_bytes_per_second: float | None = None
+    stretch: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.left_osds <= 16 or not 0 <= self.right_osds <= 16:
@@ -50,6 +84,16 @@ class SandboxOptions:
                 f"{self.left_osds} OSDs on left and {self.right_osds} on right",
                 where="sandbox options",
                 next_step="choose 1 to 16 OSDs on left, and 0 to 16 on right",
+            )
+        if self.stretch and (self.right_osds or self.left_osds % 2):
+            raise ConfigurationError(
+                "a stretch cluster is the only one, with the same number of OSDs on each site",
+                where="sandbox options",
+                next_step="use --stretch without --right, and an even number of OSDs, such as --left-osds 4",
+            )
+        if self.link_rate_bytes_per_second is not None and self.link_rtt_seconds is None:
+            raise ConfigurationError(
+                "a line between the sites needs a round trip", where="sandbox options", next_step="add --rtt 0ms"
             )
         if self.osd_memory_target_bytes < SMALLEST_OSD_MEMORY_BYTES:
             raise ConfigurationError(

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from replay.base import plugins
-from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import suggestion
 from replay.base.paths import config_directory, program_file
 from replay.design.design import digest_of
 from replay.design.documents import Document, load_validated_document

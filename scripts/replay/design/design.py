@@ -13,8 +13,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-#: Only some experiments have the last one: what `replay interleave` compares releases by.
-SCALES = ("smoke", "quick", "talk", "headline")
+#: Only some experiments have the last two: what tests the lead talk's headline again in an hour, and what
+#: `replay interleave` compares releases by.
+SCALES = ("smoke", "quick", "talk", "replicate", "headline")
+DEFAULT_SCALE = "quick"
 
 
 def canonical_json(value: Any) -> str:

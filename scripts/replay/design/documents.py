@@ -15,8 +15,8 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 
-from replay.base.did_you_mean import did_you_mean, suggestion
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import did_you_mean, suggestion
 
 KeyPath = tuple[str | int, ...]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from replay.base.did_you_mean import did_you_mean
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import did_you_mean
 from replay.design.design import SCALES, Cell, CellSet, Design, Image, Sizing, Skip, Variant, digest_of
 
 

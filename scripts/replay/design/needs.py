@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from replay.base import plugins
-from replay.base.did_you_mean import did_you_mean
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import did_you_mean
 
 PACKAGE = "replay.protocols"
 REQUIRED: Any = object()

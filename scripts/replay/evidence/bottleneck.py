@@ -32,6 +32,10 @@ class Bottleneck(NamedTuple):
     over: str
 
 
+#: Of a cell whose sidecar does not say.
+UNKNOWN = Bottleneck("unknown", None, WHOLE)
+
+
 def bottleneck_of(sidecar: Mapping[str, Any]) -> Bottleneck:
     """Return a cell's bottleneck: by `samples.daemons.machine` if that states the CPU, otherwise as it was recorded.
 

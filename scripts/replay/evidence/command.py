@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import benchmarks_directory
-from replay.evidence.arguments import COMMAND
 from replay.evidence.data_set import parse_json
 from replay.evidence.durable import SUMS, read_sums
 from replay.evidence.pack import PACK, verified_members
 from replay.evidence.read import ATTEMPT, SEAL, Folder, OpenBlock, Pack, list_raw, verify
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit status (3: evidence that is missing, altered or not listed)."""
-    return COMMAND.main(arguments)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -16,12 +16,11 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from replay.base.errors import RefusedError, cleaning_up
-from replay.cluster import ceilings, health
-from replay.cluster.ceilings import Stop
+from replay.cluster import health
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.site import Site
+from replay.cluster.site import Site, Stop, ceilings_reached
 from replay.measure.bench import Bench
-from replay.ownership.cluster_lock import go_command
+from replay.ownership.locks import go_command
 
 LOOK_EVERY_SECONDS = 2.0
 #: Without Ceph's Python module, each question starts a program.
@@ -106,7 +105,7 @@ class Sentry:
             perf = None
             if limits.tenant_latency_seconds is not None:
                 perf = session.command({"prefix": "osd perf"}, timeout_seconds=ANSWER_WITHIN_SECONDS)
-            for stop in ceilings.check(limits, status=status, osd_perf=perf):
+            for stop in ceilings_reached(limits, status=status, osd_perf=perf):
                 if stop.reason in _OF_TENANTS:
                     return stop
         if stops := [stop for each in self.also if (stop := each()) is not None]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from typing import Any
 
-from replay.cluster.capabilities import LOCAL_HOSTS
-from replay.cluster.site import Site, missing
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import LOCAL_HOSTS, Site, missing
 from replay.design.configuration import load_experiment_document
 from replay.design.design import Design, digest_of, plan_digest
 from replay.design.estimate import Estimate, Terms, reckon
@@ -16,6 +18,7 @@ from replay.design.plan_file import PlannedBlock
 from replay.design.sizing import PoolCopies
 from replay.evidence.attempts import History
 from replay.evidence.data_set import raw_directory, refuse_copies, refuse_mixed_scales
+from replay.ownership.write_budget import MediaCopies
 
 #: Keys of an experiment that decide how it is presented, not how it is measured.
 _WORDS = ("title", "sources", "x_label", "x_unit", "metrics", "ceilings", "ratio_direction")
@@ -43,7 +46,7 @@ def _sources(site: Site, name: str) -> Mapping[str, Any]:
     document = load_experiment_document(name)
     configuration = document.data
     check_experiment(configuration, document.where)
-    words = {word for one in configuration["variants"] for word in one.get("requires", ())}
+    words = {word for variant in configuration["variants"] for word in variant.get("requires", ())}
     words |= set(configuration.get("requires", ()))
     return {
         "configuration": configuration,
@@ -61,12 +64,12 @@ def plans(data_set: str, designs: Iterable[Design], blocks: int | None = None) -
     designs = [design for design in designs if design.sets]
     for design in designs:
         refuse_mixed_scales(data_set, design)
-    found = [
+    blocks_of_designs = [
         PlannedBlock(design.name, block, plan_digest(design, block))
         for design in designs
         for block in range(1, (blocks or design.blocks) + 1)
     ]
-    return sorted(found, key=lambda plan: plan.block)
+    return sorted(blocks_of_designs, key=lambda plan: plan.block)
 
 
 def estimate(design: Design, data_set: str, blocks: Iterable[int], terms: Terms | None = None) -> Estimate:
@@ -84,3 +87,18 @@ def terms_of(site: Site, copies: PoolCopies | None = None) -> Terms:
     """Return what a site adds to the estimates; `copies` are its pools', if its cluster was asked."""
     others = len(set(site.client_hosts) - LOCAL_HOSTS)
     return Terms(copies or PoolCopies(), site.ceilings.rate_bytes_per_second, others)
+
+
+#: An estimate is not worth a longer wait; whatever needs the cluster next says why it does not answer.
+CONNECT_WITHIN_SECONDS = 5.0
+
+
+def copies_on(site: Site, session: MonitorSession | None = None) -> PoolCopies:
+    """Ask the site's cluster, through a session if there is one; three copies are assumed if it does not answer."""
+    try:
+        if session is not None:
+            return MediaCopies(site, session).of_site()
+        with closing(MonitorSession(site.primary, connect_timeout_seconds=CONNECT_WITHIN_SECONDS)) as opened:
+            return MediaCopies(site, opened).of_site()
+    except CephCommandError:
+        return PoolCopies()

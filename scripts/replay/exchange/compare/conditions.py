@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import suggestion
 from replay.exchange.compare.model import Comparison
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from replay.base.in_turns import Times, why_not_in_turns
+from replay.base.clock import Times, why_not_in_turns
 from replay.exchange.compare.model import Experiment, Run
 
 

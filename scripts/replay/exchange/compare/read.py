@@ -12,9 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from replay.base.did_you_mean import after_missing, suggestion
 from replay.base.errors import ConfigurationError, EvidenceError
-from replay.base.invocation import replay_command
+from replay.base.invocation import after_missing, replay_command, suggestion
 from replay.base.tables import level_text
 from replay.exchange.compare.model import Experiment, Metric, Run, Side
 from replay.exchange.compare.trust import exploratory_claims, verify_compared

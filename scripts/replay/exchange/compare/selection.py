@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import suggestion
 from replay.exchange.compare.model import Experiment, Side
 
 #: An experiment of the first data set, and the one of the others that it is compared with.

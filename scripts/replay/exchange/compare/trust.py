@@ -9,8 +9,7 @@ from pathlib import Path
 
 from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
-from replay.claims.describe.datapackage import DATAPACKAGE
-from replay.claims.describe.verify import recorded_digests
+from replay.claims.datapackage import DATAPACKAGE, recorded_digests
 from replay.evidence.read import verify_packs
 
 

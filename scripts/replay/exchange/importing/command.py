@@ -13,12 +13,12 @@ from replay.base.errors import ConfigurationError
 from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory, shown
 from replay.base.terminal import waiting
+from replay.claims.data_set import derive_data_set
 from replay.exchange.importing.arrange import Arranged, arrange
 from replay.exchange.importing.collect import Collected, collect
 from replay.exchange.importing.documents import Variant, experiment_name
 from replay.exchange.importing.walk import LeftOut
 from replay.exchange.importing.write import ACCOUNT, write_data_set
-from replay.claims.workflow.dataset import derive_data_set
 
 #: The number of reasons listed without `--left-out`, and of files named for each.
 SHOWN_REASONS, SHOWN_FILES = 8, 3

@@ -12,8 +12,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from replay.base.did_you_mean import suggestion
 from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.invocation import suggestion
 from replay.base.paths import ROOT, benchmarks_directory, config_directory
 from replay.base.releases import COMPARED_RELEASES
 from replay.base.terminal import waiting
@@ -24,15 +24,7 @@ from replay.exchange.talk.questions import Question, metrics_in, questions_of, u
 from replay.exchange.talk.slides import talk_slides
 
 #: What the talk's own claims and answer decide, so that it is made anew.
-_JUDGED = (
-    "claims.json",
-    "claims.csv",
-    "answer.csv",
-    COMPARED_RELEASES,
-    "judged.json",
-    "answered.json",
-    "described.json",
-)
+_JUDGED = ("claims.json", "claims.csv", "answer.csv", COMPARED_RELEASES)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -103,7 +95,7 @@ def _write(folder: Path, side: Side, title: str, questions: Sequence[Question]) 
         "config/talk.yaml": talk_yaml(title, side.manifest, questions),
         "config/claims.yaml": claims_yaml(questions),
         CHAPTER: talk_slides(side.manifest, questions),
-        ".gitignore": "dist/\n.replay/\njudged.json\nanswered.json\ndescribed.json\nderived.json\nratios.csv\n",
+        ".gitignore": "dist/\n.replay/\n.snakemake/\nexperiment.json\nratios.csv\n",
     }
     for name, text in texts.items():
         if text is not None:

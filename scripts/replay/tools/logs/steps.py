@@ -1,13 +1,13 @@
-"""Reads the log of a procedure's steps (`replay.protocols.drivers.steps`), one JSON object a line. Strict, pure."""
+"""Reads the log of a procedure's steps (`replay.protocols.drivers.tool`), one JSON object a line. Strict, pure."""
 
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NoReturn
 
-from replay.base import fast_json
 from replay.base.clock import seconds_of
 from replay.tools.base import OutputError, Run, agrees, number
 
@@ -34,7 +34,7 @@ class Steps:
         self.steps: list[Step] = []
         for line, content in enumerate(text.splitlines(), start=1):
             try:
-                step = fast_json.loads(content)
+                step = json.loads(content)
             except (ValueError, RecursionError):
                 step = None
             if not isinstance(step, dict) or not isinstance(step.get("step"), str) or "exit_status" not in step:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from replay.base import fast_json
 from replay.tools.base import OutputError, number
 
 Key = str | int
@@ -84,11 +83,7 @@ def read_json(text: str, file: str, *, start: int = 0, may_repeat: Callable[[Any
     Raises OutputError for anything but JSON, for `NaN`, for a key with two values, and if anything follows.
     """
     source = _Source(text, file, _SPACE.match(text, start).end())
-    document = text[source.start :]
-    value = fast_json.read_or_none(document)
-    if value is None or not fast_json.has_each_key_once(document, value):
-        value = _read_strictly(source, may_repeat)
-    return Place(source, value)
+    return Place(source, _read_strictly(source, may_repeat))
 
 
 def _read_strictly(source: _Source, may_repeat: Callable[[Any], bool]) -> Any:
