@@ -242,20 +242,26 @@ def _round_trip(left: Programs, right: Programs, address: str, echoes: int) -> f
 def _rate(left: Programs, right: Programs, address: str) -> float:
     """Return what iperf3 received in a second, in bytes, with several streams."""
     where = ["--port", str(_STREAM_PORT)]
-    server = Background(["iperf3", "--server", "--one-off", "--bind", address, *where], programs=right)
+    server = Background(["iperf3", "--server", "--bind", address, *where], programs=right)
     argv = ["iperf3", "--client", address, *where, "--json", "--parallel", str(STREAMS)]
     argv = left.command([*argv, "--time", str(STREAM_SECONDS), "--omit", str(RAMP_SECONDS)])
+    why = ""
 
-    def stream() -> str | None:
+    def stream() -> float | None:
+        nonlocal why
         done = subprocess.run(argv, capture_output=True, text=True, timeout=60.0, check=False)
-        return done.stdout if done.returncode == 0 else None
+        report = json.loads(done.stdout) if done.stdout.startswith("{") else {}
+        if received := report.get("end", {}).get("sum_received"):
+            return received["bits_per_second"] / 8
+        # The server may not listen yet. Some versions end with status 0 all the same.
+        why = report.get("error") or done.stderr.strip()
+        return None
 
+    what = "iperf3 on the line between the sites"
     try:
-        # The server may not listen yet.
-        text = poll(stream, what="iperf3 on the line between the sites", seconds=10.0, every=0.1)
+        return poll(stream, what=what, seconds=10.0, every=0.1, seen=lambda: why, next_step="run this again")
     finally:
         server.kill()
-    return json.loads(text)["end"]["sum_received"]["bits_per_second"] / 8
 
 
 def _run(argv: list[str], what: str) -> str:
