@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 from replay.base.stats import welch_difference
-from replay.claims.command import main
 from replay.claims.compare import compare, comparison_document
 from replay.claims.judge import judge_data_set
 from replay.claims.model import NOT_MEASURED, SETUP_CHECK, Assessment, Region
@@ -313,13 +312,13 @@ def test_sizes_are_written_as_an_engineer_writes_them(text, shown):
 
 
 def test_the_command_prints_them_before_the_sentences(capsys):
-    assert main(["--data", "tentacle", "--brief", "--ratios"]) == 0
+    assert run_claims(["--data", "tentacle", "--brief", "--ratios"]) == 0
     said = capsys.readouterr().out
     assert said.index("÷ throughput of …") < said.index("What the data set tentacle says")
 
 
 def test_they_go_with_the_sentences_only(capsys):
     with pytest.raises(SystemExit) as refused:
-        main(["--data", "tentacle", "--ratios"])
+        run_claims(["--data", "tentacle", "--ratios"])
     assert refused.value.code == 2
     assert "--brief" in capsys.readouterr().err

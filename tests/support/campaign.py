@@ -15,7 +15,6 @@ from typing import Any
 from unittest import mock
 
 import yaml
-from replay.measure.arguments import COMMAND as MEASURE
 
 from replay.base.paths import ROOT
 from replay.cli.cluster_commands import MEASURE

@@ -14,8 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from replay.derive.computed import of_whole_run
-from replay.derive.limits import STEADY
-from replay.evidence.bottleneck import Bottleneck, busy_fractions
+from replay.evidence.bottleneck import STEADY, Bottleneck, busy_fractions
 from replay.tools.logs.samples import moments, progress, read_samples
 from replay.tools.logs.snapshots import snapshots_taken
 from replay.tools.logs.steps import Steps

@@ -6,11 +6,12 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError
+from replay.base.invocation import after_missing, suggestion
 from replay.base.paths import benchmarks_directory
 from replay.design.design import Design, canonical_json
 from replay.evidence.durable import RESTORE, SUMS, locked
@@ -30,6 +31,22 @@ def raw_directory(data_set: str, experiment: str) -> Path:
 def experiments_in(data_set: Path) -> list[str]:
     """Return the names of the experiments that have raw output."""
     return sorted(path.parent.name for path in data_set.glob("*/raw") if path.is_dir() and any(path.iterdir()))
+
+
+def named_experiments(data_set: Path, experiments: Sequence[str] = ()) -> list[str]:
+    """Return the named experiments, or all that have raw output.
+
+    Raises EvidenceError if the data set or a named experiment has no raw output.
+    """
+    present = experiments_in(data_set)
+    if not present:
+        raise EvidenceError("there is no raw output here", where=data_set, next_step=after_missing(data_set))
+    for name in experiments:
+        if name not in present:
+            raise EvidenceError(
+                f"there is no raw output of experiment {name!r}", where=data_set, next_step=suggestion(name, present)
+            )
+    return list(experiments) or present
 
 
 def data_sets_in(benchmarks: Path) -> list[str]:

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.base.command_line import INTERRUPTED
 from replay.base.disk import explained
-from replay.base.errors import RefusedError, ReplayError, take_notes
+from replay.base.errors import INTERRUPTED, RefusedError, ReplayError, take_notes
 from replay.base.paths import shown
 from replay.base.progress import Progress
 from replay.measure.sentry import Halted, RunStoppedError

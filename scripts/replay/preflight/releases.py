@@ -8,13 +8,14 @@ JSON: `data_set`, and `reason`, a sentence, or null for the wanted one.
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from replay.base.command_line import Parser, guarded
+from replay.base.disk import guarded
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory
@@ -95,7 +96,7 @@ def _of_campaign(folder: Path) -> Versions:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the answer; return the exit status."""
-    parser = Parser(prog="python -m replay.preflight.releases", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m replay.preflight.releases", description=__doc__)
     parser.add_argument("wanted", help="the data set to measure into, if its release allows it")
     parser.add_argument("experiment", help="what will be measured")
     options = parser.parse_args(arguments)
