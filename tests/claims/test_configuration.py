@@ -138,6 +138,7 @@ def test_what_the_cpu_decides():
         "three-replicas-lower-writes",
         "fast-journal-helps-slow-devices",
         "kernel-client-keeps-up",
+        "layer-block-device",
     }
     assert {"mirroring-adds-nothing-to-journaling", "snapshot-leaves-writes-alone"} < decides.keys()
 
