@@ -6,8 +6,6 @@ import path from "node:path";
 import Ajv from "ajv/dist/2020.js";
 import { LineCounter, parseDocument } from "yaml";
 
-import { nearest } from "../npm/nearest.mjs";
-
 /** So many problems are told; what is more is counted. */
 const SHOWN = 10;
 const TYPES = {
@@ -111,14 +109,12 @@ function violations(errors) {
 
 function wordsOf({ keyword, params, parentSchema, schema, data, message }) {
   switch (keyword) {
-    case "additionalProperties": {
-      const known = Object.keys(parentSchema.properties ?? {});
-      return `unknown key; expected one of ${known.join(", ")}${guess(params.additionalProperty, known)}`;
-    }
+    case "additionalProperties":
+      return `unknown key; expected one of ${Object.keys(parentSchema.properties ?? {}).join(", ")}`;
     case "required":
       return "this key is missing";
     case "enum":
-      return `${shown(data)} is not one of ${schema.join(", ")}${guess(String(data), schema)}`;
+      return `${shown(data)} is not one of ${schema.join(", ")}`;
     case "type":
       return `expected ${[params.type]
         .flat()
@@ -152,11 +148,6 @@ function named(keys) {
     (text, key) => (typeof key === "number" ? `${text}[${key}]` : text ? `${text}.${key}` : key),
     "",
   );
-}
-
-function guess(word, known) {
-  const meant = nearest(word, known);
-  return meant === null ? "" : `; did you mean '${meant}'?`;
 }
 
 function shown(value) {

@@ -6,10 +6,8 @@ import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { setTimeout as after } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 
-/** The checkout's root folder. */
-export const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+import { ROOT } from "./program.mjs";
 
 /** A failure with an explanation for the person: printed without a stack. */
 export class ExpectedError extends Error {

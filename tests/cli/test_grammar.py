@@ -140,19 +140,6 @@ def test_a_command_says_what_it_needs_before_anything_is_installed(arguments, le
     assert capsys.readouterr().out == f"{level}\n"
 
 
-def test_a_command_lists_its_options_for_npm_which_may_have_kept_some(capsys):
-    assert main(["--options-of", "measure"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["options"]["site"] == {"type": "string"}
-    assert told["options"]["dry-run"] == {"type": "boolean"}
-    assert {f"--{name}" for name in told["options"]} == set(OPTIONS["measure"])
-    assert main(["--options-of", "sandbox"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["options"]["left-osds"] == {"type": "string"}
-    assert told["options"]["keep"] == {"type": "boolean"}
-    assert {"up", "status", "down", "conf", "left", "right"} <= set(told["words"])
-
-
 def test_the_grammar_needs_the_standard_library_only():
     code = (
         "import sys; from replay.cli.main import whole_grammar; whole_grammar().format_help();"

@@ -182,4 +182,4 @@ def test_every_shipped_table_comes_from_the_shipped_raw_output(name, tmp_path):
     shipped, made = derived_files(original), derived_files(copy)
     assert shipped.keys() == made.keys()
     differing = [name for name, content in shipped.items() if made[name] != content]
-    assert differing == [], f"npm run derive -- --data {name}"
+    assert differing == [], f"./replay derive --data {name}"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from replay.base.command_line import Parser
@@ -32,9 +31,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(words)
     if options.completion:
         return _print_completion(options.completion)
-    if options.options_of:
-        print(json.dumps(declared(COMMANDS[options.options_of].command.parser())))
-        return 0
     if options.setup_level:
         print(COMMANDS[options.command].level(options) if options.command else NOTHING)
         return 0
@@ -67,34 +63,11 @@ def whole_grammar() -> Parser:
     parser.add_argument("--completion", choices=SHELLS, help="print a completion script for your shell to source")
     # For ./replay in a checkout, which sets up what a command needs before it runs the command.
     parser.add_argument("--setup-level", action="store_true", help=argparse.SUPPRESS)
-    # For scripts/npm/tasks.mjs, which looks for options that npm has taken for its own.
-    parser.add_argument("--options-of", choices=tuple(COMMANDS), help=argparse.SUPPRESS)
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
     for name, entry in COMMANDS.items():
         one = commands.add_parser(name, help=entry.command.summary, **entry.command.texts())
         entry.command.add_arguments(one)
     return parser
-
-
-def declared(parser: argparse.ArgumentParser) -> dict[str, Any]:
-    """Return the options and words that a command and its subcommands take.
-
-    `options` maps each name, without dashes, to `{"type": "boolean"}` for a flag or `{"type": "string"}` for an option
-    with a value. `words` lists the names of subcommands and the choices of other arguments.
-    """
-    options: dict[str, dict[str, str]] = {}
-    words: list[str] = []
-    for action in parser._actions:
-        if not action.option_strings:
-            words += map(str, action.choices or ())
-        for name in action.option_strings:
-            if name.startswith("--") and name != "--help":
-                options[name.removeprefix("--")] = {"type": "boolean" if action.nargs == 0 else "string"}
-        for one in action.choices.values() if isinstance(action.choices, Mapping) else ():
-            inner = declared(one)
-            options |= inner["options"]
-            words += inner["words"]
-    return {"options": options, "words": words}
 
 
 def _print_completion(shell: str) -> int:
