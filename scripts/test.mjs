@@ -119,7 +119,7 @@ let stopSignal = null;
 onInterrupt((signal, count) => {
   stopSignal ??= signal;
   for (const task of running) {
-    if (count > 1) task.hurry();
+    if (count > 1) task.kill();
     else task.stop({ signal, patience: GRACE_MS, group: true });
   }
 });

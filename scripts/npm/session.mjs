@@ -5,7 +5,7 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as after } from "node:timers/promises";
 
-import { ExpectedError, statusOfSignal, Task } from "./processes.mjs";
+import { statusOfSignal, Task } from "./processes.mjs";
 import { openBrowser, ROOT } from "./program.mjs";
 
 const PRESENT_ONLY = 3;
@@ -51,6 +51,9 @@ export const programsFor = (own, shipped) => ({
 
 class Interrupted extends Error {}
 
+/** There is nothing to present; the message says why. */
+class NoDeck extends Error {}
+
 /** Runs and ends everything that `npm start` starts. */
 export class Session {
   /**
@@ -87,7 +90,7 @@ export class Session {
       status ??= 1;
     } catch (error) {
       if (!(error instanceof Interrupted)) {
-        this.say(error.expected ? error.message : error.stack);
+        this.say(error instanceof NoDeck ? error.message : error.stack);
         status = 1;
       }
     }
@@ -98,7 +101,7 @@ export class Session {
   /** Asks the session to end; a second request kills what has not ended yet. */
   interrupt(signal) {
     if (this.stopSignal) {
-      for (const task of this.tasks.values()) task.hurry();
+      for (const task of this.tasks.values()) task.kill();
       return;
     }
     this.stopSignal = signal;
@@ -150,7 +153,7 @@ export class Session {
     // Charts show the shipped data until local measurements exist.
     const data = measures ? { data: this.own, meanwhile: this.shipped } : {};
     const starting = startServer({ port, ...data, log: this.say }).catch((error) => {
-      throw new ExpectedError(`The deck cannot be presented: ${error.message}`);
+      throw new NoDeck(`The deck cannot be presented: ${error.message}`);
     });
     this.server = starting.catch(() => null);
     const server = await this.#orInterrupted(starting);
