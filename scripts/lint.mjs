@@ -59,9 +59,9 @@ function prettier(...options) {
 }
 
 /** Snakemake has no switch for a single lint, and uv.lock locks the software, not an environment for each rule. */
-function isSoundSnakefile({ said }) {
-  const lints = [...said.matchAll(/^ {4}\* (.+?):?$/gm)].map(([, title]) => title);
-  const ran = /^Lints for |Congratulations/m.test(said);
+function isSoundSnakefile({ output }) {
+  const lints = [...output.matchAll(/^ {4}\* (.+?):?$/gm)].map(([, title]) => title);
+  const ran = /^Lints for |Congratulations/m.test(output);
   return ran && lints.every((title) => title === "Specify a conda environment or container for each rule.");
 }
 
@@ -69,7 +69,7 @@ function isSoundSnakefile({ said }) {
 function run([command, ...args]) {
   return new Promise((resolve) => {
     execFile(command, args, { cwd: ROOT, maxBuffer: MOST_BYTES }, (error, stdout, stderr) =>
-      resolve({ ended: error === null, said: stdout + stderr || (error?.message ?? "") }),
+      resolve({ ended: error === null, output: stdout + stderr || (error?.message ?? "") }),
     );
   });
 }
@@ -81,7 +81,7 @@ const looking = chosen.map(([, { check }]) => (fix ? null : run(check)));
 for (const [at, [name, linter]] of chosen.entries()) {
   const outcome = await (looking[at] ?? run(linter.fix));
   const passes = linter.passes?.(outcome) ?? outcome.ended;
-  console.log(`\n== ${name}\n${passes && linter.passes ? "passed" : outcome.said.trimEnd()}`);
+  console.log(`\n== ${name}\n${passes && linter.passes ? "passed" : outcome.output.trimEnd()}`);
   if (!passes) failed.push(name);
 }
 console.log(failed.length ? `\nfailed: ${failed.join(", ")}` : "\nall linters passed");

@@ -64,7 +64,7 @@ async function print({ cut = null, notes, data, theme, out, incomplete, altered 
     return 2;
   }
   const { stated, shipped } = await openTalk(talkRoot());
-  const minutes = stated.cuts.map((one) => String(one.minutes));
+  const minutes = stated.cuts.map((length) => String(length.minutes));
   if (cut !== null && !minutes.includes(cut)) {
     console.error(`There is no ${cut}-minute cut of the talk. Its cuts, in minutes: ${minutes.join(", ")}.`);
     return 2;

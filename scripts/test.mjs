@@ -130,11 +130,11 @@ async function run({ name, argv: [command, ...args], env }, alone) {
   console.log(`\n== ${name}`);
   const task = new Task(command, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
   running.add(task);
-  let said = "";
+  let output = "";
   const streams = [task.child.stdout, task.child.stderr];
   for (const stream of streams)
     stream.setEncoding("utf8").on("data", (text) => {
-      said += text;
+      output += text;
       if (alone) process.stdout.write(text);
     });
   const status = await task.done;
@@ -142,15 +142,15 @@ async function run({ name, argv: [command, ...args], env }, alone) {
   task.kill();
   await Promise.all(streams.map((stream) => finished(stream)));
   running.delete(task);
-  if (!alone) console.log(`\n== ${name}\n${said}`);
-  const { passed, failed } = countsIn(said);
+  if (!alone) console.log(`\n== ${name}\n${output}`);
+  const { passed, failed } = countsIn(output);
   return {
     name,
     passed,
     // A step that fails without a failed test counts as one failure.
     failed: status !== 0 && failed === 0 ? 1 : failed,
     seconds: Math.round((performance.now() - began) / 1000),
-    failures: said.match(/^(?:(?:FAILED|ERROR) |✖ (?!failing tests:)).*$/gm) ?? [],
+    failures: output.match(/^(?:(?:FAILED|ERROR) |✖ (?!failing tests:)).*$/gm) ?? [],
   };
 }
 

@@ -56,7 +56,7 @@ async function rehearse({ data: asked, rehearse: minutes, "words-per-minute": ra
   const benchmarks = benchmarksRoot();
   const { stated, shipped, chapters } = await openTalk(talkRoot());
   const cut = Number(minutes);
-  const known = stated.cuts.map((one) => one.minutes);
+  const known = stated.cuts.map((length) => length.minutes);
   if (!known.includes(cut))
     throw new NotThere(`config/talk.yaml has no cut of ${cut} minutes; it has ${known.join(", ")}`);
   const data = asked ?? shipped;

@@ -37,40 +37,36 @@ export const UNREADABLE = "cannot be read";
 export async function findAlterations(benchmarks, dataSets = null, known = new Map()) {
   const { files } = await scanBenchmarks(benchmarks);
   const byName = indexOf(files).files;
-  const found = {};
+  const altered = {};
   for (const name of dataSets ?? Object.keys(byName)) {
     const folder = path.join(benchmarks, name);
-    const served = byName[name] ?? [];
-    const { recorded, problem } = await readPackage(folder, served);
-    if (problem !== null) found[name] = [{ file: PACKAGE, what: problem }];
-    if (recorded === null) continue;
-    const ours = served.filter((file) => file.includes("/") || DOCUMENTS.includes(file));
-    const altered = [];
-    for (const file of new Set([...recorded.keys(), ...ours])) {
-      const digest = await digestOf(path.join(folder, file), files.get(`${name}/${file}`), known);
-      if (digest === null) altered.push({ file, what: MISSING });
-      else if (!recorded.has(file)) altered.push({ file, what: NOT_LISTED });
-      else if (recorded.get(file) !== digest) altered.push({ file, what: NOT_DERIVED });
-    }
-    if (altered.length > 0) found[name] = altered.sort((a, b) => (a.file < b.file ? -1 : 1));
+    const digestOf = (file) => digestAt(path.join(folder, file), files.get(`${name}/${file}`), known);
+    const alterations = await alterationsIn(folder, byName[name] ?? [], digestOf);
+    if (alterations.length > 0) altered[name] = alterations;
   }
-  return found;
+  return altered;
 }
 
-/**
- * The digests that derive recorded, by file. Nothing vouches for data of another origin, which nobody measured here, and
- * nothing denies them: then there are none to compare with.
- */
-async function readPackage(folder, served) {
+async function alterationsIn(folder, served, digestOf) {
+  let recorded;
   try {
     const { resources } = JSON.parse(await readFile(path.join(folder, PACKAGE), "utf8"));
-    const entries = resources.map(({ path: file, hash }) => [file, hash.replace(/^sha256:/, "")]);
-    return { recorded: new Map(entries), problem: null };
+    recorded = new Map(resources.map(({ path: file, hash }) => [file, hash.replace(/^sha256:/, "")]));
   } catch (error) {
-    if (error.code !== "ENOENT") return { recorded: null, problem: UNREADABLE };
-    const lost = served.includes("manifest.json") && (await isMeasured(folder));
-    return { recorded: null, problem: lost ? MISSING : null };
+    if (error.code !== "ENOENT") return [{ file: PACKAGE, what: UNREADABLE }];
+    // Nothing vouches for data of another origin, which nobody measured here, and nothing denies them.
+    const isLost = served.includes("manifest.json") && (await isMeasured(folder));
+    return isLost ? [{ file: PACKAGE, what: MISSING }] : [];
   }
+  const alterations = [];
+  const ours = served.filter((file) => file.includes("/") || DOCUMENTS.includes(file));
+  for (const file of new Set([...recorded.keys(), ...ours])) {
+    const digest = await digestOf(file);
+    if (digest === null) alterations.push({ file, what: MISSING });
+    else if (!recorded.has(file)) alterations.push({ file, what: NOT_LISTED });
+    else if (recorded.get(file) !== digest) alterations.push({ file, what: NOT_DERIVED });
+  }
+  return alterations.sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
 async function isMeasured(folder) {
@@ -79,33 +75,33 @@ async function isMeasured(folder) {
 }
 
 /** The SHA-256 of a file, read only if its signature is new; null if there is no such file. */
-async function digestOf(file, signature, known) {
+async function digestAt(file, signature, known) {
   const key = `${file}:${signature}`;
-  if (signature === undefined || !known.has(key)) {
-    const content = await readFile(file).catch((error) => {
-      if (["ENOENT", "ENOTDIR"].includes(error.code)) return null;
-      throw error;
-    });
-    if (content === null) return null;
-    known.set(key, createHash("sha256").update(content).digest("hex"));
-  }
-  return known.get(key);
+  if (signature !== undefined && known.has(key)) return known.get(key);
+  const content = await readFile(file).catch((error) => {
+    if (["ENOENT", "ENOTDIR"].includes(error.code)) return null;
+    throw error;
+  });
+  if (content === null) return null;
+  const digest = createHash("sha256").update(content).digest("hex");
+  known.set(key, digest);
+  return digest;
 }
 
 /** One sentence for each altered file, to be printed. */
-export function alterationLines(found) {
-  return Object.entries(found).flatMap(([name, all]) =>
+export function alterationLines(altered) {
+  return Object.entries(altered).flatMap(([name, all]) =>
     all.map(({ file, what }) => `${name}/${file} ${what}`),
   );
 }
 
 /** Refuses to publish what is not as recorded. */
 export class AlteredData extends Error {
-  /** @param {Record<string, Alteration[]>} found */
-  constructor(found) {
-    const lines = alterationLines(found);
+  /** @param {Record<string, Alteration[]>} altered */
+  constructor(altered) {
+    const lines = alterationLines(altered);
     const more = lines.length > SHOWN ? [`and ${lines.length - SHOWN} more files`] : [];
-    const again = Object.keys(found).map((name) => `./replay derive --data ${name}`);
+    const again = Object.keys(altered).map((name) => `./replay derive --data ${name}`);
     super(
       [
         "the data are altered",
@@ -125,22 +121,22 @@ export class AlteredData extends Error {
  * @throws {AlteredData} naming the files, unless that is allowed
  */
 export async function requireUnaltered(benchmarks, dataSets, { allowed }) {
-  const found = await findAlterations(benchmarks, dataSets);
-  if (Object.keys(found).length > 0 && !allowed) throw new AlteredData(found);
-  return found;
+  const altered = await findAlterations(benchmarks, dataSets);
+  if (Object.keys(altered).length > 0 && !allowed) throw new AlteredData(altered);
+  return altered;
 }
 
 /**
  * Keeps an eye on which files are altered while the talk is open.
- * @param {{benchmarks: string, onChange: (found: Record<string, Alteration[]>) => void, onError?: (error: Error) => void,
+ * @param {{benchmarks: string, onChange: (altered: Record<string, Alteration[]>) => void, onError?: (error: Error) => void,
  *          quietMs?: number}} options
- *   onChange gets what `findAlterations` found whenever that differs from before, the first look included if it found any
+ *   onChange gets what `findAlterations` returns whenever that differs from before, the first time only if it is something
  * @returns {{current: () => Promise<Record<string, Alteration[]>>, changed: () => void, close: () => void}}
  *   current: what is altered, after the first look; changed: call it when files changed
  */
 export function watchAlterations({ benchmarks, onChange, onError = () => {}, quietMs = QUIET_MS }) {
   const known = new Map();
-  let found = {};
+  let altered = {};
   let timer = null;
   let since = null;
   let latest = look();
@@ -148,9 +144,9 @@ export function watchAlterations({ benchmarks, onChange, onError = () => {}, qui
   async function look() {
     try {
       const now = await findAlterations(benchmarks, null, known);
-      if (JSON.stringify(now) === JSON.stringify(found)) return;
-      found = now;
-      onChange(found);
+      if (JSON.stringify(now) === JSON.stringify(altered)) return;
+      altered = now;
+      onChange(altered);
     } catch (error) {
       // A file that cannot be read now is met again after the next change; until then the last finding stands.
       onError(error);
@@ -160,7 +156,7 @@ export function watchAlterations({ benchmarks, onChange, onError = () => {}, qui
   return {
     async current() {
       await latest;
-      return found;
+      return altered;
     },
     changed() {
       since ??= Date.now();

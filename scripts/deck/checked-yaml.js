@@ -38,7 +38,7 @@ export function readCheckedYaml(root, file, schemaFile) {
   const lineOf = (...keys) => lineAt(offsetOf(document, keys));
   const value = valueOf(document, file);
   const validate = validatorOf(schemaFile);
-  if (!validate(value)) throw new InvalidFile(told(file, violations(validate.errors), lineOf));
+  if (!validate(value)) throw new InvalidFile(messageOf(file, violations(validate.errors), lineOf));
   return { value, lineOf };
 }
 
@@ -78,7 +78,7 @@ function offsetOf(document, keys) {
   let offset = node?.range?.[0] ?? 0;
   for (const key of keys) {
     const pair =
-      node?.items?.[typeof key === "number" ? key : node.items.findIndex((one) => one.key?.value === key)];
+      node?.items?.[typeof key === "number" ? key : node.items.findIndex((pair) => pair.key?.value === key)];
     if (pair === undefined) break;
     offset = (pair.key ?? pair).range[0];
     node = pair.key === undefined ? pair : pair.value;
@@ -86,8 +86,8 @@ function offsetOf(document, keys) {
   return offset;
 }
 
-function told(file, found, lineOf) {
-  const sentences = found
+function messageOf(file, problems, lineOf) {
+  const sentences = problems
     .map(({ keys, message }) => ({ line: lineOf(...keys), message }))
     .sort((a, b) => a.line - b.line)
     .map(({ line, message }) => `${file}:${line}: ${message}`);
@@ -131,7 +131,7 @@ function wordsOf({ keyword, params, parentSchema, schema, data, message }) {
 /** The key that a violation is about: one that is missing or unknown belongs to the mapping that was looked at. */
 function lastKey(keys, { keyword, params, propertyName }) {
   const own = { additionalProperties: params.additionalProperty, required: params.missingProperty }[keyword];
-  return [...keys, ...[own ?? propertyName].filter((one) => one !== undefined)];
+  return [...keys, ...[own ?? propertyName].filter((part) => part !== undefined)];
 }
 
 function keysOf(pointer) {

@@ -104,7 +104,7 @@ export function differences(before, after) {
 }
 
 function nearestExisting(folder) {
-  let here = folder;
-  while (!existsSync(here) && path.dirname(here) !== here) here = path.dirname(here);
-  return here;
+  let place = folder;
+  while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
+  return place;
 }

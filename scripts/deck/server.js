@@ -50,8 +50,8 @@ export async function startPresentServer({
   const slides = path.join(talkRoot(), "slides");
   const alterations = watchAlterations({
     benchmarks,
-    onChange(found) {
-      for (const line of alterationLines(found)) log(`ALTERED: ${line}`);
+    onChange(altered) {
+      for (const line of alterationLines(altered)) log(`ALTERED: ${line}`);
       events.send("data", { files: ["benchmarks/index.json"] });
     },
     onError: (error) => log(`The data could not be compared with what was recorded: ${error.message}`),

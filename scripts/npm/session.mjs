@@ -136,10 +136,10 @@ export class Session {
   /** After an upgrade of the host's Ceph, what was measured before stays as it is: a data set never mixes releases. */
   async #chooseDataSet() {
     const task = this.#start("own data set", { output: "pipe" });
-    const said = text(task.child.stdout);
+    const output = text(task.child.stdout);
     // Where it fails it says why, and measuring would fail likewise.
     if ((await this.#orInterrupted(task.done)) !== 0) return;
-    const { data_set: own, reason } = JSON.parse(await said);
+    const { data_set: own, reason } = JSON.parse(await output);
     this.own = own;
     if (reason) this.say(`${reason}. It stays as it is; this start measures into benchmarks/${own}/.`);
   }
