@@ -28,7 +28,12 @@ const local = (name) => path.join(ROOT, "node_modules", name);
 // Files that passed and have not changed are not checked again.
 const cached = (name) => ["--cache", "--cache-strategy=content", `--cache-location=.cache/lint/${name}`];
 // Prose, where line breaks part slides, is as its author wrote it; so are evidence and what is derived from it.
-const PRETTY = ["**/*.{js,mjs,cjs,ts,css,html,json}", "!benchmarks/**", "!**/fixtures/**", "!package-lock.json"];
+const PRETTY = [
+  "**/*.{js,mjs,cjs,ts,css,html,json}",
+  "!benchmarks/**",
+  "!**/fixtures/**",
+  "!package-lock.json",
+];
 const SHELL = [
   "replay",
   "scripts/setup",

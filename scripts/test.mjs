@@ -96,7 +96,10 @@ function stages() {
   );
   if (options.quick) return [[linters], [javaScript, python]];
   // They mostly wait for Ceph.
-  const sandboxes = Math.max(1, Math.min(3 * availableParallelism(), 6, Math.floor(freemem() / SANDBOX_BYTES)));
+  const sandboxes = Math.max(
+    1,
+    Math.min(3 * availableParallelism(), 6, Math.floor(freemem() / SANDBOX_BYTES)),
+  );
   return [
     [linters],
     [javaScript, python],
@@ -128,7 +131,10 @@ onInterrupt((signal, count) => {
 async function run({ name, argv: [command, ...args], env }, alone) {
   const began = performance.now();
   console.log(`\n== ${name}`);
-  const task = new Task(command, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+  const task = new Task(command, args, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   running.add(task);
   let output = "";
   const streams = [task.child.stdout, task.child.stderr];

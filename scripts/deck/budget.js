@@ -57,7 +57,9 @@ export function filesForChart(output) {
 
 /** The chunks that `begins` accepts, and what they import statically. */
 function filesFrom(output, begins) {
-  const chunks = new Map(output.filter(({ type }) => type === "chunk").map((chunk) => [chunk.fileName, chunk]));
+  const chunks = new Map(
+    output.filter(({ type }) => type === "chunk").map((chunk) => [chunk.fileName, chunk]),
+  );
   const waiting = [...chunks.values()].filter(begins).map(({ fileName }) => fileName);
   const names = new Set();
   while (waiting.length > 0) {

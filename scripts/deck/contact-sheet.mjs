@@ -110,7 +110,9 @@ async function show({ position, patience }) {
   const { deck, charts } = window.replay;
   const slide = document.querySelectorAll(".slides section:not(.stack)")[position];
   const { h, v } = deck.getIndices(slide);
-  const steps = [...slide.querySelectorAll(".fragment")].map((step) => Number(step.dataset.fragmentIndex ?? 0));
+  const steps = [...slide.querySelectorAll(".fragment")].map((step) =>
+    Number(step.dataset.fragmentIndex ?? 0),
+  );
   deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
   await charts.ready();
   const canvases = slide.querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)");

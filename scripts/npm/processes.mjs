@@ -94,6 +94,17 @@ const SAME_KEYSTROKE_MS = 500;
 
 const ORPHAN_CHECK_MS = 1000;
 
+/** The pid of the npm that started this program, with a shell between them or without. */
+function npmPid() {
+  try {
+    const stat = readFileSync(`/proc/${process.ppid}/stat`, "utf8");
+    const [, name, parent] = /\((.*)\) \S (\d+)/.exec(stat);
+    return name.endsWith("sh") ? Number(parent) : process.ppid;
+  } catch {
+    return process.ppid;
+  }
+}
+
 /**
  * Calls `handler(signal, count)` for SIGINT, SIGTERM and SIGHUP, once for each request of the person. It also calls it,
  * as for SIGHUP, if the npm that started this program has died: npm passes on no signal that kills it.
@@ -112,11 +123,11 @@ export function onInterrupt(handler) {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) process.on(signal, listener);
 
-  const parent = process.ppid;
+  const npm = npmPid();
   let orphanCheck = null;
   if (process.env.npm_lifecycle_event) {
     orphanCheck = setInterval(() => {
-      if (process.ppid === parent) return;
+      if (npmPid() === npm) return;
       clearInterval(orphanCheck);
       listener("SIGHUP");
     }, ORPHAN_CHECK_MS);

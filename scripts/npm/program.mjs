@@ -107,7 +107,9 @@ function packagesAreInstalled() {
 /** Ends the program, unless it runs on Linux. @param {string} what   what it would do, as the start of a sentence */
 export function requireLinux(what) {
   if (process.platform === "linux") return;
-  console.error(`${what} needs Linux, because it starts Ceph.\n  next: run it on Linux, or present what others measured: npm run present`);
+  console.error(
+    `${what} needs Linux, because it starts Ceph.\n  next: run it on Linux, or present what others measured: npm run present`,
+  );
   process.exit(1);
 }
 

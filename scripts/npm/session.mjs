@@ -70,7 +70,13 @@ export class Session {
    * @param {(line: string) => void} [options.say]
    * @param {string} [options.platform]  as Node names it
    */
-  constructor({ programs = programsFor, shipped, say = console.log, platform = process.platform, ...options }) {
+  constructor({
+    programs = programsFor,
+    shipped,
+    say = console.log,
+    platform = process.platform,
+    ...options
+  }) {
     Object.assign(this, { programs, shipped, say, platform, options });
     this.own = OWN;
     this.tasks = new Map();

@@ -60,7 +60,9 @@ describe("the packages of a program", () => {
     t.after(() => rmSync(checkout, { recursive: true, force: true }));
     const module = "scripts/npm/program.mjs";
     cpSync(path.resolve(import.meta.dirname, "../..", module), path.join(checkout, module));
-    const lock = { packages: { "": {}, "node_modules/a": { version: "1.0.0" }, "node_modules/b": { optional: true } } };
+    const lock = {
+      packages: { "": {}, "node_modules/a": { version: "1.0.0" }, "node_modules/b": { optional: true } },
+    };
     writeFileSync(path.join(checkout, LOCK), JSON.stringify(lock));
     mkdirSync(path.join(checkout, "node_modules"));
     const calls = path.join(checkout, "calls");
@@ -72,7 +74,11 @@ describe("the packages of a program", () => {
     const run = () =>
       spawnSync(
         process.execPath,
-        ["--input-type=module", "-e", `(await import("./${module}")).installPackages(); console.log("goes on")`],
+        [
+          "--input-type=module",
+          "-e",
+          `(await import("./${module}")).installPackages(); console.log("goes on")`,
+        ],
         { cwd: checkout, encoding: "utf8", env: { ...process.env, npm_execpath: program } },
       );
     return { run, called: () => readFileSync(calls, "utf8") };

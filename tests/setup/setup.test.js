@@ -356,10 +356,7 @@ it("the plugin for Slurm is installed where it was asked for, and stays when the
 
 it("a wrong option is named, with a hint on the right ones", (t) => {
   for (const [args, what] of [
-    [
-      ["--for", "nothing"],
-      "--for nothing: expected one of derive, client, slurm, sandbox, start, test",
-    ],
+    [["--for", "nothing"], "--for nothing: expected one of derive, client, slurm, sandbox, start, test"],
     [["--for"], "--for wants a value"],
     [["--chek=yes"], "there is no option --chek"],
     [["test"], "'test' is not understood: options begin with --"],

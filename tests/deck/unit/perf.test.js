@@ -4,7 +4,14 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
-import { compare, digits, machineLine, quantile, spread, tableOf } from "../../../scripts/deck/perf/report.js";
+import {
+  compare,
+  digits,
+  machineLine,
+  quantile,
+  spread,
+  tableOf,
+} from "../../../scripts/deck/perf/report.js";
 
 test("a quantile is between its neighbours, and the median of an even number in their middle", () => {
   assert.equal(quantile([4, 1, 3, 2], 0.5), 2.5);
@@ -41,7 +48,10 @@ test("the table has a line for each measure, with both sides, their spread and t
   const lines = tableOf(measures).split("\n");
   assert.equal(lines.length, 2);
   assert.match(lines[0], /Replay +plain +plain ÷ Replay$/);
-  assert.match(lines[1], /^its charts drawn +105 ms \(100–110\) +235 ms \(220–250\) +2\.25× \(2\.00–2\.50\)$/);
+  assert.match(
+    lines[1],
+    /^its charts drawn +105 ms \(100–110\) +235 ms \(220–250\) +2\.25× \(2\.00–2\.50\)$/,
+  );
 });
 
 test("a figure has three digits, and what could not be measured is a dash", () => {

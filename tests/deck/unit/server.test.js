@@ -209,10 +209,7 @@ test("the program refuses an unknown data set, and names the known ones", () => 
       timeout: patient(60_000),
     });
     assert.equal(done.status, 2);
-    assert.match(
-      done.stderr,
-      /^There is no data set “lokal”\. Available: .*local\.\n$/,
-    );
+    assert.match(done.stderr, /^There is no data set “lokal”\. Available: .*local\.\n$/);
     assert.equal(done.stdout, "");
   }
 });
