@@ -51,43 +51,28 @@ function testFiles({ inBrowser }) {
     .sort();
 }
 
-const node = (name, files) => ({
-  name,
-  argv: [process.execPath, "--test", "--test-concurrency=2", "--test-reporter=spec", ...files],
-});
-const pytest = (name, marks, { workers = 2, env = {} } = {}) => ({
-  name,
-  argv: [
-    ...[path.join(ROOT, ".venv/bin/python"), "-m", "pytest", "-q", "-m", marks],
-    ...["-n", String(workers), "--dist", "loadgroup"],
-  ],
-  env,
-});
-const program = (name, ...words) => ({ name, argv: [process.execPath, ...words] });
+const NODE = process.execPath;
+const step = (name, argv, env = {}) => ({ name, argv, env });
+const node = (name, files) =>
+  step(name, [NODE, "--test", "--test-concurrency=2", "--test-reporter=spec", ...files]);
+const pytest = (name, marks, { workers = 2, env = {} } = {}) => {
+  const spread = ["-n", String(workers), "--dist", "loadgroup"];
+  return step(name, [path.join(ROOT, ".venv/bin/python"), "-m", "pytest", "-q", "-m", marks, ...spread], env);
+};
 
-/** The steps of this run, in stages: those of one stage run side by side. */
+/** The steps of this run, in stages: those of one stage run side by side, the longest first. */
 function stages() {
   if (options.releases)
     return RELEASES.flatMap((release) => [
-      [
-        {
-          name: `Ceph ${release} is available`,
-          argv: [path.join(ROOT, "replay"), "sandbox", "releases", "--get", release],
-        },
-      ],
+      [step(`Ceph ${release} is available`, ["./replay", "sandbox", "releases", "--get", release])],
       [pytest(`Tests on Ceph ${release}`, "of_release", { env: { REPLAY_TEST_RELEASE: release } })],
     ]);
   if (options.hosts)
     return [
-      [
-        {
-          name: "Snakemake's plugin for Slurm is available",
-          argv: [path.join(ROOT, "scripts/setup"), "--for", "slurm"],
-        },
-      ],
+      [step("Snakemake's plugin for Slurm is available", ["scripts/setup", "--for", "slurm"])],
       [pytest("Blocks in a container, and as jobs of Slurm", "hosts", { workers: 0 })],
     ];
-  const linters = program("Linters", "scripts/lint.mjs");
+  const linters = step("Linters", [NODE, "scripts/lint.mjs"]);
   const unit = testFiles({ inBrowser: false }).filter((file) => !options.quick || !SLOW.test(file));
   const javaScript = node("JavaScript tests without a browser", unit);
   const python = pytest(
@@ -95,23 +80,16 @@ function stages() {
     `not sandbox and not hosts and not of_release${options.quick ? " and not slow" : ""}`,
   );
   if (options.quick) return [[linters], [javaScript, python]];
-  // They mostly wait for Ceph.
-  const sandboxes = Math.max(
-    1,
-    Math.min(3 * availableParallelism(), 6, Math.floor(freemem() / SANDBOX_BYTES)),
-  );
+  const memory = Math.floor(freemem() / SANDBOX_BYTES);
+  const sandboxes = Math.max(1, Math.min(3 * availableParallelism(), 6, memory));
+  // The talk may not say yet where people clone it; what is built here is not published.
+  const repository = { REPLAY_REPOSITORY: "https://people.example/talk" };
   return [
     [linters],
-    [javaScript, python],
-    [program("check", "scripts/check.mjs")],
-    [
-      {
-        ...program("build", "scripts/build.mjs", "--out", site),
-        // The talk may not say yet where people clone it; what is built here is not published.
-        env: { REPLAY_REPOSITORY: "https://people.example/talk" },
-      },
-    ],
-    [pytest("Tests on a sandbox", "sandbox", { workers: sandboxes })],
+    // Tests on a sandbox mostly wait for Ceph.
+    [pytest("Tests on a sandbox", "sandbox", { workers: sandboxes }), javaScript, python],
+    [step("check", [NODE, "scripts/check.mjs"])],
+    [step("build", [NODE, "scripts/build.mjs", "--out", site], repository)],
     [node("Browser tests", testFiles({ inBrowser: true }))],
   ];
 }
@@ -127,8 +105,8 @@ onInterrupt((signal, count) => {
   }
 });
 
-/** Runs a step, and shows its output as it comes if it runs alone; resolves to its row of the summary. */
-async function run({ name, argv: [command, ...args], env }, alone) {
+/** Runs a step, and shows its output as it comes or at its end; resolves to its row of the summary. */
+async function run({ name, argv: [command, ...args], env }, asItComes) {
   const began = performance.now();
   console.log(`\n== ${name}`);
   const task = new Task(command, args, {
@@ -141,14 +119,14 @@ async function run({ name, argv: [command, ...args], env }, alone) {
   for (const stream of streams)
     stream.setEncoding("utf8").on("data", (text) => {
       output += text;
-      if (alone) process.stdout.write(text);
+      if (asItComes) process.stdout.write(text);
     });
   const status = await task.done;
   // What it left running would keep its output open.
   task.kill();
   await Promise.all(streams.map((stream) => finished(stream)));
   running.delete(task);
-  if (!alone) console.log(`\n== ${name}\n${output}`);
+  if (!asItComes) console.log(`\n== ${name}\n${output}`);
   const { passed, failed } = countsIn(output);
   return {
     name,
@@ -188,7 +166,7 @@ for (const stage of stages()) {
   const chosen = stage.filter(({ name }) =>
     options.only.some((text) => name.toLowerCase().includes(text.toLowerCase())),
   );
-  rows.push(...(await Promise.all(chosen.map((step) => run(step, chosen.length === 1)))));
+  rows.push(...(await Promise.all(chosen.map((step, at) => run(step, at === 0)))));
   if (stopSignal) process.exit(statusOfSignal(stopSignal));
 }
 
