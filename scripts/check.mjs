@@ -1,13 +1,44 @@
 #!/usr/bin/env node
 /** Checks the talk without opening it: `npm run check`. */
 
-import { fixProblems } from "./deck/check/fix.js";
-import { checkTalk } from "./deck/check/index.js";
 import { benchmarksRoot, dataSetFolders, talkRoot, whyUnknownDataSet } from "./deck/data-sets.js";
-import { check as program } from "./npm/declared.mjs";
-import { optionsOf } from "./npm/program.mjs";
+import { installPackages, optionsOf, requireDataSetName } from "./npm/program.mjs";
 
-const options = optionsOf(program);
+const HELP = `Checks the slides against the data that config/talk.yaml names, and adds up their time.
+
+Usage: npm run check -- [options]
+
+  --data NAME   hold the talk to the data set benchmarks/NAME instead: what it lacks, and which texts do not fit
+  --fix         replace bound values that differ from the talk's data; change nothing else
+  --help        show this text
+
+Fails, naming file and line, if:
+- a slide has no timing, no id, or not exactly one note;
+- a chapter or a cut does not add up to its minutes, or a note is too long for its slide;
+- a slide links to a slide that is not in its cut, or a link, chart or bound value has no target;
+- a file has CR LF line ends;
+- the text of a bound value differs from the data;
+- a verdict would show no text, or two texts, of a group;
+- a numeral comes neither from the data nor from a named source;
+- no slide mentions a claim or draws its chart, or the title above a chart does not state a finding.
+
+REPLAY_TALK names the folder of another talk, which holds config/talk.yaml, slides/ and benchmarks/.`;
+
+const options = optionsOf({
+  command: "npm run check --",
+  help: HELP,
+  options: { data: { type: "string" }, fix: { type: "boolean" } },
+  check({ data, fix }) {
+    requireDataSetName("data", data);
+    if (fix && data !== undefined)
+      throw new Error(
+        "--fix writes the figures of data_set in config/talk.yaml: change that line, and leave out --data",
+      );
+  },
+});
+installPackages();
+const { fixProblems } = await import("./deck/check/fix.js");
+const { checkTalk } = await import("./deck/check/index.js");
 
 const places = { root: talkRoot(), benchmarks: benchmarksRoot(), data: options.data ?? null };
 const unknown = whyUnknownDataSet(await dataSetFolders(places.benchmarks), [options.data ?? []].flat());

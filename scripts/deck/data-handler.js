@@ -1,6 +1,6 @@
 /**
  * Serves the files that the deck fetches at run time, `benchmarks/…` and `slides/…`, from their folders.
- * A connect-style handler, used by both the present server and Vite's development server.
+ * A connect-style handler.
  * A missing file is 404 in plain text, never the index page, which a chart would try to read as CSV.
  */
 

@@ -8,6 +8,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { repositoryAddress, siteAddress } from "./addresses.js";
+import { alterationLines, requireUnaltered } from "./alterations.js";
 import { budgetTable, overBudget, weigh } from "./budget.js";
 import { benchmarksRoot, scanBenchmarks, talkRoot, toPublish } from "./data-sets.js";
 import { MATRIX, writeMatrix } from "./matrix.js";
@@ -18,7 +19,6 @@ import { readDataSet, wordsOf } from "./text/data-set-words.js";
 import { TALK_FILE } from "./talk-file.js";
 import { renderChapters } from "./text/rendered.js";
 import { openTalk } from "./text/talk.js";
-import { alterationLines, requireUnaltered } from "./verified/alterations.js";
 import { deckConfig } from "./vite-config.js";
 
 /**
@@ -34,7 +34,7 @@ import { deckConfig } from "./vite-config.js";
  * @param {(step: string) => void} [wanted.say]   called with each step as it begins
  * @returns {Promise<{published: string[], sizes: string[], tooHeavy: string[], remarks: string[]}>}
  *   sizes: a table; tooHeavy: what is over its budget; remarks: what a publisher should know
- * @throws {import("./verified/alterations.js").AlteredData} when data are altered, and that is not allowed
+ * @throws {import("./alterations.js").AlteredData} when data are altered, and that is not allowed
  * @throws {import("./data-sets.js").NotDerived} when a data set is wanted by name that has nothing to show yet
  * @throws {import("./text/rendered.js").RefusedParts} when a slide would run or load something
  * @throws {NoRepository} when nobody said where readers can clone the talk

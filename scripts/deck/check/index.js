@@ -4,11 +4,11 @@ import { readFile, readdir } from "node:fs/promises";
 import path from "node:path";
 
 import { withDataSet } from "../../../deck/data/data-set.js";
+import { findAlterations } from "../alterations.js";
 import { indexOf, scanBenchmarks } from "../data-sets.js";
 import { readBeside, readDataSet } from "../text/data-set-words.js";
 import { readSlide } from "../text/segments.js";
 import { byTelling, tellingOf } from "../text/slide-words.js";
-import { findAlterations } from "../verified/alterations.js";
 import { chartsOf } from "./charts-of.js";
 import { lineAt, readTalk } from "./chapters.js";
 import { secondsIn } from "./cuts.js";
@@ -38,7 +38,7 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {{file: string, text: string}[]} styles   the deck's style sheets
  * @property {Record<string, string[]>|null} published   figures by source, as the author declared them
  * @property {object|null} verdictWords   words that tell texts for "held" and "refuted" apart, as the author declared them
- * @property {Record<string, import("../verified/alterations.js").Alteration[]>} altered   of the data sets that slides show
+ * @property {Record<string, import("../alterations.js").Alteration[]>} altered   of the data sets that slides show
  *
  * @param {{root: string, benchmarks: string, data?: string|null}} places
  *   root: the talk's folder; data: the data set to hold the talk to, null for the one that it names

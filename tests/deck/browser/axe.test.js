@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { COLOR_RULES, axeInBothThemes, axeProblems, axeProblemsAndPasses, loadAxe } from "../support/axe.js";
 import { onlyChapters } from "../support/chapters.js";
 import { goTo, openSpeakerView, startDeck } from "../support/deck.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 let deck;
 

@@ -14,7 +14,7 @@ import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { readPdf } from "../../../scripts/deck/printed-file.js";
 import { openTalk } from "../../../scripts/deck/text/talk.js";
 import { FIXTURE } from "../support/fixture.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 let folder;
 let slides;

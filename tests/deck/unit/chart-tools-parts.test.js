@@ -30,9 +30,9 @@ test("a chart is measured again with its site, scale and experiment, into data o
   const [measure, derive, show] = commandsFor(place);
   assert.equal(
     measure.command,
-    "npm run measure -- --site sandbox --data mine --scale talk --experiment rbd-journaling",
+    "./replay measure --site sandbox --data mine --scale talk --experiment rbd-journaling",
   );
-  assert.equal(derive.command, "npm run derive -- --data mine");
+  assert.equal(derive.command, "./replay derive --data mine");
   assert.equal(show.command, "npm run present -- --data mine");
   assert.match(show.then, /compare=reference/);
   assert.match(commandsFor({ ...place, dataSet: "mine" })[0].command, /--data mine-again /);

@@ -118,7 +118,7 @@ test("<data> needs a value and a text", async () => {
 test("a shipped data set without manifest, claims or sources is a problem of its own", async () => {
   await talk.saveData({ claims: null });
   assert.deepEqual(await problemsOf(slideWith('<data value="any.ratio">2×</data>')), [
-    "benchmarks/reference/claims.json:1: the data set that ships has no claims.json; write it with: npm run derive -- --data reference",
+    "benchmarks/reference/claims.json:1: the data set that ships has no claims.json; write it with: ./replay derive --data reference",
   ]);
   await talk.saveData({ manifest: null });
   assert.match(

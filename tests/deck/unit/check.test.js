@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { CHART, GOOD, MANIFEST, claimsWith, makeTalk, slideWith } from "../support/talk.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 let talk;
 const problemsOf = (chapter) => talk.problemsOf(chapter);

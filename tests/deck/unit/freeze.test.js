@@ -14,7 +14,7 @@ import { pinChapter, pinPage } from "../../../scripts/deck/text/pin.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
 import { FIXTURE } from "../support/fixture.js";
 import { CHART, MANIFEST, claimsWith, makeTalk } from "../support/talk.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 const PLACE = { file: "a.md" };
 const CHAPTER = `<!-- .slide: id="one" -->
@@ -129,7 +129,7 @@ test("a data set that is missing, or has no claims, is refused with what to do",
     await talk.saveData({ claims: null }, "mine");
     await assert.rejects(
       pinnedTalk({ ...places, name: "mine" }),
-      /has no claims\.json; .*npm run derive -- --data mine/,
+      /has no claims\.json; .*\.\/replay derive --data mine/,
     );
     const { chapters, dataSets } = await pinnedTalk({ ...places, name: "reference" });
     assert.deepEqual([...chapters.keys()], ["slides/a.md"]);

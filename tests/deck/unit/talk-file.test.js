@@ -77,7 +77,7 @@ test("a wrong file is refused with its line, its key, and what was expected", as
   assert.match(await changed("title:", "titel:"), /^config\/talk\.yaml:1: title: this key is missing\n/);
   assert.match(
     await changed("title:", "titel:"),
-    /config\/talk\.yaml:1: titel: unknown key; expected one of title, .*; did you mean 'title'\?/,
+    /config\/talk\.yaml:1: titel: unknown key; expected one of title, /,
   );
   assert.equal(
     await changed("minutes: 10", "minutes: ten"),

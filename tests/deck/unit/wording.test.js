@@ -15,7 +15,7 @@ import { tellingOf } from "../../../scripts/deck/text/slide-words.js";
 import { openTalk } from "../../../scripts/deck/text/talk.js";
 import { changed, wordingDifferences } from "../../../scripts/deck/text/wording.js";
 import { MANIFEST, claimsWith } from "../support/talk.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 const OTHERS = "refuted inconclusive not-testable-here not-measured";
 const CHAPTER = `<!-- .slide: id="one" data-timing="30" -->
@@ -212,7 +212,7 @@ test("the command names the existing data sets, and prints a diff or JSON of the
     await rm(path.join(benchmarks, "mine/claims.json"));
     assert.match(
       (await run("--data", "mine")).stderr,
-      /“mine” has no claims\.json; write it with: npm run derive/,
+      /“mine” has no claims\.json; write it with: \.\/replay derive/,
     );
   } finally {
     await rm(benchmarks, { recursive: true, force: true });

@@ -34,7 +34,7 @@ export default [
     },
   },
   {
-    files: ["scripts/**", "*.config.js", "tests/**", "plugins/*/test/**", "plugins/*/scripts/**"],
+    files: ["scripts/**", "tests/**", "plugins/*/test/**", "plugins/*/scripts/**"],
     languageOptions: { globals: globals.node },
   },
   {
@@ -51,7 +51,7 @@ export default [
   },
   {
     // Read by whatever Node there is, in order to say that it is too old.
-    files: ["scripts/npm/*.cjs"],
+    files: ["scripts/npm/node-version.cjs"],
     languageOptions: { ecmaVersion: 5, sourceType: "commonjs", globals: globals.node },
     rules: {
       "no-var": "off",
@@ -59,9 +59,5 @@ export default [
       "object-shorthand": "off",
       "no-implicit-globals": "off",
     },
-  },
-  {
-    files: ["scripts/npm/main.cjs"],
-    languageOptions: { ecmaVersion: 2023 },
   },
 ];
