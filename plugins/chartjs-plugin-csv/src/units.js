@@ -84,6 +84,19 @@ export function formatValue(value, unit = null, { prefix = "si" } = {}) {
 }
 
 /**
+ * A value in as many digits as are read from afar: 61 s, 4.8 s, 152 ms, 2.0×, 16×.
+ * @param {number|null} value
+ */
+export function short(value, unit = null, format = {}) {
+  return formatValue(value, unit, format).replace(/^-?\d+(\.\d+)?/, (digits) => {
+    const number = Number(digits);
+    if (Math.abs(number) >= 10) return String(Math.round(number));
+    const text = number.toPrecision(2);
+    return unit === "ratio" ? text : String(Number(text));
+  });
+}
+
+/**
  * A value as an axis tick: `4K` for bytes, `1.2k` for operations per second, else as `formatValue`. Zero is `0`; negative
  * values have a minus sign, not a hyphen.
  */
