@@ -135,8 +135,10 @@ export function valueScale(settings, theme, axis = {}) {
   scale.title.text = title ?? "";
   scale.title.display = scale.title.text !== "";
   // Sizes along x are read as 4K … 4M; an amount of bytes is not known as one without its unit.
-  scale.ticks.callback = (value) =>
-    unit === "bytes" && value !== 0 ? formatValue(value, "bytes") : formatTick(value, unit, { prefix });
+  scale.ticks.callback = function label(value) {
+    if (unit === "bytes" && value !== 0) return formatValue(value, "bytes");
+    return formatTick(value, unit, { prefix, ...(type === "linear" && this ? { of: this.max } : {}) });
+  };
   scale.ticks.maxTicksLimit = Y_TICKS;
   // Marks at the edge of the plot keep off the figures.
   if (!axis.horizontal) scale.ticks.padding = 8;

@@ -158,6 +158,11 @@ export class KindController extends DatasetController {
     };
   }
 
+  /** The boxes of marks that are drawn otherwise than as marks. */
+  get drawnBoxes() {
+    return marksOf(this).map((mark) => ({ ...boxOf(mark), cost: HIDING }));
+  }
+
   /** Where the mark of a point is, `{x, y, style, …}`; null if there is none. */
   place() {
     return null;
@@ -223,6 +228,9 @@ export class KindController extends DatasetController {
     return short(value, unit, this.csv.settings);
   }
 }
+
+/** A file of words only, as columns with names are, is read by rows. */
+export const ROWS = { orientation: "prefer-rows" };
 
 /** The size of a chart's font, px. */
 export function emOf(chart) {
@@ -312,6 +320,15 @@ export function namesInLanes(names, lane, widthOf) {
   return lines.map((one, at) => ({ lines: one, row: at % 2 === 0 ? 0 : upper }));
 }
 
+/** A straight line as boxes that labels had better not cover; cost: of each, in heights of a line. */
+export function boxesAlong(from, to, cost) {
+  const steps = Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / 12));
+  return Array.from({ length: steps + 1 }, (_, step) => {
+    const [x, y] = [from.x + ((to.x - from.x) * step) / steps, from.y + ((to.y - from.y) * step) / steps];
+    return { left: x - 3, right: x + 3, top: y - 3, bottom: y + 3, cost };
+  });
+}
+
 /** A lane for each series, by its name. */
 export function laneOfEach({ entries, colorOf }) {
   return entries.map(({ label, name }) => ({ text: label, color: colorOf(name) }));
@@ -391,13 +408,13 @@ class KeyBox {
     const { title = null, items = [] } = csvOf(chart)?.model ? controllerOf(chart).key(chart) : {};
     const em = emOf(chart);
     setFont(chart, { size: em, weight: 400 });
-    this.#rows = title ? [[{ text: `↑ ${title}`, width: 0 }]] : [];
+    this.#rows = title ? [[{ text: `↑ ${title}`, left: 2 }]] : [];
     let left = Infinity;
     for (const item of items) {
       const room = chart.ctx.measureText(item.text).width + (item.style ? 1.5 * em : 0);
       if (left + room > width) {
         this.#rows.push([]);
-        left = 0;
+        left = 2;
       }
       this.#rows.at(-1).push({ ...item, left });
       left += room + 1.6 * em;
@@ -464,13 +481,20 @@ function setFont(chart, { size, weight }) {
  *
  * A label is `{lines: {text, after?, size?, weight?, color?}[], at: {x, y, reach}, sides?, places?, brief?, importance?}`: `size` in
  * sizes of the chart's font; `after` follows in muted ink; `places(width, height)` instead of those around `at`; `brief` are the lines that are left where
- * there is no room for all of them.
+ * there is no room for all of them; `isFixed` for names beside the plot, which stand at their first place.
  */
 function placeLabels(chart) {
   const em = emOf(chart);
   const controllers = shownIn(chart);
-  const labels = [...controllerOf(chart).labels(chart), ...controllers.flatMap((one) => one.labels())]
-    .map((label) => measured(chart, label, label.lines))
+  const all = [...controllerOf(chart).labels(chart), ...controllers.flatMap((one) => one.labels())];
+  const fixed = all
+    .filter(({ isFixed }) => isFixed)
+    .map((label) => {
+      const one = measured(chart, label, label.lines);
+      return { ...one, ...one.places[0] };
+    });
+  const labels = all
+    .filter(({ isFixed }) => !isFixed)
     .sort((a, b) => (b.importance ?? 0) - (a.importance ?? 0));
   const obstacles = controllers.flatMap((one) => [
     ...marksOf(one)
@@ -479,16 +503,19 @@ function placeLabels(chart) {
     ...one.obstacles().map((box) => ({ ...box, cost: box.cost * em })),
   ]);
   const { left, bottom } = chart.chartArea;
-  const area = { left: left + 2, right: chart.width - 2, top: 0, bottom: bottom - 1 };
-  let wanted = labels;
-  let places = placeBoxes(wanted, { area, obstacles });
-  if (places.some((place, index) => place === null && labels[index].brief)) {
+  const [{ bottom: top }] = boxes.get(chart);
+  const area = { left: left + 1, right: chart.width - 2, top, bottom: bottom - 1 };
+  let wanted = labels.map((label) => measured(chart, label, label.lines));
+  let found = placeBoxes(wanted, { area, obstacles });
+  // A label that has no place, or only one where it hides something, is made shorter.
+  const isPoor = ({ brief }, index) => brief && !(found[index]?.cost < HIDING * em);
+  if (labels.some(isPoor)) {
     wanted = labels.map((label, index) =>
-      places[index] === null && label.brief ? measured(chart, label, label.brief) : label,
+      isPoor(label, index) ? measured(chart, label, label.brief) : wanted[index],
     );
-    places = placeBoxes(wanted, { area, obstacles });
+    found = placeBoxes(wanted, { area, obstacles });
   }
-  return wanted.flatMap((label, index) => (places[index] ? [{ ...label, ...places[index] }] : []));
+  return [...fixed, ...wanted.flatMap((one, index) => (found[index] ? [{ ...one, ...found[index] }] : []))];
 }
 
 function boxOf({ x, y, size, width, height }) {
@@ -509,30 +536,40 @@ function measured(chart, label, lines) {
   const width = Math.max(...sized.map((line) => line.width));
   const height = sized.reduce((sum, { size }) => sum + size * LINE, 0);
   const places = label.places?.(width, height) ?? placesAround(label.at, { width, height }, label);
-  return { ...label, lines: sized, width, height, places };
+  return { lines: sized, width, height, places, halo: label.halo };
+}
+
+/** The width of a text, px; size: in sizes of the chart's font. */
+export function textWidth(chart, text, { size = 1, weight = 400 } = {}) {
+  chart.ctx.save();
+  setFont(chart, { size: size * emOf(chart), weight });
+  const { width } = chart.ctx.measureText(text);
+  chart.ctx.restore();
+  return width;
 }
 
 function drawLabels(chart, labels) {
   const { ctx } = chart;
   const { text: muted, page } = csvOf(chart).theme;
   ctx.save();
-  Object.assign(ctx, { textBaseline: "middle", lineJoin: "round", lineWidth: HALO, strokeStyle: page });
-  const write = (text, x, y, color) => {
+  Object.assign(ctx, { textBaseline: "middle", lineJoin: "round", lineWidth: HALO });
+  const write = (text, x, y, color, halo) => {
+    ctx.strokeStyle = halo;
     ctx.strokeText(text, x, y);
     ctx.fillStyle = color;
     ctx.fillText(text, x, y);
   };
   const em = emOf(chart);
-  for (const { lines, left, top, width, align = "left" } of labels) {
+  for (const { lines, left, top, width, align = "left", halo = page } of labels) {
     let y = top;
     for (const { text, after, size, weight, color = muted, own, width: length } of lines) {
       const x = left + { left: 0, right: width - length, center: (width - length) / 2 }[align];
       const middle = y + (size * LINE) / 2;
       setFont(chart, { size, weight });
-      write(text, x, middle, color);
+      write(text, x, middle, color, halo);
       if (after) {
         setFont(chart, { size: em, weight: 400 });
-        write(after, x + own + 0.4 * em, middle, muted);
+        write(after, x + own + 0.4 * em, middle, muted, halo);
       }
       y += size * LINE;
     }
@@ -630,6 +667,12 @@ export function isEmphasised({ emphasis }, name) {
 /** The unit of the values at one position of a series, where they have several. */
 export function unitAt({ units, yUnit }, position) {
   return units?.[position] ?? yUnit;
+}
+
+/** "2.8 and 7 ms": two values in words, the unit once where both have it. */
+export function bothInWords(first, second) {
+  const unit = /[^\d.]+$/.exec(second)?.[0];
+  return `${unit && first.endsWith(unit) ? first.slice(0, -unit.length) : first} and ${second}`;
 }
 
 /** The words that a kind's sentence begins with, and what it says of each series. */

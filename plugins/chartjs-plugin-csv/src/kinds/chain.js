@@ -6,9 +6,10 @@
 
 import { csvOf } from "../plugin.js";
 import { rowTable, textCell, valueCell } from "../tables.js";
-import { formatValue } from "../units.js";
+import { formatValue, short } from "../units.js";
 import {
   KindController,
+  ROWS,
   acrossScale,
   emOf,
   laneOfEach,
@@ -16,6 +17,7 @@ import {
   shownIn,
   tellPoint,
   tellSeries,
+  textWidth,
   themeOf,
   valueOfEachFile,
 } from "./base.js";
@@ -25,6 +27,8 @@ import { hatch } from "./pen.js";
 const BAR = 0.62;
 const CELL = { width: 5, gap: 1 };
 const FIGURE = 1.2;
+/** Sizes of the font below which there is room for the bars alone. */
+const NARROW = 40;
 /** From this share on a resource counts as used up. */
 const FULL = 0.9;
 
@@ -40,21 +44,23 @@ class ChainController extends KindController {
     };
   }
 
+  /** A narrow chart has no room for cells; its table has them. */
   static side(chart) {
-    const cells = chart.options.indexAxis === "y" ? csvOf(chart).model.xs.length - 1 : 0;
+    const hasRoom = chart.options.indexAxis === "y" && chart.width > NARROW * emOf(chart);
+    const cells = hasRoom ? csvOf(chart).model.xs.length - 1 : 0;
     return cells * (CELL.width + CELL.gap) * emOf(chart);
   }
 
   /** The names of the cells, above them. */
   static labels(chart) {
-    if (chart.options.indexAxis !== "y") return [];
+    if (ChainController.side(chart) === 0) return [];
     const { right, top } = chart.chartArea;
     const em = emOf(chart);
     return csvOf(chart)
       .model.xs.slice(1)
       .map((x, index) => ({
         lines: [{ text: String(x), weight: 400 }],
-        importance: 3,
+        isFixed: true,
         places: (width, height) => {
           const middle = right + (CELL.gap + CELL.width / 2 + index * (CELL.width + CELL.gap)) * em;
           return [
@@ -72,7 +78,7 @@ class ChainController extends KindController {
     if (y === null) return null;
     const thick = this.breadth * BAR;
     if (index > 0) {
-      if (!this.isFlipped) return null;
+      if (ChainController.side(this.chart) === 0) return null;
       const em = this.em;
       const x =
         this.chart.chartArea.right + (CELL.gap + CELL.width / 2 + (index - 1) * (CELL.width + CELL.gap)) * em;
@@ -145,24 +151,31 @@ class ChainController extends KindController {
     const [bar, ...cells] = this._cachedMeta.data;
     const [value, ...shares] = this.entry.points;
     if (!bar || bar.skip) return [];
-    const inside = (width) => (this.isFlipped ? bar.width : bar.height) > width + this.em;
     const { isFlipped } = this;
+    const text = this.short(value.y);
+    const room = textWidth(this.chart, text, { size: FIGURE, weight: 700 }) + this.em;
+    const isInside = isFlipped && bar.width > room;
     const figure = {
-      lines: [{ text: this.short(value.y), size: FIGURE, weight: 700, color: theme.ink }],
-      importance: 2,
+      lines: [{ text, size: FIGURE, weight: 700, color: isInside ? theme.page : theme.ink }],
+      brief: [{ text: text.replace(/\s.*$/, ""), weight: 700, color: isInside ? theme.page : theme.ink }],
+      halo: isInside ? this.color : theme.page,
+      importance: 4,
       places: (width, height) => {
-        const beyond = isFlipped
-          ? { left: bar.end + 8, top: bar.y - height / 2 }
-          : { left: bar.x - width / 2, top: bar.end - height - 4, align: "center" };
-        // Beside a loss, the figure of the bar stands at its beginning, above the row.
-        const above = { left: bar.x - bar.width / 2, top: bar.y - bar.height / 2 - height };
-        return this.lost && inside(width) ? [{ ...above, cost: 1 }, beyond] : [beyond, above];
+        if (isInside) return [{ left: bar.x - bar.width / 2 + this.em / 2, top: bar.y - height / 2 }];
+        if (!isFlipped)
+          return [bar.end - height - 4, bar.end + 4].map((top) => ({
+            left: bar.x - width / 2,
+            top,
+            align: "center",
+          }));
+        const after = Math.max(bar.end, this.lost && this.lost.end - bar.end < room ? this.lost.end : 0);
+        return [bar.end, after].map((end) => ({ left: end + 8, top: bar.y - height / 2 }));
       },
     };
     const loss = this.lost && {
       lines: [
         {
-          text: `÷ ${formatValue(this.lost.factor, "ratio").replace("×", "")}`,
+          text: divided(this.lost.factor),
           size: FIGURE,
           weight: 700,
           color: this.#isGreatestLoss ? theme.lost : theme.ink,
@@ -199,11 +212,16 @@ class ChainController extends KindController {
   }
 }
 
+/** "÷ 3.1" */
+function divided(factor) {
+  return `÷ ${short(factor, "ratio").replace("×", "")}`;
+}
+
 export default {
   id: ChainController.id,
   controller: ChainController,
   join: valueOfEachFile,
-  defaults: () => ({ yScale: "logarithmic" }),
+  defaults: () => ({ yScale: "logarithmic", bands: false, ...ROWS }),
 
   /** The cells have units of their own. */
   measured: (points) => points.slice(0, 1),
@@ -222,10 +240,7 @@ export default {
   sentence(model, say) {
     let before = null;
     return tellSeries("Chain", model, say, ({ points: [value, ...shares] }) => {
-      const factor =
-        before > 0 && value?.y > 0 && before > value.y
-          ? `, ÷ ${formatValue(before / value.y, "ratio").replace("×", "")}`
-          : "";
+      const factor = before > 0 && value?.y > 0 && before > value.y ? `, ${divided(before / value.y)}` : "";
       before = value?.y ?? before;
       const cells = shares
         .filter(({ y }) => y !== null)
@@ -247,9 +262,7 @@ export default {
       title: "Lost in this step",
       cell: ({ name }) => {
         const [own, before] = [first(name), first(names[names.indexOf(name) - 1])];
-        return textCell(
-          own > 0 && before > own ? `÷ ${formatValue(before / own, "ratio").replace("×", "")}` : "–",
-        );
+        return textCell(own > 0 && before > own ? divided(before / own) : "–");
       },
     };
     return rowTable(chart, [columns[0], lost, ...columns.slice(1)]);

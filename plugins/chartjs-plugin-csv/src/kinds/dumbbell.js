@@ -8,7 +8,9 @@ import { csvOf } from "../plugin.js";
 import { rowTable, valueCell } from "../tables.js";
 import {
   KindController,
+  ROWS,
   acrossScale,
+  bothInWords,
   isEmphasised,
   laneOfEach,
   laneScale,
@@ -25,6 +27,8 @@ import { stroke } from "./pen.js";
 const BAR = { width: 0.26, alpha: 0.45 };
 /** Sizes of a figure, in those of the chart's font. */
 const FIGURE = { usual: 1.1, strong: 1.6 };
+/** By this factor a value differs from that of the reference. */
+const DIFFERENT = 1.25;
 /** Marks that are closer than this, in their sizes, have one label. */
 const CLOSE = 2.2;
 
@@ -98,9 +102,12 @@ class DumbbellController extends KindController {
     const [first, last] = [shown[0], shown.at(-1)];
     if (!first) return [];
     const label = (text, { mark, index }, sides) => {
+      const { y } = points[index];
       const compared = reference?.[index]?.y;
-      const after = Number.isFinite(compared) ? `not ${this.short(compared)}` : null;
-      const size = isStrong ? FIGURE.strong : FIGURE.usual;
+      // What is as good as the same needs no comparison, and no emphasis.
+      const differs = Number.isFinite(compared) ? Math.max(y / compared, compared / y) > DIFFERENT : isStrong;
+      const after = Number.isFinite(compared) && differs ? `not ${this.short(compared)}` : null;
+      const size = isStrong && differs ? FIGURE.strong : FIGURE.usual;
       const lines = [{ text, size, weight: 700, color: this.color, after }];
       const brief = [{ text, size: FIGURE.usual, weight: 700, color: this.color }];
       return { lines, brief, sides, at: { ...mark, reach: mark.size / 2 }, importance: isStrong ? 2 : 1 };
@@ -108,7 +115,7 @@ class DumbbellController extends KindController {
     const outwards = this.isFlipped ? ["right", "above", "below"] : ["above", "right", "left"];
     const distance = Math.hypot(last.mark.x - first.mark.x, last.mark.y - first.mark.y);
     if (first !== last && distance < CLOSE * first.mark.size && !isStrong)
-      return [label(`${this.short(first.y)} and ${this.short(last.y)}`, last, outwards)];
+      return [label(bothInWords(this.short(first.y), this.short(last.y)), last, outwards)];
     return shown.map((one) => {
       const inwards = this.isFlipped ? ["above", "below", "left", "right"] : ["right", "left", "below"];
       return label(this.short(one.y), one, one === last && one !== first ? outwards : inwards);
@@ -125,6 +132,7 @@ export default {
   id: DumbbellController.id,
   controller: DumbbellController,
   join: valueOfEachFile,
+  defaults: () => ROWS,
 
   options: (given) => ({ index: laneScale(given, laneOfEach(given)), value: acrossScale(given) }),
 

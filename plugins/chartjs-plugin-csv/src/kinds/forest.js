@@ -13,6 +13,7 @@ import {
   KindController,
   aboutIn,
   acrossScale,
+  emOf,
   isEmphasised,
   laneOfEach,
   laneScale,
@@ -28,6 +29,10 @@ import { stroke } from "./pen.js";
 const INTERVAL = { width: 0.28, alpha: 0.45 };
 const PREDICTION = { width: 0.1, end: 0.35 };
 const FIGURE = { usual: 1.1, strong: 1.6 };
+/** The width of the figures, in sizes of the chart's font. */
+const FIGURES = 4;
+/** Letters of a heading that is no sentence. */
+const SHORT = 16;
 /** How strong the region is in which a claim would hold. */
 const REGION = 0.14;
 
@@ -63,6 +68,11 @@ class ForestController extends KindController {
     };
   }
 
+  /** Room for the figures beyond the intervals. */
+  static side(chart) {
+    return chart.options.indexAxis === "y" ? FIGURES * emOf(chart) : 0;
+  }
+
   static behind(chart) {
     const line = lineOf(csvOf(chart).settings);
     const isFlipped = chart.options.indexAxis === "y";
@@ -82,9 +92,10 @@ class ForestController extends KindController {
     stroke(chart.ctx, ...ends, { color: themeOf(chart).ink, width: 2 });
   }
 
-  /** The headings of groups, in the plot: they may be sentences. */
+  /** Headings of groups that are sentences stand in the plot, short ones among the names of the rows. */
   static labels(chart) {
     const { headings } = layoutIn(chart);
+    if (areShort(headings)) return [];
     const isFlipped = chart.options.indexAxis === "y";
     const scale = chart.scales[isFlipped ? "y" : "x"];
     const { left, top } = chart.chartArea;
@@ -95,13 +106,11 @@ class ForestController extends KindController {
         weight: 700,
         color: themeOf(chart).ink,
       })),
-      importance: 3,
+      isFixed: true,
       places: (width, height) => {
         const at = scale.getPixelForValue(lane);
-        const room = chart.width - 4 - width;
-        return isFlipped
-          ? [{ left: Math.max(2, Math.min(left + 6, room)), top: at - height / 2 }]
-          : [{ left: at - width / 2, top: top + 2, align: "center" }];
+        if (!isFlipped) return [{ left: at - width / 2, top: top + 2, align: "center" }];
+        return [{ left: Math.max(2, Math.min(left + 6, chart.width - 4 - width)), top: at - height / 2 }];
       },
     }));
   }
@@ -132,6 +141,15 @@ class ForestController extends KindController {
   /** px across; null without bounds. */
   #ends(low, high) {
     return isNumber(low) && isNumber(high) ? [this.across(low), this.across(high)] : null;
+  }
+
+  obstacles() {
+    return marksOf(this).flatMap((mark) =>
+      [mark.interval, mark.prediction].filter(Boolean).map(([low, high]) => {
+        const along = this.isFlipped ? mark.y : mark.x;
+        return { ...this.box([along - 3, low], [along + 3, high]), cost: 5 };
+      }),
+    );
   }
 
   draw() {
@@ -186,7 +204,7 @@ class ForestController extends KindController {
           },
         ],
         sides: this.isFlipped ? ["right", "above", "below"] : ["above", "right", "left"],
-        at: { ...at, reach: mark.size / 2 },
+        at: { ...at, reach: ends.length ? 3 : mark.size / 2 },
         importance: isStrong ? 2 : 1,
       };
     });
@@ -212,6 +230,10 @@ function lineOf({ line, yUnit }) {
   return line === undefined || line === null ? (yUnit === "ratio" ? 1 : null) : line === false ? null : line;
 }
 
+function areShort(headings) {
+  return headings.every(({ text }) => text.length <= SHORT);
+}
+
 function layoutIn(chart) {
   const { model, settings } = csvOf(chart);
   return rowsOf(model.xs, aboutIn(chart).length, (x) => place(x, settings.xUnit, settings));
@@ -232,13 +254,26 @@ export default {
     const lanes = names
       ? names.map((text) => ({ text, color: own[0].color }))
       : headings.length
-        ? headings.flatMap(() => [{ text: "" }, ...own])
+        ? headings.flatMap(({ text }) => [
+            areShort(headings) ? { text, color: given.theme.ink } : { text: "" },
+            ...own,
+          ])
         : own;
     const value = acrossScale(given);
+    // No further than what is drawn, and the line of no difference.
+    if (value.type === "log2") {
+      const line = lineOf(settings) ?? NaN;
+      Object.assign(value, {
+        bounds: "data",
+        ...(line > 0 ? { suggestedMin: line / 1.08, suggestedMax: line * 1.25 } : {}),
+      });
+    }
     const { lineName } = settings;
     if (lineName) {
       const { callback } = value.ticks;
-      value.ticks.callback = (number) => (number === lineOf(settings) ? lineName : callback(number));
+      value.ticks.callback = function label(number) {
+        return number === lineOf(settings) ? lineName : callback.call(this, number);
+      };
     }
     return { index: laneScale(given, lanes), value };
   },

@@ -102,6 +102,7 @@ class HeatmapController extends KindController {
       ...this.at(this.along(model.xs.indexOf(x)), row),
       ...(this.isFlipped ? { width: across, height: along } : { width: along, height: across }),
       style: y === null ? "dashed" : "none",
+      shape: "square",
       color: y === null ? themeOf(this.chart).text : this.ramp.colorOf(y),
     };
   }
@@ -150,8 +151,11 @@ export default {
       weight: 400,
     }));
     const columns = laneScale({ ...given, flipped: given.flipped }, names);
-    // Numbers along an axis need not all be written.
-    columns.ticks.autoSkip = model.xs.every((x) => typeof x === "number");
+    // Numbers along an axis need not all be written, and none takes two lines.
+    if (model.xs.every((x) => typeof x === "number")) {
+      columns.ticks.autoSkip = true;
+      columns.ticks.callback = (at) => names[at]?.text ?? "";
+    }
     columns.title.text = settings.xTitle ?? (model.kind === "wide" ? model.xLabel : "");
     columns.title.display = columns.title.text !== "";
     return { index: columns, value: laneScale({ ...given, flipped: !given.flipped }, laneOfEach(given)) };

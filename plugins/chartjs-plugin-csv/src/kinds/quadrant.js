@@ -12,7 +12,17 @@ import { csvOf } from "../plugin.js";
 import { resolveColor } from "../style.js";
 import { rowTable, valueCell } from "../tables.js";
 import { formatTick, formatValue, short } from "../units.js";
-import { KindController, emOf, isEmphasised, marksOf, shownIn, tellSeries, themeOf } from "./base.js";
+import {
+  KindController,
+  ROWS,
+  bothInWords,
+  emOf,
+  isEmphasised,
+  marksOf,
+  shownIn,
+  tellSeries,
+  themeOf,
+} from "./base.js";
 import { arrow, drawMark, stroke } from "./pen.js";
 
 const ROLES = ["x", "y", "tail", "to"];
@@ -20,6 +30,8 @@ const ROLES = ["x", "y", "tail", "to"];
 export const arrowOf = (name) => `${name} →`;
 /** The shares of an axis that nothing and everything take. */
 const END = { zero: 0.11, infinite: 0.15 };
+/** Seconds. */
+const FRAME = { low: 0.7, high: 120 };
 /** Seconds that people know; an axis of other units has decades. */
 const KNOWN = [0.001, 0.01, 0.1, 1, 5, 15, 60, 300, 900, 3600, 86400];
 const PAIR = { width: 0.26, alpha: 0.38 };
@@ -317,12 +329,21 @@ function figuresOf(points, { xUnit, yUnit, ends, ...format }) {
   const { x } = points[0];
   const lost = x === Infinity ? (ends?.infinite ?? "everything") : short(x, xUnit, format);
   const [first, second] = values;
-  const unit = /[^\d.]+$/.exec(second ?? "")?.[0];
-  const joined =
-    second === undefined
-      ? first
-      : `${unit && first.endsWith(unit) ? first.slice(0, -unit.length) : first} and ${second}`;
+  const joined = second === undefined ? first : bothInWords(first, second);
   return `${lost} · ${joined}`;
+}
+
+/** How far the x axis reaches: with seconds at least so far with any data, so that a frame stays where it is. */
+function frameOf(entries, xUnit) {
+  const xs = entries
+    .flatMap(({ points }) => points.map(({ x }) => x))
+    .filter((x) => x > 0 && Number.isFinite(x));
+  const known = xUnit === "seconds" ? FRAME : { low: Infinity, high: 0 };
+  if (xs.length === 0 && xUnit !== "seconds") return {};
+  return {
+    suggestedMin: Math.min(known.low, ...xs.map((x) => x / 1.3)),
+    suggestedMax: Math.max(known.high, ...xs.map((x) => x * 1.15)),
+  };
 }
 
 function rolesOf({ roles }) {
@@ -361,7 +382,7 @@ export function forgetBets() {
 export default {
   id: QuadrantController.id,
   controller: QuadrantController,
-  defaults: () => ({ yScale: "logarithmic", bands: "interval" }),
+  defaults: () => ({ yScale: "logarithmic", bands: false, ...ROWS }),
 
   /** A way's columns → its points in the plot. A way without x or y has none, and is named below the chart. */
   marks(model, settings) {
@@ -414,6 +435,7 @@ export default {
       ...(xUnit === "seconds" ? { values: KNOWN } : {}),
     });
     Object.assign(index, {
+      ...frameOf(entries, xUnit),
       ends: ends ?? {},
       grid: { display: false },
       border: { display: true, color: theme.text, width: 2 },

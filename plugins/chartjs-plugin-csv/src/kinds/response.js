@@ -8,7 +8,7 @@
 import { valueScale } from "../axes.js";
 import { csvOf } from "../plugin.js";
 import { rowTable, seriesOf, textCell, valueCell } from "../tables.js";
-import { KindController, isEmphasised, marksOf, shownIn, tellSeries, themeOf } from "./base.js";
+import { KindController, boxesAlong, isEmphasised, marksOf, shownIn, tellSeries, themeOf } from "./base.js";
 import { hatch } from "./pen.js";
 
 const LINE = 0.26;
@@ -84,13 +84,7 @@ class ResponseController extends KindController {
 
   obstacles() {
     const marks = marksOf(this);
-    return marks.slice(1).map((mark, index) => {
-      const before = marks[index];
-      return {
-        ...{ left: Math.min(mark.x, before.x), right: Math.max(mark.x, before.x) },
-        ...{ top: Math.min(mark.y, before.y), bottom: Math.max(mark.y, before.y), cost: 1.5 },
-      };
-    });
+    return marks.slice(1).flatMap((mark, index) => boxesAlong(marks[index], mark, 2));
   }
 
   draw() {

@@ -23,6 +23,8 @@ const DOWN = 0.7;
 /** px between parts. */
 const BETWEEN = 3;
 const FIGURE = 1.2;
+/** What is left for figures at both ends, of the height above the ground. */
+const ROOM = 0.3;
 /** More parts than this cannot be told apart. */
 const MOST = 24;
 
@@ -74,6 +76,10 @@ class ShareController extends KindController {
     const [thick, length] = [this.breadth * COLUMN, Math.abs(end - ground)];
     const size = this.isFlipped ? { width: length, height: thick } : { width: thick, height: length };
     return { ...middle, ...size, style: "none", end, ground, at: along };
+  }
+
+  obstacles() {
+    return this.drawnBoxes;
   }
 
   draw() {
@@ -130,6 +136,13 @@ class ShareController extends KindController {
             color: this.#isBelow ? theme.ink : this.color,
           },
         ],
+        brief: [
+          {
+            text: this.short(point.y, unitAt(settings, this.index)).replace(/\s.*$/, ""),
+            weight: 700,
+            color: this.#isBelow ? theme.ink : this.color,
+          },
+        ],
         sides: outwards,
         at: { ...this.at(mark.at, mark.end), reach: 0 },
         importance: 1,
@@ -151,7 +164,7 @@ export default {
     index.title.text = settings.xTitle ?? model.xLabel;
     index.title.display = index.title.text !== "";
     // A third of the length beyond the ends is for figures.
-    return { index, value: { type: "linear", display: false, min: -DOWN * 1.15, max: 1.12 } };
+    return { index, value: { type: "linear", display: false, min: -DOWN - ROOM, max: 1 + ROOM } };
   },
 
   sentence: (model, say) =>

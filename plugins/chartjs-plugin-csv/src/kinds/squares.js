@@ -12,6 +12,7 @@ import { trialColumns, trialsInWords } from "../trials.js";
 import { formatValue } from "../units.js";
 import {
   KindController,
+  ROWS,
   aboutIn,
   laneOfEach,
   laneScale,
@@ -22,7 +23,7 @@ import {
   unitAt,
   valueOfEachFile,
 } from "./base.js";
-import { drawMark, shapeOf, stroke } from "./pen.js";
+import { drawMark, stroke } from "./pen.js";
 
 const STATES = ["full", "cross", "hollow", "dashed"];
 /** A group with more squares than this gets a larger unit. */
@@ -184,7 +185,7 @@ class SquaresController extends KindController {
 
   draw() {
     const { page } = this.csv.theme;
-    const shape = shapeOf(this.getDataset().pointStyle);
+    const shape = unitShape(this.getDataset());
     for (const { cells, size, style, color } of marksOf(this))
       for (const cell of cells) drawMark(this._ctx, { ...cell, size, style, color, page, shape });
   }
@@ -214,6 +215,11 @@ class SquaresController extends KindController {
       },
     ];
   }
+}
+
+/** The unit is a square; a series may have circles, such as reads beside writes. */
+function unitShape({ pointStyle }) {
+  return pointStyle === "circle" ? "circle" : "square";
 }
 
 function isTrials({ kind }) {
@@ -246,7 +252,7 @@ export default {
   id: SquaresController.id,
   controller: SquaresController,
   join: valueOfEachFile,
-  defaults: () => ({ bands: false }),
+  defaults: () => ({ bands: false, ...ROWS }),
 
   options: (given) => ({
     index: laneScale(given, laneOfEach(given)),
