@@ -92,7 +92,9 @@ test("the built site has slides, tables, manifests and attempts, and no raw outp
   const files = await readdir(site.folder, { recursive: true });
   assert.ok(files.includes("slides/00-hook.html"));
   assert.ok(files.includes("benchmarks/fixture/manifest.json"));
-  assert.ok(files.includes("benchmarks/fixture/rbd-journaling/aggregate/ratio-throughput-write-seq.low.csv"));
+  assert.ok(
+    files.includes("benchmarks/fixture/rbd-journaling/aggregate/ratio-throughput-write-seq.spread.csv"),
+  );
   const index = JSON.parse(await textOf("benchmarks/index.json"));
   assert.deepEqual(index.data_sets, ["fixture", "fixture-small"]);
   assert.ok(!files.some((file) => /(^|\/)(raw|local)\/|\.woff$/.test(file)));

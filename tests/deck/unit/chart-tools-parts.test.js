@@ -106,7 +106,7 @@ test("a chart is marked with the margin of its claim, and with published figures
   const marks = (slot) => marksOf({ canvas, state, scale: "log", ...slot }, entryOf);
   assert.deepEqual(
     marks({ src: "a/iops.csv" }).map(({ axis, value, label }) => [axis, value, label]),
-    [["y", 5, "S1"]],
+    [["value", 5, "S1"]],
   );
   assert.deepEqual(
     marks({ src: "a/ratio-iops.csv" }).map(({ low, high, label }) => [low, high, label]),
