@@ -1,6 +1,6 @@
 // The options of each npm script, by its name. Imports nothing that has to be installed first.
 
-import { DEFAULT_PORT, PRIVATE_DATA_SET, RECORD } from "../deck/constants.js";
+import { DEFAULT_PORT, KINDS, PRIVATE_DATA_SET, RECORD } from "../deck/constants.js";
 import { portOf, requireCount, requireDataSetName, requireOneOf } from "./program.mjs";
 
 /** @type {import("./program.mjs").Program} */
@@ -154,9 +154,15 @@ Usage: npm run check -- [options]
 
   --data NAME   hold the talk to the data set benchmarks/NAME instead: what it lacks, and which texts do not fit
   --fix         replace bound values that differ from the talk's data; change nothing else
+  --accept ID   write into evidence.yaml that you have read this sentence, or all sentences of this slide, as they
+                stand with their evidence; may be given more than once; "all" is every one
+  --as KIND     with --accept: what they are: measured, source, definition or judgement
+  --rests-on VALUE   with --accept: a value or claim that they rest on beside those that they show
+  --scope TEXT  with --accept: of what it holds: "worst of 20, 100 writes a second"
   --help        show this text
 
 Fails, naming file and line, if:
+- a sentence or picture is new or edited, or what it rests on has moved, and nobody has accepted it;
 - a slide has no timing, no id, or not exactly one note;
 - a chapter or a cut does not add up to its minutes, or a note is too long for its slide;
 - a slide links to a slide that is not in its cut, or a link, chart or bound value has no target;
@@ -167,9 +173,19 @@ Fails, naming file and line, if:
 - no slide mentions a claim or draws its chart, or the title above a chart does not state a finding.
 
 REPLAY_TALK names the folder of another talk, which holds config/talk.yaml, slides/ and benchmarks/.`,
-  options: { data: { type: "string" }, fix: { type: "boolean" } },
-  check({ data, fix }) {
+  options: {
+    data: { type: "string" },
+    fix: { type: "boolean" },
+    accept: { type: "string", multiple: true },
+    as: { type: "string" },
+    "rests-on": { type: "string", multiple: true },
+    scope: { type: "string" },
+  },
+  check({ data, fix, accept, as: kind }) {
     requireDataSetName("data", data);
+    requireOneOf("as", KINDS, kind);
+    if (accept !== undefined && data !== undefined)
+      throw new Error("--accept is about the talk's own data set: leave out --data");
     if (fix && data !== undefined)
       throw new Error(
         "--fix writes the figures of data_set in config/talk.yaml: change that line, and leave out --data",
