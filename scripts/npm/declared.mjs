@@ -69,7 +69,7 @@ Usage: npm run build -- [options]
   --no-preview   do not create a preview picture for messengers (needs Chromium; CHROMIUM names another one)
   --help         show this text
 
-REPLAY_REPOSITORY, or \`repository\` in config/talk.yaml, is the address that readers clone and that the QR code leads to;
+REPLAY_REPOSITORY, or \`repository\` in slides/<talk>/talk.yaml, is the address that readers clone and that the QR code leads to;
 the build fails without one. REPLAY_HOMEPAGE, or package.json's homepage, is the site's address beside its preview
 picture. REPLAY_TALK names the folder of another talk. The build fails if JavaScript or fonts exceed their size budget.`,
   options: {
@@ -118,7 +118,7 @@ export const pdf = {
 
 Usage: npm run pdf -- [options]
 
-  --cut MINUTES  the slides of this cut, such as 20 (the first in config/talk.yaml); the appendix is in every cut
+  --cut MINUTES  the slides of this cut, such as 20 (the first in slides/<talk>/talk.yaml); the appendix is in every cut
   --notes        add a page with its notes after each slide
   --data NAME    use the data set benchmarks/NAME instead of the slides' own
   --theme NAME   light or dark (light)
@@ -148,7 +148,7 @@ Needs Chromium; CHROMIUM names another one. REPLAY_BENCHMARKS names another fold
 /** @type {import("./program.mjs").Program} */
 export const check = {
   command: "npm run check --",
-  help: `Checks the slides against the data that config/talk.yaml names, and adds up their time.
+  help: `Checks the slides against the data that slides/<talk>/talk.yaml names, and adds up their time.
 
 Usage: npm run check -- [options]
 
@@ -172,7 +172,7 @@ Fails, naming file and line, if:
 - a numeral comes neither from the data nor from a named source;
 - no slide mentions a claim or draws its chart, or the title above a chart does not state a finding.
 
-REPLAY_TALK names the folder of another talk, which holds config/talk.yaml, slides/ and benchmarks/.`,
+REPLAY_TALK names the folder of another talk, which holds slides/<talk>/talk.yaml, slides/ and benchmarks/.`,
   options: {
     data: { type: "string" },
     fix: { type: "boolean" },
@@ -188,7 +188,7 @@ REPLAY_TALK names the folder of another talk, which holds config/talk.yaml, slid
       throw new Error("--accept is about the talk's own data set: leave out --data");
     if (fix && data !== undefined)
       throw new Error(
-        "--fix writes the figures of data_set in config/talk.yaml: change that line, and leave out --data",
+        "--fix writes the figures of data_set in slides/<talk>/talk.yaml: change that line, and leave out --data",
       );
   },
 };

@@ -9,7 +9,7 @@ import { openBrowser } from "./browser.mjs";
 import { ExpectedError, ROOT, statusOfSignal, Task } from "./processes.mjs";
 
 const PRESENT_ONLY = 3;
-// What config/talk.yaml calls data_set, which a fresh clone cannot read yet: nothing is installed there.
+// What slides/<talk>/talk.yaml calls data_set, which a fresh clone cannot read yet: nothing is installed there.
 export const SHIPPED = "tentacle";
 const OWN = "local";
 const EXPERIMENT = "rbd-journaling";

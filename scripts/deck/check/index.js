@@ -28,7 +28,7 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {Map<string, string>} files   what the deck may read below benchmarks
  * @property {Set<string>} dataSets
  * @property {Set<string>} experiments
- * @property {import("../talk-file.js").TalkFile} stated   config/talk.yaml
+ * @property {import("../talk-file.js").TalkFile} stated   slides/<talk>/talk.yaml
  * @property {import("../talk-file.js").TalkFile["cuts"]} cuts
  * @property {{name: string, manifest: object|null, claims: object|null}} shipped   the data set that the slides are held
  *   to: the talk's, or for rules of slides the one of these slides
@@ -47,7 +47,7 @@ const CLAIMS = path.join("config", "claims.yaml");
  *                    times: {file: string, slides: number, seconds: Record<number, number>, appendix: number}[],
  *                    cuts: number[]}>}
  *   seconds: of the slides that are counted, by cut; cuts: in minutes, the usual one first
- * @throws {import("../checked-yaml.js").InvalidFile} if config/talk.yaml is not as it must be
+ * @throws {import("../checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
 export async function checkTalk({ root, benchmarks, data = null }) {
   const { talk: stated, chapters, problems } = await readTalk(root);

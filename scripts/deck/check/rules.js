@@ -95,7 +95,7 @@ export function links({ slides }) {
   );
 }
 
-/** `data-talk` names what config/talk.yaml says of a talk. */
+/** `data-talk` names what slides/<talk>/talk.yaml says of a talk. */
 export function talkFacts({ slides }) {
   return slides.flatMap((slide) =>
     [...elementsWith(slide, "data-talk")].flatMap((element) =>

@@ -1,6 +1,5 @@
 /** What only authors can say: figures that sources published; and what charts and styles add. */
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 
@@ -50,7 +49,7 @@ test("a style sheet adds no numeral to a slide", async () => {
     "css/a.css",
     '.a::before { content: "twice" }\n.b::after {\n content: "\\2192" }\n.c { content: none }\n',
   );
-  await talk.save("slides/a.md", slideWith(SPOKEN));
+  await talk.save("slides/talk/a.md", slideWith(SPOKEN));
   const { problems } = await talk.check();
   assert.deepEqual(
     problems.map(({ file, line, message }) => [file, line, /adds "twice"/.test(message)]),

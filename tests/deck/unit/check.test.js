@@ -23,10 +23,10 @@ test("a slide with id, timing and one note has no problem", async () => {
 
 test("times are added up per chapter, the appendix apart", async () => {
   const appendix = GOOD.replace('id="one"', 'id="two" data-visibility="uncounted"');
-  await talk.save("slides/a.md", `${GOOD}\n\n${appendix}`);
+  await talk.save("slides/talk/a.md", `${GOOD}\n\n${appendix}`);
   const { times } = await talk.check();
   const seconds = { 20: 30, 40: 30 };
-  assert.deepEqual(times, [{ file: "slides/a.md", slides: 2, seconds, appendix: 30 }]);
+  assert.deepEqual(times, [{ file: "slides/talk/a.md", slides: 2, seconds, appendix: 30 }]);
 });
 
 test("a slide without timing is named with its line, in the second slide too", async () => {
@@ -123,11 +123,11 @@ test("a chart of a skipped experiment may wait in a hidden text, and nowhere els
 });
 
 test("a chapter that is named but missing is a problem of the line that names it", async () => {
-  await talk.state({ chapters: ["slides/b.md", "slides/a.md"] });
-  await talk.save("slides/b.md", GOOD);
+  await talk.state({ chapters: ["b.md", "a.md"] });
+  await talk.save("slides/talk/b.md", GOOD);
   const { problems } = await talk.check();
   assert.deepEqual(problems, [
-    { file: "config/talk.yaml", line: 9, message: "there is no chapter slides/a.md" },
+    { file: "slides/talk/talk.yaml", line: 9, message: "there is no chapter slides/talk/a.md" },
   ]);
 });
 

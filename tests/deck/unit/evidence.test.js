@@ -18,16 +18,16 @@ beforeEach(async () => {
 });
 afterEach(() => talk.remove());
 
-const FILE = "slides/evidence.yaml";
+const FILE = "slides/talk/evidence.yaml";
 const BOUND = 'Writes take <data value="small.ratio">2.1×</data> as long.';
 const TEXTS =
   '<span data-when="small held">It slows writes.</span><span data-when="small refuted">It does not slow writes.</span>' +
   '<span data-when="small inconclusive not-testable-here not-measured">Does it slow writes?</span>';
 const sentences = (body, note) =>
-  slidesOf(slideWith(body, note), { file: "slides/a.md" }).map(readSlide).flatMap(sentencesOf);
+  slidesOf(slideWith(body, note), { file: "slides/talk/a.md" }).map(readSlide).flatMap(sentencesOf);
 
 async function acceptAll(chapter, reading = { kind: undefined }) {
-  await talk.save("slides/a.md", chapter);
+  await talk.save("slides/talk/a.md", chapter);
   const outcome = await (await talk.check()).accept(["all"], reading);
   return outcome;
 }

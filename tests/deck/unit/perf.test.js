@@ -63,9 +63,9 @@ test("a generated series has as many points as were asked for, along an axis tha
 });
 
 test("the chapters of a page are found and replaced, and nothing else of it is touched", () => {
-  const page = `<body><div class="reveal"><div class="slides"><section data-markdown="slides/a.md"></section>
-    <section data-markdown="slides/b.md"></section></div></div><p>kept</p></body>`;
-  assert.deepEqual(chaptersIn(page), ["slides/a.md", "slides/b.md"]);
+  const page = `<body><div class="reveal"><div class="slides"><section data-markdown="slides/talk/a.md"></section>
+    <section data-markdown="slides/talk/b.md"></section></div></div><p>kept</p></body>`;
+  assert.deepEqual(chaptersIn(page), ["slides/talk/a.md", "slides/talk/b.md"]);
   const changed = withChapters(page, ["slides/c$&.md"]);
   assert.deepEqual(chaptersIn(changed), ["slides/c$&.md"]);
   assert.match(changed, /<\/div><\/div><p>kept<\/p>/);

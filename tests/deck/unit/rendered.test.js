@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { RefusedParts, renderChapters } from "../../../scripts/deck/text/rendered.js";
 
 const htmlOf = async (text, options = {}) => {
-  const file = options.readerPage ?? "slides/a.md";
+  const file = options.readerPage ?? "slides/talk/a.md";
   const rendered = await renderChapters(new Map([[file, text]]), options);
   assert.deepEqual([...rendered.keys()], [file.replace(".md", ".html")]);
   return rendered.get(file.replace(".md", ".html"));
@@ -29,7 +29,7 @@ test("line ends of Windows and a byte order mark change nothing", async () => {
 
 test("the reader's page is parted into sections, one below another", async () => {
   const text = "## One\n\n\n## Two\n\n\n## Three\n";
-  assert.equal(count(await htmlOf(text, { readerPage: "slides/reader.md" }), /<section/g), 3);
+  assert.equal(count(await htmlOf(text, { readerPage: "slides/talk/reader.md" }), /<section/g), 3);
   assert.equal(count(await htmlOf(text), /<section/g), 4);
 });
 

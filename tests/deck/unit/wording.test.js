@@ -36,7 +36,7 @@ Always the same.
 <!-- Note -->
 Words.
 `;
-const slides = slidesOf(CHAPTER, { file: "slides/a.md" }).map(readSlide);
+const slides = slidesOf(CHAPTER, { file: "slides/talk/a.md" }).map(readSlide);
 const told = (words) => () => ({ words });
 const shipped = told(wordsOf({ manifest: MANIFEST, claims: claimsWith({ small: {} }) }, { shipped: true }));
 const words = (manifest, claims) => told(wordsOf({ manifest, claims }));
@@ -50,11 +50,11 @@ test("a figure changes only its own sentences, in body and note, each with its l
   const mine = words(MANIFEST, claimsWith({ small: { conditions } }));
   assert.deepEqual(wordingDifferences(slides, shipped, mine), [
     {
-      ...{ file: "slides/a.md", line: 4, slide: "one", part: "body" },
+      ...{ file: "slides/talk/a.md", line: 4, slide: "one", part: "body" },
       ...{ old: "It is 2.1× here.", new: "It is 5.0× here." },
     },
     {
-      ...{ file: "slides/a.md", line: 9, slide: "one", part: "note" },
+      ...{ file: "slides/talk/a.md", line: 9, slide: "one", part: "note" },
       ...{ old: "We say 2.1×.", new: "We say 5.0×." },
     },
   ]);
