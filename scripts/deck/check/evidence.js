@@ -45,7 +45,9 @@ export function evidenceFile({ chapters }) {
  * @returns {Sentence[]} in the order of the slide
  */
 export function sentencesOf(slide) {
-  const blocks = Map.groupBy(slide.segments, ({ block }) => block);
+  const blocks = new Map();
+  for (const segment of slide.segments)
+    blocks.set(segment.block, [...(blocks.get(segment.block) ?? []), segment]);
   const sentences = [...blocks.values()].flatMap((segments) => sentencesOfBlock(segments));
   const pictures = [...nodesOf(slide)].filter(isPicture).map((element) => pictureOf(slide, element));
   const seen = new Set();

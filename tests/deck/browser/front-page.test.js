@@ -274,7 +274,7 @@ test("without its text the page says which file is missing, and still links to t
   await page.route("**/slides/rpo/reader.md", (route) => route.fulfill({ status: 404, body: "gone" }));
   await page.goto(`${deck.url}?explore&data=fixture`);
   await page.waitForSelector("html[data-front-ready]");
-  assert.match(await text(page, ".chapter-error"), /slides\/reader\.md/);
+  assert.match(await text(page, ".chapter-error"), /slides\/talk\/reader\.md/);
   assert.equal(await page.getAttribute("a", "href"), "#/");
   await page.close();
 });

@@ -59,7 +59,7 @@ test("it is built, and opens with its first slide: title, speaker, event, reposi
       .join("\n"),
     "",
   );
-  assert.deepEqual((await readdir(path.join(site, "slides"))).sort(), ["end.html", "queue.html"]);
+  assert.deepEqual((await readdir(path.join(site, "slides/five"))).sort(), ["end.html", "queue.html"]);
   server = await serveFolder(site);
   const page = await open("");
   assert.equal(await page.title(), "How deep is your queue?");

@@ -205,7 +205,7 @@ test("a slide of another data set is held to that one, and the talk names it", a
   await talk.save(old, "I/O size,4096\nA,1\n");
   assert.deepEqual(await talk.problemsOf(named), []);
   const [stale] = await talk.problemsOf(named.replace("3.0×", "2.1×"));
-  assert.match(stale, /slides\/a\.md:2: .* says "2\.1×", but the data of "old" say "3\.0×"/);
+  assert.match(stale, /slides\/talk\/a\.md:2: .* says "2\.1×", but the data of "old" say "3\.0×"/);
   // Its texts are then of another data set than its charts.
   assert.ok(
     (await talk.problemsOf(slide)).some((line) =>
@@ -225,7 +225,7 @@ test("charts of two data sets on one slide are a problem, unless the slide says 
     problemsOf(text).then((all) => all.filter((one) => one.includes("charts of this slide")));
   assert.deepEqual(await mixed(slideWith(both.replace(mine, CHART))), []);
   const [problem] = await mixed(slideWith(both));
-  assert.match(problem, /^slides\/a\.md:4: .* reference and mine; .*data-compare="reference mine"/);
+  assert.match(problem, /^slides\/talk\/a\.md:4: .* reference and mine; .*data-compare="reference mine"/);
   const compared = slideWith(both).replace(
     'data-timing="30"',
     'data-timing="30" data-compare="reference mine"',
@@ -274,7 +274,7 @@ test("the texts of a group cover each verdict exactly once", async () => {
 
 test("a numeral without an origin is a problem, wherever it is read or heard", async () => {
   const message = (numeral) => new RegExp(`the numeral "${numeral}" comes from no data`);
-  assert.match(await told("It takes 10× as long"), /slides\/a\.md:2: the numeral "10×"/);
+  assert.match(await told("It takes 10× as long"), /slides\/talk\/a\.md:2: the numeral "10×"/);
   assert.match(await told("# Fifteen"), message("Fifteen"));
   assert.match(await told("x", "About\nten times."), /a\.md:6: the numeral "ten"/);
   assert.match(await told('<svg aria-label="5 boxes"><text>x</text></svg>'), message("5"));

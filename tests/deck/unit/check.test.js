@@ -33,7 +33,7 @@ test("a slide without timing is named with its line, in the second slide too", a
   const [problem, ...rest] = await problemsOf(
     `${GOOD}\n\n<!-- .slide: id="two" -->\n# Two\n\n<!-- Note -->\nWords.\n`,
   );
-  assert.match(problem, /^slides\/a\.md:8: no timing/);
+  assert.match(problem, /^slides\/talk\/a\.md:8: no timing/);
   assert.deepEqual(rest, []);
   assert.match((await problemsOf(GOOD.replace('"30"', '"soon"')))[0], /"soon" is not a number of seconds/);
 });
@@ -41,20 +41,20 @@ test("a slide without timing is named with its line, in the second slide too", a
 test("no note, two notes and an empty note are three problems", async () => {
   assert.match(
     (await problemsOf(GOOD.replace("<!-- Note -->\n", "")))[0],
-    /slides\/a\.md:1: no <!-- Note -->/,
+    /slides\/talk\/a\.md:1: no <!-- Note -->/,
   );
-  assert.match((await problemsOf(`${GOOD}\n<!-- Note -->\nMore.\n`))[0], /slides\/a\.md:7: a second/);
-  assert.match((await problemsOf(GOOD.replace("Words.\n", "")))[0], /slides\/a\.md:4: an empty note/);
+  assert.match((await problemsOf(`${GOOD}\n<!-- Note -->\nMore.\n`))[0], /slides\/talk\/a\.md:7: a second/);
+  assert.match((await problemsOf(GOOD.replace("Words.\n", "")))[0], /slides\/talk\/a\.md:4: an empty note/);
 });
 
 test("CR LF line ends are a problem of the file", async () => {
-  assert.match((await problemsOf(GOOD.replaceAll("\n", "\r\n")))[0], /slides\/a\.md:1: line ends with CR LF/);
+  assert.match((await problemsOf(GOOD.replaceAll("\n", "\r\n")))[0], /slides\/talk\/a\.md:1: line ends with CR LF/);
 });
 
 test("an id that is missing, odd or taken is a problem", async () => {
   assert.match((await problemsOf(GOOD.replace('id="one" ', "")))[0], /no id/);
   assert.match((await problemsOf(GOOD.replace("one", "One Two")))[0], /words-and-dashes/);
-  assert.match((await problemsOf(`${GOOD}\n\n${GOOD}`))[0], /a\.md:8: id "one" is taken by slides\/a\.md:1/);
+  assert.match((await problemsOf(`${GOOD}\n\n${GOOD}`))[0], /a\.md:8: id "one" is taken by slides\/talk\/a\.md:1/);
 });
 
 test("a link to a missing slide is a problem", async () => {

@@ -86,7 +86,7 @@ test("what was accepted is quiet; a new or edited sentence is red, with its id, 
   const edited = chapter.replace("as long", "as long, always");
   const [problem, ...rest] = await red(edited);
   assert.deepEqual(rest, []);
-  assert.match(problem, /slides\/a\.md:2: [0-9a-f]{8} \(title of one\): nobody has read it: “Writes take .* always/);
+  assert.match(problem, /slides\/talk\/a\.md:2: [0-9a-f]{8} \(title of one\): nobody has read it: “Writes take .* always/);
   const id = /: ([0-9a-f]{8}) /.exec(problem)[1];
   const outcome = await (await talk.check()).accept([id, "nothing"], {});
   assert.deepEqual([outcome.accepted, outcome.unknown], [1, ["nothing"]]);

@@ -180,9 +180,9 @@ test("a frozen site holds one data set, its wording, and the record of both", as
   const page = await readFile(path.join(site, "index.html"), "utf8");
   assert.match(page, /<meta name="replay:frozen" content="fixture"/);
   assert.match(page, /<meta name="replay:data-set" content="fixture"/);
-  const names = await readdir(path.join(site, "slides"));
+  const names = await readdir(path.join(site, "slides/rpo"));
   const text = (
-    await Promise.all(names.map((name) => readFile(path.join(site, "slides", name), "utf8")))
+    await Promise.all(names.map((name) => readFile(path.join(site, "slides/rpo", name), "utf8")))
   ).join("");
   assert.ok(!/data-chart-src="benchmarks\/(?!fixture\/)/.test(text), "every chart is the data set's");
   assert.match(text, /made-up numbers for tests/);
@@ -192,7 +192,7 @@ test("a frozen site holds one data set, its wording, and the record of both", as
   assert.match(record.git_commit, /^[0-9a-f]{40}$/);
   assert.equal(record.claims_sha256, record.files["benchmarks/fixture/claims.json"]);
   assert.ok(Object.keys(record.files).length > 10);
-  assert.deepEqual(Object.keys(record.slides).sort(), names.map((name) => `slides/${name}`).sort());
+  assert.deepEqual(Object.keys(record.slides).sort(), names.map((name) => `slides/rpo/${name}`).sort());
 });
 
 test("--verify finds what was changed, removed or added", async () => {
@@ -209,7 +209,7 @@ test("--verify finds what was changed, removed or added", async () => {
     assert.match(error.stderr, /benchmarks\/fixture\/claims\.json: differs/);
     assert.match(error.stderr, /benchmarks\/fixture\/manifest\.json: missing/);
     assert.match(error.stderr, /benchmarks\/fixture\/more\.json: added since/);
-    assert.match(error.stderr, /slides\/00-hook\.html: differs/);
+    assert.match(error.stderr, /slides\/rpo\/00-hook\.html: differs/);
     return true;
   });
 });

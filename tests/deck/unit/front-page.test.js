@@ -161,7 +161,7 @@ test("a frozen talk pins the page's text like that of the slides, and keeps the 
   const [before, after] = await Promise.all(
     ["fixture", "fixture-small"].map(async (name) => {
       const { chapters } = await pinnedTalk({ root: PROJECT, benchmarks, name });
-      return chapters.get("slides/talk/reader.md");
+      return chapters.get("slides/rpo/reader.md");
     }),
   );
   // One block gives no interval, and so no verdict but that.
@@ -170,7 +170,7 @@ test("a frozen talk pins the page's text like that of the slides, and keeps the 
   assert.match(after, /data-when="journal-4k-seq-write inconclusive"/);
   assert.doesNotMatch(after, /journal-4k-seq-write held/);
   for (const text of [before, after])
-    assert.match(text, /data-slide="slides\/10-price\.md#price-at-the-peak"/);
+    assert.match(text, /data-slide="slides\/rpo\/10-price\.md#price-at-the-peak"/);
 });
 
 test("only an address with a slide leaves the page", () => {

@@ -39,10 +39,10 @@ test("an empty chapter stays empty, so that the page can say so", async () => {
 
 test("a slide that would run or load something is refused, with its file and what it is", async () => {
   for (const [text, what] of [
-    ["## One\n\n<script>alert(1)</script>", /slides\/a\.md: .*<script>/],
-    ['## One\n\n<img src="x.png" onerror="alert(1)">', /slides\/a\.md: .*onerror of <img>/],
-    ["## One\n\n<iframe></iframe>", /slides\/a\.md: .*<iframe>/],
-    ['<!-- .slide: onclick="alert(1)" -->\n## One', /slides\/a\.md: .*onclick of <section>/],
+    ["## One\n\n<script>alert(1)</script>", /slides\/talk\/a\.md: .*<script>/],
+    ['## One\n\n<img src="x.png" onerror="alert(1)">', /slides\/talk\/a\.md: .*onerror of <img>/],
+    ["## One\n\n<iframe></iframe>", /slides\/talk\/a\.md: .*<iframe>/],
+    ['<!-- .slide: onclick="alert(1)" -->\n## One', /slides\/talk\/a\.md: .*onclick of <section>/],
     ['<!-- .slide: data-background-iframe="x" -->\n## One', /data-background-iframe of <section>/],
   ]) {
     await assert.rejects(htmlOf(text), (error) => {

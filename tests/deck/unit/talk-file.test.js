@@ -76,10 +76,10 @@ test("what a talk does not say is empty, and it discusses all claims", async () 
 
 test("a wrong file is refused with its line, its key, and what was expected", async () => {
   const changed = (from, to) => refusal(LEAST.replace(from, to));
-  assert.match(await changed("title:", "titel:"), /^config\/talk\.yaml:1: title: this key is missing\n/);
+  assert.match(await changed("title:", "titel:"), /^slides\/talk\/talk\.yaml:1: title: this key is missing\n/);
   assert.match(
     await changed("title:", "titel:"),
-    /config\/talk\.yaml:1: titel: unknown key; expected one of title, .*; did you mean 'title'\?/,
+    /slides\/talk\/talk\.yaml:1: titel: unknown key; expected one of title, .*; did you mean 'title'\?/,
   );
   assert.equal(
     await changed("minutes: 10", "minutes: ten"),
@@ -87,8 +87,8 @@ test("a wrong file is refused with its line, its key, and what was expected", as
   );
   assert.match(await changed("minutes: 10", "minutes: 0"), /:5: cuts\[0\]\.minutes: 0: expected how long/);
   assert.match(
-    await changed("slides/talk/a.md", "other/a.md"),
-    /:7: chapters\[0\]: "other\/a\.md": expected a Markdown file in slides\//,
+    await changed("- a.md", "- other/a.md"),
+    /:7: chapters\[0\]: "other\/a\.md": expected a Markdown file beside talk\.yaml/,
   );
   assert.match(
     await changed('"#c4500a"', "orange"),
@@ -105,10 +105,10 @@ test("a wrong file is refused with its line, its key, and what was expected", as
   );
   assert.match(
     await refusal(`${LEAST}title: B\n`),
-    /^config\/talk\.yaml:9: is not valid YAML: Map keys must/,
+    /^slides\/talk\/talk\.yaml:9: is not valid YAML: Map keys must/,
   );
-  assert.match(await refusal("[\n"), /^config\/talk\.yaml:\d: is not valid YAML/);
-  assert.match(await refusal(""), /^config\/talk\.yaml:1: the file: expected a mapping, found nothing$/);
+  assert.match(await refusal("[\n"), /^slides\/talk\/talk\.yaml:\d: is not valid YAML/);
+  assert.match(await refusal(""), /^slides\/talk\/talk\.yaml:1: the file: expected a mapping, found nothing$/);
   assert.match(
     await refusal(LEAST.replace("  - minutes: 10", "  - minutes: 10\n  - minutes: 10")),
     /:6: cuts\[1\]: there are two cuts of 10 minutes/,
@@ -161,7 +161,7 @@ test("whatever stands in the file, it is read or refused with its name", async (
         assert.deepEqual((await read(text)).cuts.length > 0, true);
       } catch (error) {
         assert.ok(error instanceof InvalidFile, `${text}\n${error.stack}`);
-        assert.match(error.message, /^config\/talk\.yaml:\d+: /);
+        assert.match(error.message, /^slides\/talk\/talk\.yaml:\d+: /);
       }
     }),
   );

@@ -77,7 +77,7 @@ test("a talk is not published without an address for its readers to clone", () =
     (error) => {
       assert.ok(error instanceof NoRepository, error.stack);
       const line = unstated.lineOf("repository");
-      assert.ok(error.message.startsWith(`slides/talk/talk.yaml:${line}: repository is empty`), error.message);
+      assert.ok(error.message.startsWith(`slides/rpo/talk.yaml:${line}: repository is empty`), error.message);
       return true;
     },
   );
