@@ -58,7 +58,7 @@ async function rehearse({ data: asked, rehearse: minutes, "words-per-minute": ra
   const cut = Number(minutes);
   const known = stated.cuts.map((length) => length.minutes);
   if (!known.includes(cut))
-    throw new NotThere(`config/talk.yaml has no cut of ${cut} minutes; it has ${known.join(", ")}`);
+    throw new NotThere(`${stated.file} has no cut of ${cut} minutes; it has ${known.join(", ")}`);
   const data = asked ?? shipped;
   await requireDataSets(benchmarks, [data]);
   const set = await readDataSet(benchmarks, data);

@@ -6,7 +6,7 @@
 import { seriesNames } from "chartjs-plugin-csv";
 
 /**
- * The looks that a talk gives to series by name (`series` in config/talk.yaml). Names at the lines' ends and markers tell them
+ * The looks that a talk gives to series by name (`series` in slides/<talk>/talk.yaml). Names at the lines' ends and markers tell them
  * apart without colour. Lines are solid: dashes are for what was published or is a ceiling, and not measured here.
  */
 const LOOKS = {

@@ -17,7 +17,7 @@ import { chooseTexts } from "../text/verdict-text.js";
 
 /**
  * @param {{search: string, usual: string, frozen: string|null, mode: {compare: string|null}, talk: object}} page
- *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows; talk: what config/talk.yaml says
+ *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows; talk: what slides/<talk>/talk.yaml says
  * @returns {{data: DataOnShow, numbers: object, chartCode: () => Promise<object>,
  *            makeCharts: (options?: object) => Promise<object>, writeTexts: (root: Element) => void}}
  *   numbers: the bound values of the data set on show;

@@ -18,7 +18,7 @@ Usage: node scripts/deck/contact-sheet.mjs --out DIR [options]
   --out DIR      where to write <theme>-NN-<slide>.png and <theme>-sheet-N.png or .jpeg
   --data NAME    the data set to show
   --theme NAME   light, dark or both (light)
-  --cut MINUTES  only the slides of that cut, such as 20, and the appendix (the first in config/talk.yaml)
+  --cut MINUTES  only the slides of that cut, such as 20, and the appendix (the first in slides/<talk>/talk.yaml)
   --only TEXT    only slides whose id contains this text
   --no-appendix  without the slides of the appendix
   --width PX     width of a screenshot on the sheet (640)

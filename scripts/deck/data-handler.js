@@ -11,7 +11,7 @@ import { indexOf, scanBenchmarks } from "./data-sets.js";
 import { mediaTypeOf } from "./media-types.js";
 
 const DATA_FILE = /^[^/]+\/(?:[^/]+\.json|answer\.csv|[^/]+\/tidy\.csv|[^/]+\/aggregate\/[^/]+\.csv)$/;
-const CHAPTER = /^[^/]+\.md$/;
+const CHAPTER = /^[^/]+\/[^/]+\.md$/;
 
 /**
  * @param {{benchmarks: string, slides: string}} folders   absolute paths

@@ -16,7 +16,6 @@ import { PREVIEW, SiteDoesNotStart, photographTitle } from "./preview.js";
 import { withSocialTags } from "./social.js";
 import { answerOf } from "./text/answer.js";
 import { readDataSet, wordsOf } from "./text/data-set-words.js";
-import { TALK_FILE } from "./talk-file.js";
 import { renderChapters } from "./text/rendered.js";
 import { openTalk } from "./text/talk.js";
 import { deckConfig } from "./vite-config.js";
@@ -104,7 +103,7 @@ export class NoRepository extends Error {}
 export function requireRepository(stated, environment = process.env) {
   if (repositoryAddress(stated, environment) !== "") return;
   throw new NoRepository(
-    `${TALK_FILE}:${stated.lineOf("repository")}: repository is empty, and readers need to know where they can get the talk and its data. Write there the web address at which people clone it, such as repository: https://example.org/me/talk`,
+    `${stated.file}:${stated.lineOf("repository")}: repository is empty, and readers need to know where they can get the talk and its data. Write there the web address at which people clone it, such as repository: https://example.org/me/talk`,
   );
 }
 

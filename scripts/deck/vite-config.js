@@ -24,7 +24,7 @@ import { pinPage } from "./text/pin.js";
  * @param {{outDir: string, benchmarks?: string, site?: Site|null}} options
  *   site: null for the bundle alone, for servers that read slides and data where they lie
  * @returns {import("vite").UserConfig}
- * @throws {import("./checked-yaml.js").InvalidFile} if config/talk.yaml is not as it must be
+ * @throws {import("./checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
 export function deckConfig({ outDir, benchmarks = benchmarksRoot(), site = null }) {
   const talk = readTalkFile(talkRoot());
@@ -92,8 +92,10 @@ function deckPlugin(benchmarks, { talk, site }) {
 
 /** Puts slides, CSV and JSON files where the page will ask for them; raw output stays behind. */
 async function writeRunTimeFiles({ slides, dataSets, altered }, benchmarks, outDir) {
-  await mkdir(path.join(outDir, "slides"), { recursive: true });
-  for (const [file, html] of slides) await writeFile(path.join(outDir, file), html);
+  for (const [file, html] of slides) {
+    await mkdir(path.dirname(path.join(outDir, file)), { recursive: true });
+    await writeFile(path.join(outDir, file), html);
+  }
   const { files } = await scanBenchmarks(benchmarks);
   for (const file of [...files.keys()]) if (!dataSets.includes(file.split("/")[0])) files.delete(file);
   for (const file of files.keys()) {

@@ -1,6 +1,5 @@
 /** What a talk may show of data: files as they were recorded, and one data set a slide. */
 
-import { TALK_FILE } from "../talk-file.js";
 import { lineIn } from "./chapters.js";
 import { chartsOf } from "./charts-of.js";
 
@@ -23,7 +22,7 @@ export function namedDataSets({ slides, stated }) {
     .map(({ file, line, dataSet }) => ({
       file,
       line,
-      message: `data-set="${dataSet}": ${TALK_FILE} names no such data set under other_data_sets${known.length ? `, but ${known.join(", ")}` : ""}`,
+      message: `data-set="${dataSet}": ${stated.file} names no such data set under other_data_sets${known.length ? `, but ${known.join(", ")}` : ""}`,
     }));
 }
 
