@@ -18,9 +18,10 @@ Usage: npm run build -- [options]
                  (default: all data sets except “${PRIVATE_DATA_SET}”, which is private)
   --altered      publish even data that are altered; each slide that shows them then says so
   --no-preview   do not create a preview picture for messengers (needs Chromium; CHROMIUM names another one)
+  --talk NAME    the talk slides/NAME/ (the lead)
   --help         show this text
 
-REPLAY_REPOSITORY, or \`repository\` in config/talk.yaml, is the address that readers clone and that the QR code leads to;
+REPLAY_REPOSITORY, or \`repository\` in the talk's talk.yaml, is the address that readers clone and that the QR code leads to;
 the build fails without one. REPLAY_HOMEPAGE, or package.json's homepage, is the site's address beside its preview
 picture. REPLAY_TALK names the folder of another talk. The build fails if JavaScript or fonts exceed their size budget.`;
 
@@ -28,6 +29,7 @@ const options = optionsOf({
   command: "npm run build --",
   help: HELP,
   options: {
+    talk: { type: "string" },
     out: { type: "string", default: "dist" },
     data: { type: "string", multiple: true },
     altered: { type: "boolean", default: false },

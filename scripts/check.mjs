@@ -55,7 +55,6 @@ const options = optionsOf({
       );
   },
 });
-if (options.talk) process.env.REPLAY_TALK_NAME = options.talk;
 installPackages();
 const { fixProblems } = await import("./deck/check/fix.js");
 const { checkTalk } = await import("./deck/check/index.js");

@@ -19,6 +19,7 @@ Usage: npm run freeze -- --data NAME [--out DIR] [--altered] [--no-preview]
   --altered     publish even data that are altered; each slide that shows them then says so
   --no-preview  do not create a preview picture for messengers
   --verify DIR  compare a frozen site with its record, ${RECORD}
+  --talk NAME   the talk slides/NAME/ (the lead)
   --help        show this text
 
 The page ignores ?data=. ${RECORD}, next to index.html, holds the commit and a digest of every data file and slide.`;
@@ -27,6 +28,7 @@ const options = optionsOf({
   command: "npm run freeze --",
   help: HELP,
   options: {
+    talk: { type: "string" },
     data: { type: "string" },
     out: { type: "string", default: "dist" },
     verify: { type: "string" },

@@ -19,13 +19,14 @@ const HELP = `Prints the talk to a PDF file: a page for each slide, with its cha
 
 Usage: npm run pdf -- [options]
 
-  --cut MINUTES  the slides of this cut, such as 20 (the first in config/talk.yaml); the appendix is in every cut
+  --cut MINUTES  the slides of this cut, such as 20 (the first in talk.yaml); the appendix is in every cut
   --notes        add a page with its notes after each slide
   --data NAME    use the data set benchmarks/NAME instead of the slides' own
   --theme NAME   light or dark (light)
   --out FILE     where to write it (talk.pdf); replaces what is there
   --incomplete   write the file even if some charts cannot be drawn; the page then says why
   --altered      print even data that are altered; each page that shows them then says so
+  --talk NAME    the talk slides/NAME/ (the lead)
   --help         show this text
 
 Needs Chromium; CHROMIUM names another one. REPLAY_BENCHMARKS names another folder of data sets.`;
@@ -34,6 +35,7 @@ const options = optionsOf({
   command: "npm run pdf --",
   help: HELP,
   options: {
+    talk: { type: "string" },
     cut: { type: "string" },
     notes: { type: "boolean", default: false },
     data: { type: "string" },

@@ -14,6 +14,7 @@ Usage: npm run present -- [options]
   --meanwhile NAME  show this data set's chart while --data lacks it
   --port N          listen on this port (${DEFAULT_PORT}), or on the next free one if it is busy
   --no-open         do not open a browser
+  --talk NAME       the talk slides/NAME/ (the lead)
   --help            show this text
 
 Charts are updated when files in benchmarks/ change. REPLAY_BENCHMARKS names another folder.
@@ -24,6 +25,7 @@ const options = optionsOf({
   command: "npm run present --",
   help: HELP,
   options: {
+    talk: { type: "string" },
     data: { type: "string" },
     meanwhile: { type: "string" },
     port: { type: "string" },

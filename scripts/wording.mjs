@@ -14,12 +14,14 @@ Usage: npm run wording -- --data NAME [--against NAME] [--json]
   --json                print the differences as JSON
   --rehearse MINUTES    print what is said in that cut, such as 20, from which minute to which
   --words-per-minute N  how fast you speak (130)
+  --talk NAME           the talk slides/NAME/ (the lead)
   --help                show this text`;
 
 const options = optionsOf({
   command: "npm run wording --",
   help: HELP,
   options: {
+    talk: { type: "string" },
     data: { type: "string" },
     against: { type: "string" },
     json: { type: "boolean" },

@@ -34,6 +34,8 @@ export function optionsOf({ command, help, options = {}, check = () => {} }) {
       process.exit(0);
     }
     check(values);
+    // Whatever this program starts is of the same talk.
+    if (values.talk !== undefined) process.env.REPLAY_TALK_NAME = values.talk;
     return values;
   } catch (error) {
     // Node adds advice that only a programmer understands.

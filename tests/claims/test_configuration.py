@@ -76,7 +76,7 @@ def test_the_cells_of_a_claim_are_measured_at_scale_talk_and_unless_said_at_scal
 
 
 def test_the_claims_that_the_talk_compares_by_release_are_measured_at_scale_headline():
-    (ids,) = re.findall(r'data-release-claims="([^"]*)"', (ROOT / "slides" / "40-answer.md").read_text())
+    (ids,) = re.findall(r'data-release-claims="([^"]*)"', (ROOT / "slides" / "rpo" / "40-answer.md").read_text())
     claims = {one.id: one for one in load_book().claims}
     assert len(ids.split()) > 3
     for name in ids.split():

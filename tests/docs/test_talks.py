@@ -93,10 +93,10 @@ def test_the_steps_lead_from_an_experiment_to_a_slide_without_a_problem(talk, mo
     assert status == 1
     assert said.count(f'says "?", but the data of "mine" say "{ESTIMATE}"') == 2
     status, said = check_talk(talk, "--fix")
-    assert (status, "slides/price.md: 2 texts updated." in said) == (0, True), said
+    assert (status, "slides/price/price.md: 2 texts updated." in said) == (0, True), said
     status, said = check_talk(talk)
     assert (status, "The talk takes 0:45." in said) == (0, True), said
-    assert f">{ESTIMATE}<" in (talk / "slides" / "price.md").read_text()
+    assert f">{ESTIMATE}<" in (talk / "slides" / "price" / "price.md").read_text()
 
 
 @pytest.mark.slow

@@ -96,7 +96,7 @@ def _write_whole(folder: Path, side: Side, title: str, questions: Sequence[Quest
 def _write(folder: Path, side: Side, title: str, questions: Sequence[Question]) -> None:
     told = {one.experiment for one in questions}
     texts = {
-        "config/talk.yaml": talk_yaml(title, side.manifest, questions),
+        TALK_FILE: talk_yaml(title, side.manifest, questions),
         "config/claims.yaml": claims_yaml(questions),
         CHAPTER: talk_slides(side.manifest, questions),
         ".gitignore": "dist/\n.replay/\n.snakemake/\nexperiment.json\nratios.csv\n",
@@ -152,16 +152,17 @@ def _say_next(folder: Path, out: Path) -> None:
             next_step=f"correct what it names, then: {talk} npm run check",
         )
     print(done.stdout.rstrip().rpartition("\n")[2])
-    print(f"next: edit {out / 'config' / 'talk.yaml'} and {out / CHAPTER}, then:")
+    print(f"next: edit {out / TALK_FILE} and {out / CHAPTER}, then:")
     print(f"      {talk} npm run check\n      {talk} npm run present")
 
 
-CHAPTER = "slides/talk.md"
+TALK_FILE = "slides/talk/talk.yaml"
+CHAPTER = "slides/talk/talk.md"
 SOURCE = "data"
 
 
 def talk_yaml(title: str, manifest: Mapping[str, Any], questions: Sequence[Question]) -> str:
-    """Return config/talk.yaml."""
+    """Return the talk's talk.yaml."""
     claims = "all" if comparisons_of(questions) else "[]"
     return f"""\
 # What this talk is. Every key is explained in docs/your-own-talk.md of Replay; an empty one is left out of the slides.
@@ -179,7 +180,7 @@ claims: {claims}
 cuts:
   - minutes: {math.ceil(seconds(questions) / 60)}
 chapters:
-  - {CHAPTER}
+  - {Path(CHAPTER).name}
 accent: {{ light: "#005f99", dark: "#7cc4f5" }}
 {_series(manifest, questions)}"""
 

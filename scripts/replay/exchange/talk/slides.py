@@ -27,7 +27,7 @@ def bound(value: str) -> str:
 
 
 def talk_slides(manifest: Mapping[str, Any], questions: Sequence[Question]) -> str:
-    """Return the talk's one chapter. Its title is that of config/talk.yaml."""
+    """Return the talk's one chapter. Its title is that of its talk.yaml."""
     told = {one.experiment: manifest["experiments"][one.experiment] for one in questions}
     spoken = {one.claim for question in questions for _, one in _leading(question)}
     claims = [one.claim for question in questions for chart in question.charts for one in chart.comparisons]
