@@ -38,8 +38,8 @@ ESTIMATE = "1.0\N{MULTIPLICATION SIGN}"
 FILES = {
     f"config/experiments/{NAME}.yaml": EXPERIMENT,
     "config/claims.yaml": CLAIMS,
-    "config/talk.yaml": TALK,
-    "slides/price.md": SLIDE,
+    "slides/price/talk.yaml": TALK,
+    "slides/price/price.md": SLIDE,
 }
 
 
@@ -122,4 +122,4 @@ def test_the_steps_lead_from_a_folder_of_results_to_a_report_and_a_talk(tmp_path
     monkeypatch.delenv("REPLAY_BENCHMARKS")
     status, said = check_talk(talk)
     assert status == 0, said
-    assert re.search(r"slides/talk\.md +5 slides", said)
+    assert re.search(r"slides/talk/talk\.md +5 slides", said)

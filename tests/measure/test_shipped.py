@@ -70,7 +70,8 @@ def test_in_a_terminal_its_name_has_to_be_typed(project, monkeypatch, typed, agr
 
 def test_an_installed_replay_looks_for_the_talk_in_the_project(tmp_path, monkeypatch):
     (tmp_path / "config" / "sites").mkdir(parents=True)
-    (tmp_path / "config" / "talk.yaml").write_text("data_set: lead\n")
+    (tmp_path / "slides/talk").mkdir(parents=True)
+    (tmp_path / "slides/talk/talk.yaml").write_text("data_set: lead\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(campaign, "ROOT", None)
     assert why_it_ships("lead") == "slides/talk/talk.yaml names it"
