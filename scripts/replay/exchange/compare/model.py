@@ -43,7 +43,8 @@ class Experiment:
     """One experiment of a data set.
 
     `machines` are pseudonyms of hosts by block, `factors` the levels of each factor in their order, `tidy_sha256` is
-    the digest of its table. `options` are those of each variant that are not factors, as text.
+    the digest of its table. `options` are those of each variant that are not factors, as text. `notes` say what a
+    person should know about imported figures.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Experiment:
     runs: tuple[Run, ...]
     tidy_sha256: str
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def variants(self) -> tuple[str, ...]:

@@ -79,6 +79,7 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
         metrics = metrics_of(entry["charts"].values())
         runs = runs_of(content.decode(), tuple(entry["factors"]), {one.column for one in metrics.values()})
         variants = dict.fromkeys(run.variant for run in runs)
+        designs = [json.loads(one.read_text()) for one in sorted((folder / name / "raw").glob("design-*.json"))]
         return Experiment(
             name,
             entry["title"],
@@ -88,7 +89,8 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
             metrics,
             runs,
             hashlib.sha256(content).hexdigest(),
-            options_of(entry, [*variants], folder / name / "raw"),
+            options_of(entry, [*variants], designs),
+            tuple(dict.fromkeys(one["note"] for design in designs for one in design.get("notes", ()))),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(
@@ -96,13 +98,15 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
         ) from error
 
 
-def options_of(entry: Mapping[str, Any], variants: Collection[str], raw: Path) -> dict[str, dict[str, str]]:
-    """Return the options of each variant: those of the experiment, and its own as the designs in `raw/` state them."""
+def options_of(
+    entry: Mapping[str, Any], variants: Collection[str], designs: Collection[Mapping[str, Any]]
+) -> dict[str, dict[str, str]]:
+    """Return the options of each variant: those of the experiment, and its own as the designs state them."""
     ranges = {f"{end}_{factor}" for factor in entry["factors"] for end in ("smallest", "largest")}
     shared = {name: value for name, value in entry["parameters"].items() if name not in {"blocks", *ranges}}
     found = {variant: {name: {text} for name, text in _flat(shared)} for variant in variants}
-    for path in sorted(raw.glob("design-*.json")):
-        for variant in json.loads(path.read_text())["variants"]:
+    for design in designs:
+        for variant in design["variants"]:
             for name, text in _flat(variant.get("options", {})):
                 found.get(variant["name"], {}).setdefault(name, set()).add(text)
     return {
