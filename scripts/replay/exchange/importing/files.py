@@ -183,7 +183,8 @@ class _Archives:
             return [LeftOut(folder, path, "an archive in an archive in an archive")]
         files, size = self._files, self._bytes
         try:
-            return list(self._members(folder, path, location, depth))
+            members = list(self._members(folder, path, location, depth))
+            return members or [LeftOut(folder, path or location.name, "an archive without a file")]
         except _TooMuchError:
             for number in range(files + 1, self._files + 1):
                 (self._folder / str(number)).unlink(missing_ok=True)
