@@ -12,6 +12,7 @@ import "../../../../css/deck.css";
 
 const STAGE_WIDTH = 1136;
 const CHART_HEIGHT = 420;
+const KINDS = ["bar", "line", "scatter"];
 
 Chart.register(...registerables);
 
@@ -45,16 +46,17 @@ async function draw(canvas) {
   canvas.width = inSlide > 1 ? STAGE_WIDTH / 2 : STAGE_WIDTH;
   canvas.height = inSlide > 2 ? CHART_HEIGHT / 2 : CHART_HEIGHT;
   const data = datasetsOf(await read(canvas.dataset.chartSrc));
-  const long = !data.labels && canvas.dataset.chart !== "bar";
-  // Chart.js has no strips: here each is a line chart of which only the dots are drawn.
-  const strip = canvas.dataset.chart === "strip";
+  const kind = canvas.dataset.chart;
+  const long = !data.labels && kind !== "bar";
+  // What Chart.js does not have is here a line chart of which only the dots are drawn.
+  const known = KINDS.includes(kind);
   new Chart(canvas, {
-    type: strip ? "line" : canvas.dataset.chart,
+    type: known ? kind : "line",
     data,
     options: {
       responsive: false,
       animation: false,
-      ...(strip && { showLine: false }),
+      ...(!known && { showLine: false }),
       interaction: { mode: "nearest", axis: "x", intersect: false },
       ...(long && { scales: { x: { type: "linear" } } }),
     },
