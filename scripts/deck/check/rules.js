@@ -11,7 +11,7 @@ import { isAwaited } from "./charts-of.js";
 import { lineAt, lineIn } from "./chapters.js";
 import { ceilings, emphasis, lines, marks, notes, series, steps } from "./chart-attributes.js";
 import { chartTexts } from "./chart-options.js";
-import { chartFindings, chartSources, claimsDrawn, claimsSpoken, claimsStated } from "./coverage.js";
+import { chartSources, claimsDrawn, claimsSpoken, claimsStated } from "./coverage.js";
 import { chapterMinutes, cutAttributes, pace, wholeStory } from "./cuts.js";
 import { namedDataSets, oneDataSet, unaltered } from "./data-on-slides.js";
 import { unreadSentences } from "./evidence.js";
@@ -149,7 +149,7 @@ export const RULES = [
   ...[lineEnds, timing, oneNote, ids, links, talkFacts, removedParts, unaltered, namedDataSets, oneDataSet],
   ...[cutAttributes, chapterMinutes, wholeStory],
   ...[verdictGroupsCover, quotedNowhere, chartTexts, styledTexts, wordsOfValues, unreadSentences],
-  ...[claimsStated, claimsSpoken, claimsDrawn, chartFindings],
+  ...[claimsStated, claimsSpoken, claimsDrawn],
   ...[takenParts, listedConditions, releaseClaims, releasesCurrent],
 ];
 
