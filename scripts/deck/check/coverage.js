@@ -1,5 +1,6 @@
 /** What the talk must speak of: every claim, every chart of a claim; and where each chart comes from. */
 
+import { partsOf } from "../../../deck/data/data-set.js";
 import { chartEntry } from "../../../deck/data/provenance.js";
 import { boundElements, elementsWith } from "../text/segments.js";
 import { lineIn } from "./chapters.js";
@@ -38,7 +39,9 @@ export function claimsStated({ shipped, stated }) {
 export function claimsDrawn({ slides, shipped, stated, claimPlace }) {
   const drawn = new Set(
     slides.flatMap((slide) =>
-      chartsOf(slide).map(({ parts }) => (parts ? `${parts.experiment}/${parts.chart}` : null)),
+      chartsOf(slide)
+        .flatMap(({ element, parts }) => [parts, ...furtherParts(element)])
+        .map((parts) => (parts ? `${parts.experiment}/${parts.chart}` : null)),
     ),
   );
   return claimsIn(shipped, stated)
@@ -63,6 +66,11 @@ export function chartSources({ slides, shipped }) {
         message: `the manifest of "${name}" does not list the chart ${parts.experiment ?? "csv"}/${parts.chart}: nothing says where it comes from`,
       })),
   );
+}
+
+/** What the further files of a chart name. */
+function furtherParts({ attributes: { "data-chart-more": more = "" } }) {
+  return more.split("|").map((src) => partsOf(src.trim()));
 }
 
 /** The claims that a slide speaks of; "" for a table of all. */
