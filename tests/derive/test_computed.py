@@ -252,3 +252,9 @@ def test_the_documentation_lists_the_facts_as_they_are():
     assert rows == [
         [f"`{one.name}`", one.type.value, f"{one.says}{words[one.name]}", one.origin] for one in FACTS.values()
     ]
+
+
+def test_what_a_sidecar_records_beside_what_was_asked_is_a_fact():
+    recorded = {"longest_gap_seconds": 0.8, "snapshot_distance_median_seconds": 61.0}
+    assert recorded.items() <= of(metrics=recorded).items()
+    assert "longest_gap_seconds" not in of()

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.derive.computed import OVER_CELL, Entity, ledger_entities
+from replay.derive.computed import AT_END, OVER_CELL, Entity, latency_entities, ledger_entities
 from replay.derive.designs import CombinedDesign, DesignCell
 from replay.derive.series import by_entity
 from replay.derive.tables import entities_csv
@@ -135,3 +135,12 @@ def test_the_shipped_charts_of_the_ledger_use_its_metrics():
     asked = {one["metric"] for one in load_experiment("amplification")["metrics"] if one.get("entity")}
     assert asked
     assert asked <= known
+
+
+def test_the_commit_latency_of_each_osd_is_that_at_the_tools_end():
+    sidecar = {"samples": {"osd_commit_latency_seconds": {"osd.0": 0.002, "osd.11": 0.05}}}
+    assert latency_entities(sidecar) == [
+        Entity("osd", "0", "commit_latency_seconds", 0.002, AT_END),
+        Entity("osd", "11", "commit_latency_seconds", 0.05, AT_END),
+    ]
+    assert latency_entities({"samples": None}) == []

@@ -47,7 +47,7 @@ def test_the_example_is_measured_and_derived(example, tmp_path, monkeypatch):
     rbd = ScriptedRbd(tmp_path, monkeypatch)
     runner = rbd.measure(design, 1, tmp_path / "benchmarks" / "trial" / NAME / "raw")
     assert sorted(rbd.removed) == ["with-journal", "without-journal"]
-    sizes = runner.protocol.driver.io_total_bytes
+    sizes = runner.sets.protocol.driver.io_total_bytes
     cells = {cell.cell_id: cell for one in design.sets for cell in one.cells}
     for cell_id, total in sizes.items():
         # Two seconds at a hundred operations a second for each operation in flight.

@@ -171,7 +171,7 @@ def test_if_one_of_eight_hosts_dies_in_the_cell_it_is_void_and_names_the_host_by
                 for pid in cut:
                     os.kill(pid, signal.SIGKILL)
 
-        measured = made.driver.run(cell, 1, look=cut_off_the_fifth)
+        measured = made.driver.run(cell, 1, while_running=cut_off_the_fifth)
     reason, detail = measured.invalid
     assert reason == "client_lost"
     assert detail.startswith("7 of 8 clients took part, without client 5 on client host 5")

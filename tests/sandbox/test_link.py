@@ -189,13 +189,18 @@ def test_a_line_is_what_was_asked_for_within_a_twentieth_or_a_third_of_a_millise
 
 
 def test_a_line_that_is_not_as_asked_is_refused_after_three_measurements(monkeypatch):
-    took = []
+    took, corrections = [], []
+    monkeypatch.setattr(link, "_round_trip", lambda left, right, address, echoes: 0.03)
+    monkeypatch.setattr(
+        link, "ask", lambda control, **wanted: corrections.append(wanted) or {"correction_seconds": 0.001}
+    )
     monkeypatch.setattr(
         link, "measured", lambda one, programs: took.append(1) or replace(one, measured_rtt_seconds=0.03)
     )
     with pytest.raises(SandboxError, match=r"not as asked: asked 20 ms and 1 Gbit/s \(tun\), measured 30\.00 ms"):
         link.checked(a_link(), Programs(), print)
     assert len(took) == 3
+    assert corrections[1] == {"correction_seconds": pytest.approx(0.001 - 0.01)}
 
 
 def test_the_facts_of_a_sandbox_are_what_was_asked_and_measured(monkeypatch):

@@ -3,7 +3,6 @@
 import { chartEntry } from "../../../deck/data/provenance.js";
 import { boundElements, elementsWith, headingOf } from "../text/segments.js";
 import { elements } from "../text/tree.js";
-import { TALK_FILE } from "../talk-file.js";
 import { lineIn } from "./chapters.js";
 import { chartsOf, isAwaited } from "./charts-of.js";
 
@@ -28,7 +27,7 @@ export function claimsStated({ shipped, stated }) {
       ? []
       : [
           {
-            file: TALK_FILE,
+            file: stated.file,
             line: stated.lineOf("claims", at),
             message: `claims.json of "${shipped.name}" has no claim "${id}"`,
           },

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import EvidenceError
-from replay.derive.computed import Entity, computed_metrics, ledger_entities, of_whole_run
+from replay.derive.computed import Entity, computed_metrics, latency_entities, ledger_entities, of_whole_run
 from replay.derive.facts import Value, facts_of
 from replay.derive.sampling import sampler_seconds, sampling_metrics
 from replay.evidence.bottleneck import UNKNOWN, Bottleneck, bottleneck_of
@@ -209,7 +209,11 @@ def _row(
             metrics=measured | sampling_metrics(costs, sidecar),
             sidecar={key: value for key, value in sidecar.items() if key != "samples"},
             series=binned(result.series, wanted) if valid else {},
-            entities=(*(Entity(*entity) for entity in result.entities), *ledger_entities(sidecar, counted)),
+            entities=(
+                *(Entity(*entity) for entity in result.entities),
+                *ledger_entities(sidecar, counted),
+                *latency_entities(sidecar),
+            ),
             sampler_seconds=costs,
             after_end=result.after_end,
             facts=facts_of(sidecar, outputs, measured, bottleneck) if valid else {},

@@ -18,7 +18,7 @@ from replay.evidence.attempts import Attempt, BlockWriter
 from replay.evidence.record import Measured, host, measuring_code
 from replay.measure.bench import Bench, Caches
 from replay.measure.guard import Guard
-from replay.measure.protocol import Protocol
+from replay.measure.protocol import Observer, Protocol
 from replay.measure.samplers.daemons import commit_latencies
 from replay.measure.sentry import Halted, without_interruption
 from replay.measure.sidecar import sidecar_of
@@ -52,6 +52,15 @@ class SetRun:
         return len(self.order) == len(self.cells.cells)
 
 
+class CommitLatencies(Observer):
+    """Reads how fast each OSD committed while the tool's last seconds ran, if this user may ask for it."""
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        with contextlib.suppress(CephCommandError):
+            if latencies := commit_latencies(self.bench.session.command({"prefix": "osd perf"})):
+                measured.samples["osd_commit_latency_seconds"] = latencies
+
+
 class SetRunner:
     """Measures the sets of a block with its protocol, as long as the guard lets it."""
 
@@ -60,6 +69,8 @@ class SetRunner:
     ) -> None:
         self.bench, self.design, self.writer, self.progress = bench, design, writer, progress
         self.guard, self.protocol = guard, protocol
+        # The first observer, since others wait for a cell's after-effects.
+        protocol.observers = (CommitLatencies().bound_to(protocol), *protocol.observers)
         self.block = writer.block
         self.seed = block_seed(bench.data_set, design.name, self.block)
         self.caches = Caches(bench)
@@ -210,7 +221,6 @@ class SetRunner:
         measured = self.protocol.run(cell, seed)
         with self.bench.costs.measure("health"):
             health_after = self.guard.after_cell(measured)
-            measured.samples |= self._osd_latencies()
         if self.bench.hosts is not None:
             measured.samples["prometheus"] = self.bench.hosts.between(
                 seconds_of(measured.started_at), seconds_of(measured.ended_at)
@@ -240,14 +250,6 @@ class SetRunner:
             run.attempt.write_cell(cell.variant.name, measured.results, sidecar)
         self.progress.end(measured.headline if not measured.invalid else measured.invalid[0])
         return measured
-
-    def _osd_latencies(self) -> dict[str, dict[str, float]]:
-        """Return how fast each OSD committed when the cell ended, if this user may ask for it."""
-        try:
-            latencies = commit_latencies(self.bench.session.command({"prefix": "osd perf"}))
-        except CephCommandError:
-            return {}
-        return {"osd_commit_latency_seconds": latencies} if latencies else {}
 
     def _versions(self) -> dict[str, Any]:
         """Return the versions that are running now: daemons may be upgraded while a block is measured."""

@@ -19,7 +19,7 @@ def check_end(text: str, file: str) -> None:
         raise OutputError("it was cut off", file=file, line=text.count("\n") + 1, reason="incomplete")
 
 
-# Steps: one JSON object a line (`replay.protocols.drivers.steps`) ----------------------------------------------------
+# Steps: one JSON object a line (`replay.protocols.drivers.tool`) ----------------------------------------------------
 
 
 class Step(dict[str, Any]):

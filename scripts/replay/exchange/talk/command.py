@@ -25,8 +25,10 @@ from replay.exchange.compare.read import read_side
 from replay.exchange.talk.questions import Comparison, Question, metrics_in, questions_of, usual_metrics
 from replay.exchange.talk.slides import seconds, talk_slides
 
-#: What the talk's own claims and answer decide, so that it is made anew.
-_JUDGED = ("claims.json", "claims.csv", "answer.csv", COMPARED_RELEASES)
+#: What the talk's own claims and answer decide, and what lists those files, so that it is made anew.
+_JUDGED = (
+    "claims.json", "claims.csv", "answer.csv", COMPARED_RELEASES, "manifest.json", "recording.json", "datapackage.json",
+)  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
@@ -94,7 +96,7 @@ def _write_whole(folder: Path, side: Side, title: str, questions: Sequence[Quest
 def _write(folder: Path, side: Side, title: str, questions: Sequence[Question]) -> None:
     told = {one.experiment for one in questions}
     texts = {
-        "config/talk.yaml": talk_yaml(title, side.manifest, questions),
+        TALK_FILE: talk_yaml(title, side.manifest, questions),
         "config/claims.yaml": claims_yaml(questions),
         CHAPTER: talk_slides(side, questions),
         ".gitignore": "dist/\n.replay/\n.snakemake/\nexperiment.json\nratios.csv\n",
@@ -150,16 +152,17 @@ def _say_next(folder: Path, out: Path) -> None:
             next_step=f"correct what it names, then: {talk} npm run check",
         )
     print(done.stdout.rstrip().rpartition("\n")[2])
-    print(f"next: edit {out / 'config' / 'talk.yaml'} and {out / CHAPTER}, then:")
+    print(f"next: edit {out / TALK_FILE} and {out / CHAPTER}, then:")
     print(f"      {talk} npm run check\n      {talk} npm run present")
 
 
-CHAPTER = "slides/talk.md"
+TALK_FILE = "slides/talk/talk.yaml"
+CHAPTER = "slides/talk/talk.md"
 SOURCE = "data"
 
 
 def talk_yaml(title: str, manifest: Mapping[str, Any], questions: Sequence[Question]) -> str:
-    """Return config/talk.yaml."""
+    """Return the talk's talk.yaml."""
     claims = "all" if comparisons_of(questions) else "[]"
     return f"""\
 # What this talk is. Every key is explained in docs/your-own-talk.md of Replay; an empty one is left out of the slides.
@@ -177,7 +180,7 @@ claims: {claims}
 cuts:
   - minutes: {math.ceil(seconds(questions) / 60)}
 chapters:
-  - {CHAPTER}
+  - {Path(CHAPTER).name}
 accent: {{ light: "#005f99", dark: "#7cc4f5" }}
 {_series(manifest, questions)}"""
 

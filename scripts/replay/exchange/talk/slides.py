@@ -29,7 +29,7 @@ def bound(value: str) -> str:
 
 
 def talk_slides(side: Side, questions: Sequence[Question]) -> str:
-    """Return the talk's one chapter. Its title is that of config/talk.yaml."""
+    """Return the talk's one chapter. Its title is that of its talk.yaml."""
     manifest = side.manifest
     told = {one.experiment: manifest["experiments"][one.experiment] for one in questions}
     spoken = {one.claim for question in questions for _, one in _leading(question)}
