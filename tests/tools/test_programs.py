@@ -19,9 +19,10 @@ def test_each_program_is_listed_once_with_its_package():
 
 def test_set_up_can_ask_before_anything_is_installed(tmp_path):
     """Without site-packages, `-S`, and from any folder."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
     done = subprocess.run(
         [sys.executable, "-S", "-m", "replay.tools.programs"],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT / "scripts")}, capture_output=True, text=True, check=True,
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     lines = (" ".join([one.name, one.package, *one.version_arguments]) for one in programs())
     assert done.stdout.splitlines() == [*lines]
