@@ -1,88 +1,70 @@
 # Replay as a Snakemake workflow: from a cluster to a talk's tables, in two invocations.
 #
-#   snakemake                                        derive every data set that has raw output
-#   snakemake --config data=NAME experiment=NAME     derive one data set, or one experiment of it
-#   snakemake --config plan_file=FILE                measure the blocks of a plan, which `replay measure` writes
-#   snakemake site                                   build the published site into dist/
+#   snakemake --cores all                           derive every data set that has raw output
+#   snakemake --cores all --config data=NAME        derive one data set, or with experiment=NAME one experiment of it
+#   snakemake -s workflow/Snakefile --config plan_file=FILE   measure the blocks of a plan, as `replay measure` does
+#   snakemake --cores all site                      build the published site into dist/
+#
+# workflow/Snakefile is this file with the profile in workflow/profiles/default, which measuring needs.
 #
 # Only a plan triggers measurements. A block's path contains its plan's digest, and its rule has neither inputs nor
 # parameters, so an edited script, comment, timestamp or unrelated key never triggers a new measurement. A sealed block
 # matches no rule, so no option of Snakemake can remove it or measure it again.
 #
-# Content decides what is due, as in `replay derive`: see workflow/notes.py. If the notes say that nothing has changed,
-# a step's inputs are `ancient`. If they say that something has, the step gets an input that the rule `changed` makes.
+# A table is derived again if its evidence or configuration has changed, or the code that derives it (`program`).
 # config/README.md lists every key.
 
 import shlex
 import sys
 
-from snakemake.exceptions import WorkflowError
-
-from replay.base.errors import ReplayError
 from replay.base.paths import ROOT
-from replay.derive.part import PART, RATIOS
-from replay.claims.workflow import settings as replay_settings
-from replay.claims.workflow.notes import (
-    ANSWER_NOTE,
-    ANSWERED,
-    CLAIMS_NOTE,
-    DESCRIBED,
-    DESCRIPTION_NOTE,
-    JUDGED,
-)
+from replay.base.snakemake import rule_path
+from replay.base.version import DERIVING, JUDGING, program_digest
+from replay.evidence.data_set import SEALED_BLOCK
 
-try:
-    SETTINGS = replay_settings.read_settings(config)
-except ReplayError as error:
-    raise WorkflowError(str(error))
 
-# This includes the notes: in a fresh clone, they are what is missing.
-WHOLE = [
-    *DESCRIBED,
-    DESCRIPTION_NOTE,
-    *([*JUDGED, CLAIMS_NOTE] if replay_settings.claims_files() else []),
-    *([*ANSWERED, ANSWER_NOTE] if replay_settings.answer_files() else []),
-]
-MARKERS = SETTINGS.markers()
-JOB = f"{sys.executable} -m replay.claims.workflow.job"
-of_data_set = replay_settings.data_set_pattern
-of_experiment = replay_settings.experiment_pattern
+include: "workflow/rules/common.smk"
 
 
 wildcard_constraints:
-    data=r"[a-z0-9][a-z0-9-]*",
+    data="|".join(DATA_SETS) or "(?!)",
     experiment=r"[a-z][a-z0-9-]*",
     block=r"\d\d+",
     plan=r"[0-9a-f]{12}",
 
 
-onsuccess:
-    replay_settings.remove(MARKERS)
-
-
-onerror:
-    replay_settings.remove(MARKERS)
-
-
 rule all:
     input:
-        SETTINGS.planned_blocks()
-        if SETTINGS.plan
-        else [*(SETTINGS.described(file) for file in WHOLE), *MARKERS],
+        list(map(rule_path, TO_MEASURE))
+        if PLAN
+        else [
+            *(
+                path
+                for data in DATA_SETS
+                for file in ("tidy.csv", "ratios.csv")
+                for path in of_experiments(file, data)
+            ),
+            *expand(
+                f"{DATA_SET}/{{file}}", data=DATA_SETS, file=["manifest.json", "recording.json", "datapackage.json"]
+            ),
+            *expand(f"{DATA_SET}/{{file}}", data=DATA_SETS, file=["claims.json", "claims.csv"] if CLAIMS else []),
+            *expand(f"{DATA_SET}/{{file}}", data=DATA_SETS, file=["answer.csv"] if ANSWER else []),
+        ],
     message:
         "Everything is up to date"
 
 
-if SETTINGS.plan:
+if PLAN:
 
     rule measure_block:
         output:
             # `update`, because a block that another process has sealed must not be removed; its job then does nothing.
-            update(replay_settings.block_pattern()),
+            update(f"{EXPERIMENT}/raw/{SEALED_BLOCK}"),
         log:
             ".replay/logs/measure-{data}-{experiment}-{block}-{plan}.log",
         wildcard_constraints:
-            data=SETTINGS.planned_pattern(),
+            data=PLAN.data_set,
+            plan="|".join(TO_MEASURE.values()) or "(?!)",
         resources:
             ceph_slot=1,
         message:
@@ -90,104 +72,121 @@ if SETTINGS.plan:
         # A block never outlives the Snakemake that started it.
         shell:
             f"exec setpriv --pdeathsig TERM -- {sys.executable} -m replay.measure.block --log {{log}}"
-            f" --plan-file {shlex.quote(SETTINGS.plan_file)} --experiment {{wildcards.experiment}} --block {{wildcards.block}}"
-            " --plan {wildcards.plan}"
-
-
-rule changed:
-    output:
-        touch(replay_settings.CHANGED),
-    message:
-        "Derive again: {wildcards.step}"
+            f" --plan-file {shlex.quote(config['plan_file'])} --experiment {{wildcards.experiment}}"
+            " --block {wildcards.block} --plan {wildcards.plan}"
 
 
 # Outputs are `update`, so that derived files stay in place while they are derived again: the deck may be reading them.
 rule derive_experiment:
     input:
-        lambda wildcards: SETTINGS.sources(wildcards.data, wildcards.experiment),
+        evidence,
+        lambda wildcards: configured(wildcards.experiment),
     output:
-        tidy=update(of_experiment("tidy.csv")),
+        tidy=update(f"{EXPERIMENT}/tidy.csv"),
         ratios=update(
             report(
-                of_experiment(RATIOS),
+                f"{EXPERIMENT}/ratios.csv",
                 category="Ratios",
                 labels={"data set": "{data}", "of": "{experiment}"},
             )
         ),
-        part=update(of_experiment(PART)),
+        entry=update(f"{EXPERIMENT}/experiment.json"),
     log:
         ".replay/logs/derive-{data}-{experiment}.log",
+    wildcard_constraints:
+        experiment="|".join(SELECTED) or "(?!)",
+    params:
+        program=program_digest(*DERIVING),
     message:
         "Derive {wildcards.experiment} of {wildcards.data} from its raw output"
-    shell:
-        f"{JOB} derive --data {{wildcards.data}} --experiment {{wildcards.experiment}} --log {{log}}"
+    script:
+        "workflow/scripts/derive_experiment.py"
 
 
-if replay_settings.claims_files():
+if CLAIMS:
 
     rule claims:
         input:
-            lambda wildcards: SETTINGS.judged_from(wildcards.data),
+            entries,
+            campaign,
+            campaigns,
+            configured(),
+            CLAIMS,
         output:
-            note=update(of_data_set(CLAIMS_NOTE)),
-            json=update(of_data_set("claims.json")),
+            json=update(f"{DATA_SET}/claims.json"),
             csv=update(
                 report(
-                    of_data_set("claims.csv"),
+                    f"{DATA_SET}/claims.csv",
                     category="Claims",
                     labels={"data set": "{data}"},
                 )
             ),
         log:
             ".replay/logs/claims-{data}.log",
+        params:
+            program=program_digest(*JUDGING),
         message:
             "Judge every claim against {wildcards.data}"
-        shell:
-            f"{JOB} judge --data {{wildcards.data}} --log {{log}}"
+        script:
+            "workflow/scripts/claims.py"
 
 
-if replay_settings.answer_files():
+if ANSWER:
 
     rule answer:
         input:
-            lambda wildcards: SETTINGS.answered_from(wildcards.data),
+            entries,
+            campaign,
+            configured(),
+            ANSWER,
         output:
-            note=update(of_data_set(ANSWER_NOTE)),
-            csv=update(
+            update(
                 report(
-                    of_data_set("answer.csv"),
+                    f"{DATA_SET}/answer.csv",
                     category="Answer",
                     labels={"data set": "{data}"},
                 )
             ),
         log:
             ".replay/logs/answer-{data}.log",
+        params:
+            program=program_digest(*JUDGING),
         message:
             "Answer what each mode loses and costs, by {wildcards.data}"
-        shell:
-            f"{JOB} answer --data {{wildcards.data}} --log {{log}}"
+        script:
+            "workflow/scripts/answer.py"
 
 
+# Whatever changes verdicts or answer is an input here too. They themselves are `ancient`: describing one that somebody
+# edited would declare it to be what was derived.
 rule describe:
     input:
-        lambda wildcards: SETTINGS.described_from(wildcards.data),
+        entries,
+        campaign,
+        configured(),
+        CLAIMS,
+        ANSWER,
+        older,
+        claims=[ancient(f"{DATA_SET}/claims.json")] if CLAIMS else [],
+        answer=[ancient(f"{DATA_SET}/answer.csv")] if ANSWER else [],
     output:
-        note=update(of_data_set(DESCRIPTION_NOTE)),
         manifest=update(
             report(
-                of_data_set("manifest.json"),
+                f"{DATA_SET}/manifest.json",
                 category="Data sets",
                 labels={"data set": "{data}"},
             )
         ),
-        recording=update(of_data_set("recording.json")),
-        datapackage=update(of_data_set("datapackage.json")),
+        recording=update(f"{DATA_SET}/recording.json"),
+        datapackage=update(f"{DATA_SET}/datapackage.json"),
     log:
         ".replay/logs/describe-{data}.log",
+    params:
+        program=program_digest(*JUDGING),
     message:
         "Describe {wildcards.data}: manifest, recording, data package"
-    shell:
-        f"{JOB} describe --data {{wildcards.data}} --log {{log}}"
+    script:
+        "workflow/scripts/describe.py"
 
 
 # Without the deck, there is nothing to publish.
@@ -195,14 +194,26 @@ if ROOT is not None:
 
     rule site:
         input:
-            described=[SETTINGS.described(file) for file in WHOLE],
-            deck=replay_settings.deck_files(ROOT),
+            described=expand(f"{DATA_SET}/datapackage.json", data=DATA_SETS),
+            deck=[
+                rule_path(path)
+                for pattern in (
+                    "index.html",
+                    "config/talk.yaml",
+                    "slides/**/*",
+                    "css/*",
+                    "deck/**/*.js",
+                    "plugins/*/src/**/*.js",
+                )
+                for path in sorted(ROOT.glob(pattern))
+                if path.is_file()
+            ],
         output:
             update("dist/index.html"),
         log:
             ".replay/logs/site.log",
         params:
-            data=[f"--data={name}" for name in SETTINGS.data_sets if SETTINGS.named],
+            data=[f"--data={name}" for name in DATA_SETS if "data" in config or PLAN],
         message:
             "Build the published site into dist/"
         shell:

@@ -3,7 +3,6 @@
  * everything else, and a title slide does not need it.
  */
 
-import { Chart } from "chart.js";
 import { merge } from "chart.js/helpers";
 import { PALETTE } from "chartjs-plugin-csv";
 import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
@@ -13,11 +12,17 @@ import { CHART_OPTIONS, optionsFor, optionsOfSlide, seriesStyles } from "./chart
 import { marksOf, notesOf } from "../chart-tools/marks.js";
 import { chartSummary } from "../chart-tools/sentence.js";
 import { colorOf } from "../page/theme.js";
-import { StripController, StripNames } from "./strip-chart.js";
-
-Chart.register(StripController, StripNames);
+import { optionsOfDocument } from "./document-charts.js";
 
 export { ChartTools } from "../chart-tools/index.js";
+
+/** Kinds of chart of a talk's own: `slides/<talk>/kinds/<id>.js`. */
+const KINDS = Object.fromEntries(
+  Object.entries(import.meta.glob("../../slides/*/kinds/*.js")).map(([path, load]) => [
+    path.split("/").at(-1).replace(/\.js$/, ""),
+    load,
+  ]),
+);
 
 /**
  * The chart plugin of every page of the talk.
@@ -33,16 +38,18 @@ export { ChartTools } from "../chart-tools/index.js";
 export function makeCharts({ data, compare, series, numbersAt, manifestOf, entryOf }, options = {}) {
   const ceilings = CeilingMarks({ manifestOf, entryOf });
   return RevealChartCsv({
-    resolve: (src) => data.resolve(src),
+    resolve: (src, canvas) => data.resolve(src, canvas),
+    kinds: KINDS,
     fetch: data.fetch,
     styles: seriesStyles(series),
     palette: PALETTE.map((look) => ({ ...look, dash: [] })),
     options: merge({}, [CHART_OPTIONS, options]),
-    chartOptions(kind, src, { canvas }) {
+    async chartOptions(kind, src, { canvas, url }) {
       const entry = src && entryOf(src);
-      return merge(optionsFor(kind, src, colorOf, entry), {
-        plugins: { csv: optionsOfSlide(canvas, entry) },
-      });
+      return merge(optionsFor(kind, src, colorOf, entry), [
+        { plugins: { csv: optionsOfSlide(canvas, entry) } },
+        await optionsOfDocument({ src: url, kind, canvas, data }),
+      ]);
     },
     marks: (slot) => [...ceilings(slot), ...marksOf(slot, entryOf), ...notesOf(slot, numbersAt(slot.canvas))],
     summaryFor: chartSummary({ data, compare }),

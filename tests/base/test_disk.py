@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from replay.base import disk
-from replay.base.command_line import guarded
-from replay.base.disk import explained, mount_point
+from replay.base.disk import explained, guarded, mount_point
 from replay.base.errors import ReplayError, cleaning_up, during
 from replay.base.progress import Progress
 from replay.evidence import durable
@@ -113,7 +112,7 @@ def test_deriving_onto_a_full_disk_names_it(tmp_path):
     """In a mount namespace of its own, where the disk is really full."""
     script = (
         "mount -t tmpfs -o size=64k drill $0 && dd if=/dev/zero of=$0/filler bs=4k status=none 2>/dev/null;"
-        " exec $1 -c 'import sys; from pathlib import Path; from replay.base.command_line import guarded;"
+        " exec $1 -c 'import sys; from pathlib import Path; from replay.base.disk import guarded;"
         ' sys.exit(guarded(lambda: Path(sys.argv[1], "new").write_bytes(bytes(65536)) and 0, "kept"))\' $0'
     )
     argv = ["unshare", "--mount", "sh", "-c", script, str(tmp_path), sys.executable]

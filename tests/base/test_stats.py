@@ -7,21 +7,23 @@ import random
 
 import pytest
 
-from replay.base.order_statistics import confidence_of_largest, median_interval, quantile_bound
+from claims.simulate_claims import coverage, paired_runs
 from replay.base.stats import (
     Estimate,
+    confidence_of_largest,
     exponentiate,
     holm,
     log_ratios,
     mean_with_interval,
     median,
+    median_interval,
     paired_difference,
     paired_log_ratio,
+    quantile_bound,
     summarise,
     t_quantile,
     welch_difference,
 )
-from simulate_claims import coverage, paired_runs
 
 
 @pytest.fixture(scope="module")

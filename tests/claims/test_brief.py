@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from replay.base.errors import EvidenceError
 from replay.base.paths import ROOT
 from replay.claims.brief import as_text, brief, percent, times
-from replay.claims.command import main
-from replay.claims.files import read_controls
+from replay.claims.judge import read_controls
 from replay.claims.load import load_book
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, NOT_TESTABLE, REFUTED, VERDICTS
+from support.commands import run_claims
 
 BOOK = load_book()
 PLAIN = [claim for claim in BOOK.claims if claim.plain]
@@ -223,7 +223,7 @@ def two_data_sets(tmp_path, monkeypatch):
 
 
 def test_the_command_reports_both_data_sets_and_the_control(two_data_sets, capsys):
-    assert main(["--data", "mine", "--brief", "--against", "other"]) == 0
+    assert run_claims(["--data", "mine", "--brief", "--against", "other"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("What the data set mine says (intervals: 95%, over n blocks):\n  - Here a sequential 4K")
     assert said.count("The data set other has") == len(PLAIN)
@@ -232,9 +232,9 @@ def test_the_command_reports_both_data_sets_and_the_control(two_data_sets, capsy
 
 
 def test_claims_that_are_not_measured_can_be_left_out_and_are_named(two_data_sets, capsys):
-    assert main(["--data", "mine"]) == 0
+    assert run_claims(["--data", "mine"]) == 0
     whole = capsys.readouterr().out
-    assert main(["--data", "mine", "--measured"]) == 0
+    assert run_claims(["--data", "mine", "--measured"]) == 0
     measured = capsys.readouterr().out
     absent = whole.count("\nNOT MEASURED")
     assert absent > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replay.claims.load import load_book
-from replay.claims.margins import with_margins
+from replay.claims.manifest import with_margins
 from replay.claims.model import Claim, Condition, Region, Selector
 
 CHART = "ratio-throughput-read-seq"

@@ -8,11 +8,9 @@ from dataclasses import replace
 import pytest
 
 from replay.base.releases import older_releases
-from replay.claims.compare import compare
-from replay.claims.compare_output import compared_claims
-from replay.claims.files import judge_data_set
+from replay.claims.compare import compare, compared_claims, releases_document, write_releases
+from replay.claims.judge import judge_data_set
 from replay.claims.load import load_book
-from replay.claims.describe.releases import releases_document, write_releases
 from support.claims import write_tidy
 
 CLAIM = "journal-4k-seq-write"

@@ -10,7 +10,7 @@ from replay.base import invocation, paths
 from replay.base.errors import ConfigurationError
 from replay.cli.init import write_project
 from replay.cli.main import main
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 
 
 def test_a_new_project_has_a_site_and_an_experiment_that_are_valid(tmp_path, monkeypatch, capsys):
@@ -100,12 +100,10 @@ def test_every_schema_and_the_workflow_come_with_the_package():
     schemas = paths.ROOT / "config/schemas"
     assert schemas.resolve() == paths.program_file("schemas")
     assert all(one.is_file() and not one.is_symlink() for one in schemas.iterdir())
-    for link, original in [
-        (paths.program_file("Snakefile"), paths.ROOT / "Snakefile"),
-        *(
-            (paths.program_file("profiles", name, "config.yaml"), paths.ROOT / "profiles" / name / "config.yaml")
-            for name in ("default", "slurm")
-        ),
-    ]:
-        assert link.resolve() == original, link
+    links = [path for path in paths.program_file().rglob("*") if path.is_symlink()]
+    workflow = ["Snakefile", *(f"workflow/profiles/{name}/config.yaml" for name in ("default", "slurm"))]
+    workflow += [path.relative_to(paths.ROOT).as_posix() for path in (paths.ROOT / "workflow/scripts").glob("*.py")]
+    for name in workflow:
+        assert paths.program_file(name).resolve() == paths.ROOT / name
+    assert all(link.is_file() for link in links), "a wheel has files in the place of links, and only of links to files"
     assert all(link.is_file() for link in paths.program_file("templates").rglob("*") if not link.is_dir())

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from replay.base.errors import RefusedError, ReplayError
 from replay.cluster import fio_clients as fio_clients_module
 from replay.cluster.cluster import Cluster
-from replay.cluster.fio_clients import fio_clients, is_listening
+from replay.cluster.fio_clients import fio_servers, is_listening
 from replay.cluster.fio_ssh import OPTIONS, SERVE, RemoteServers, Versions, check_versions, spread, ssh_argv
 from replay.cluster.running import Background
 from replay.cluster.site import missing
@@ -188,7 +188,7 @@ def test_clients_of_two_hosts_and_of_this_one_start_together_and_all_report(ssh,
     before = folders_of_clients()
     hosts = ("client-one", "localhost", "client-two")
     jobs = [NULL_JOB.format(n) for n in range(1, 6)]
-    with fio_clients(cluster, {"rbd_cache": "false"}, jobs, hosts=hosts) as clients:
+    with fio_servers(cluster, {"rbd_cache": "false"}, jobs, hosts=hosts) as clients:
         assert len(folders_of_clients() - before) == 2
         argv = ["fio", "--output-format=json"]
         for number in range(1, 6):
@@ -210,14 +210,14 @@ def test_a_host_with_another_librbd_is_refused_and_left_clean(ssh, cluster, monk
     before = folders_of_clients()
     monkeypatch.setattr(fio_clients_module, "versions_here", lambda programs: Versions(SAME.fio, "1.0"))
     with pytest.raises(RefusedError, match="client host client-one"):  # noqa: SIM117
-        with fio_clients(cluster, {}, [NULL_JOB.format(1)], hosts=("client-one",)):
+        with fio_servers(cluster, {}, [NULL_JOB.format(1)], hosts=("client-one",)):
             raise AssertionError("the clients were handed out")
     assert folders_of_clients() == before
 
 
 def test_a_host_that_cannot_be_reached_is_named_with_what_to_try(ssh, cluster):
     with pytest.raises(ReplayError) as raised:  # noqa: SIM117
-        with fio_clients(cluster, {}, ["", ""], hosts=("client-one", "no-such-host.invalid")):
+        with fio_servers(cluster, {}, ["", ""], hosts=("client-one", "no-such-host.invalid")):
             raise AssertionError("the clients were handed out")
     assert raised.value.where == "client host no-such-host.invalid"
     assert "BatchMode" in raised.value.next_step

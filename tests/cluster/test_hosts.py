@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.cluster.hosts import (
     DISK_COUNTERS,
     HostSampler,
@@ -31,9 +31,8 @@ from replay.cluster.prometheus import (
     selector,
     series_in,
 )
-from replay.derive.computed import computed_metrics
-from replay.derive.utilisation import utilisation_of_hosts
-from replay.evidence.bottleneck import limiting_resource_of_hosts
+from replay.derive.computed import computed_metrics, utilisation_of_hosts
+from replay.evidence.bottleneck import bottleneck_of_hosts
 from support.prometheus_server import matrix, serving, success, vector
 from support.samples import fixtures
 
@@ -191,7 +190,7 @@ def test_unobserved_hosts_are_named_and_there_is_no_mean_of_the_others() -> None
         "osd.2 disk": "node_exporter does not report its disk dm-1",
     }
     assert utilisation_of_hosts(sample) == {}
-    assert limiting_resource_of_hosts(sample) == "unknown"
+    assert bottleneck_of_hosts(sample) == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -204,13 +203,13 @@ def test_unobserved_hosts_are_named_and_there_is_no_mean_of_the_others() -> None
     ],
 )
 def test_the_busiest_host_and_the_busiest_disk_decide(state, limit) -> None:
-    assert limiting_resource_of_hosts(seen(**state)) == limit
+    assert bottleneck_of_hosts(seen(**state)) == limit
 
 
 def test_one_busy_host_decides_even_if_another_was_not_seen() -> None:
     sample = what_hosts_did(PLACES, cpus("192.0.2.1:9100", 0.05), disks(sdb=0.1), {}, BEGIN, END)
-    assert limiting_resource_of_hosts(sample) == "cpu"
-    assert limiting_resource_of_hosts({"unanswered": "no route"}) == "unknown"
+    assert bottleneck_of_hosts(sample) == "cpu"
+    assert bottleneck_of_hosts({"unanswered": "no route"}) == "unknown"
 
 
 def answers(form):
@@ -241,7 +240,7 @@ def test_a_server_is_asked_for_the_time_of_the_cell_by_its_own_clock(tmp_path) -
         sampler.between(BEGIN, END)
     assert sample["clock_ahead_seconds"] == 100.0 and sample["seconds"] == 8.0
     assert sample["hosts"]["host-1"]["scrapes"] == 4 and sample["osds"]["osd.1"]["disk"]["busy_seconds"] == 1.2
-    assert limiting_resource_of_hosts(sample) == "none"
+    assert bottleneck_of_hosts(sample) == "none"
     queries = [one["query"] for one in asked]
     assert queries.count(r'ceph_osd_metadata{cluster="a\"b"}') == 1, "places are asked for once"
     ranged = next(one for one in asked if one["query"].startswith("node_cpu"))
@@ -308,7 +307,7 @@ def test_a_server_in_trouble_is_reported_and_the_cell_stays_valid(answer, said) 
     assert said in told[0]
     assert sample["unanswered"] in ("it did not answer", "its answer was not understood") and "hosts" not in sample
     assert len(asked) == len(told) == 3 and "not asked again" in samples[3]["unanswered"]
-    assert utilisation_of_hosts(sample) == {} and limiting_resource_of_hosts(sample) == "unknown"
+    assert utilisation_of_hosts(sample) == {} and bottleneck_of_hosts(sample) == "unknown"
 
 
 def test_an_error_that_quotes_hosts_stays_out_of_the_record() -> None:

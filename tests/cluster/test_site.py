@@ -14,7 +14,7 @@ from replay.base.paths import ROOT, config_directory
 from replay.cluster import sandbox_record
 from replay.cluster.site import WORDS, Ceilings, ceilings_reached, fullest_osd, missing, require, slowest_osd
 from replay.cluster.site_file import load_site
-from replay.design.media import PoolCopies
+from replay.design.sizing import PoolCopies
 from support.samples import fixture_json
 
 WriteSite = Callable[[str, str], Path]

@@ -20,8 +20,10 @@ from typing import Any
 
 import yaml
 
-from replay.base.paths import ROOT
-from replay.claims.workflow import command as derive_command
+from replay.base.disk import guarded
+from replay.base.paths import ROOT, benchmarks_directory
+from replay.claims.data_set import derive_data_set
+from replay.cli.cluster_commands import CLEAN, MEASURE
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.measure import bench, block
 from replay.measure import command as measure_command
@@ -81,6 +83,7 @@ _ANSWERS: dict[str, Any] = {
     "versions": {
         kind: {"ceph version 16.2.15 (scripted) pacific (stable)": 3} for kind in ("mon", "mgr", "osd", "overall")
     },
+    "osd perf": {"osd_perf_infos": []},
     "osd df": {"nodes": [{"id": 0, "name": "osd.0", "kb": 1 << 30, "kb_used": 10}]},
     "osd pool get": {"size": COPIES, "pool": "replay", "pool_id": 1},
     "osd lspools": [{"poolnum": 1, "poolname": "replay"}],
@@ -210,20 +213,26 @@ def install() -> None:
     for module in (bench, releases, plan, clean_command):
         module.MonitorSession = ScriptedSession  # type: ignore[attr-defined]
     measure_command.run_snakemake = _in_this_process
-    measure_command.say_claims = lambda data_set, names, status: status
 
 
 def measure(blocks: int = 1) -> int:
     """Run `replay measure`."""
     words = ["--site", SITE, "--data", DATA_SET, "--scale", "smoke", "--experiment", EXPERIMENT]
-    return measure_command.main([*words, "--blocks", str(blocks)])
+    options = MEASURE.parser().parse_args([*words, "--blocks", str(blocks)])
+    return guarded(lambda: measure_command.run(options), MEASURE.kept)
+
+
+def derive() -> int:
+    """Derive in this process, where each system call is seen."""
+    derive_data_set(benchmarks_directory() / DATA_SET)
+    return 0
 
 
 COMMANDS: dict[str, Callable[[], int]] = {
     "measure": measure,
     "measure-more": lambda: measure(2),
-    "derive": lambda: derive_command.main(["--data", DATA_SET]),
-    "clean": lambda: clean_command.main(["--site", SITE, "--yes"]),
+    "derive": derive,
+    "clean": lambda: CLEAN.main(["--site", SITE, "--yes"]),
 }
 
 if __name__ == "__main__":

@@ -17,10 +17,9 @@ import pytest
 
 from replay.base.paths import ROOT
 from replay.cli.main import main
-from replay.design.experiments import load_experiment
-from replay.design.expansion import expand
-from replay.design.selection import narrowed
-from replay.cli.derive_command import main as derive
+from replay.design.configuration import load_experiment
+from replay.design.expansion import expand, narrowed
+from support.commands import run_derive
 from support.patience import patient
 from support.scripted_rbd import ScriptedRbd
 
@@ -39,8 +38,8 @@ ESTIMATE = "1.0\N{MULTIPLICATION SIGN}"
 FILES = {
     f"config/experiments/{NAME}.yaml": EXPERIMENT,
     "config/claims.yaml": CLAIMS,
-    "config/talk.yaml": TALK,
-    "slides/price.md": SLIDE,
+    "slides/price/talk.yaml": TALK,
+    "slides/price/price.md": SLIDE,
 }
 
 
@@ -79,7 +78,7 @@ def test_the_steps_lead_from_an_experiment_to_a_slide_without_a_problem(talk, mo
     (only,) = re.findall(r"--only (\S+)", PAGE)
     for block in range(1, design.blocks + 1):
         rbd.measure(narrowed(design, [only]), block, raw)
-    assert derive(["--data", "mine"]) == 0
+    assert run_derive(["--data", "mine"]) == 0
     assert measured_sizes(talk) == {98304}
 
     alone = {path.name for path in raw.glob("block-*.tar.gz")}
@@ -87,17 +86,17 @@ def test_the_steps_lead_from_an_experiment_to_a_slide_without_a_problem(talk, mo
         rbd.measure(design, block, raw)
     assert {path.name for path in raw.glob("block-*.tar.gz")} > alone, "what was measured stays as it is"
     assert len([*raw.glob("design-*.json")]) == 1, "a level alone is part of the same design"
-    assert derive(["--data", "mine"]) == 0
+    assert run_derive(["--data", "mine"]) == 0
     assert measured_sizes(talk) == {4096, 65536, 98304}
 
     status, said = check_talk(talk)
     assert status == 1
     assert said.count(f'says "?", but the data of "mine" say "{ESTIMATE}"') == 2
     status, said = check_talk(talk, "--fix")
-    assert (status, "slides/price.md: 2 texts updated." in said) == (0, True), said
+    assert (status, "slides/price/price.md: 2 texts updated." in said) == (0, True), said
     status, said = check_talk(talk)
     assert (status, "The talk takes 0:45." in said) == (0, True), said
-    assert f">{ESTIMATE}<" in (talk / "slides" / "price.md").read_text()
+    assert f">{ESTIMATE}<" in (talk / "slides" / "price" / "price.md").read_text()
 
 
 @pytest.mark.slow
@@ -123,4 +122,4 @@ def test_the_steps_lead_from_a_folder_of_results_to_a_report_and_a_talk(tmp_path
     monkeypatch.delenv("REPLAY_BENCHMARKS")
     status, said = check_talk(talk)
     assert status == 0, said
-    assert re.search(r"slides/talk\.md +5 slides", said)
+    assert re.search(r"slides/talk/talk\.md +5 slides", said)

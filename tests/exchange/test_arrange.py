@@ -67,7 +67,7 @@ def test_names_of_jobs_and_files_that_repeat_factors_are_not_factors():
 
 
 def test_the_axis_is_the_number_with_the_most_levels():
-    sizes = [run(f"{size}.json", bs=size) for size in ("4k", "8k", "64k")]
+    sizes = [run(f"{size}.json", bs=size, iodepth="1") for size in ("4k", "8k", "64k")]
     assert (arranged(*sizes).x_factor, arranged(*sizes).x_unit) == ("io_size_bytes", "bytes")
     depths = [run(f"{depth}.json", iodepth=str(depth)) for depth in (1, 2, 4, 8)]
     assert (arranged(*sizes, *depths).x_factor, arranged(*depths).x_label) == ("io_depth", "Queue depth")

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 from dataclasses import replace
-from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -24,15 +23,13 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT, program_file
 from replay.base.stats import Estimate
 from replay.cli.main import main
-from replay.exchange.compare.conditions import Checked, check
 from replay.exchange.compare.figure import ROW, figure, ticks
-from replay.exchange.compare.match import compare_sides
+from replay.exchange.compare.match import at_levels, compare_sides, paired_up
 from replay.exchange.compare.model import HIGHER, LOWER, NONE, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN, Outcome
-from replay.exchange.compare.output import COLUMNS, document, summary_lines
+from replay.exchange.compare.output import COLUMNS, Checked, check, document
 from replay.exchange.compare.page import ROWS, page
-from replay.exchange.compare.selection import at_levels, paired_up
-from replay.evidence.copies import AlteredFile, Stamp
 from support.compared import METRIC, comparison, experiment, runs, side
+from support.datasets import spread_of
 from support.foreign_results import job, report, write
 
 STYLE = program_file("templates", "comparison.css").read_text()
@@ -268,9 +265,10 @@ def test_variants_of_the_shipped_data_that_ran_back_to_back_have_the_ratios_that
     derived = {}
     for path in aggregate.glob("ratio-throughput-*-*.csv"):
         if "." not in path.stem:
-            tables = [series(path.with_suffix(end)) for end in (".csv", ".low.csv", ".high.csv", ".n.csv")]
-            for size in tables[0]:
-                derived[path.stem, size] = [float(table[size]) for table in tables]
+            spread = spread_of(path)
+            for size, ratio in series(path).items():
+                row = spread["With journal", size]
+                derived[path.stem, size] = [float(ratio), *(float(row[part]) for part in ("low", "high", "n"))]
     found = {}
     for one in told:
         levels = dict(level.split("=") for level in one["point"].split("; "))
@@ -294,17 +292,6 @@ def test_a_report_names_the_conditions_and_what_was_not_compared():
     said = " ".join(Reader(text).text)
     assert "met at 1 of 1 points: b: e, v, the only point; 2 more points have no interval" in said
     assert "e: not in b" in said
-
-
-def test_altered_data_are_named_before_any_figure():
-    first, second = (side(name, experiment(runs([1, 2]))) for name in "ab")
-    sides = (first, replace(second, altered=Stamp("measured", (AlteredFile("x", "0", None),)).sentence()))
-    line = f"ALTERED DATA: b is {sides[1].altered}"
-    outcome = compare_sides(sides)
-    assert summary_lines(outcome)[0] == line
-    text = page(outcome, [], STYLE, "1")
-    assert text.count("ALTERED DATA") == 1
-    assert text.index(escape(line)) < text.index("<svg")
 
 
 ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=12)

@@ -119,10 +119,10 @@ def test_the_check_finds_nothing_to_correct(tmp_path, benchmarks, rates, runs, s
     imported(benchmarks, *folders)
     talk = tmp_path / "talk"
     assert main(["talk", "mine", "--out", str(talk), "--title", "Is 2 > 1 & 3?"]) == 0
-    assert re.search(rf"slides/talk\.md +{slides} slides", checked(talk))
-    text = (talk / "slides" / "talk.md").read_text()
+    assert re.search(rf"slides/talk/talk\.md +{slides} slides", checked(talk))
+    text = (talk / "slides" / "talk" / "talk.md").read_text()
     assert ">?<" not in text, "every figure is written"
-    stated = yaml.safe_load((talk / "config" / "talk.yaml").read_text())
+    stated = yaml.safe_load((talk / "slides" / "talk" / "talk.yaml").read_text())
     assert stated["title"] == "Is 2 > 1 & 3?"
     claims = talk / "benchmarks" / "mine" / "claims.json"
     assert claims.exists() == (len(rates) > 1 or len(sizes) > 1)

@@ -15,11 +15,11 @@ import yaml
 
 from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.paths import ROOT
+from replay.cli.cluster_commands import MEASURE
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site_file import load_site
 from replay.measure import signed_plan
-from replay.measure.arguments import COMMAND
 from replay.measure.run import chosen, write_plan
 from replay.measure.signed_plan import read_signed_plan
 from replay.ownership.clean import write_change_record
@@ -76,7 +76,7 @@ def plan(site_file: Path, tmp_path: Path) -> Path:
 
 
 def _chosen(*words: str):
-    return chosen(COMMAND.parser().parse_args(list(words)))
+    return chosen(MEASURE.parser().parse_args(list(words)))
 
 
 def test_a_plan_says_what_is_measured_with_which_rights_and_limits_and_how_it_is_undone(plan: Path) -> None:

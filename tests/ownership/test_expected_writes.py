@@ -8,9 +8,8 @@ import pytest
 
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Ceilings, Pool, Pools
-from replay.design.media import Write
-from replay.measure.parts import Driver
-from replay.measure.procedure import Procedure
+from replay.design.sizing import Write
+from replay.measure.protocol import Driver, Protocol
 from replay.ownership.images import BlockImage, fill_image
 from replay.ownership.write_budget import MediaCopies
 from replay.protocols.targets.images import Images
@@ -85,7 +84,7 @@ def test_a_set_is_expected_to_write_64_mib_a_second_until_its_cells_were_measure
     one = SimpleNamespace(
         cells=[cell("plain", io_type="randwrite"), cell("with-journal", io_type="rw"), cell("read", io_type="randread")]
     )
-    expected, added = Procedure.expected_bytes(made, one)
+    expected, added = Protocol.expected_bytes(made, one)
     assert expected == {"plain": 3 * 128 * MIB, "with-journal": 2 * 3 * 128 * MIB, "read": 0}
     assert added == 0, "overwriting takes no room"
     budget = made.bench.budget
@@ -94,15 +93,15 @@ def test_a_set_is_expected_to_write_64_mib_a_second_until_its_cells_were_measure
             reservation.begin(name)
             budget.commit(Write(7))
             reservation.end(void=False)
-    assert Procedure.expected_bytes(made, one)[0] == dict.fromkeys(expected, 21), "what they wrote the last time"
+    assert Protocol.expected_bytes(made, one)[0] == dict.fromkeys(expected, 21), "what they wrote the last time"
     made.writes_are_known = True
-    assert Procedure.expected_bytes(made, one)[0] == expected, "what is known beforehand is better than what was"
+    assert Protocol.expected_bytes(made, one)[0] == expected, "what is known beforehand is better than what was"
 
 
 @pytest.mark.parametrize(("clients", "rate"), [(1, 10 * MIB), (3, 30 * MIB), (8, 64 * MIB)])
 def test_no_more_is_expected_than_the_sites_rate_lets_clients_write(clients, rate):
     one = SimpleNamespace(cells=[cell("plain", io_type="write", clients=clients)])
-    assert Procedure.expected_bytes(protocol(rate=10 * MIB), one)[0] == {"plain": 3 * 2 * rate}
+    assert Protocol.expected_bytes(protocol(rate=10 * MIB), one)[0] == {"plain": 3 * 2 * rate}
 
 
 @pytest.mark.parametrize(("rate", "option"), [(None, []), (5e6, ["--rbd_qos_bps_limit=5000000"])])

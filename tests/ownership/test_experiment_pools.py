@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.errors import RefusedError, ReplayError
 from replay.base.waiting import Waiting
 from replay.cluster.cluster import CephCommandError

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.errors import RefusedError, ReplayError
 from replay.design.design import Image
 from replay.ownership import removal, this_machine

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.errors import RefusedError, ReplayError
 from replay.cluster import sandbox_record
 from replay.ownership.daemon_settings import OsdSettings

@@ -21,7 +21,6 @@ from replay.cluster.site import Ceilings, Site
 from replay.cluster.site_file import load_site
 from replay.design.design import Image
 from replay.measure.bench import open_bench
-from replay.ownership import clean as clean_program
 from replay.ownership.clean import clean
 from replay.ownership.image_removal import RemovalOutcome
 from replay.ownership.images import create_image, remove_images
@@ -32,6 +31,7 @@ from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
 from support.administrator import make_user, paste, site_text, tell
 from support.cluster_snapshot import difference, snapshot
+from support.commands import run_clean
 from support.patience import wait_until
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of one's own cluster")]
@@ -238,11 +238,11 @@ def test_clean_asks_and_refuses_without_a_terminal(
 ) -> None:
     name = _make_image(site, ledger, "asked")
     monkeypatch.setattr("sys.stdin", open("/dev/null", encoding="utf-8"))  # noqa: PTH123, SIM115
-    assert clean_program.main(["--site", "mine"]) == 4
+    assert run_clean(["--site", "mine"]) == 4
     shown = capsys.readouterr()
     assert f"image replay/{name} 16 MiB" in shown.out and "--yes" in shown.err
     assert name in site.primary.json("rbd", "ls", "replay")
-    assert clean_program.main(["--site", "mine", "--yes"]) == 0
+    assert run_clean(["--site", "mine", "--yes"]) == 0
     assert name not in site.primary.json("rbd", "ls", "replay")
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from replay.base.errors import EvidenceError, RefusedError, ReplayError
 from replay.base.synced_log import SyncedLog
-from replay.design.media import Write
+from replay.design.sizing import Write
 from replay.ownership.write_budget import WriteBudget
 from support.patience import patient
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError
+from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Sandbox
-from replay.design.sandbox_options import SandboxOptions
 from replay.preflight import releases
 from replay.preflight.findings import Findings
 from support.rawtree import RawTree

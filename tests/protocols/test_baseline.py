@@ -10,14 +10,15 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.programs import HOST_PROGRAMS
 from replay.cluster.site import Ceilings
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
-from replay.design.procedures import lacking
+from replay.design.needs import lacking
 from replay.evidence.record import Measured
 from replay.ownership.ledger import Ledger
-from replay.protocols.baseline import Baseline
-from replay.protocols.drivers import fio_process, network
-from replay.protocols.targets import osd_file
+from replay.protocols import baseline
+from replay.protocols.baseline import BaselineProtocol
+from replay.protocols.drivers import fio
+from replay.protocols.targets import images
 from support.bench import bench_of, cell
 from support.programs import kill_together, needs
 from support.samples import sample
@@ -46,7 +47,7 @@ def make(tmp_path, monkeypatch):
         ledger = Ledger("11111111-2222-3333-4444-555555555555", directory=tmp_path / "ledger")
         sampler = SimpleNamespace(read=lambda: None, load=lambda *_: LOAD)
         bench = bench_of(site, session, ledger=ledger, sampler=sampler, daemons_are_here=True)
-        made = Baseline(bench, expand({**load_experiment("baseline"), **changes}, "quick"))
+        made = BaselineProtocol(bench, expand({**load_experiment("baseline"), **changes}, "quick"))
         made.says, made.asked = [], []
 
         def run(bench, template, values=None, **more):
@@ -54,9 +55,9 @@ def make(tmp_path, monkeypatch):
             return made.says.pop(0)
 
         server = SimpleNamespace(kill=lambda: None)
-        monkeypatch.setattr(fio_process, "run_observed", run)
-        monkeypatch.setattr(network, "run_observed", run)
-        monkeypatch.setattr(network, "_start_server", lambda bench, tool, ends: (server, 1))
+        monkeypatch.setattr(fio, "run_observed", run)
+        monkeypatch.setattr(baseline, "run_observed", run)
+        monkeypatch.setattr(baseline, "_start_server", lambda bench, tool, ends: (server, 1))
         if fill:
             monkeypatch.setattr(made.target, "fill", lambda path, size: path.write_bytes(b"x"))
         return made
@@ -100,7 +101,7 @@ def test_an_interrupted_fill_leaves_a_file_that_closing_removes(make, monkeypatc
 
 def test_nothing_is_made_if_the_osds_would_run_out_of_space(make, monkeypatch):
     protocol = make()
-    monkeypatch.setattr(osd_file.shutil, "disk_usage", lambda folder: SimpleNamespace(free=2 << 28))
+    monkeypatch.setattr(images.shutil, "disk_usage", lambda folder: SimpleNamespace(free=2 << 28))
     with pytest.raises(ReplayError, match=r"0\.5 GiB are free"):
         protocol.open_block(Path("raw"), protocol.design.sets)
     assert files(protocol) == [] and protocol.bench.ledger.owned() == []

@@ -15,14 +15,20 @@ from replay.base.errors import ConfigurationError
 from replay.base.programs import HOST_PROGRAMS
 from replay.cluster.cluster import Cluster
 from replay.cluster.running import ToolRun
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
 from replay.ownership.ledger import Ledger
-from replay.protocols.drivers.steps import StepLog
-from replay.protocols.drivers.trial.client import BLOCK_BYTES, fill_block, first_block, position_of, write_block
-from replay.protocols.drivers.trial.contents import inspect
-from replay.protocols.drivers.trial.pair import MirroredPair
-from replay.protocols.failover import Failover
+from replay.protocols.drivers.tool import StepLog
+from replay.protocols.drivers.trial_client import (
+    BLOCK_BYTES,
+    fill_block,
+    first_block,
+    inspect,
+    position_of,
+    write_block,
+)
+from replay.protocols.failover import FailoverProtocol
+from replay.protocols.targets.mirrored_pair import MirroredPair
 from support.bench import bench_of
 from support.patience import patient
 from support.smoke import measure_as_shipped
@@ -140,7 +146,7 @@ def test_the_copy_is_in_the_second_clusters_ledger_before_anything_is_promoted(t
 def protocol_of(**changes):
     configuration = {**load_experiment("failover"), **changes}
     site = SimpleNamespace(name="s", second_site=None)
-    return Failover(bench_of(site, SimpleNamespace(cluster=Cluster("c"))), expand(configuration, "talk"))
+    return FailoverProtocol(bench_of(site, SimpleNamespace(cluster=Cluster("c"))), expand(configuration, "talk"))
 
 
 def test_the_experiment_that_ships_is_accepted():

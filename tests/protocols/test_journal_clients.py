@@ -13,8 +13,8 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
 from replay.ownership.images import BlockImage
 from replay.ownership.pools import ExperimentPool, PoolSpec
 from replay.protocols import journal_clients

@@ -12,16 +12,16 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
 from replay.cluster.site import Ceilings
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
 from replay.evidence.record import Wait
 from replay.ownership.daemon_settings import Osd
 from replay.ownership.pools import ExperimentPool
 from replay.protocols import placement
-from replay.protocols.drivers import rados
-from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
-from replay.protocols.targets.rados_objects import Removal
-from replay.tools.logs.placement_entities import ROLES
+from replay.protocols.drivers import rados_bench
+from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, PlacementProtocol
+from replay.protocols.targets.objects import Removal
+from replay.tools.placement import ROLES
 from support.bench import bench_of, cell
 from support.made_up_output import placement_files, rados_json
 from support.patience import patient
@@ -81,7 +81,7 @@ def make(monkeypatch):
         session = SimpleNamespace(cluster=Cluster("c"))
         sampler = SimpleNamespace(read=lambda: None)
         bench = bench_of(site, session, sampler=sampler, daemons_are_here=True)
-        made = Placement(bench, expand({**load_experiment(experiment), **changes}, scale))
+        made = PlacementProtocol(bench, expand({**load_experiment(experiment), **changes}, scale))
         made.settings = made.target.settings = Settings()
         made.removed, made.waited, made.fills = [], [], []
         monkeypatch.setattr(placement, "throttles", made.settings.throttles)
@@ -120,7 +120,7 @@ def make(monkeypatch):
             )  # fmt: skip
 
         monkeypatch.setattr(placement, "placement_files", read)
-        monkeypatch.setattr(rados, "run_rounds", rounds)
+        monkeypatch.setattr(rados_bench, "run_rounds", rounds)
         made.open_block(Path("raw"), made.design.sets)
         return made
 
@@ -187,9 +187,7 @@ def test_every_osd_follows_the_size_cap(make):
 def test_an_option_that_an_osd_does_not_adopt_is_an_error_and_nothing_is_measured(make, monkeypatch):
     protocol = make("osd-throttle")
     protocol.settings.deaf = True
-    clock = iter(range(1000))
-    monkeypatch.setattr(placement.time, "monotonic", lambda: 5 * next(clock))
-    monkeypatch.setattr(placement.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(placement, "OPTION_WITHIN_SECONDS", 0.0)
     with pytest.raises(ReplayError, match="still limits clients to 524288000 bytes instead of 8388608"):
         protocol.prepare(cell(protocol, "8388608", "write-4m"))
 

@@ -18,12 +18,12 @@ import pytest
 from replay.base.errors import ConfigurationError
 from replay.base.programs import Programs
 from replay.cluster.cluster import monitor_addresses
+from replay.cluster.sandbox_options import SandboxOptions, parse_rate, parse_rtt, show_rate
 from replay.cluster.sandbox_record import Layout, Link, Sandbox, SandboxError
-from replay.design.sandbox_options import SandboxOptions, parse_rate, parse_rtt, show_rate
 from replay.sandbox import daemons, link, link_program, processes
-from replay.sandbox.cli import main
 from replay.sandbox.link_program import NetemLine, OneWay, TunLine, make_line, netem_words
 from replay.sandbox.tools import Interrupt
+from support.commands import run_sandbox
 from support.patience import patient, wait_until
 
 GIGABIT = 125e6
@@ -248,9 +248,9 @@ def test_a_dead_line_is_named_before_the_daemons_that_miss_it(tmp_path, monkeypa
 
 def test_a_sandbox_without_a_line_cannot_change_it(tmp_path, capsys):
     Sandbox(str(tmp_path), str(tmp_path), "20.2.4", SandboxOptions(), {}, phase="created").save()
-    assert main(["link", "--directory", str(tmp_path), "--rtt", "5ms"]) == 1
+    assert run_sandbox(["link", "--directory", str(tmp_path), "--rtt", "5ms"]) == 1
     assert "has no line between its sites" in capsys.readouterr().err
-    assert main(["link", "--directory", str(tmp_path)]) == 2
+    assert run_sandbox(["link", "--directory", str(tmp_path)]) == 2
     assert "nothing to change" in capsys.readouterr().err
 
 

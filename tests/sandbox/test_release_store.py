@@ -11,8 +11,8 @@ import pytest
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.programs import Programs
 from replay.base.releases import find_release
+from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Sandbox, SandboxError
-from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import release_sources, releases
 from replay.sandbox.release_sources import debian_archive, source_of, unpack_usr
 from replay.sandbox.tools import NoSpaceError

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
+from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Layout, Sandbox, SandboxCluster, SandboxError
-from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import create, daemons, processes
 from replay.sandbox.daemons import absent_daemons, naming_absent_daemons
 from replay.sandbox.tools import Interrupt

@@ -10,8 +10,8 @@ import pytest
 from replay.base.errors import ConfigurationError
 from replay.base.programs import Programs
 from replay.base.releases import Release
+from replay.cluster.sandbox_options import GIB, SandboxOptions, parse_size, show_size
 from replay.cluster.sandbox_record import Layout
-from replay.design.sandbox_options import GIB, SandboxOptions, parse_size, show_size
 from replay.sandbox import releases
 from replay.sandbox.conf import MIRROR_CLIENT, SOLID_STATE, keyrings, render, render_peer
 from replay.sandbox.lifecycle import up

@@ -13,6 +13,7 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.cluster import sandbox_record as state
+from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import (
     Daemon,
     MirrorProcess,
@@ -22,10 +23,9 @@ from replay.cluster.sandbox_record import (
     choose_run_directory,
     is_scratch,
 )
-from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import down, lifecycle, load, owns_fsid, up
-from replay.sandbox.cli import main
 from replay.sandbox.tools import locked
+from support.commands import run_sandbox
 from support.patience import patient
 
 
@@ -89,7 +89,7 @@ def test_without_a_sandbox_the_error_says_how_to_get_one(tmp_path):
 def test_down_without_a_sandbox_is_not_an_error(tmp_path, capsys):
     assert down(tmp_path / "none") is False
     before = signal.getsignal(signal.SIGTERM)
-    assert main(["down", "--directory", str(tmp_path / "none")]) == 0
+    assert run_sandbox(["down", "--directory", str(tmp_path / "none")]) == 0
     assert signal.getsignal(signal.SIGTERM) is before, "SIGTERM is like Ctrl-C only while the command runs"
     assert "no sandbox in" in capsys.readouterr().out
 
@@ -153,21 +153,21 @@ def test_a_daemon_of_a_foreign_pid_in_the_state_is_left_alone_by_down(tmp_path):
 
 
 def test_a_wrong_option_is_explained_and_exits_with_2(tmp_path, capsys):
-    assert main(["up", "--directory", str(tmp_path / "s"), "--left-osds", "0"]) == ConfigurationError.exit_status
+    assert run_sandbox(["up", "--directory", str(tmp_path / "s"), "--left-osds", "0"]) == ConfigurationError.exit_status
     assert "1 to 16 OSDs" in capsys.readouterr().err
 
 
 def test_status_and_conf_without_a_sandbox_fail_and_say_what_to_do(tmp_path, capsys):
     for command in ("status", "conf"):
-        assert main([command, "--directory", str(tmp_path)]) == 1
+        assert run_sandbox([command, "--directory", str(tmp_path)]) == 1
         assert "replay sandbox up" in capsys.readouterr().err
-    assert main(["status", "--json", "--directory", str(tmp_path)]) == 3
+    assert run_sandbox(["status", "--json", "--directory", str(tmp_path)]) == 3
     assert json.loads(capsys.readouterr().out)["ok"] is False
 
 
 def test_status_of_a_stopped_sandbox_names_every_daemon_as_stopped(tmp_path, capsys):
     a_sandbox(tmp_path)
-    assert main(["status", "--directory", str(tmp_path)]) == 3
+    assert run_sandbox(["status", "--directory", str(tmp_path)]) == 3
     shown = capsys.readouterr().out
     assert shown.count("  stopped\n") == len(["mon", "mgr", "osd.0", "osd.1"])
     assert "the monitor does not answer" in shown
@@ -175,9 +175,9 @@ def test_status_of_a_stopped_sandbox_names_every_daemon_as_stopped(tmp_path, cap
 
 def test_conf_prints_the_path_and_nothing_else(tmp_path, capsys):
     a_sandbox(tmp_path)
-    assert main(["conf", "--directory", str(tmp_path)]) == 0
+    assert run_sandbox(["conf", "--directory", str(tmp_path)]) == 0
     assert capsys.readouterr().out == f"{tmp_path}/left/ceph.conf\n"
-    assert main(["conf", "right", "--directory", str(tmp_path)]) == 1
+    assert run_sandbox(["conf", "right", "--directory", str(tmp_path)]) == 1
     assert "no cluster right" in capsys.readouterr().err
 
 
@@ -254,5 +254,5 @@ def test_the_environment_moves_the_default_sandbox_only(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("name", ["", "../else", ".", "a/b"])
 def test_a_name_that_is_not_a_single_folder_is_refused(name, capsys):
-    assert main(["down", "--name", name]) == ConfigurationError.exit_status
+    assert run_sandbox(["down", "--name", name]) == ConfigurationError.exit_status
     assert "is not a valid sandbox name" in capsys.readouterr().err

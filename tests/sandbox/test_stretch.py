@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Layout, Link
-from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import conf, create, daemons, lifecycle, link_program, stretch
 
 LINK = Link(1, "tun", "/c", {"left": "/proc/1/fd/3", "right": "/proc/1/fd/4"}, dict(link_program.ADDRESSES), 0.02, None)

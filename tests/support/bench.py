@@ -1,4 +1,4 @@
-"""A bench without a cluster, for procedures in tests that script Ceph's answers."""
+"""A bench without a cluster, for protocols in tests that script Ceph's answers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.waiting import Waiting
 from replay.design.design import Cell
-from replay.design.media import Write
+from replay.design.sizing import Write
 from replay.measure.bench import Bench
-from replay.measure.procedure import Procedure
+from replay.measure.protocol import Protocol
 from replay.ownership.write_budget import WriteBudget
 
 
@@ -66,14 +66,14 @@ def waiting(
     return Waiting(what, at_most_seconds, say=lambda line: None, sleep=sleep)
 
 
-def cell(protocol: Procedure, point: str, variant: str) -> Cell:
-    """Return the cell of a variant at a point of a procedure's design."""
+def cell(protocol: Protocol, point: str, variant: str) -> Cell:
+    """Return the cell of a variant at a point of a protocol's design."""
     return next(
         one for each in protocol.design.sets if each.point == point for one in each.cells if one.variant.name == variant
     )
 
 
-def cells(protocol: Procedure, variant: str, **levels: object) -> list[Cell]:
+def cells(protocol: Protocol, variant: str, **levels: object) -> list[Cell]:
     """Return the cells of a variant that have these levels, in the design's order."""
     every = [one for each in protocol.design.sets for one in each.cells if one.variant.name == variant]
     return [one for one in every if levels.items() <= one.levels.items()]

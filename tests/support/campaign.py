@@ -17,10 +17,10 @@ from unittest import mock
 import yaml
 
 from replay.base.paths import ROOT
+from replay.cli.cluster_commands import MEASURE
 from replay.cluster.cluster import Cluster
-from replay.measure.arguments import COMMAND as MEASURE
+from replay.evidence.data_set import plain
 from replay.measure.run import chosen
-from replay.evidence.documents import plain
 from replay.sandbox import load
 from support.administrator import administrator_of, image_names, tell
 from support.evidence import evidence_of

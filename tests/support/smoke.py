@@ -14,8 +14,8 @@ import yaml
 
 from replay.cluster.site import missing
 from replay.cluster.site_file import load_site
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
 from support.campaign import Campaign
 from support.patience import patient
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,17 +14,13 @@ import yaml
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT
-from replay.design.experiments import load_experiment
-from replay.design.design import plan_digest
-from replay.design.expansion import expand
-from replay.design.plan_file import PlanFile, PlannedBlock
-from replay.claims.workflow.settings import read_settings
 from replay.base.snakemake import cause_in, profile_folder
 from support.campaign import Campaign
 from support.patience import patient
+from support.plans import plan_of
 from support.slurm import ACCOUNT, one_node
 
-PROFILE = ROOT / "profiles" / "slurm" / "config.yaml"
+PROFILE = ROOT / "workflow" / "profiles" / "slurm" / "config.yaml"
 MINUTES = 30
 
 
@@ -38,11 +37,11 @@ def test_a_profile_is_a_path_or_one_of_the_projects_or_replays_own(tmp_path, mon
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
     assert profile_folder("slurm") == PROFILE.parent
     (tmp_path / "config" / "sites").mkdir(parents=True)
-    own = tmp_path / "profiles" / "slurm"
+    own = tmp_path / "workflow" / "profiles" / "slurm"
     own.mkdir(parents=True)
     (own / "config.yaml").write_text("executor: slurm\n")
     monkeypatch.chdir(tmp_path)
-    assert profile_folder("slurm") == profile_folder("./profiles/slurm") == own
+    assert profile_folder("slurm") == profile_folder("./workflow/profiles/slurm") == own
 
 
 @pytest.mark.parametrize(
@@ -68,15 +67,15 @@ def test_the_cause_of_a_failure_is_what_slurm_says_of_the_job(tmp_path):
     assert cause_in(tmp_path / "log") == "SLURM-job '7' failed, SLURM status is: 'TIMEOUT'"
 
 
-def test_the_workflow_is_parsed_without_the_site_s_configuration_or_key(configuration, tmp_path):
+def test_the_workflow_is_parsed_without_the_site_s_configuration_or_key(configuration, tmp_path, monkeypatch):
     site = (ROOT / "config" / "sites" / "example.yaml").read_text()
     (configuration / "sites" / "example.yaml").write_text(site.replace("/etc/ceph/", "/no/such/folder/"))
-    design = expand(load_experiment("rbd-bench"), "smoke")
-    block = PlannedBlock("rbd-bench", 1, plan_digest(design, 1))
-    plan = PlanFile("example", "mine", "smoke", {"rbd-bench": design}, {"rbd-bench": "0"}, (block,))
-    settings = read_settings({"plan_file": str(plan.write(tmp_path))})
-    [planned] = settings.planned_blocks()
-    assert planned.endswith(f"benchmarks/mine/rbd-bench/raw/block-01-{block.plan}.tar.gz")
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
+    plan = replace(plan_of("rbd-bench", scale="smoke"), site="example").write(tmp_path)
+    argv = [sys.executable, "-m", "snakemake", "--dry-run", "--config", f"plan_file={plan}"]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Measure rbd-bench, block 01, into mine" in done.stdout + done.stderr
 
 
 @pytest.fixture
@@ -97,7 +96,7 @@ def slurm(run_folder, monkeypatch):
 def profile_with_account(folder: Path) -> Path:
     text = PROFILE.read_text().replace("# - slurm_account=ACCOUNT", f"- slurm_account={ACCOUNT}")
     text = text.replace("runtime=240", f"runtime={MINUTES}").replace("mem_mb=4096", "mem_mb=2048")
-    made = folder / "profiles" / "mine"
+    made = folder / "workflow" / "profiles" / "mine"
     made.mkdir(parents=True)
     (made / "config.yaml").write_text(text)
     return made

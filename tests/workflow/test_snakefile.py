@@ -1,27 +1,25 @@
-"""The Snakefile, as Snakemake reads and runs it: without a cluster, on a small data set."""
+"""The Snakefile, as Snakemake reads and runs it: without a cluster, on small data sets."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from replay.base import version
 from replay.base.paths import ROOT
-from replay.design.plan_file import PlannedBlock
-from replay.claims.workflow import job, warm
-from replay.cli.derive_command import main
-from replay.claims.workflow.dataset import derive_data_set
 from replay.base.snakemake import end_of, run_snakemake
+from replay.base.version import program_digest
+from replay.design.plan_file import PlannedBlock
 from support.datasets import append, append_raw, digests, measured
-from support.patience import patient
-from workflow.test_settings import plan_of
+from support.plans import plan_of
 
 
 @pytest.fixture
@@ -30,6 +28,13 @@ def benchmarks(tmp_path):
     measured(folder / "mine")
     measured(folder / "mine", "other")
     return folder
+
+
+@pytest.fixture
+def configuration(tmp_path):
+    """A copy of the configuration, which a test may edit."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    return tmp_path / "config"
 
 
 #: Runs Snakemake for each line that it reads, in a process of its own: a fork of this one, which has loaded Snakemake.
@@ -48,7 +53,7 @@ for line in sys.stdin:
         os.environ.update(asked["environment"])
         for number, name in ((1, "stdout"), (2, "stderr")):
             os.dup2(os.open(asked[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-        sys.argv = ["snakemake", *asked["arguments"]]
+        sys.argv = ["snakemake", "--workflow-profile", "workflow/profiles/default", *asked["arguments"]]
         main()
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
@@ -63,12 +68,13 @@ def snakemakes():
 
 
 @pytest.fixture
-def snakemake(benchmarks, tmp_path, snakemakes):
-    """Run Snakemake on the data sets of the test, without access to this machine's clusters."""
+def snakemake(benchmarks, configuration, tmp_path, snakemakes):
+    """Run Snakemake on the data sets and configuration of the test, without access to this machine's clusters."""
     (tmp_path / "nothing").mkdir()
     environment = {
         **os.environ,
         "REPLAY_BENCHMARKS": str(benchmarks),
+        "REPLAY_CONFIG": str(configuration),
         "REPLAY_STATE": str(tmp_path / "nothing"),
         "CEPH_CONF": str(tmp_path / "nothing" / "ceph.conf"),
     }
@@ -84,7 +90,13 @@ def snakemake(benchmarks, tmp_path, snakemakes):
     return run
 
 
-# Each run of Snakemake takes a third of a second: these tests are slow.
+def due(done: subprocess.CompletedProcess[str]) -> set[str]:
+    """Return what a dry run says that it would do, by the rules' messages."""
+    assert done.returncode == 0, done.stderr
+    return set(re.findall(r"^\S*(Derive \S+ of \S+|Judge|Answer|Describe \S+)(?= |:|$)", done.stdout, re.M))
+
+
+# Each run of Snakemake takes a third of a second, and a job a second: these tests are slow.
 @pytest.mark.slow
 @pytest.mark.parametrize("reading", [["--dry-run"], ["--dag", "dot"], ["--rulegraph", "dot"], ["--summary"]])
 def test_options_that_only_read_need_no_cluster_and_write_nothing(reading, snakemake, benchmarks):
@@ -111,59 +123,140 @@ def test_a_plan_measures_its_blocks_and_nothing_else(snakemake, benchmarks, tmp_
 
 
 @pytest.mark.slow
-def test_a_typo_is_refused_before_anything_runs(snakemake):
-    done = snakemake("--config", "experiments=rbd-bench")
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ("experiments=rbd-bench", "experiments"),
+        ("site=sandbox", "site"),
+        ("data=mien", "no raw output of 'mien'"),
+        ("data=Mine", "Mine"),
+        ("experiment=rbd-bench", "no raw output of 'rbd-bench'"),
+        ("plan_file=none.json", "there is no such plan"),
+    ],
+)
+def test_a_typo_is_refused_before_anything_runs(config, said, snakemake):
+    done = snakemake("--config", config)
     assert done.returncode == 1
-    assert "experiments: unknown key" in done.stderr
-    assert "did you mean 'experiment'?" in done.stderr
+    assert said in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_the_picture_in_the_documentation_shows_the_rules_of_the_snakefile():
     picture = (ROOT / "docs" / "images" / "dag.svg").read_text()
     rules = re.findall(r"^ *rule (\w+):$", (ROOT / "Snakefile").read_text(), re.M)
-    assert {"all", "measure_block", "changed", "derive_experiment", "claims", "answer", "describe", "site"} == set(
-        rules
-    )
-    # `changed` has a job only if a note no longer fits.
-    assert [rule for rule in rules if rule not in ("all", "changed") and f">{rule}</text>" not in picture] == []
+    assert {"all", "measure_block", "derive_experiment", "claims", "answer", "describe", "site"} == set(rules)
+    assert [rule for rule in rules if rule != "all" and f">{rule}</text>" not in picture] == []
 
 
 @pytest.mark.slow
-def test_snakemake_leaves_alone_what_the_command_derived(snakemake, benchmarks, monkeypatch):
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(benchmarks))
-    derive_data_set(benchmarks / "mine")
+def test_the_linter_only_misses_an_environment_of_each_rule_which_uv_lock_has(snakemake):
+    done = snakemake("--lint", "json")
+    lints = json.loads(done.stdout[done.stdout.index("{") :])
+    titles = {lint["title"] for of in (*lints["rules"], *lints["snakefiles"]) for lint in of["lints"]}
+    assert titles == {"Specify a conda environment or container for each rule."}
+
+
+@pytest.mark.slow
+def test_the_workflow_is_where_the_catalogue_expects_it(snakemake):
+    assert due(snakemake("--dry-run", "--snakefile", "workflow/Snakefile")) == due(snakemake("--dry-run"))
+
+
+@pytest.mark.slow
+def test_bare_snakemake_derives_every_data_set_and_repeats_only_what_changed(snakemake, benchmarks, configuration):
+    first = snakemake()
+    assert first.returncode == 0, first.stderr
+    for name in ("manifest.json", "recording.json", "datapackage.json", "claims.json", "claims.csv", "answer.csv"):
+        assert (benchmarks / "mine" / name).exists()
     in_future = time.time() + 3600
-    for path in benchmarks.rglob("raw/*"):
+    for path in (*benchmarks.rglob("raw/*"), *configuration.rglob("*.yaml")):
         os.utime(path, (in_future, in_future))
-    done = snakemake("--dry-run")
-    assert "Nothing to be done" in done.stdout + done.stderr
+    again = snakemake("--dry-run")
+    assert "Nothing to be done" in again.stderr + again.stdout, "a file that was only touched is no reason"
 
-
-@pytest.mark.slow
-def test_changed_inputs_are_due_for_snakemake_too_however_old_they_look(snakemake, benchmarks, monkeypatch):
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(benchmarks))
-    derive_data_set(benchmarks / "mine")
-    for path in (
-        benchmarks / "mine" / "other" / "aggregate" / "throughput-write-seq.csv",
-        benchmarks / "mine" / "claims.csv",
-    ):
-        append(path)
-        os.utime(path, (0, 0))
-    due = snakemake("--dry-run").stdout
-    assert "Derive other of mine" in due
-    assert "Judge every claim against mine" in due
-    assert "Derive rbd-journaling of mine" not in due
-
-
-@pytest.mark.slow
-def test_the_command_leaves_alone_what_snakemake_derived(snakemake, benchmarks, monkeypatch, capsys):
+    measured(benchmarks / "mine", "third")
+    assert due(snakemake("--dry-run")) == {"Derive third of mine", "Judge", "Answer", "Describe mine"}
+    report = benchmarks / "report.html"
+    assert snakemake("--report", str(report)).returncode == 1, "third is not derived yet"
     assert snakemake().returncode == 0
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(benchmarks))
-    before = {path: path.stat().st_mtime_ns for path in benchmarks.rglob("*") if path.is_file()}
-    assert main(["--data", "mine"]) == 0
-    assert "complete (2 experiments), nothing to derive" in capsys.readouterr().out
-    assert {path: path.stat().st_mtime_ns for path in benchmarks.rglob("*") if path.is_file()} == before
+    reported = snakemake("--report", str(report))
+    assert reported.returncode == 0, reported.stderr
+    assert "ratios.csv" in report.read_text()
+
+    append(configuration / "claims.yaml")
+    assert due(snakemake("--dry-run")) == {"Judge", "Describe mine"}
+    (configuration / "claims.yaml").write_bytes((ROOT / "config" / "claims.yaml").read_bytes())
+    (benchmarks / "mine" / "third" / "ratios.csv").unlink()
+    assert "Derive third of mine" in due(snakemake("--dry-run"))
+
+
+@pytest.mark.slow
+def test_only_named_experiments_are_derived_and_those_that_never_were(snakemake, benchmarks):
+    everything = {"Derive other of mine", "Derive rbd-journaling of mine", "Judge", "Answer", "Describe mine"}
+    assert due(snakemake("--dry-run", "--config", "experiment=other")) == everything
+    assert snakemake().returncode == 0
+    for name in ("other", "rbd-journaling"):
+        append(benchmarks / "mine" / name / "raw" / "SHA256SUMS")
+    assert due(snakemake("--dry-run")) == everything
+    assert due(snakemake("--dry-run", "--config", "experiment=other")) == everything - {"Derive rbd-journaling of mine"}
+
+
+@pytest.mark.slow
+def test_a_table_or_verdict_that_somebody_edited_is_neither_derived_again_nor_described(
+    snakemake, benchmarks, configuration
+):
+    assert snakemake().returncode == 0
+    package = (benchmarks / "mine" / "datapackage.json").read_bytes()
+    for name in ("claims.csv", "claims.json", "answer.csv", "other/tidy.csv"):
+        append(benchmarks / "mine" / name)
+    done = snakemake()
+    assert "Nothing to be done" in done.stderr + done.stdout
+
+    append(configuration / "claims.yaml")
+    done = snakemake()
+    assert done.returncode == 1
+    assert f"{benchmarks}/mine/other/tidy.csv: this table is altered" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (benchmarks / "mine" / "datapackage.json").read_bytes() == package
+
+
+@pytest.mark.slow
+def test_a_job_that_fails_says_why_also_in_its_log(snakemake, benchmarks):
+    append_raw(benchmarks / "mine")
+    done = snakemake("--keep-going")
+    assert done.returncode == 1
+    (pack,) = (benchmarks / "mine" / "rbd-journaling" / "raw").glob("*.tar.gz")
+    assert f"{pack}: altered" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert f"{pack}: altered" in (ROOT / ".replay/logs/derive-mine-rbd-journaling.log").read_text()
+    assert (benchmarks / "mine" / "other" / "tidy.csv").exists()
+
+
+@pytest.mark.slow
+def test_a_description_follows_those_of_older_releases_beside_it(snakemake, benchmarks):
+    shutil.rmtree(benchmarks / "mine")
+    for name in ("mine-16", "mine-20"):
+        measured(benchmarks / name)
+    assert snakemake().returncode == 0
+    compared = json.loads((benchmarks / "mine-20" / "releases.json").read_text())
+    assert [*compared["against"]] == ["mine-16"]
+    assert "Nothing to be done" in snakemake("--dry-run").stdout + snakemake("--dry-run").stderr
+    alone = snakemake("--dry-run", "--config", "data=mine-20")
+    assert "Nothing to be done" in alone.stdout + alone.stderr
+    append(benchmarks / "mine-16" / "rbd-journaling" / "raw" / "SHA256SUMS")
+    assert "Describe mine-20" in due(snakemake("--dry-run"))
+
+
+def test_the_digest_of_a_program_is_that_of_the_rooms_that_it_runs(tmp_path, monkeypatch):
+    for name in ("derive", "claims"):
+        (tmp_path / name / "inner").mkdir(parents=True)
+        (tmp_path / name / "inner" / "module.py").write_text("x = 1\n")
+    monkeypatch.setattr(version, "PACKAGE", tmp_path)
+    digest = program_digest.__wrapped__  # one process sees one state of the code
+    deriving, judging = digest("derive"), digest("derive", "claims")
+    assert deriving != judging
+    append(tmp_path / "claims" / "inner" / "module.py")
+    assert digest("derive") == deriving
+    assert digest("derive", "claims") != judging
 
 
 @pytest.fixture
@@ -220,27 +313,6 @@ def test_the_rule_that_measures_would_say_that_it_runs(snakemake, benchmarks, tm
     assert "Measure rbd-bench, block" in done.stdout + done.stderr
 
 
-@pytest.mark.slow
-def test_bare_snakemake_derives_every_data_set_and_repeats_only_what_changed(snakemake, benchmarks):
-    first = snakemake()
-    assert first.returncode == 0, first.stderr
-    for name in ("manifest.json", "recording.json", "datapackage.json", "claims.json", "claims.csv", "answer.csv"):
-        assert (benchmarks / "mine" / name).exists()
-    assert (benchmarks / "mine" / "other" / "tidy.csv").exists()
-    again = snakemake("--dry-run")
-    assert "Nothing to be done" in again.stderr + again.stdout
-    measured(benchmarks / "mine", "third")
-    more = snakemake("--dry-run").stdout
-    assert "Derive third of mine" in more
-    assert "Derive other of mine" not in more
-    report = benchmarks / "report.html"
-    assert snakemake("--report", str(report)).returncode == 1, "third is not derived yet"
-    assert snakemake().returncode == 0
-    reported = snakemake("--report", str(report))
-    assert reported.returncode == 0, reported.stderr
-    assert "ratios.csv" in report.read_text()
-
-
 @pytest.mark.parametrize(
     ("ends", "status", "said"),
     [("kill -KILL $$", 137, "was ended by SIGKILL"), ("exit 3", 3, "ended with status 3")],
@@ -251,43 +323,3 @@ def test_a_snakemake_that_was_killed_is_no_status_of_its_own(ends, status, said,
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     assert run_snakemake((), (), tmp_path / "log", lambda line: None) == status
     assert end_of(status) == said
-
-
-# Jobs that share one start: each is a fork of a process that has imported the modules that they need ------------------
-
-
-@pytest.fixture
-def data_set(tmp_path, monkeypatch):
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    measured(tmp_path / "mine")
-    return tmp_path / "mine"
-
-
-def derive(folder: Path) -> list[str]:
-    return ["derive", "--data", "mine", "--experiment", "rbd-journaling", "--log", str(folder / "log")]
-
-
-def test_without_a_warm_process_a_job_does_its_step_itself(data_set, tmp_path, capsys, monkeypatch):
-    assert warm.run_warm(derive(tmp_path)) is None
-    monkeypatch.setenv("REPLAY_WARM_JOBS", str(tmp_path / "nobody"))
-    assert warm.run_warm(derive(tmp_path)) is None
-    assert job.main(derive(tmp_path)) == 0
-    assert capsys.readouterr().out == (tmp_path / "log").read_text() == "rbd-journaling: 12 cells, 27 files changed\n"
-
-
-def test_a_warm_process_runs_jobs_passes_on_their_output_and_status_and_ends(data_set, tmp_path, capsys):
-    with warm.warm_jobs():
-        socket = Path(os.environ["REPLAY_WARM_JOBS"])
-        ends = time.monotonic() + patient(60)
-        # The socket is there a moment before it listens.
-        while (status := warm.run_warm(derive(tmp_path))) is None:
-            assert time.monotonic() < ends, "it does not listen"
-            time.sleep(0.02)
-        assert status == 0
-        assert capsys.readouterr().out == "rbd-journaling: 12 cells, 27 files changed\n"
-        append_raw(data_set)
-        assert warm.run_warm(derive(tmp_path)) == 3
-        assert "altered" in (tmp_path / "log").read_text()
-        assert warm.run_warm(["dance"]) == 1, "a job that breaks fails, and nothing else with it"
-    assert not socket.exists()
-    assert "REPLAY_WARM_JOBS" not in os.environ

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import pairwise
 
 
 def utc_now() -> str:
@@ -28,3 +33,82 @@ def elapsed_text(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+#: What is not the runner's own cost. `tool` is measurement, `pilot` its sizing, `wait` is recorded waits,
+#: `prepare` creates, fills and removes images (Ceph's own tools, not the runner).
+OUTSIDE = ("tool", "pilot", "wait", "prepare")
+
+
+@dataclass
+class Costs:
+    """Seconds by component. Everything between start and end that no component claims is `other`."""
+
+    started: float = field(default_factory=time.monotonic)
+    seconds: dict[str, float] = field(default_factory=dict)
+    _stack: list[list[float]] = field(default_factory=list)
+
+    @contextlib.contextmanager
+    def measure(self, component: str) -> Iterator[None]:
+        """Charge the time inside to `component`, less what components nested in it claim."""
+        begin = time.monotonic()
+        self._stack.append([0.0])
+        try:
+            yield
+        finally:
+            spent = time.monotonic() - begin
+            nested = self._stack.pop()[0]
+            self.seconds[component] = self.seconds.get(component, 0.0) + spent - nested
+            if self._stack:
+                self._stack[-1][0] += spent
+
+    def summary(self) -> dict[str, float]:
+        """Return seconds by component with `total`, `other`, `own` and `own_fraction` (own over total)."""
+        total = time.monotonic() - self.started
+        rounded = {name: round(value, 3) for name, value in sorted(self.seconds.items())}
+        outside = sum(self.seconds.get(name, 0.0) for name in OUTSIDE)
+        own = total - outside
+        return {
+            **rounded,
+            "other": round(total - sum(self.seconds.values()), 3),
+            "total": round(total, 3),
+            "own": round(own, 3),
+            "own_fraction": round(own / total, 5) if total > 0 else 0.0,
+        }
+
+
+#: By block, the first start and the last end of what was measured, as ISO 8601 writes moments; either may be empty.
+Times = Mapping[int, tuple[str, str]]
+
+
+def why_not_in_turns(first: Times, second: Times) -> str:
+    """Return why the blocks of two sides are not pairs; empty if they are.
+
+    They are pairs if both sides have the same blocks, and no block was measured during another pair. If one side was
+    measured completely before the other, anything that changed in between would count as a difference.
+    """
+    if first.keys() != second.keys():
+        return "the blocks differ"
+    spans = []
+    for block, times in first.items():
+        span = _span(times, second[block])
+        if span is None:
+            return "runs do not state their time"
+        spans.append(span)
+    if any(later[0] < earlier[1] for earlier, later in pairwise(sorted(spans))):
+        return "blocks did not run next to each other"
+    return ""
+
+
+def _span(one: tuple[str, str], other: tuple[str, str]) -> tuple[datetime, datetime] | None:
+    """Return the first start and the last end of a pair; None if a moment or its time zone is missing."""
+    moments = []
+    for text in (one[0], other[0], one[1], other[1]):
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            return None
+        if moment.tzinfo is None:
+            return None
+        moments.append(moment)
+    return min(moments[:2]), max(moments[2:])

@@ -1,4 +1,7 @@
-"""What an operating system refuses, as a sentence: full disks, quotas, foreign owners, read-only and busy places."""
+"""What an operating system refuses, as a sentence: full disks, quotas, foreign owners, read-only and busy places.
+
+`guarded` ends a program with such a sentence, or with a ReplayError's, instead of a traceback.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,38 @@ import errno
 import os
 import pwd
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from replay.base.errors import ReplayError, take_notes
+from replay.base.errors import INTERRUPTED, ReplayError, take_notes
 from replay.base.paths import benchmarks_directory, state_directory, working_directory
 
 #: A disk with less room than this is full for Replay, which writes files of this size.
 FULL_BELOW_BYTES = 1 << 20
+
+
+def guarded(run: Callable[[], int], kept: str) -> int:
+    """Call a program; return its exit status. Prints a ReplayError and returns its status.
+
+    `kept` tells the person after an interruption what happened to the work.
+    """
+    try:
+        return run()
+    except ReplayError as error:
+        print(error, file=sys.stderr)
+        return error.exit_status
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if (refused := explained(error)) is None:
+            raise
+        print(refused, file=sys.stderr)
+        return refused.exit_status
+    except KeyboardInterrupt:
+        print(f"interrupted; {kept}", file=sys.stderr)
+        return INTERRUPTED
 
 
 def explained(error: OSError) -> ReplayError | None:

@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+#: The exit status of a program that Ctrl-C or SIGTERM ended.
+INTERRUPTED = 130
 _DURING, _AFTERWARDS = "  in: ", "  cleaning up then met: "
 
 

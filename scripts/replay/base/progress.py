@@ -26,8 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from replay.base.clock import elapsed_text, utc_now
-from replay.base.screen import Screen, View
-from replay.base.terminal import SILENCE_SECONDS, is_terminal
+from replay.base.terminal import SILENCE_SECONDS, Screen, View, is_terminal
 
 #: Set to `1` for a process whose standard output another process reads and shows with `Progress.tell`.
 EVENTS = "REPLAY_PROGRESS_EVENTS"
@@ -118,6 +117,8 @@ class Progress:
         self.title = ""
         self.now = ""
         self.last = ""
+        #: What ended a job of the process that `tell` listens to, and its exit status.
+        self.failures: list[tuple[str, int]] = []
         self._began = self._started = clock()
         self._first_step: float | None = None
         self._last_line = 0.0
@@ -211,14 +212,18 @@ class Progress:
             return
         event: dict[str, Any] = json.loads(line[len(_EVENT) :])
         name = event.pop("event")
-        if name not in ("start", "begin", "end", "repeat", "line", "doing"):
+        if name not in ("start", "begin", "end", "repeat", "line", "doing", "failed"):
             raise ValueError(f"unknown progress event {name!r}")
         getattr(self, name)(**event)
+
+    def failed(self, text: str, status: int) -> None:
+        """Keep what ended a job, for whoever started the jobs."""
+        self.failures.append((text, status))
 
     def _emit(self, event: str, **facts: Any) -> bool:
         """Report to the process that this one works for; return whether there is one."""
         if self.events:
-            self.screen.write(f"{_EVENT}{json.dumps({'event': event, **facts}, ensure_ascii=False)}\n")
+            self.screen.write(_event_line(event, facts))
         return self.events
 
     def still_running(self) -> str:
@@ -277,3 +282,16 @@ class Progress:
         working = 0.0 if self._first_step is None else now - self._first_step
         remaining = self.account.remaining_seconds(working)
         return text if remaining is None else f"{text}, about {elapsed_text(remaining)} left"
+
+
+def report_event(event: str, **facts: Any) -> bool:
+    """Report to the process that shows this one's progress; return whether there is one."""
+    if os.environ.get(EVENTS) != "1":
+        return False
+    sys.stdout.write(_event_line(event, facts))
+    sys.stdout.flush()
+    return True
+
+
+def _event_line(event: str, facts: Mapping[str, Any]) -> str:
+    return f"{_EVENT}{json.dumps({'event': event, **facts}, ensure_ascii=False)}\n"

@@ -8,8 +8,8 @@ import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from replay.base.did_you_mean import did_you_mean
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import did_you_mean
 from replay.base.paths import ROOT, project_directory
 
 HOST = "host"

@@ -1,23 +1,27 @@
-"""Starts Snakemake on Replay's Snakefile in its own process group, and passes interruptions on to the whole group."""
+"""Starts Snakemake on Replay's Snakefile, and what the rules of the Snakefile use themselves.
+
+Snakemake runs in a process group of its own, and an interruption is passed on to the whole group.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from replay.base.command_line import INTERRUPTED
-from replay.base.errors import ConfigurationError
+from replay.base.disk import explained
+from replay.base.errors import INTERRUPTED, ConfigurationError, ReplayError
 from replay.base.paths import program_file, project_directory, working_directory
-from replay.base.progress import EVENTS
+from replay.base.progress import EVENTS, report_event
 
 #: How Python and Snakemake begin the line that names an error; Snakemake's own about a failed job says nothing new.
 _CAUSE = re.compile(r"(?!RuleException|CalledProcessError|WorkflowError)[A-Za-z_.]*(?:Error|Exception)\b.*")
@@ -49,7 +53,7 @@ def run_snakemake(
     argv = [
         *("setpriv", "--pdeathsig", "KILL", "--", sys.executable, "-m", "snakemake", *arguments),
         *("--snakefile", str(program_file("Snakefile")), "--directory", str(project)),
-        *("--workflow-profile", str(program_file("profiles", "default"))),
+        *("--workflow-profile", str(program_file("workflow", "profiles", "default"))),
         *(("--profile", str(profile)) if profile else ("--profile", "none")),
         *("--config", *settings),
     ]
@@ -93,11 +97,12 @@ def end_of(status: int) -> str:
 
 
 def profile_folder(name: str) -> Path:
-    """Return the folder of a Snakemake profile: a path, else one of the project's `profiles/`, else Replay's own.
+    """Return the folder of a Snakemake profile: a path, else one in `workflow/profiles/` of the project or of Replay.
 
     Raises ConfigurationError if there is none, or if the executor that it names is not installed.
     """
-    places = (Path(name),) if "/" in name else (project_directory() / "profiles" / name, program_file("profiles", name))
+    own, shipped = project_directory() / "workflow" / "profiles" / name, program_file("workflow", "profiles", name)
+    places = (Path(name),) if "/" in name else (own, shipped)
     folder = next((place.resolve() for place in places if (place / "config.yaml").is_file()), None)
     if folder is None:
         raise ConfigurationError(
@@ -120,9 +125,35 @@ def profile_folder(name: str) -> Path:
     return folder
 
 
-def rule_path(path: Path, here: Path) -> str:
-    """Return a path as the rules write it: relative to `here`, Snakemake's working directory, if it is inside."""
+def rule_path(path: Path) -> str:
+    """Return a path as the rules write it: relative to Snakemake's working directory if it is inside."""
+    here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+@contextlib.contextmanager
+def reporting(log_file: str) -> Iterator[Callable[[str], None]]:
+    """Do a rule's work inside; what the yielded function is told goes to standard output and to the rule's log.
+
+    A ReplayError ends the job with its exit status, and is reported without a traceback: on standard error, or as an
+    event (`failure_in`) to the process that started Snakemake.
+    """
+    with Path(log_file).open("w", encoding="utf-8") as log:
+
+        def say(line: str) -> None:
+            print(line, flush=True)
+            log.write(f"{line}\n")
+
+        try:
+            yield say
+        except (ReplayError, OSError) as error:
+            refused = error if isinstance(error, ReplayError) else explained(error)
+            if refused is None:
+                raise
+            log.write(f"{refused}\n")
+            if not report_event("failed", text=str(refused), status=refused.exit_status):
+                print(refused, file=sys.stderr)
+            sys.exit(refused.exit_status)
 
 
 def log_path(*words: str) -> Path:

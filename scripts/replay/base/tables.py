@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import math
 import os
-import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
-from tempfile import SpooledTemporaryFile
-from typing import Any, BinaryIO
+from typing import Any
 
 SIGNIFICANT_DIGITS = 9
-#: A long table that is larger than this is kept on disk until it is written.
-_IN_MEMORY_BYTES = 1 << 20
 
 
 def number_text(value: Any) -> str:
@@ -72,52 +67,15 @@ def write_if_changed(path: Path, text: str) -> bool:
             return False
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
-    _replace(path, lambda file: file.write(content))
-    return True
-
-
-class LongTable:
-    """A table that is built row by row and written later. A large one is kept in an unnamed file beside its path.
-
-    `digest` is the SHA-256 of its content.
-    """
-
-    def __init__(self, path: Path, rows: Iterable[Sequence[str]]) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.path = path
-        self._file = SpooledTemporaryFile(_IN_MEMORY_BYTES, dir=path.parent)  # noqa: SIM115 - closed with the object
-        text = io.TextIOWrapper(self._file, encoding="utf-8", newline="")
-        csv.writer(text, lineterminator="\n").writerows(rows)
-        text.detach()
-        self.digest = self._digest()
-
-    def write_if_changed(self) -> bool:
-        """Write it to its path, as the function `write_if_changed` does."""
-        try:
-            with self.path.open("rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() == self.digest:
-                    return False
-        except FileNotFoundError:
-            pass
-        self._file.seek(0)
-        _replace(self.path, lambda file: shutil.copyfileobj(self._file, file))
-        return True
-
-    def _digest(self) -> str:
-        self._file.seek(0)
-        return hashlib.file_digest(self._file, "sha256").hexdigest()
-
-
-def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
     # A name for this process only: two derivations at once write the same bytes and must not collide.
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     _remove_abandoned(path)
     try:
-        with partial.open("wb") as file:
-            write(file)
+        partial.write_bytes(content)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+    return True
 
 
 def _remove_abandoned(path: Path) -> None:

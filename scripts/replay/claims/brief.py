@@ -1,4 +1,4 @@
-"""A data set's claims as a few plain sentences: fills templates with figures of claims.json and manifest.json. Pure.
+"""A data set's claims as a few plain sentences: templates of `config/claims.yaml`, filled with figures. Pure.
 
 Nothing is computed here except how many digits of a figure are shown, so sentences, deck and files always agree.
 """
@@ -6,14 +6,85 @@ Nothing is computed here except how many digits of a figure are shown, so senten
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from replay.base.errors import ConfigurationError
 from replay.base.stats import CONFIDENCE
-from replay.claims.model import NOT_MEASURED, NOT_TESTABLE, Book, Claim, Plain, Wording
-from replay.claims.table import PLACEHOLDER
+from replay.claims.model import (
+    HELD,
+    INCONCLUSIVE,
+    NOT_MEASURED,
+    NOT_TESTABLE,
+    REFUTED,
+    Book,
+    Claim,
+    Control,
+    Plain,
+    Wording,
+)
+from replay.claims.tables import PLACEHOLDER
+
+#: What a template may name, in braces.
+OF_A_CLAIM = ("estimate", "interval")
+OF_ANOTHER_DATA_SET = ("data_set", "estimate", "interval", "verdict")
+OF_AN_ABSENT_CLAIM = ("data_set",)
+OF_A_REASON = ("reason",)
+OF_A_CONTROL = ("intervals", "excluding_one", "geometric_mean")
+
+
+def plain_of(raw: Mapping[str, Any], conditions: Collection[str], where: str) -> Plain:
+    """Return a claim's plain words. `conditions` are the names of its ratios, `where` is file and line.
+
+    Raises ConfigurationError for an unknown condition or placeholder.
+    """
+    condition = raw.get("condition", next(iter(conditions), None))
+    if condition not in conditions:
+        raise ConfigurationError(
+            f"plain: this claim has no ratio {condition or 'at all'}",
+            where=where,
+            next_step=f"ratios: {', '.join(conditions) or 'none, so there is no figure for a plain sentence'}",
+        )
+    follows = {verdict: raw[verdict] for verdict in (HELD, REFUTED, INCONCLUSIVE)}
+    for name, text in {"finding": raw["finding"], **follows}.items():
+        _check(f"plain.{name}", text, OF_A_CLAIM, where)
+    return Plain(condition, raw["shown"], raw["finding"], follows)
+
+
+def wording_of(raw: Mapping[str, Any], experiments: Collection[str], where: str) -> Wording:
+    """Return the wording that claims share. Raises ConfigurationError for an unknown experiment or placeholder."""
+    for name, allowed in (
+        ("against", OF_ANOTHER_DATA_SET),
+        ("not_in_other", OF_AN_ABSENT_CLAIM),
+        ("not_testable", OF_A_REASON),
+        ("measured_in_part", ()),
+    ):
+        _check(f"plain.{name}", raw[name], allowed, where)
+    controls = {}
+    for experiment, texts in raw.get("controls", {}).items():
+        if experiment not in experiments:
+            raise ConfigurationError(
+                f"plain.controls: there is no experiment {experiment!r}",
+                where=where,
+                next_step=f"experiments: {', '.join(experiments)}",
+            )
+        for name, text in texts.items():
+            _check(f"plain.controls.{experiment}.{name}", text, OF_A_CONTROL, where)
+        controls[experiment] = Control(**texts)
+    return Wording(**{**raw, "controls": controls})
+
+
+def _check(name: str, text: str, allowed: Collection[str], where: str) -> None:
+    for placeholder in PLACEHOLDER.findall(text):
+        if placeholder not in allowed:
+            raise ConfigurationError(
+                f"{name}: there is no figure {{{placeholder}}}",
+                where=where,
+                next_step=f"one of {', '.join(f'{{{name}}}' for name in allowed)}",
+            )
+
 
 #: A share below this many per cent is shown with two digits, any other without decimals.
 _WHOLE_PERCENT = 10
@@ -44,13 +115,13 @@ def brief(
     wording = book.wording
     if wording is None:
         return []
-    said = [
+    sentences = [
         _of_claim(claim, claim.plain, wording, document, other)
         for claim in book.claims
         if claim.plain and _is_measured(document, claim, claim.plain)
     ]
     there = {document["claims"][claim.id]["experiment"] for claim in book.claims if claim.id in document["claims"]}
-    return said + [
+    return sentences + [
         _of_control(wording, name, controls[name]) for name in wording.controls if name in there and controls.get(name)
     ]
 
@@ -60,9 +131,9 @@ def as_text(data_set: str, sentences: Sequence[Sentence], width: int = 100) -> s
     if not sentences:
         return f"The data set {data_set} has measured no claim that has a plain sentence."
     lines = [f"What the data set {data_set} says (intervals: {CONFIDENCE:.0%}, over n blocks):"]
-    for one in sentences:
-        lines += _wrapped(one.text, width, "  - ")
-        lines += _wrapped(one.beside, width, "    ")
+    for sentence in sentences:
+        lines += _wrapped(sentence.text, width, "  - ")
+        lines += _wrapped(sentence.beside, width, "    ")
     return "\n".join(lines)
 
 
@@ -108,25 +179,25 @@ def _beside(claim: Claim, plain: Plain, wording: Wording, other: Mapping[str, An
     return filled(wording.against, {**name, **_figures(plain, judged), "verdict": verdict})
 
 
-def _of_control(wording: Wording, experiment: str, found: Mapping[str, Any]) -> Sentence:
+def _of_control(wording: Wording, experiment: str, control: Mapping[str, Any]) -> Sentence:
     """Return what a control found. It passed if there are intervals, and all of them include 1."""
-    one = wording.controls[experiment]
-    if not found["intervals"]:
-        return Sentence(one.no_interval)
+    texts = wording.controls[experiment]
+    if not control["intervals"]:
+        return Sentence(texts.no_interval)
     figures = {
-        "intervals": str(found["intervals"]),
-        "excluding_one": str(found["excluding_one"]),
-        "geometric_mean": times(found["geometric_mean"], digits=3),
+        "intervals": str(control["intervals"]),
+        "excluding_one": str(control["excluding_one"]),
+        "geometric_mean": times(control["geometric_mean"], digits=3),
     }
-    return Sentence(filled(one.passed if found["excluding_one"] == 0 else one.strayed, figures))
+    return Sentence(filled(texts.passed if control["excluding_one"] == 0 else texts.strayed, figures))
 
 
 def _figures(plain: Plain, judged: Mapping[str, Any]) -> dict[str, str]:
-    found = judged["conditions"][plain.condition]
+    condition = judged["conditions"][plain.condition]
     show = {"times": times, "percent": percent}[plain.shown]
-    ends = [found["low"], found["high"]]
+    ends = [condition["low"], condition["high"]]
     interval = "no interval" if None in ends else " to ".join(show(end) for end in ends)
-    return {"estimate": show(found["estimate"]), "interval": f"{interval}, n = {found['n']}"}
+    return {"estimate": show(condition["estimate"]), "interval": f"{interval}, n = {condition['n']}"}
 
 
 def times(value: float, digits: int = 2) -> str:

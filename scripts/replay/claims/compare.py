@@ -12,24 +12,41 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from replay.base import stats as statistics
-from replay.base.in_turns import why_not_in_turns
-from replay.claims.model import BLOCKS_FOR_VERDICT, Assessment, Claim, Condition, Count, Finding, Judgement
+from replay.base.clock import why_not_in_turns
+from replay.base.releases import COMPARED_RELEASES, older_releases
+from replay.base.tables import json_text, write_if_changed
+from replay.claims.documents import kind_of, six_digits
+from replay.claims.judge import judge_data_set, with_versions
+from replay.claims.model import (
+    BLOCKS_FOR_VERDICT,
+    Assessment,
+    Book,
+    Claim,
+    Condition,
+    ConditionResult,
+    Count,
+    Judgement,
+)
+
+_SIDES = ("data_set", "against")
 
 
 @dataclass(frozen=True)
 class ConditionComparison:
     """One condition in two data sets.
 
-    A finding is None if its data set has no data for the experiment. `ratio` is the first estimate ÷ the second, `low`
+    A result is None if its data set has no data for the experiment. `ratio` is the first estimate ÷ the second, `low`
     and `high` bound its 95 % interval, and `p_value` is two-sided. Without an interval, `more_than_noise` is None and
     `missing` says why. A count has no ratio either: `missing` then says whether both counts are alike. `paired` says
     that the blocks of both were compared in pairs.
     """
 
     condition: Condition | Count
-    findings: tuple[Finding | None, Finding | None]
+    results: tuple[ConditionResult | None, ConditionResult | None]
     ratio: float | None = None
     low: float | None = None
     high: float | None = None
@@ -57,72 +74,174 @@ class ClaimComparison:
 
 def compare(first: Assessment, second: Assessment) -> list[ClaimComparison]:
     """Return the comparison of every claim, in the order of the first data set."""
-    others = {one.claim.id: one for one in second.judgements}
+    others = {judgement.claim.id: judgement for judgement in second.judgements}
     names = (first.data_set, second.data_set)
-
-    def on_one_host(claim: Claim) -> bool:
-        """Return whether one host measured each block of both sides, which may be another one for another block."""
-        here, there = (side.machines.get(claim.experiment, {}) for side in (first, second))
-        return bool(here) and here == there and all(len(hosts) == 1 for hosts in here.values())
-
-    compared = [
-        ClaimComparison(
-            one.claim,
-            (one, other := others[one.claim.id]),
-            tuple(
-                _condition(condition, one, other, names, one_host=on_one_host(one.claim))
-                for condition in one.claim.conditions
-            ),
-        )
-        for one in first.judgements
-    ]
+    compared = []
+    for judgement in first.judgements:
+        claim, other = judgement.claim, others[judgement.claim.id]
+        one_host = _on_one_host(claim, first, second)
+        conditions = (_condition(each, (judgement, other), names, one_host=one_host) for each in claim.conditions)
+        compared.append(ClaimComparison(claim, (judgement, other), tuple(conditions)))
     return _corrected(compared)
 
 
+def _on_one_host(claim: Claim, first: Assessment, second: Assessment) -> bool:
+    """Return whether one host measured each block of both sides, which may be another one for another block."""
+    machines, others = (side.machines.get(claim.experiment, {}) for side in (first, second))
+    return bool(machines) and machines == others and all(len(hosts) == 1 for hosts in machines.values())
+
+
 def _condition(
-    condition: Condition | Count, first: Judgement, second: Judgement, names: tuple[str, str], *, one_host: bool
+    condition: Condition | Count,
+    judgements: tuple[Judgement, Judgement],
+    names: tuple[str, str],
+    *,
+    one_host: bool,
 ) -> ConditionComparison:
-    findings = (_finding(first, condition), _finding(second, condition))
-    absent = [name for name, one in zip(names, findings, strict=True) if one is None or one.n == 0]
+    results = tuple(_result(judgement, condition) for judgement in judgements)
+    absent = [name for name, side in zip(names, results, strict=True) if side is None or side.n == 0]
     if absent:
-        return ConditionComparison(condition, findings, missing=f"not measured in {' and '.join(absent)}")
+        return ConditionComparison(condition, results, missing=f"not measured in {' and '.join(absent)}")
+    first, second = results
     if isinstance(condition, Count):
-        alike = {*findings[0].blocks.values()} == {*findings[1].blocks.values()}
-        return ConditionComparison(condition, findings, missing=f"counts: {'alike' if alike else 'they differ'}")
-    ratio = findings[0].estimate / findings[1].estimate
-    few = [name for name, one in zip(names, findings, strict=True) if one.n < BLOCKS_FOR_VERDICT]
+        alike = {*first.blocks.values()} == {*second.blocks.values()}
+        return ConditionComparison(condition, results, missing=f"counts: {'alike' if alike else 'they differ'}")
+    ratio = first.estimate / second.estimate
+    few = [name for name, side in zip(names, results, strict=True) if side.n < BLOCKS_FOR_VERDICT]
     if few:
-        return ConditionComparison(
-            condition, findings, ratio, missing=f"no interval is possible: one block in {' and '.join(few)}"
-        )
-    paired = one_host and not why_not_in_turns(*(one.times for one in findings))
+        missing = f"no interval is possible: one block in {' and '.join(few)}"
+        return ConditionComparison(condition, results, ratio, missing=missing)
+    paired = one_host and not why_not_in_turns(first.times, second.times)
     # Sorted, so that each block is at the same place on both sides.
-    logs = [[math.log(value) for _, value in sorted(one.blocks.items())] for one in findings]
-    found = (statistics.paired_difference if paired else statistics.welch_difference)(*logs)
+    logs = [[math.log(value) for _, value in sorted(side.blocks.items())] for side in results]
+    difference = (statistics.paired_difference if paired else statistics.welch_difference)(*logs)
     return ConditionComparison(
         condition,
-        findings,
-        *(math.exp(value) for value in found[:3]),
-        degrees_of_freedom=found.degrees_of_freedom,
-        p_value=found.p_value,
+        results,
+        *(math.exp(value) for value in difference[:3]),
+        degrees_of_freedom=difference.degrees_of_freedom,
+        p_value=difference.p_value,
         paired=paired,
     )
 
 
-def _finding(judgement: Judgement, condition: Condition | Count) -> Finding | None:
-    return next((one for one in judgement.findings if one.condition.name == condition.name), None)
+def _result(judgement: Judgement, condition: Condition | Count) -> ConditionResult | None:
+    return next((result for result in judgement.results if result.condition.name == condition.name), None)
 
 
 def _corrected(compared: Sequence[ClaimComparison]) -> list[ClaimComparison]:
     """Set for each condition with a p-value whether it is significant after Holm's correction over all of them."""
-    tested = [one.p_value for claim in compared for one in claim.conditions if one.p_value is not None]
-    stands = iter(statistics.holm(tested))
-    return [
-        replace(
-            claim,
-            conditions=tuple(
-                one if one.p_value is None else replace(one, more_than_noise=next(stands)) for one in claim.conditions
-            ),
-        )
-        for claim in compared
-    ]
+    conditions = [condition for comparison in compared for condition in comparison.conditions]
+    tested = [condition for condition in conditions if condition.p_value is not None]
+    stands = iter(statistics.holm([condition.p_value for condition in tested]))
+
+    def corrected(condition: ConditionComparison) -> ConditionComparison:
+        return condition if condition.p_value is None else replace(condition, more_than_noise=next(stands))
+
+    return [replace(each, conditions=tuple(corrected(condition) for condition in each.conditions)) for each in compared]
+
+
+def comparison_document(first: Assessment, second: Assessment, compared: Sequence[ClaimComparison]) -> dict[str, Any]:
+    """Return the comparison for programs. `ratio` is the first data set's estimate ÷ the second's."""
+    sides = dict(zip(_SIDES, (first, second), strict=True))
+    return {
+        "schema_version": 2,
+        "data_set": first.data_set,
+        "against": second.data_set,
+        "measured_with": {name: side.measured_with or None for name, side in sides.items()},
+        "altered": dict.fromkeys(_SIDES, False),
+        "method": {"confidence": statistics.CONFIDENCE, "correction": "holm"},
+        "claims": compared_claims(compared),
+    }
+
+
+def compared_claims(compared: Sequence[ClaimComparison]) -> dict[str, Any]:
+    """Return what was compared of each claim, by its id, for programs."""
+    return {comparison.claim.id: _claim_document(comparison) for comparison in compared}
+
+
+def _claim_document(comparison: ClaimComparison) -> dict[str, Any]:
+    claim, judgements = comparison.claim, dict(zip(_SIDES, comparison.judgements, strict=True))
+    return {
+        "kind": claim.kind,
+        "sentence": claim.sentence,
+        "source": claim.source,
+        "verdicts": {name: judgement.verdict for name, judgement in judgements.items()},
+        "exploratory": {name: bool(judgement.exploratory) for name, judgement in judgements.items()},
+        "verdicts_differ": comparison.verdicts_differ,
+        "conditions": {each.condition.name: _condition_document(each) for each in comparison.conditions},
+    }
+
+
+def _condition_document(comparison: ConditionComparison) -> dict[str, Any]:
+    return {
+        "kind": kind_of(comparison.condition),
+        **{name: _side_document(side) for name, side in zip(_SIDES, comparison.results, strict=True)},
+        "interval": None if comparison.low is None else "paired" if comparison.paired else "welch",
+        "ratio": six_digits(comparison.ratio),
+        "low": six_digits(comparison.low),
+        "high": six_digits(comparison.high),
+        "degrees_of_freedom": six_digits(comparison.degrees_of_freedom),
+        "p_value": six_digits(comparison.p_value),
+        "more_than_noise": comparison.more_than_noise,
+        "missing": comparison.missing or None,
+    }
+
+
+def _side_document(side: ConditionResult | None) -> dict[str, Any] | None:
+    if side is None:
+        return None
+    return {
+        "estimate": six_digits(side.estimate),
+        "low": six_digits(side.low),
+        "high": six_digits(side.high),
+        "n": side.n,
+        "verdict": side.verdict,
+    }
+
+
+# Releases: `replay interleave --data NAME` measures each into a data set of its own, NAME-16, NAME-18 and so on
+
+
+def write_releases(data_set: Path, book: Book) -> bool:
+    """Write releases.json, or remove it if there is nothing to compare with; return whether anything changed.
+
+    Raises EvidenceError if a manifest cannot be read.
+    """
+    path = data_set / COMPARED_RELEASES
+    older = older_releases(data_set)
+    folders = [data_set, *older] if older else []
+    assessments = [with_versions(judge_data_set(folder, book), folder) for folder in folders]
+    document = releases_document(*assessments) if assessments else None
+    if document is not None:
+        return write_if_changed(path, json_text(document))
+    existed = path.exists()
+    path.unlink(missing_ok=True)
+    return existed
+
+
+def releases_document(own: Assessment, *others: Assessment) -> dict[str, Any] | None:
+    """Return the content of releases.json: per older data set, each claim that both measured. Pure.
+
+    None if there is no such claim. All ratios of one comparison are tested together, as `replay claims --against` tests
+    them.
+    """
+    against = {}
+    for other in others:
+        measured = {judgement.claim.id for judgement in other.measured()[0].judgements}
+        both = tuple(judgement for judgement in own.measured()[0].judgements if judgement.claim.id in measured)
+        compared = compare(replace(own, judgements=both), other)
+        if compared:
+            against[other.data_set] = {
+                "measured_with": other.measured_with or None,
+                "claims": compared_claims(compared),
+            }
+    if not against:
+        return None
+    return {
+        "schema_version": 1,
+        "data_set": own.data_set,
+        "measured_with": own.measured_with or None,
+        "method": {"confidence": statistics.CONFIDENCE, "correction": "holm"},
+        "against": against,
+    }

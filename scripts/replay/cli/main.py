@@ -1,19 +1,37 @@
-"""The entry of `replay`, of `./replay` and of `python -m replay`."""
+"""The entry of `replay`, of `./replay` and of `python -m replay`: every command, in the order of the help."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from replay.base.command_line import Parser
 from replay.base.invocation import called_as, remember_call, replay_command
 from replay.base.version import version
-from replay.cli.commands import COMMANDS, NOTHING
+from replay.cli.cluster_commands import CLEAN, INTERLEAVE, MEASURE, PREFLIGHT, SANDBOX
+from replay.cli.data_commands import BUNDLE, CLAIMS, COMPARE, DERIVE, IMPORT, INIT, RAW, TALK
+from replay.cli.grammar import NOTHING, Parser
 
+COMMANDS = {
+    command.name: command
+    for command in (
+        INIT,
+        PREFLIGHT,
+        MEASURE,
+        INTERLEAVE,
+        DERIVE,
+        CLAIMS,
+        IMPORT,
+        COMPARE,
+        TALK,
+        BUNDLE,
+        CLEAN,
+        SANDBOX,
+        RAW,
+    )
+}
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -32,16 +50,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(words)
     if options.completion:
         return _print_completion(options.completion)
-    if options.options_of:
-        print(json.dumps(declared(COMMANDS[options.options_of].command.parser())))
-        return 0
     if options.setup_level:
         print(COMMANDS[options.command].level(options) if options.command else NOTHING)
         return 0
     if options.command is None:
         parser.print_help()
         return 0
-    return COMMANDS[options.command].command.call(options)
+    return COMMANDS[options.command].call(options)
 
 
 class _Version(argparse.Action):
@@ -67,34 +82,10 @@ def whole_grammar() -> Parser:
     parser.add_argument("--completion", choices=SHELLS, help="print a completion script for your shell to source")
     # For ./replay in a checkout, which sets up what a command needs before it runs the command.
     parser.add_argument("--setup-level", action="store_true", help=argparse.SUPPRESS)
-    # For scripts/npm/tasks.mjs, which looks for options that npm has taken for its own.
-    parser.add_argument("--options-of", choices=tuple(COMMANDS), help=argparse.SUPPRESS)
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
-    for name, entry in COMMANDS.items():
-        one = commands.add_parser(name, help=entry.command.summary, **entry.command.texts())
-        entry.command.add_arguments(one)
+    for name, command in COMMANDS.items():
+        command.add_arguments(commands.add_parser(name, help=command.summary, **command.texts()))
     return parser
-
-
-def declared(parser: argparse.ArgumentParser) -> dict[str, Any]:
-    """Return the options and words that a command and its subcommands take.
-
-    `options` maps each name, without dashes, to `{"type": "boolean"}` for a flag or `{"type": "string"}` for an option
-    with a value. `words` lists the names of subcommands and the choices of other arguments.
-    """
-    options: dict[str, dict[str, str]] = {}
-    words: list[str] = []
-    for action in parser._actions:
-        if not action.option_strings:
-            words += map(str, action.choices or ())
-        for name in action.option_strings:
-            if name.startswith("--") and name != "--help":
-                options[name.removeprefix("--")] = {"type": "boolean" if action.nargs == 0 else "string"}
-        for one in action.choices.values() if isinstance(action.choices, Mapping) else ():
-            inner = declared(one)
-            options |= inner["options"]
-            words += inner["words"]
-    return {"options": options, "words": words}
 
 
 def _print_completion(shell: str) -> int:

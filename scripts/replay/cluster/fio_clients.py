@@ -51,7 +51,7 @@ class FioServers:
 
 
 @contextlib.contextmanager
-def fio_clients(
+def fio_servers(
     cluster: Cluster,
     options: Mapping[str, str],
     jobs: Sequence[str],

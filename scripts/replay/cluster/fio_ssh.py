@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from replay.base.errors import RefusedError, ReplayError
 from replay.base.programs import Programs
 from replay.cluster.running import Background, Inherited
-from replay.evidence.provenance import program_version, short_version
+from replay.evidence.record import program_version, short_version
 
 #: How long a host may take to clean up. Then its connection is cut, which also makes it clean up.
 END_SECONDS = 10.0

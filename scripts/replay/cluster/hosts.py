@@ -20,7 +20,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.cluster.prometheus import PrometheusClient, PrometheusError, Series, selector
 
 #: The key in a disk's record to node_exporter's counter.

@@ -308,9 +308,9 @@ def wait_until_rested(
     is_level: Callable[[T], bool],
     *,
     quiet_seconds: float,
-    stall_seconds: float,
-    poll_seconds: float,
-    clock: Callable[[], float],
+    stall_seconds: float = 60.0,
+    poll_seconds: float = 0.1,
+    clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None],
 ) -> Rest[T]:
     """Read until what is read is level and unchanged for `quiet_seconds`, or unchanged for `stall_seconds` before."""

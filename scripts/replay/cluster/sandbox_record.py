@@ -18,7 +18,7 @@ from replay.base.invocation import replay_command
 from replay.base.paths import working_directory
 from replay.base.programs import Programs
 from replay.base.releases import HOST, parse_release
-from replay.design.sandbox_options import SandboxOptions
+from replay.cluster.sandbox_options import SandboxOptions
 
 SCHEMA_VERSION = 1
 LOOPBACK = "127.0.0.1"

@@ -19,11 +19,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from replay.base import fast_json
 from replay.base.programs import SYSTEM_PYTHON, MissingProgramError
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.evidence.provenance import program_version, short_version
-from replay.evidence.versions import DAEMONS, SECOND_SITE
+from replay.evidence.record import DAEMONS, SECOND_SITE, program_version, short_version
 
 SERVER = Path(__file__).with_name("session_server.py")
 
@@ -185,7 +183,7 @@ class MonitorSession:
                     raise self._died()
                 self._buffer += chunk
         line, self._buffer = self._buffer.split(b"\n", 1)
-        return fast_json.loads(line)
+        return json.loads(line)
 
     def _died(self, why: str = "") -> _ServerDiedError:
         printed = ""
@@ -246,7 +244,7 @@ def _json(text: str, failure: Any, command: dict[str, Any]) -> Any:
     if not text.strip():
         return None
     try:
-        return fast_json.loads(text)
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise failure(command, f"printed no JSON: {error}") from error
 

@@ -19,7 +19,7 @@ from replay.cluster import sandbox_record
 from replay.cluster.cluster import Cluster
 from replay.cluster.health import recovering, slow_operations
 from replay.cluster.prometheus import PrometheusSource
-from replay.design.time_window import TimeWindow
+from replay.cluster.time_window import TimeWindow
 
 WORDS = (
     "pool_create", "pool_delete", "second_site", "crush", "osd_config", "daemon_stop", "host_root", "kernel_rbd",

@@ -19,8 +19,8 @@ from replay.cluster import sandbox_record
 from replay.cluster.cluster import Cluster
 from replay.cluster.prometheus import OsdCpuSeries, PrometheusSource
 from replay.cluster.site import Ceilings, Pool, Pools, SecondSite, Site
+from replay.cluster.time_window import TimeWindow
 from replay.design.documents import Document, load_validated_document
-from replay.design.time_window import TimeWindow
 
 
 def load_site(name: str, *, check_files: bool = True) -> Site:

@@ -1,27 +1,41 @@
-"""Verifies, parses and judges the files of an attempt, and makes a row for each of its cells."""
+"""From evidence to rows: verifies, parses and judges the files of each attempt, and makes a row for each of its cells.
+
+A block is measured by one host. Ratios compare cells of one block, because what differs from block to block cancels
+out; that does not hold for a block that was begun on one host and finished on another. The host that measured last
+keeps the block, and what another one measured in it is invalid; `measure` repeats it there.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from replay.base.errors import EvidenceError
-from replay.derive.amplification import Entity, ledger_entities
-from replay.derive.bins import Binned, Wanted, binned, wanted_series
-from replay.derive.computed import computed_metrics
+from replay.derive.computed import Entity, computed_metrics, latency_entities, ledger_entities, of_whole_run
 from replay.derive.facts import Value, facts_of
-from replay.derive.kept import compact, kept_sidecar, shared
 from replay.derive.sampling import sampler_seconds, sampling_metrics
-from replay.derive.write_costs import of_whole_run
-from replay.evidence.documents import parse_json, plain
+from replay.evidence.bottleneck import UNKNOWN, Bottleneck, bottleneck_of
+from replay.evidence.data_set import parse_json, plain
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
-from replay.tools import OutputError, Result, find_adapter, judge
+from replay.tools import OutputError, Result, find_reader, judge
 
 Designs = dict[str, dict[str, Any]]
+#: (metric, width of its bins in seconds) for each metric of a design with `series: true`.
+Wanted = frozenset[tuple[str, float]]
+#: For each (metric, width), the mean of the samples in each bin, by the bin's number.
+Binned = Mapping[tuple[str, float], Mapping[int, float]]
+#: A pseudonym and a processor: older pseudonyms did not depend on the processor.
+Host = tuple[str, str]
+
+#: The reason of invalidity of a cell that another host measured than the rest of its block.
+HOST_CHANGED = "host_changed"
+#: A sample within this share of a bin below an edge counts as on it: 0.3 / 0.1 is a little less than 3 in binary.
+_EDGE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +43,7 @@ class CellRow:
     """One cell of one attempt.
 
     `metrics` are in base units, and empty if the output states none. `series` holds only what charts draw. `sidecar`
-    holds the parts that later steps need: see `kept_sidecar`.
+    lacks its samples, which are most of it: what they say is in the other fields.
     """
 
     cell_id: str
@@ -41,14 +55,15 @@ class CellRow:
     metrics: Mapping[str, float]
     sidecar: Mapping[str, Any]
     series: Binned = field(default_factory=dict)
-    #: What the adapter and the ledger of daemons say about OSDs, other daemons and placement groups.
+    #: What the reader and the ledger of daemons say about OSDs, other daemons and placement groups.
     entities: tuple[Entity, ...] = ()
     #: What each sampler cost, in seconds: see `sampler_seconds`.
     sampler_seconds: Mapping[str, float] = field(default_factory=dict)
     #: The value of a series after its last sample, by metric: see `Result.after_end`.
     after_end: Mapping[str, float] = field(default_factory=dict)
-    #: The cell's facts, by the names of `fact_vocabulary`. A fact that the evidence does not state is left out.
+    #: The cell's facts, by the names of FACTS. A fact that the evidence does not state is left out.
     facts: Mapping[str, Value] = field(default_factory=dict)
+    bottleneck: Bottleneck = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,45 +97,11 @@ class Loaded:
     receipts: list[Mapping[str, Any]] = field(default_factory=list)
 
 
-class Cache:
-    """Keeps what a long-lived process has read. It recognises changes by the digests of packs and files."""
-
-    def __init__(self) -> None:
-        self._blocks: dict[str, tuple[Any, Loaded]] = {}
-        self._attempts: dict[str, tuple[Any, AttemptRecord]] = {}
-
-    def block(self, block: Pack | OpenBlock, wanted: Wanted) -> Loaded:
-        """Return the content of a block, which is read only if it is new or has changed."""
-        state, known = (wanted, block.state), self._blocks.get(block.name)
-        if known is None or known[0] != state:
-            known = self._blocks[block.name] = (state, _load_block(block, wanted, self))
-        return known[1]
-
-    def attempt(self, folder: Folder, wanted: Wanted) -> AttemptRecord:
-        """Return the attempt in a folder. The folder of a known attempt comes without contents."""
-        if folder.contents:
-            self._attempts[folder.path] = (_state_of(folder.digests, wanted), _load(folder, wanted))
-        return self._attempts[folder.path][1]
-
-    def knows(self, wanted: Wanted) -> Callable[[str, Mapping[str, str]], bool]:
-        """Return a function that tells by the digests of a folder's files whether they were read before."""
-
-        def is_known(folder: str, digests: Mapping[str, str]) -> bool:
-            return folder in self._attempts and self._attempts[folder][0] == _state_of(digests, wanted)
-
-        return is_known
-
-
-def _state_of(digests: Mapping[str, str], wanted: Wanted) -> tuple[Wanted, tuple[tuple[str, str], ...]]:
-    return wanted, tuple(sorted(digests.items()))
-
-
-def load_evidence(raw: Path, cache: Cache | None, prepare: Callable[[Designs], Designs]) -> tuple[Designs, Loaded]:
+def load_evidence(raw: Path, prepare: Callable[[Designs], Designs]) -> tuple[Designs, Loaded]:
     """Verify and read the evidence of an experiment; return its prepared designs, attempts and receipts.
 
     `prepare` is applied to the recorded designs. Rows hold only the series that the prepared designs draw. Attempts
-    that are not sealed yet are left out. What the `cache` holds is not read again. Without a cache, no digests are kept
-    in memory; they would take as much as the rows.
+    that are not sealed yet are left out.
     Raises EvidenceError that names the pack, member or file that is missing, altered, malformed or not listed.
     """
     while True:
@@ -130,35 +111,27 @@ def load_evidence(raw: Path, cache: Cache | None, prepare: Callable[[Designs], D
             if not recorded:
                 raise EvidenceError("no design-<digest>.json", where=raw, next_step="measure the experiment again")
             designs = prepare(recorded)
-            return designs, _load_blocks(listing.blocks, cache, wanted_series(designs.values()))
+            return designs, _load_blocks(listing.blocks, wanted_series(designs.values()))
 
 
-def _load_blocks(blocks: Iterable[Pack | OpenBlock], cache: Cache | None, wanted: Wanted) -> Loaded:
+def _load_blocks(blocks: Iterable[Pack | OpenBlock], wanted: Wanted) -> Loaded:
     loaded = Loaded()
     for block in blocks:
-        here = _load_block(block, wanted) if cache is None else cache.block(block, wanted)
-        loaded.attempts += here.attempts
-        loaded.receipts += here.receipts
-    loaded.attempts.sort(key=lambda one: one.key)
-    for one, other in pairwise(loaded.attempts):
-        if one.key == other.key:
+        for folder in block.folders():
+            if ATTEMPT.fullmatch(folder.path):
+                loaded.attempts.append(_load(folder, wanted))
+            for name, content in folder.contents.items():
+                if match := RECEIPT.fullmatch(f"{folder.path}/{name}"):
+                    receipt = parse_json(f"{folder.where}{name}", content)
+                    loaded.receipts.append({**receipt, "block": block.block, "plan": match["plan"]})
+    loaded.attempts.sort(key=lambda record: record.key)
+    for record, following in pairwise(loaded.attempts):
+        if record.key == following.key:
             raise EvidenceError(
                 "two packs hold this attempt",
-                where=f"block {one.block}, {one.point}, attempt {one.number}",
+                where=f"block {record.block}, {record.point}, attempt {record.number}",
                 next_step="restore the packs from git or from a copy",
             )
-    return loaded
-
-
-def _load_block(block: Pack | OpenBlock, wanted: Wanted, cache: Cache | None = None) -> Loaded:
-    loaded = Loaded()
-    for folder in block.folders(cache and cache.knows(wanted)):
-        if ATTEMPT.fullmatch(folder.path):
-            loaded.attempts.append(_load(folder, wanted) if cache is None else cache.attempt(folder, wanted))
-        for name, content in folder.contents.items():
-            if match := RECEIPT.fullmatch(f"{folder.path}/{name}"):
-                said = parse_json(f"{folder.where}{name}", content)
-                loaded.receipts.append({**said, "block": block.block, "plan": match["plan"]})
     return loaded
 
 
@@ -171,7 +144,8 @@ def _load(files: Folder, wanted: Wanted) -> AttemptRecord:
         contents[plain_name] = plain(stored[plain_name], content)
     if SEAL not in contents:
         raise EvidenceError(f"there is no {SEAL}", where=files.where, next_step="restore it from a copy")
-    identity = _identity(files.path)
+    match = ATTEMPT.fullmatch(files.path)
+    identity = int(match["block"]), match["point"], int(match["number"])
     seal = parse_json(stored[SEAL], contents[SEAL])
     _check_identity(seal, identity, stored[SEAL])
     rows, notes = [], []
@@ -190,14 +164,8 @@ def _load(files: Folder, wanted: Wanted) -> AttemptRecord:
     return AttemptRecord(*identity, str(seal.get("ended_at") or ""), good, tuple(rows), tuple(notes))
 
 
-def _identity(folder: str) -> tuple[int, str, int]:
-    """Return the block, point and number of an attempt from the name of its folder."""
-    match = ATTEMPT.fullmatch(folder)
-    return int(match["block"]), match["point"], int(match["number"])
-
-
-def _check_identity(said: Mapping[str, Any], identity: tuple[int, str, int], where: str) -> None:
-    if (said.get("block"), said.get("point"), said.get("attempt")) != identity:
+def _check_identity(document: Mapping[str, Any], identity: tuple[int, str, int], where: str) -> None:
+    if (document.get("block"), document.get("point"), document.get("attempt")) != identity:
         raise EvidenceError("it belongs to another attempt than its folder says", where=where, next_step="restore it")
 
 
@@ -228,23 +196,28 @@ def _row(
             note = ""
         values = {name: float(value) for name, value in facts.items() if isinstance(value, int | float)}
         measured = {**values, **result.metrics}
-        costs = sampler_seconds(sidecar, outputs)
         measured |= computed_metrics(sidecar, measured)
         counted = {**measured, **of_whole_run(measured)}
+        costs, bottleneck = sampler_seconds(sidecar, outputs), bottleneck_of(sidecar)
         row = CellRow(
-            cell_id=shared(sidecar["cell_id"]),
-            variant=shared(sidecar["variant"]),
-            label=shared(sidecar["label"]),
-            levels=shared(levels),
+            cell_id=sidecar["cell_id"],
+            variant=sidecar["variant"],
+            label=sidecar["label"],
+            levels=levels,
             valid=valid,
             invalid_reason=reason,
-            metrics=compact(measured | sampling_metrics(costs, sidecar)),
-            sidecar=kept_sidecar(sidecar),
-            series=binned(result.series, wanted) if valid and wanted else shared({}),
-            entities=(*(Entity(*one) for one in result.entities), *ledger_entities(sidecar, counted)),
-            sampler_seconds=compact(costs),
-            after_end=compact(result.after_end),
-            facts=compact(facts_of(sidecar, outputs, measured)) if valid else shared({}),
+            metrics=measured | sampling_metrics(costs, sidecar),
+            sidecar={key: value for key, value in sidecar.items() if key != "samples"},
+            series=binned(result.series, wanted) if valid else {},
+            entities=(
+                *(Entity(*entity) for entity in result.entities),
+                *ledger_entities(sidecar, counted),
+                *latency_entities(sidecar),
+            ),
+            sampler_seconds=costs,
+            after_end=result.after_end,
+            facts=facts_of(sidecar, outputs, measured, bottleneck) if valid else {},
+            bottleneck=bottleneck,
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(f"not a sidecar: {error!r}", where=where, next_step="restore it from a copy") from None
@@ -256,14 +229,97 @@ def _parse(
 ) -> tuple[Result, str, str]:
     """Return the result, the reason why it cannot be used (or ""), and the error in words (or "").
 
-    A tool without an adapter has no output to parse: its metrics are the facts of its sidecars.
+    A tool without a reader has no output to parse: its metrics are the facts of its sidecars.
     """
-    adapter = find_adapter(tool)
-    if adapter is None:
+    reader = find_reader(tool)
+    if reader is None:
         return Result(), "", ""
     try:
-        result = adapter.parse(outputs, exit_status, levels, names=names)
+        result = reader.parse(outputs, exit_status, levels, names=names)
     except OutputError as error:
         return Result(), error.reason, str(error)
     verdict = judge(result, minimum_seconds=0)
     return result, *((verdict[0], f"{names.get('stdout')}: {verdict[1]}") if verdict else ("", ""))
+
+
+# Samples over time, in bins, so that memory grows with the bins and not with the samples that tools logged ------------
+
+
+def wanted_series(designs: Iterable[Mapping[str, Any]]) -> Wanted:
+    """Return which series these designs (as evidence holds them) draw, with the widths of their bins."""
+    return frozenset(
+        (metric["metric"], float(metric["bin_seconds"]))
+        for design in designs
+        for metric in design.get("metrics", ())
+        if metric.get("series")
+    )
+
+
+def binned(series: Iterable[tuple[float, str, float]], wanted: Wanted) -> dict[tuple[str, float], dict[int, float]]:
+    """Return the wanted part of a series of (elapsed_seconds, metric, value), each bin the mean of its samples.
+
+    Bin `k` holds the samples from `k` up to, but not including, `k + 1` widths. `k` may be negative if time is counted
+    from an event within the cell. A bin without samples is left out. The series itself is not kept.
+    """
+    widths: dict[str, list[float]] = {}
+    for metric, width in wanted:
+        widths.setdefault(metric, []).append(width)
+    sums: dict[tuple[str, float], dict[int, list[float]]] = {}
+    for elapsed, metric, value in series:
+        for width in widths.get(metric, ()):
+            bin_number = math.floor(elapsed / width + _EDGE)
+            entry = sums.setdefault((metric, width), {}).setdefault(bin_number, [0.0, 0.0])
+            entry[0] += value
+            entry[1] += 1
+    return {key: {number: total / count for number, (total, count) in bins.items()} for key, bins in sums.items()}
+
+
+def middle_seconds(bin_number: int, width: float) -> float:
+    """Return the middle of a bin in seconds."""
+    return (bin_number + 0.5) * width
+
+
+# One host a block -----------------------------------------------------------------------------------------------------
+
+
+def of_one_host(records: Sequence[AttemptRecord]) -> list[AttemptRecord]:
+    """Return the attempts, with those invalid that another host measured than the one that measured its block last."""
+    last: dict[int, tuple[str, frozenset[Host]]] = {}
+    for record in records:
+        # Sidecars may not say which host it was.
+        if record.good and len(hosts := hosts_of(record)) <= 1:
+            latest = last.get(record.block, ("", hosts))
+            last[record.block] = max(latest, (record.ended_at, hosts), key=lambda ended: ended[0])
+    return [
+        record if record.block in last and hosts_of(record) == last[record.block][1] else _invalid(record)
+        for record in records
+    ]
+
+
+def host_of(sidecar: Mapping[str, Any]) -> str:
+    """Return the pseudonym of the host that measured a cell, else its processor and kernel; "" if neither is known."""
+    host = sidecar.get("host") or {}
+    return str(host.get("id") or ", ".join(str(host[key]) for key in ("cpu", "kernel") if host.get(key)))
+
+
+def hosts_of(record: AttemptRecord) -> frozenset[Host]:
+    """Return the hosts that an attempt's sidecars name; empty if they name none."""
+    sidecars = (row.sidecar for row in record.rows)
+    return frozenset((host_of(sidecar), str(sidecar["host"].get("cpu"))) for sidecar in sidecars if sidecar.get("host"))
+
+
+def machines_by_block(records: Iterable[AttemptRecord]) -> dict[str, list[str]]:
+    """Return the hosts whose cells count, by block."""
+    machines: dict[int, set[str]] = {}
+    for record in records:
+        if record.good:
+            machines.setdefault(record.block, set()).update(name for name, _ in hosts_of(record))
+    return {str(block): sorted(names) for block, names in sorted(machines.items()) if names}
+
+
+def _invalid(record: AttemptRecord) -> AttemptRecord:
+    """Return an attempt whose valid cells are invalid; one that was not good stays as it is."""
+    if not record.good:
+        return record
+    rows = tuple(replace(row, valid=False, invalid_reason=HOST_CHANGED) if row.valid else row for row in record.rows)
+    return replace(record, good=False, rows=rows)

@@ -1,13 +1,57 @@
-"""Computes metrics from what a sidecar holds besides the tool's output: samples and facts. Pure."""
+"""Metrics of a cell that its tool does not print, computed from the samples and facts in its sidecar. Pure.
+
+- *Per write and per byte*: what one client write turned into, from the ledger of daemons' counters (`samples.ledger`).
+  The ledger spans the whole cell, from before the tool ran until the cluster was quiet again. So it also holds what the
+  tool did besides writing, such as opening and closing its image. If a daemon is missing, there is no sum over daemons,
+  but what each of the others did is still given.
+- *Above idle*: what one write cost each side above what its daemons do at rest, from the ledgers of a cell and of its
+  block. A mode with more to do after the load is observed for longer, and idle daemons take CPU time too, so only what
+  exceeds that belongs to the writes. For a daemon that had nothing to do with them, it may be a little below 0.
+- *Utilisation*: how busy daemons and their hosts were while the load was steady, as the mean over OSDs and for the
+  busiest one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any, NamedTuple
 
-from replay.derive.amplification import per_write
-from replay.derive.utilisation import utilisation, utilisation_of_hosts
-from replay.derive.write_costs import of_whole_run, write_costs
+from replay.evidence.bottleneck import busy_fractions
+
+#: Moments of an entity's value: right before the tool ran, a difference over the whole cell, or when the tool ended.
+BEFORE, OVER_CELL, AT_END = "before", "cell", "end"
+#: The prefix of each cluster's kinds of entities.
+_SECOND = {"primary": "", "secondary": "second_"}
+
+#: Metric: (cluster, stage, counters to add up, what to divide by). All sums, `osd_cpu` included, are over OSDs only.
+_PER_WRITE: Mapping[str, tuple[str, str, tuple[str, ...], str]] = {
+    "osd_writes_per_write": ("primary", "client", ("write_operations", "read_write_operations"), "operations"),
+    "osd_plain_writes_per_write": ("primary", "client", ("write_operations",), "operations"),
+    "osd_reads_per_write": ("primary", "client", ("read_operations",), "operations"),
+    "copies_per_write": ("primary", "replication", ("operations",), "operations"),
+    "osd_bytes_per_byte": ("primary", "client", ("in_bytes",), "bytes"),
+    "copied_bytes_per_byte": ("primary", "replication", ("in_bytes",), "bytes"),
+    "stored_bytes_per_byte": ("primary", "store", ("big_bytes", "small_bytes"), "bytes"),
+    "deferred_bytes_per_byte": ("primary", "store", ("deferred_bytes",), "bytes"),
+    "database_bytes_per_byte": ("primary", "database", ("log_bytes", "table_bytes", "journal_bytes"), "bytes"),
+    "media_bytes_per_byte": ("primary", "media", ("write_bytes",), "bytes"),
+    "osd_cpu_seconds_per_write": ("primary", "cpu", ("seconds",), "operations"),
+    "second_osd_writes_per_write": ("secondary", "client", ("write_operations", "read_write_operations"), "operations"),
+    "second_media_bytes_per_byte": ("secondary", "media", ("write_bytes",), "bytes"),
+    "second_osd_cpu_seconds_per_write": ("secondary", "cpu", ("seconds",), "operations"),
+}
+
+
+class Entity(NamedTuple):
+    """A value of one thing: `kind` such as `osd`, its `id`, and its `moment`."""
+
+    kind: str
+    id: str
+    metric: str
+    value: float
+    moment: str = BEFORE
 
 
 def computed_metrics(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
@@ -28,3 +72,188 @@ def computed_metrics(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -
         # Below 1, the clients could not keep up with the offered rate, and latency grew with the length of the run.
         result["offered_share_met"] = done / offered
     return result
+
+
+def of_whole_run(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Return `operations` and `bytes` of the whole run: what fio did in its ramp is added at the rate that it reports.
+
+    If no ramp is known, they are those of the report.
+    """
+    ramp, seconds = metrics.get("ramp_seconds", 0.0), metrics.get("duration_seconds")
+    share = 1 + ramp / seconds if seconds else 1.0
+    return {name: metrics[name] * share for name in ("operations", "bytes") if name in metrics}
+
+
+def per_write(ledger: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
+    """Return the metrics that the ledger allows. `metrics` holds the tool's `operations` and `bytes`."""
+    result = {}
+    for name, (cluster, stage, counters, divisor) in _PER_WRITE.items():
+        if not is_whole(ledger, cluster) or not metrics.get(divisor):
+            continue
+        total = total_of(ledger.get(cluster, {}), stage, counters)
+        if total is not None:
+            result[name] = total / metrics[divisor]
+    return result
+
+
+def is_whole(ledger: Mapping[str, Any], cluster: str) -> bool:
+    """Return whether every OSD of a cluster is in the ledger."""
+    left_out = [*ledger.get("left_out", ()), *ledger.get("unanswered", ())]
+    return not any(word.startswith(f"{cluster} osd.") for word in left_out)
+
+
+def total_of(daemons: Mapping[str, Any], stage: str, counters: tuple[str, ...]) -> float | None:
+    """Return the sum of counters over a cluster's OSDs; None if one of them lacks a counter."""
+    values = [
+        daemon.get(stage, {}).get(counter)
+        for name, daemon in daemons.items()
+        if name.startswith("osd.")
+        for counter in counters
+    ]
+    return math.fsum(values) if values and None not in values else None
+
+
+def ledger_entities(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> list[Entity]:
+    """Return a cell's ledger daemon by daemon: every counter as `<stage>_<counter>`, and each OSD's share per write.
+
+    An OSD's share has the name of the sum: `media_bytes_per_byte` of all OSDs adds up to the cell's. The kinds are
+    `osd`, with a number, and `daemon`, with a name; for the second cluster, they are `second_osd` and `second_daemon`,
+    whose shares have the names of its metrics.
+    """
+    ledger = (sidecar.get("samples") or {}).get("ledger") or {}
+    return [
+        entity
+        for cluster, prefix in _SECOND.items()
+        for name, stages in ledger.get(cluster, {}).items()
+        for entity in _of_daemon(cluster, prefix, name, stages, metrics)
+    ]
+
+
+def latency_entities(sidecar: Mapping[str, Any]) -> list[Entity]:
+    """Return how fast each OSD committed when the cell's tool ended, as `commit_latency_seconds`."""
+    latencies = (sidecar.get("samples") or {}).get("osd_commit_latency_seconds") or {}
+    return [
+        Entity("osd", name.removeprefix("osd."), "commit_latency_seconds", float(seconds), AT_END)
+        for name, seconds in latencies.items()
+    ]
+
+
+def _of_daemon(
+    cluster: str, prefix: str, name: str, stages: Mapping[str, Any], metrics: Mapping[str, float]
+) -> Iterator[Entity]:
+    is_osd = name.startswith("osd.")
+    kind, identity = f"{prefix}osd" if is_osd else f"{prefix}daemon", name.removeprefix("osd.")
+    for stage, counters in stages.items():
+        for counter, value in counters.items():
+            yield Entity(kind, identity, f"{stage}_{counter}", float(value), OVER_CELL)
+    if not is_osd:
+        return
+    for metric, (of_cluster, stage, counters, divisor) in _PER_WRITE.items():
+        if of_cluster == cluster and metrics.get(divisor):
+            part = total_of({name: stages}, stage, counters)
+            if part is not None:
+                yield Entity(kind, identity, metric, part / metrics[divisor], OVER_CELL)
+
+
+def utilisation(daemons: Mapping[str, Any]) -> dict[str, float]:
+    """Return the metrics that a sample (`DaemonSampler.between`) allows. What it does not hold is left out.
+
+    CPU is in cores (seconds of CPU per second), storage in bytes per second, `machine_…` in fractions of the machine.
+    """
+    seconds = daemons.get("seconds")
+    if not seconds:
+        return {}
+    primary: Mapping[str, Any] = daemons.get("primary", {})
+    osds = {name: daemon for name, daemon in primary.items() if name.startswith("osd.")}
+    result: dict[str, float] = {}
+    cores = [osd["cpu"]["seconds"] / seconds for osd in osds.values() if "cpu" in osd]
+    if cores:
+        result |= _mean_and_worst("osd_cores", cores)
+    for counter, name in (("write_bytes", "written"), ("read_bytes", "read")):
+        rates = [osd["media"][counter] / seconds for osd in osds.values() if "media" in osd]
+        if rates:
+            result |= _mean_and_worst(f"osd_media_{name}_bytes_per_second", rates)
+    others = [
+        daemon["cpu"]["seconds"] / seconds for name, daemon in primary.items() if name not in osds and "cpu" in daemon
+    ]
+    if others:
+        result["monitor_and_manager_cores"] = math.fsum(others)
+    machine = daemons.get("machine") or {}
+    if machine.get("cpu_idle_fraction") is not None:
+        result["machine_cpu_fraction"] = 1 - machine["cpu_idle_fraction"]
+    if machine.get("disk_busy_fraction") is not None:
+        result["machine_disk_fraction"] = machine["disk_busy_fraction"]
+    return result
+
+
+def utilisation_of_hosts(sample: Mapping[str, Any]) -> dict[str, float]:
+    """Return the metrics that a sample of a site's Prometheus (`HostSampler.between`) allows, over the whole cell.
+
+    `osd_host_cpu_fraction_…` and `osd_disk_busy_fraction_…` are fractions of the time between scrapes. Bytes are those
+    of the OSDs' disks, whoever wrote them. A mean is about the whole cluster, so it is left out if an OSD is missing.
+    """
+    result: dict[str, float] = {}
+    cpus, disks = busy_fractions(sample)
+    osds: Mapping[str, Any] = sample.get("osds", {})
+    left_out: Mapping[str, str] = sample.get("left_out", {})
+    if cpus and not any(name.startswith("host-") for name in left_out):
+        result |= _mean_and_worst("osd_host_cpu_fraction", cpus)
+    if disks and len(disks) == len(osds):
+        result |= _mean_and_worst("osd_disk_busy_fraction", disks)
+        for word in ("written", "read"):
+            rates = [osd["disk"][f"{word}_bytes"] / osd["disk"]["seconds"] for osd in osds.values()]
+            result |= _mean_and_worst(f"osd_media_{word}_bytes_per_second", rates)
+    cores = [osd["cpu"]["cpu_seconds"] / osd["cpu"]["seconds"] for osd in osds.values() if "cpu" in osd]
+    if cores and len(cores) == len(osds):
+        result |= _mean_and_worst("osd_cores", cores)
+    return result
+
+
+def _mean_and_worst(name: str, values: Sequence[float]) -> dict[str, float]:
+    return {f"{name}_mean": fmean(values), f"{name}_worst": max(values)}
+
+
+#: Stage and counters of a daemon.
+_CPU = ("cpu", ("seconds",))
+#: Writes of object data to BlueStore. Those that it defers count twice, because they go to the database first.
+_STORED = ("store", ("big_writes", "small_writes", "deferred_writes"))
+MIRROR_DAEMON = "rbd-mirror"
+
+#: For each metric of CPU time above idle, the cluster and the daemon; None stands for the OSDs.
+_ROLES = {
+    "osd_cpu_seconds_above_idle_per_write": ("primary", None),
+    "second_osd_cpu_seconds_above_idle_per_write": ("secondary", None),
+    "mirror_daemon_cpu_seconds_above_idle_per_write": ("secondary", MIRROR_DAEMON),
+}
+
+
+def write_costs(ledger: Mapping[str, Any], idle: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
+    """Return the metrics that the ledgers allow. `metrics` has `operations` of the whole run and `client_cpu_seconds`.
+
+    `cpu_seconds_above_idle_per_write` is the sum over the client, the OSDs of both clusters and the mirror daemon; it
+    is left out if one of them is not known.
+    """
+    operations = metrics.get("operations")
+    if not operations or not idle.get("seconds") or "seconds" not in ledger:
+        return {}
+    costs: dict[str, float] = {}
+    if (client := metrics.get("client_cpu_seconds")) is not None:
+        costs["client_cpu_seconds_per_write"] = client / operations
+    for name, (cluster, daemon) in _ROLES.items():
+        used, at_rest = _cpu_seconds(ledger, cluster, daemon), _cpu_seconds(idle, cluster, daemon)
+        if used is not None and at_rest is not None:
+            costs[name] = (used - at_rest / idle["seconds"] * ledger["seconds"]) / operations
+    if costs.keys() == {"client_cpu_seconds_per_write", *_ROLES}:
+        costs["cpu_seconds_above_idle_per_write"] = math.fsum(costs.values())
+    for name, cluster in (("stored_writes_per_write", "primary"), ("second_stored_writes_per_write", "secondary")):
+        if is_whole(ledger, cluster) and (stored := total_of(ledger.get(cluster, {}), *_STORED)) is not None:
+            costs[name] = stored / operations
+    return costs
+
+
+def _cpu_seconds(ledger: Mapping[str, Any], cluster: str, daemon: str | None) -> float | None:
+    """Return the CPU time of a cluster's OSDs or of one daemon; None if one of them is not known."""
+    daemons = ledger.get(cluster, {})
+    if daemon is not None:
+        return daemons.get(daemon, {}).get("cpu", {}).get("seconds")
+    return total_of(daemons, *_CPU) if is_whole(ledger, cluster) else None

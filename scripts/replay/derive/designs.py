@@ -1,13 +1,22 @@
-"""Combines the designs in `evidence/`, the newest first, and so decides which cells count."""
+"""Combines the designs in evidence, the newest first, and so decides which cells count and what is drawn of them.
+
+A metric says what is drawn about a cell, and changes nothing in how the cell is measured. So a metric that is added to
+`config/experiments/` later is drawn from older raw output too, if that contains it. Everything else in a design,
+including the metrics that it lists, stays as it was recorded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from replay.base.errors import EvidenceError
+from replay.base.paths import config_directory
+from replay.design.configuration import load_experiment
 
+#: Marks a metric that the recorded design does not list.
+ADDED = "added"
 #: What a ratio divides: as usual, or for designs that ask how much a variant gains.
 REFERENCE_ON_TOP, VARIANT_ON_TOP = "reference/variant", "variant/reference"
 
@@ -22,7 +31,7 @@ class DesignCell:
 
 
 @dataclass(frozen=True)
-class Design:
+class CombinedDesign:
     """The newest design, with the cells that older designs add to it. `public` is the newest one as raw/ holds it."""
 
     public: Mapping[str, Any]
@@ -31,9 +40,14 @@ class Design:
     factors: Mapping[str, tuple[Any, ...]]
 
     @property
+    def labels(self) -> Mapping[str, str]:
+        """Each variant's label by its name, in the order of the designs."""
+        return {variant["name"]: variant["label"] for variant in self.variants}
+
+    @property
     def reference(self) -> str | None:
         """The name of the variant with which the others are compared, or None."""
-        return next((one["name"] for one in self.variants if one.get("reference")), None)
+        return next((variant["name"] for variant in self.variants if variant.get("reference")), None)
 
     @property
     def ratio_direction(self) -> str:
@@ -82,7 +96,7 @@ def combine(
     designs: Mapping[str, Mapping[str, Any]],
     receipts: Iterable[Mapping[str, Any]],
     last_attempt: tuple[str, frozenset[str]] | None,
-) -> Design:
+) -> CombinedDesign:
     """Combine designs: the newest gives labels, axes and metrics; older ones add cells at points that it lacks.
 
     A design is as new as the last receipt that names it, or as the last attempt (its end, its cell ids) if that
@@ -103,7 +117,7 @@ def combine(
     first["skipped"] = [*first.get("skipped", ()), *_refused(receipts)]
     cells: dict[str, DesignCell] = {}
     taken: set[tuple[str, str]] = set()
-    variants = {one["name"]: one for one in first["variants"]}
+    variants = {variant["name"]: variant for variant in first["variants"]}
     factors = {name: list(levels) for name, levels in first["factors"].items()}
     for digest in order:
         design = designs[digest]
@@ -113,20 +127,20 @@ def combine(
             if (raw["point"], raw["variant"]) not in taken:
                 taken.add((raw["point"], raw["variant"]))
                 cells[cell_id] = DesignCell(raw["point"], raw["variant"], raw["levels"])
-        for one in design["variants"]:
+        for variant in design["variants"]:
             # Only the newest design names the reference.
-            variants.setdefault(one["name"], {**one, "reference": False})
+            variants.setdefault(variant["name"], {**variant, "reference": False})
         for name, levels in design["factors"].items():
             factors[name] += [level for level in levels if level not in factors[name]]
     # JSON with sorted keys loses the order of the factors. Charts are named in the order of the workload's factors.
     named = [*first["workload_factors"], *([first["x_factor"]] if first.get("x_factor") else [])]
     names = [*named, *sorted(factors.keys() - set(named))]
-    return Design(first, cells, tuple(variants.values()), {name: _ordered(factors[name]) for name in names})
+    return CombinedDesign(first, cells, tuple(variants.values()), {name: _ordered(factors[name]) for name in names})
 
 
 def _refused(receipts: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the variants that the cluster refused to create, according to the newest receipt."""
-    last = max(receipts, key=lambda one: str(one.get("ended_at") or ""), default={})
+    last = max(receipts, key=lambda receipt: str(receipt.get("ended_at") or ""), default={})
     return list(last.get("skipped", ()))
 
 
@@ -138,3 +152,20 @@ def _same_axes(design: Mapping[str, Any], first: Mapping[str, Any]) -> bool:
 def _ordered(levels: list[Any]) -> tuple[Any, ...]:
     """Return the levels: numbers sorted by size, words in the order of the designs."""
     return tuple(sorted(levels) if all(isinstance(level, int | float) for level in levels) else levels)
+
+
+def configured_metrics(experiment: str) -> list[Mapping[str, Any]]:
+    """Return the metrics of `config/experiments/<experiment>.yaml`; empty if there is no such file.
+
+    Raises ConfigurationError if the file is invalid, so that a mistake in it cannot remove charts unnoticed.
+    """
+    if not (config_directory() / "experiments" / f"{experiment}.yaml").is_file():
+        return []
+    return load_experiment(experiment)["metrics"]
+
+
+def with_added(design: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a recorded design with the metrics whose names it does not list, marked as added."""
+    listed = {metric["name"] for metric in design.get("metrics", ())}
+    added = [{**metric, ADDED: True} for metric in metrics if metric["name"] not in listed]
+    return {**design, "metrics": [*design.get("metrics", ()), *added]}

@@ -1,49 +1,208 @@
-"""The facts of a cell: what its evidence says about it, for claims that presuppose it (`fact_vocabulary`). Pure."""
+"""The facts of a cell that a claim may presuppose: their names, types and units, and what evidence says of them. Pure.
+
+A fact is empty if the evidence does not state it: data sets that were measured before it was recorded lack it.
+"""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
 from itertools import pairwise
 from typing import Any
 
-from replay.derive.fact_vocabulary import FACTS
-from replay.derive.limits import STEADY, limit_of
-from replay.derive.write_costs import of_whole_run
-from replay.evidence.bottleneck import busy_fractions
-from replay.tools.logs.samples import moments, progress, read_samples
-from replay.tools.logs.snapshots import snapshots_taken
-from replay.tools.logs.steps import Steps
+from replay.derive.computed import of_whole_run
+from replay.evidence.bottleneck import STEADY, Bottleneck, busy_fractions
+from replay.tools.cell_logs import Steps, moments, progress, read_samples, snapshots_taken
 
+
+class FactType(Enum):
+    """The kind of values that a fact has, and so how several runs of one cell are judged together.
+
+    For fractions, ratios and seconds, the median of the runs counts. A count must be right in every run, and a word in
+    more than half of them.
+    """
+
+    FRACTION = "fraction"
+    RATIO = "ratio"
+    SECONDS = "seconds"
+    COUNT = "count"
+    WORD = "word"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One fact: its type, and its name, which is also its column in tidy.csv.
+
+    `noun` names it in a sentence, `says` explains it, and `origin` is the part of the evidence that states it. `words`
+    are the values of a fact of type WORD.
+    """
+
+    name: str
+    type: FactType
+    noun: str
+    says: str
+    origin: str
+    words: tuple[str, ...] = ()
+
+
+_ALL = (
+    Fact(
+        "idle_cpu_fraction",
+        FactType.FRACTION,
+        "the idle share of the CPU",
+        "share of its CPU time that the busiest machine known to run the cluster left idle",
+        "`samples.daemons.machine` (the steady load), else `samples.prometheus`, else `load` (the whole run)",
+    ),
+    Fact(
+        "limiter",
+        FactType.WORD,
+        "what limited the cell",
+        "the resource that was at its limit",
+        "[what limited a cell](deriving.md#what-limited-a-cell)",
+        ("cpu", "disk", "network", "none"),
+    ),
+    Fact(
+        "load_seconds",
+        FactType.SECONDS,
+        "the length of the load",
+        "how long the client's load lasted",
+        "`duration_seconds` of the tool's output",
+    ),
+    Fact(
+        "offered_share_met",
+        FactType.FRACTION,
+        "the share of the offered load that was met",
+        "operations finished, as a share of those that were offered",
+        "the tool's output and the fact `offered_operations_per_second`",
+    ),
+    Fact(
+        "replayed_fraction_during_cell",
+        FactType.FRACTION,
+        "the share that was replayed while the client wrote",
+        "bytes that the mirror daemon replayed of the journal while the client wrote, as a share of those written",
+        "the fact `replayed_bytes_in_cell`, or the daemon's counters over time",
+    ),
+    Fact(
+        "poll_ages_in_cell",
+        FactType.RATIO,
+        "the number of poll ages in the cell",
+        "how many times the mirror daemon looked for new journal entries at the least while the client wrote",
+        "`load_seconds` and the fact `journal_poll_age_seconds`",
+    ),
+    Fact(
+        "offered_to_replay_ratio",
+        FactType.RATIO,
+        "the offered load over the daemon's own rate of replay",
+        "bytes that the client was to write a second, over those that the daemon replayed a second while it replayed",
+        "the level `writes_per_second` and the daemon's counters over time",
+    ),
+    Fact(
+        "snapshots_taken_in_cell",
+        FactType.COUNT,
+        "the number of snapshots taken in the cell",
+        "mirror snapshots that were taken while the client wrote",
+        "the fact `snapshots_taken`",
+    ),
+    Fact(
+        "snapshots_synced_in_cell",
+        FactType.COUNT,
+        "the number of snapshots copied within the cell",
+        "mirror snapshots that were complete on the second cluster before the client had ended",
+        "the fact `snapshots_copied_in_cell`, or the looks at the copy over time",
+    ),
+    Fact(
+        "snapshot_intervals_in_cell",
+        FactType.RATIO,
+        "the number of snapshot intervals in the cell",
+        "how many intervals between mirror snapshots the load lasted",
+        "`load_seconds` and the fact `snapshot_interval_seconds`",
+    ),
+    Fact(
+        "snapshot_distance_median_seconds",
+        FactType.SECONDS,
+        "the median distance between snapshots",
+        "median of the times between two mirror snapshots that were taken one after the other",
+        "the fact of the same name",
+    ),
+    Fact(
+        "snapshot_distance_longest_seconds",
+        FactType.SECONDS,
+        "the longest distance between snapshots",
+        "longest of the times between two mirror snapshots that were taken one after the other",
+        "the fact of the same name",
+    ),
+    Fact(
+        "longest_gap_seconds",
+        FactType.SECONDS,
+        "the longest time in which nothing was acknowledged",
+        "longest time between two writes that were acknowledged one after the other",
+        "the fact of the same name, which needs a log that shows it",
+    ),
+    Fact(
+        "daemons_stopped",
+        FactType.COUNT,
+        "the number of daemons stopped at the loss",
+        "daemons of the first site that were stopped when it was lost, until the second site had had its first write",
+        "the fact of the same name",
+    ),
+    Fact(
+        "machine_cpu_seconds_per_operation",
+        FactType.SECONDS,
+        "the CPU time per operation",
+        "CPU time of the whole machine, the client's included, for each operation",
+        "`samples.daemons.machine`, the cores of the host, and the tool's output",
+    ),
+    Fact(
+        "machine_cpu_seconds_per_byte",
+        FactType.SECONDS,
+        "the CPU time per byte",
+        "CPU time of the whole machine, the client's included, for each byte",
+        "`samples.daemons.machine`, the cores of the host, and the tool's output",
+    ),
+)
+#: By name.
+FACTS = {fact.name: fact for fact in _ALL}
+
+
+#: These stand in the sidecar under the same name.
+_RECORDED = (
+    "snapshot_distance_median_seconds",
+    "snapshot_distance_longest_seconds",
+    "longest_gap_seconds",
+    "daemons_stopped",
+)
 _IMAGE = "image-1"
 
 Value = float | str
 
 
-def facts_of(sidecar: Mapping[str, Any], outputs: Mapping[str, str], metrics: Mapping[str, float]) -> dict[str, Value]:
-    """Return a valid cell's facts, from its sidecar, its tool's files by role, and its metrics.
+def facts_of(
+    sidecar: Mapping[str, Any], outputs: Mapping[str, str], metrics: Mapping[str, float], bottleneck: Bottleneck
+) -> dict[str, Value]:
+    """Return a valid cell's facts, from its sidecar, its tool's files by role, its metrics, and its bottleneck.
 
-    Units are those of `fact_vocabulary`. What is not known is left out. Raises OutputError if samples are malformed.
+    Units are those of FACTS. What is not known is left out. Raises OutputError if samples are malformed.
     """
-    limit = limit_of(sidecar)
-    found: dict[str, Value | None] = {
-        "idle_cpu_fraction": _idle_cpu(sidecar),
-        "limiter": None if limit.resource == "unknown" else limit.resource,
+    facts: dict[str, Value | None] = {
+        "idle_cpu_fraction": _idle_cpu(sidecar, bottleneck),
+        "limiter": None if bottleneck.resource == "unknown" else bottleneck.resource,
         "load_seconds": metrics.get("duration_seconds"),
         "offered_share_met": metrics.get("offered_share_met"),
         "snapshots_taken_in_cell": metrics.get("snapshots_taken"),
-        "daemons_stopped": metrics.get("daemons_stopped"),
+        **{name: metrics.get(name) for name in _RECORDED},
         "snapshots_synced_in_cell": metrics.get("snapshots_copied_in_cell"),
         "poll_ages_in_cell": _quotient(metrics, "duration_seconds", "journal_poll_age_seconds"),
         "snapshot_intervals_in_cell": _quotient(metrics, "duration_seconds", "snapshot_interval_seconds"),
         "replayed_fraction_during_cell": _quotient(
             {**metrics, **of_whole_run(metrics)}, "replayed_bytes_in_cell", "bytes"
         ),
-        **_cpu_costs(sidecar, metrics),
+        **_cpu_costs(sidecar, metrics, bottleneck),
     }
-    found |= _over_time(sidecar, outputs)
-    return {name: found[name] for name in FACTS if found.get(name) is not None}
+    facts |= _over_time(sidecar, outputs)
+    return {name: facts[name] for name in FACTS if facts.get(name) is not None}
 
 
 def _quotient(metrics: Mapping[str, float], over: str, under: str) -> float | None:
@@ -51,22 +210,21 @@ def _quotient(metrics: Mapping[str, float], over: str, under: str) -> float | No
     return None if numerator is None or not denominator else numerator / denominator
 
 
-def _idle_cpu(sidecar: Mapping[str, Any]) -> float | None:
+def _idle_cpu(sidecar: Mapping[str, Any], bottleneck: Bottleneck) -> float | None:
     """Return the idle share of the busiest machine; None if no machine with OSDs was observed."""
     samples, load = sidecar.get("samples") or {}, sidecar.get("load") or {}
-    limit = limit_of(sidecar)
-    if limit.over == STEADY:
+    if bottleneck.over == STEADY:
         return samples["daemons"]["machine"]["cpu_idle_fraction"]
     if "prometheus" in samples:
         busy, _ = busy_fractions(samples["prometheus"])
         return 1 - max(busy) if busy else None
-    return None if limit.resource == "unknown" else load.get("cpu_idle_fraction")
+    return None if bottleneck.resource == "unknown" else load.get("cpu_idle_fraction")
 
 
-def _cpu_costs(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
+def _cpu_costs(sidecar: Mapping[str, Any], metrics: Mapping[str, float], bottleneck: Bottleneck) -> dict[str, float]:
     """Return the CPU time per operation and per byte; empty unless the machine was sampled under the steady load."""
     cores = (sidecar.get("host") or {}).get("cores")
-    if limit_of(sidecar).over != STEADY or not cores:
+    if bottleneck.over != STEADY or not cores:
         return {}
     used = cores * (1 - sidecar["samples"]["daemons"]["machine"]["cpu_idle_fraction"])
     rates = {"operation": metrics.get("operations_per_second"), "byte": metrics.get("bytes_per_second")}
@@ -76,7 +234,7 @@ def _cpu_costs(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -> dict
 def _over_time(sidecar: Mapping[str, Any], outputs: Mapping[str, str]) -> dict[str, float]:
     """Return what the samples over time of a steady load say about replay; empty for other protocols.
 
-    Raises OutputError if the samples are malformed, as the adapter does.
+    Raises OutputError if the samples are malformed, as the reader does.
     """
     if sidecar.get("tool") != "mirror-lag" or "counters" not in outputs:
         return {}
@@ -86,7 +244,7 @@ def _over_time(sidecar: Mapping[str, Any], outputs: Mapping[str, str]) -> dict[s
     levels = sidecar.get("levels") or {}
     if levels.get("mode") == "journal":
         return _replay_facts(progress(moments(rows, _IMAGE, "replay_bytes"), started_seconds=began), ended, levels)
-    ids = [one.number for one in snapshots_taken(steps)]
+    ids = [snapshot.number for snapshot in snapshots_taken(steps)]
     copied = [value for at, value in moments(rows, _IMAGE, "copied_snapshot_id") if began <= at <= ended]
     return {"snapshots_synced_in_cell": float(bisect_right(ids, max(copied, default=0)))}
 
@@ -94,12 +252,12 @@ def _over_time(sidecar: Mapping[str, Any], outputs: Mapping[str, str]) -> dict[s
 def _replay_facts(replayed: list[tuple[float, float]], ended: float, levels: Mapping[str, Any]) -> dict[str, float]:
     if not replayed or replayed[-1][1] <= 0:
         return {}
-    at_end = bisect_right(replayed, ended, key=lambda one: one[0])
-    found = {"replayed_fraction_during_cell": replayed[at_end - 1][1] / replayed[-1][1] if at_end else 0.0}
+    at_end = bisect_right(replayed, ended, key=lambda moment: moment[0])
+    facts = {"replayed_fraction_during_cell": replayed[at_end - 1][1] / replayed[-1][1] if at_end else 0.0}
     # Only the time in which the counter advanced: a daemon that waits for its next look at the journal is not slow.
     moved = [(after - before, done - had) for (before, had), (after, done) in pairwise(replayed) if done > had]
-    seconds = math.fsum(one for one, _ in moved)
+    seconds = math.fsum(duration for duration, _ in moved)
     offered = levels.get("writes_per_second"), levels.get("io_size_bytes")
     if seconds > 0 and all(offered):
-        found["offered_to_replay_ratio"] = offered[0] * offered[1] / (math.fsum(done for _, done in moved) / seconds)
-    return found
+        facts["offered_to_replay_ratio"] = offered[0] * offered[1] / (math.fsum(done for _, done in moved) / seconds)
+    return facts

@@ -1,4 +1,4 @@
-"""Flags runs that lie far from the other runs of their point. Nothing is dropped: a run is void only for a cause."""
+"""Flags runs that lie far from the other runs of their point. Nothing is dropped: a run is invalid only for a cause."""
 
 from __future__ import annotations
 
@@ -11,43 +11,53 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from replay.base.stats import median, modified_z
-from replay.derive.runs import LINES, RUNS_FILE, Run
+from replay.derive.part import LINES, RUNS_FILE
 
 #: Iglewicz & Hoaglin 1993; see `stats.modified_z`.
 LIMIT = 3.5
+
+
+class DrawnRun(NamedTuple):
+    """One run of a point, or one pair of a ratio: its value, its block, and the attempt from which it comes."""
+
+    series: str
+    x: float
+    y: float
+    block: int
+    attempt: int
 
 
 class Outlier(NamedTuple):
     """A run whose modified z-score exceeds the limit, with its chart, its point's median and its score."""
 
     chart: str
-    run: Run
+    run: DrawnRun
     median: float
     score: float
 
     def sentence(self) -> str:
         """Return the line to print."""
-        one = self.run
+        run = self.run
         return (
-            f"{self.chart}: {one.series}, {one.x:g}: {one.y:.4g} in block {one.block}, attempt {one.attempt}; "
+            f"{self.chart}: {run.series}, {run.x:g}: {run.y:.4g} in block {run.block}, attempt {run.attempt}; "
             f"the median is {self.median:.4g}, z = {self.score:.1f}"
         )
 
 
-def outliers(chart: str, runs: Iterable[Run], limit: float = LIMIT) -> list[Outlier]:
+def outliers(chart: str, runs: Iterable[DrawnRun], limit: float = LIMIT) -> list[Outlier]:
     """Return the runs of a chart whose modified z-score within their own point exceeds the limit."""
-    points: dict[tuple[str, float], list[Run]] = defaultdict(list)
+    points: dict[tuple[str, float], list[DrawnRun]] = defaultdict(list)
     for run in runs:
         points[run.series, run.x].append(run)
-    found = []
+    flagged = []
     for several in points.values():
         values = [run.y for run in several]
-        found += [
+        flagged += [
             Outlier(chart, run, median(values), score)
             for run, score in zip(several, modified_z(values), strict=True)
             if abs(score) > limit
         ]
-    return found
+    return flagged
 
 
 class Flagged(NamedTuple):
@@ -67,7 +77,7 @@ def flagged_in(data_set: Path, experiments: Iterable[str]) -> Flagged:
 
     Charts over time are left out: what is far away there is a stretch of a run, and each of its bins would be listed.
     """
-    found, count = [], 0
+    flagged, count = [], 0
     described = _described(data_set / "manifest.json")
     for experiment in experiments:
         charts = described.get(experiment, {}).get("charts", {})
@@ -75,8 +85,8 @@ def flagged_in(data_set: Path, experiments: Iterable[str]) -> Flagged:
             if charts.get(chart, {}).get("runs") == LINES:
                 continue
             count += len(runs)
-            found += outliers(f"{experiment}/{chart}", runs)
-    return Flagged(found, count)
+            flagged += outliers(f"{experiment}/{chart}", runs)
+    return Flagged(flagged, count)
 
 
 def _described(manifest: Path) -> Mapping[str, Any]:
@@ -84,7 +94,7 @@ def _described(manifest: Path) -> Mapping[str, Any]:
     return json.loads(manifest.read_bytes())["experiments"] if manifest.exists() else {}
 
 
-def _runs_by_chart(path: Path) -> Iterator[tuple[str, list[Run]]]:
+def _runs_by_chart(path: Path) -> Iterator[tuple[str, list[DrawnRun]]]:
     """Yield each chart of a file of runs with its runs; nothing if there is no such file."""
     if not path.exists():
         return
@@ -92,4 +102,10 @@ def _runs_by_chart(path: Path) -> Iterator[tuple[str, list[Run]]]:
         rows = csv.reader(file)
         next(rows)
         for chart, several in groupby(rows, lambda row: row[0]):
-            yield chart, [Run(one, float(x), float(y), int(block), int(n)) for _, one, x, y, block, n in several]
+            yield (
+                chart,
+                [
+                    DrawnRun(series, float(x), float(y), int(block), int(attempt))
+                    for _, series, x, y, block, attempt in several
+                ],
+            )

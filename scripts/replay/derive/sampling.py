@@ -13,7 +13,7 @@ from replay.tools.base import number
 #: Samplers that observe while a cell is measured. The others read before it begins or after it has ended.
 BESIDE = ("daemons", "machine", "mirror", "replica", "trims")
 #: Those of them that continue after the tool has ended, as long as the wait of this name lasts.
-_LOOKING_ON = {"mirror": "replay_level", "replica": "replay_level"}
+_OBSERVING_ON = {"mirror": "replay_level", "replica": "replay_level"}
 #: The row of a table of samples in which the probe of a replica states the CPU time that it has used so far.
 _PROBE_ROW = ",probe,cost_seconds,"
 
@@ -24,10 +24,10 @@ def sampler_seconds(sidecar: Mapping[str, Any], outputs: Mapping[str, str]) -> d
     This is the wall time of its readings. For `replica`, a process of its own, it is the CPU time from the table of
     samples.
     """
-    found = {"machine": sidecar.get("load"), **(sidecar.get("samples") or {})}
+    samples = {"machine": sidecar.get("load"), **(sidecar.get("samples") or {})}
     seconds = {
         name: cost
-        for name, sample in sorted(found.items())
+        for name, sample in sorted(samples.items())
         if isinstance(sample, Mapping) and (cost := number(sample.get("cost_seconds"))) is not None
     }
     if (probe := _probe_seconds(outputs.get("counters", ""))) is not None:
@@ -39,9 +39,9 @@ def sampler_shares(seconds: Mapping[str, float], sidecar: Mapping[str, Any]) -> 
     """Return the share of the observed time that each sampler took, for samplers that observe while a cell runs."""
     shares = {}
     for name in BESIDE:
-        watched = _watched_seconds(name, sidecar)
-        if name in seconds and watched > 0:
-            shares[name] = seconds[name] / watched
+        observed = _observed_seconds(name, sidecar)
+        if name in seconds and observed > 0:
+            shares[name] = seconds[name] / observed
     return shares
 
 
@@ -83,25 +83,25 @@ def sampling_entry(cells: Iterable[tuple[Mapping[str, float], Mapping[str, Any]]
 def costliest(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the largest share of all experiments, with its experiment and sampler; empty if none has one."""
     shares = [
-        (one["share"], experiment, name)
+        (sampler["share"], experiment, name)
         for experiment, entry in sorted(entries.items())
-        for name, one in entry.get("samplers", {}).items()
-        if "share" in one
+        for name, sampler in entry.get("samplers", {}).items()
+        if "share" in sampler
     ]
     if not shares:
         return {}
-    share, experiment, name = max(shares, key=lambda found: found[0])
+    share, experiment, name = max(shares, key=lambda triple: triple[0])
     return {"share": share, "experiment": experiment, "sampler": name}
 
 
-def _watched_seconds(name: str, sidecar: Mapping[str, Any]) -> float:
+def _observed_seconds(name: str, sidecar: Mapping[str, Any]) -> float:
     """Return how long a sampler observed, in seconds: while the tool ran, and in its wait after that."""
-    waits = [one for one in sidecar.get("waits") or () if one.get("for") == _LOOKING_ON.get(name, "")]
-    return float(sidecar.get("tool_seconds") or 0) + math.fsum(float(one.get("seconds") or 0) for one in waits)
+    waits = [wait for wait in sidecar.get("waits") or () if wait.get("for") == _OBSERVING_ON.get(name, "")]
+    return float(sidecar.get("tool_seconds") or 0) + math.fsum(float(wait.get("seconds") or 0) for wait in waits)
 
 
 def _probe_seconds(counters: str) -> float | None:
-    """Return the seconds in the probe's last row; None without one. The adapter that reads the table has judged it."""
+    """Return the seconds in the probe's last row; None without one. The reader of the table has judged it."""
     at = counters.rfind(_PROBE_ROW)
     if at < 0:
         return None

@@ -1,22 +1,55 @@
-"""The rules for what limited a cell, on one machine and on several. The runner and derive use them. Pure."""
+"""What a cell ran out of first: its bottleneck, by rules for one machine and for several. Pure.
+
+Measuring records it in the sidecar as `limiter`, over the whole run of the tool. If the machine was sampled while the
+load was steady, derive judges that sample instead: while a tool starts and ends, little is busy, and neither is part of
+the measurement.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-#: A resource is the limit if it is at least this busy during a cell. Every sidecar states this as `limiter_rule`.
+#: A resource is the bottleneck if it is at least this busy during a cell. Every sidecar states this as `limiter_rule`.
 CPU_BUSY_FRACTION = 0.85
 DISK_BUSY_FRACTION = 0.80
-LIMITER_RULE = f"cpu when busy >= {CPU_BUSY_FRACTION}, else disk when busy >= {DISK_BUSY_FRACTION}, else none"
+BOTTLENECK_RULE = f"cpu when busy >= {CPU_BUSY_FRACTION}, else disk when busy >= {DISK_BUSY_FRACTION}, else none"
 #: The same for the busiest of several machines. The sidecar states it as `limiter_rule`.
-HOSTS_LIMITER_RULE = (
+HOSTS_BOTTLENECK_RULE = (
     f"cpu when the busiest OSD host was busy >= {CPU_BUSY_FRACTION}, else disk when the busiest OSD's disk was "
     f"busy >= {DISK_BUSY_FRACTION}, else none; unknown where a host or a disk was not seen"
 )
 
+#: The stretch of time that decides: the part in which the load was steady, or the whole run of the tool.
+STEADY, WHOLE = "steady part", "whole run"
 
-def limiting_resource(load: dict[str, float | None], *, daemons_are_here: bool) -> str:
+
+class Bottleneck(NamedTuple):
+    """`resource` is cpu, disk, network, none or unknown. `rule` may be None. `over` is STEADY or WHOLE."""
+
+    resource: str
+    rule: str | None
+    over: str
+
+
+#: Of a cell whose sidecar does not say.
+UNKNOWN = Bottleneck("unknown", None, WHOLE)
+
+
+def bottleneck_of(sidecar: Mapping[str, Any]) -> Bottleneck:
+    """Return a cell's bottleneck: by `samples.daemons.machine` if that states the CPU, otherwise as it was recorded.
+
+    If a Prometheus server observed other machines, the recorded one counts.
+    """
+    samples = sidecar.get("samples") or {}
+    steady = (samples.get("daemons") or {}).get("machine") or {}
+    if steady.get("cpu_idle_fraction") is not None and "prometheus" not in samples:
+        load = {"disk_busy_fraction": None, **steady}
+        return Bottleneck(bottleneck_here(load, daemons_are_here=True), BOTTLENECK_RULE, STEADY)
+    return Bottleneck(str(sidecar.get("limiter") or "unknown"), sidecar.get("limiter_rule"), WHOLE)
+
+
+def bottleneck_here(load: dict[str, float | None], *, daemons_are_here: bool) -> str:
     """Return `cpu`, `disk`, `none`, or `unknown` if the daemons run on machines that this one does not observe."""
     if not daemons_are_here or load["cpu_idle_fraction"] is None:
         return "unknown"
@@ -36,8 +69,8 @@ def busy_fractions(sample: Mapping[str, Any]) -> tuple[list[float], list[float]]
     return [_fraction(one) for one in cpus], [_fraction(one) for one in disks]
 
 
-def limiting_resource_of_hosts(sample: Mapping[str, Any]) -> str:
-    """Return `cpu`, `disk`, `none` or `unknown` by HOSTS_LIMITER_RULE.
+def bottleneck_of_hosts(sample: Mapping[str, Any]) -> str:
+    """Return `cpu`, `disk`, `none` or `unknown` by HOSTS_BOTTLENECK_RULE.
 
     One host that was busy enough decides, even if others were not observed. Otherwise all must be known.
     """

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import benchmarks_directory
-from replay.evidence.arguments import COMMAND
-from replay.evidence.convert import convert, unpacked
-from replay.evidence.documents import parse_json
+from replay.evidence.data_set import parse_json
+from replay.evidence.durable import SUMS, read_sums
 from replay.evidence.pack import PACK, verified_members
 from replay.evidence.read import ATTEMPT, SEAL, Folder, OpenBlock, Pack, list_raw, verify
-from replay.evidence.sums import SUMS, read_sums
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit status (3: evidence that is missing, altered or not listed)."""
-    return COMMAND.main(arguments)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run one command. Raises EvidenceError for evidence that is missing, altered or not listed."""
-    programs = {"ls": _ls, "cat": _cat, "unpack": _unpack, "verify": _verify, "convert": _convert}
+    programs = {"ls": _ls, "cat": _cat, "unpack": _unpack, "verify": _verify}
     programs[options.what](options)
     return 0
 
@@ -40,12 +33,12 @@ def _ls(options: argparse.Namespace) -> None:
 
 def _attempt_line(folder: Folder) -> str:
     seal = parse_json(f"{folder.where}{SEAL}", folder.contents.get(SEAL, b""))
-    said = "valid" if seal.get("valid") else "void: " + "; ".join(map(_problem, seal.get("invalid") or [{}]))
-    return f"{folder.path}  {len(folder.digests)} files  {said}"
+    validity = "valid" if seal.get("valid") else "invalid: " + "; ".join(map(_problem, seal.get("invalid") or [{}]))
+    return f"{folder.path}  {len(folder.digests)} files  {validity}"
 
 
-def _problem(one: Mapping[str, Any]) -> str:
-    return f"{one.get('variant') or 'all'}: {one.get('reason', 'no reason given')}"
+def _problem(invalid: Mapping[str, Any]) -> str:
+    return f"{invalid.get('variant') or 'all'}: {invalid.get('reason', 'no reason given')}"
 
 
 def _cat(options: argparse.Namespace) -> None:
@@ -75,7 +68,7 @@ def _unpack(options: argparse.Namespace) -> None:
     count = 0
     for block in blocks:
         # Several experiments get a folder each; a single one is unpacked as it is in its packs.
-        root = into / Path(block.raw).parent.name if len({one.raw for one in blocks}) > 1 else into
+        root = into / Path(block.raw).parent.name if len({each.raw for each in blocks}) > 1 else into
         sums: dict[str, str] = {}
         for folder in block.folders():
             (root / folder.path).mkdir(parents=True, exist_ok=True)
@@ -99,21 +92,6 @@ def _verify(options: argparse.Namespace) -> None:
         blocks += 1
         files += sum(len(folder.digests) for folder in _pack(pack).folders())
     print(f"{files} files of {blocks} blocks match their records")
-
-
-def _convert(options: argparse.Namespace) -> None:
-    converted = [convert(raw) for raw in _raw_directories(options) if unpacked(raw)]
-    for one in converted:
-        print(one.sentence())
-    if not converted:
-        print("all evidence is packed: there is nothing to convert")
-    else:
-        print(
-            f"in total: {sum(one.files for one in converted)} files, each found again with the same SHA-256, "
-            f"in {sum(one.packs for one in converted)} packs and {sum(one.beside for one in converted)} files beside; "
-            f"{sum(one.bytes_before for one in converted):,} bytes before, "
-            f"{sum(one.bytes_after for one in converted):,} now"
-        )
 
 
 def _chosen(options: argparse.Namespace) -> Iterator[Pack | OpenBlock]:
@@ -146,7 +124,7 @@ def _raw_directories(options: argparse.Namespace) -> list[Path]:
     if options.data is None:
         raise ConfigurationError("neither a pack nor a data set was named", next_step="name packs, or use --data NAME")
     folder = benchmarks_directory() / options.data
-    found = sorted(folder.glob(f"{options.experiment or '*'}/raw"))
-    if not found:
+    directories = sorted(folder.glob(f"{options.experiment or '*'}/raw"))
+    if not directories:
         raise EvidenceError("no raw output here", where=folder / (options.experiment or ""), next_step="check the name")
-    return found
+    return directories

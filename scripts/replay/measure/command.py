@@ -1,49 +1,42 @@
 """`replay measure`: plans a campaign, prints what it will do, runs it through Snakemake, and reports the results.
 
-At the end it derives the tables, like `replay derive`, and prints the verdicts on the claims. Both only read raw
-output. If measuring succeeded and one of them fails, the exit status is that one's.
+The caller says what follows a campaign, such as deriving its tables.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
-import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from replay.base.command_line import INTERRUPTED, Command
-from replay.base.errors import RefusedError
-from replay.base.invocation import deck_command, replay_command
-from replay.base.paths import benchmarks_directory, shown, working_directory
+from replay.base.errors import INTERRUPTED, RefusedError
+from replay.base.invocation import replay_command
+from replay.base.paths import shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
 from replay.base.terminal import waiting
-from replay.claims.arguments import COMMAND as CLAIMS
-from replay.derive.arguments import COMMAND as DERIVE
 from replay.design.design import Design
 from replay.design.estimate import Estimate, Terms
 from replay.design.plan_file import PlanFile, PlannedBlock
-from replay.design.talk_files import claims_path
-from replay.evidence.evidence import record_design
-from replay.evidence.history import History
-from replay.evidence.layout import sealed_block
-from replay.measure.arguments import COMMAND
+from replay.evidence.attempts import History, record_design
+from replay.evidence.data_set import raw_directory, refuse_copies, sealed_block
+from replay.measure.campaign import INTO_SHIPPED, require_consent
+from replay.measure.job import take_mark
 from replay.measure.run import chosen, write_plan
-from replay.measure.shipped import INTO_SHIPPED, require_consent
-from replay.measure.stop_mark import take_mark
-from replay.preflight.plan import copies_on, estimate, raw_directory, refuse_copies, terms_of
+from replay.preflight.plan import copies_on, estimate, terms_of
 from replay.preflight.releases import check_releases
 from replay.sandbox.daemons import naming_absent_daemons
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return the exit status."""
-    return COMMAND.main(arguments)
+def run(
+    options: argparse.Namespace,
+    *,
+    afterwards: Callable[[str, list[str], int], int] = lambda data_set, experiments, status: status,
+) -> int:
+    """Run a campaign. Returns 0, 130 if interrupted, or the exit status of the part that failed; raises ReplayError.
 
-
-def run(options: argparse.Namespace) -> int:
-    """Run a campaign. Returns 0, 130 if interrupted, or the exit status of the part that failed; raises ReplayError."""
+    `afterwards` is called with the data set, the experiments and the exit status of measuring, and returns that of all.
+    """
     profile = profile_folder(options.profile) if options.profile else None
     with waiting("planning"):
         asked = chosen(options)
@@ -52,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
             return write_plan(asked)
     site, data_set, designs, todo = asked.site, asked.data_set, asked.designs, asked.todo
     names = list(designs)
-    packs = {one: sealed_block(raw_directory(data_set, one.experiment), one.block, one.plan) for one in todo}
+    packs = {block: sealed_block(raw_directory(data_set, block.experiment), block.block, block.plan) for block in todo}
     before = {one for one, pack in packs.items() if pack.exists()}
     # A dry run asks no cluster.
     terms = terms_of(site, None if options.dry_run or before == packs.keys() else copies_on(site))
@@ -81,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     with waiting("reading what was measured", spinner=False):
         _say_costs(data_set, [one for one, pack in packs.items() if pack.exists() and one not in before])
         _say_invalid(data_set, names)
-    return say_claims(data_set, names, status)
+    return afterwards(data_set, names, status)
 
 
 def parts_of(
@@ -104,50 +97,6 @@ def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
         if design.skipped and not design.sets:
             refuse_copies(data_set)
             record_design(raw_directory(data_set, design.name), design.public(), design.digest)
-
-
-def say_claims(data_set: str, names: list[str], status: int) -> int:
-    """Derive the tables and print the verdicts on the claims. Returns `status`, or if that is 0, the failing part's.
-
-    Nothing is derived from a run that ended before its first set was finished.
-    """
-    folder = benchmarks_directory() / data_set
-    measured = [name for name in names if any((folder / name / "raw").glob("design-*"))]
-    if not measured or (status and not any(History(raw_directory(data_set, name)).seals() for name in measured)):
-        return status
-    print(f"\nraw output: {shown(folder)}")
-    steps = [(DERIVE, "deriving", ())]
-    if claims_path().exists():
-        steps.append((CLAIMS, "judging the claims", ("--measured",)))
-    for command, doing, more in steps:
-        print(f"{doing} …", flush=True)  # the command takes a moment to import what it needs
-        if failed := _status_of(command, data_set, measured, more):
-            print(f"{doing} ended with status {failed}; the raw output is unaffected")
-            print(f"next: fix the problem, then run {replay_command(command.name, '--data', data_set)}")
-            return status or failed
-    print(f"\nnext: {_to_present(data_set, folder)}")
-    if claims_path().exists():
-        against = replay_command("claims", "--data", data_set, "--against", "NAME")
-        print(f"      to compare it with another data set: {against}")
-    return status
-
-
-def _to_present(data_set: str, folder: Path) -> str:
-    command = deck_command("present", "--data", data_set)
-    return command or f"to present it, copy {folder} into benchmarks/ of a Replay checkout, which contains the deck"
-
-
-def _status_of(command: Command, data_set: str, experiments: list[str], more: Iterable[str] = ()) -> int:
-    """Run a Replay command that needs no cluster and reports its own errors. Return its exit status.
-
-    It runs in this process, which has imported much of what it needs. A bug in it is shown, and does not end measuring.
-    """
-    chosen = [word for one in experiments for word in ("--experiment", one)]
-    try:
-        return command.main(["--data", data_set, *chosen, *more])
-    except Exception:
-        traceback.print_exc()
-        return 1
 
 
 def _say_plan(designs: list[Design], data_set: str, todo: list[PlannedBlock], terms: Terms) -> None:
@@ -220,9 +169,9 @@ def _say_costs(data_set: str, done: list[PlannedBlock]) -> None:
     totals: dict[str, float] = {}
     for receipt in (
         receipt
-        for one in done
-        for receipt in History(raw_directory(data_set, one.experiment)).receipts()
-        if (receipt["block"], receipt["plan"]) == (one.block, one.plan)
+        for block in done
+        for receipt in History(raw_directory(data_set, block.experiment)).receipts()
+        if (receipt["block"], receipt["plan"]) == (block.block, block.plan)
     ):
         for name, seconds in receipt["costs_seconds"].items():
             totals[name] = totals.get(name, 0.0) + seconds
@@ -245,8 +194,4 @@ def _say_invalid(data_set: str, names: list[str]) -> None:
                 reasons[problem["reason"]] = reasons.get(problem["reason"], 0) + 1
         if reasons:
             listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-            print(f"{name}: void cells, kept but not drawn: {listed}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+            print(f"{name}: invalid cells, kept but not drawn: {listed}")

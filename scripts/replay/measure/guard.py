@@ -104,7 +104,7 @@ class Guard:
         return verdict
 
     def after_cell(self, measured: Measured) -> health.Verdict:
-        """Return the cluster's health after a cell, and void the cell if the cluster was unfit, even in between.
+        """Return the cluster's health after a cell, which is invalid if the cluster was unfit, even in between.
 
         What the cluster said is recorded even if the tool failed: the cause is a full pool, not "exit status 1".
         """

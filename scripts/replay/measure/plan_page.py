@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from replay.base.invocation import replay_command
 from replay.base.clock import elapsed_text
+from replay.base.invocation import replay_command
 from replay.cluster.admin_commands import rights, second_rights
 from replay.cluster.site import Site
 from replay.design.design import Design
 from replay.design.estimate import Estimate
-from replay.design.procedures import needs_of
+from replay.design.needs import needs_of
 from replay.measure.signed_plan import Promise, with_digest
 from replay.ownership.locks import go_command, stop_command
 from replay.preflight.changes import JOURNALED, MIRRORED, changes_for
@@ -153,8 +153,8 @@ def _commands(site: Site, designs: Iterable[Design]) -> Iterator[str]:
     tags |= {JOURNALED} if any("journaling" in variant.image.features for variant in variants) else set()
     yield from ("", "## Every command that changes something on a cluster", "")
     yield from ("| command | what it does | undone by |", "|---|---|---|")
-    for one in changes_for(tags):
-        yield f"| `{one.command}` | {one.does} | {one.undo} |"
+    for change in changes_for(tags):
+        yield f"| `{change.command}` | {change.does} | {change.undo} |"
     yield ""
     yield "Before each creation its name is in the ledger, on disk. Only what the ledger names is ever removed."
 

@@ -6,7 +6,7 @@ import argparse
 import csv
 import functools
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TextIO
 
@@ -18,7 +18,6 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.site_file import fsid_in, load_site
-from replay.ownership.arguments import COMMAND
 from replay.ownership.image_removal import PATIENCE_SECONDS, RemovalOutcome
 from replay.ownership.ledger import Entry, Ledger
 from replay.ownership.locks import KIND, UNSERVED, ClusterLock, SlotLock
@@ -97,11 +96,6 @@ def clean(
         for remover, _ in work:
             remover.waiting = functools.partial(lookout.waiting, lambda: site, say=say)
         return _remove_all(work, say)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status: 0 all removed, 1 something is left, 2 to 4 see the message."""
-    return COMMAND.main(arguments)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -213,7 +207,3 @@ def _ask(count: int) -> bool:
             "there is no terminal to ask for confirmation", next_step="check the list above, then add --yes"
         )
     return input(f"remove these {count}? [y/N] ").strip().lower() in ("y", "yes")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

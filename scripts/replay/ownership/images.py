@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 
 from replay.design.design import CellSet, Image
-from replay.design.media import Write
+from replay.design.sizing import Write
 from replay.ownership.image_removal import PATIENCE_SECONDS, RemovalOutcome
 from replay.ownership.ledger import Entry, unique_name
 from replay.ownership.open_site import BlockImage, OpenSite

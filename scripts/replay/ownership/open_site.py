@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.programs import Programs
 from replay.base.waiting import Waiting
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.design.design import Image
-from replay.design.media import Write
+from replay.design.sizing import Write
 from replay.ownership.ledger import Ledger
 from replay.ownership.locks import SlotLock
 from replay.ownership.lookout import Lookout

@@ -20,8 +20,8 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.placement_groups import stuck_sentence
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
-from replay.design.procedures import needs_of, protocol_names
-from replay.evidence.provenance import program_version, short_version
+from replay.design.needs import needs_of, protocol_names
+from replay.evidence.record import program_version, short_version
 from replay.ownership.locks import go_command, stop_command, stop_switch
 from replay.preflight.findings import Findings
 

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,11 +24,10 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing
 from replay.cluster.site_file import load_site
+from replay.design.configuration import experiment_names
 from replay.design.documents import load_document
-from replay.design.experiments import experiment_names
-from replay.design.media import PoolCopies
+from replay.design.sizing import PoolCopies
 from replay.preflight import checks, pool_checks
-from replay.preflight.arguments import COMMAND
 from replay.preflight.findings import Findings
 from replay.preflight.host_checks import check_client_hosts, check_programs, check_prometheus, check_release
 from replay.preflight.mirroring import check_mirroring
@@ -187,11 +186,6 @@ def undo_in(report: Report, form: str = CONF) -> list[str]:
     """Return what undoes these commands, the last one first."""
     commands = reversed(report.findings.commands())
     return [in_form(command.undo, report.site, form) for command in commands if command.undo]
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status: 0 measuring may start, 4 it would be refused, 2 see the message."""
-    return COMMAND.main(arguments)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replay.cluster.admin_commands import AdminCommand
-from replay.design.media import PoolCopies
+from replay.design.sizing import PoolCopies
 
 #: `ok` and `note` need no action, a `warning` deserves a thought. `skip` removes a capability, `refused` stops a run.
 LEVELS = ("ok", "note", "warning", "skip", "refused")

@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.errors import ReplayError
 from replay.base.programs import Programs
 from replay.cluster.admin_commands import AdminCommand
@@ -16,7 +16,7 @@ from replay.cluster.fio_ssh import ask_versions, check_versions, versions_here
 from replay.cluster.hosts import CPU, HostSampler
 from replay.cluster.prometheus import PrometheusClient, PrometheusError, Series
 from replay.cluster.site import LOCAL_HOSTS, Site, missing
-from replay.design.procedures import needs_of, protocol_names
+from replay.design.needs import needs_of, protocol_names
 from replay.preflight.findings import Findings
 
 #: Debian's packages of programs that are not in ceph-common.

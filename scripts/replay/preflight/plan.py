@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
-from replay.base.errors import ConfigurationError
-from replay.base.paths import benchmarks_directory
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import LOCAL_HOSTS, Site, missing
-from replay.design.design import CellSet, Design, digest_of, plan_digest
+from replay.design.configuration import load_experiment_document
+from replay.design.design import Design, digest_of, plan_digest
 from replay.design.estimate import Estimate, Terms, reckon
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment_document
-from replay.design.media import PoolCopies
+from replay.design.needs import check_experiment, lacking
 from replay.design.plan_file import PlannedBlock
-from replay.design.procedures import check_experiment, lacking
-from replay.evidence import provenance
-from replay.evidence.copies import ALTERED, CAMPAIGN, measured_as, read_stamp
-from replay.evidence.documents import parse_json
-from replay.evidence.history import History
+from replay.design.sizing import PoolCopies
+from replay.evidence.attempts import History
+from replay.evidence.data_set import raw_directory, refuse_copies, refuse_mixed_scales
 from replay.ownership.write_budget import MediaCopies
 
 #: Keys of an experiment that decide how it is presented, not how it is measured.
@@ -60,11 +55,6 @@ def _sources(site: Site, name: str) -> Mapping[str, Any]:
     }
 
 
-def raw_directory(data_set: str, experiment: str) -> Path:
-    """Return the folder of an experiment's evidence."""
-    return benchmarks_directory() / data_set / experiment / "raw"
-
-
 def plans(data_set: str, designs: Iterable[Design], blocks: int | None = None) -> list[PlannedBlock]:
     """Return every block of the designs, repetition by repetition: within one, experiments take turns.
 
@@ -82,43 +72,6 @@ def plans(data_set: str, designs: Iterable[Design], blocks: int | None = None) -
     return sorted(blocks_of_designs, key=lambda plan: plan.block)
 
 
-def refuse_copies(data_set: str) -> None:
-    """Raise ConfigurationError if a data set was altered, or was measured under another name.
-
-    New measurements would mix with figures that nobody measured, or with another campaign's.
-    """
-    folder = benchmarks_directory() / data_set
-    if stamp := read_stamp(folder):
-        raise ConfigurationError(
-            f"Replay does not measure into altered data: this is {stamp.sentence()}",
-            where=folder / ALTERED,
-            next_step="measure into another data set: choose a new name with --data",
-        )
-    if (origin := measured_as(folder)) not in (None, folder.name):
-        raise ConfigurationError(
-            f"Replay does not measure into a copy: this was measured as {origin!r}",
-            where=folder / CAMPAIGN,
-            next_step=f"continue with --data {origin}, or choose a new name (or rename the folder back)",
-        )
-
-
-def refuse_mixed_scales(data_set: str, design: Design) -> None:
-    """Raise ConfigurationError if the data set holds this experiment at another scale.
-
-    A quick cell and a talk cell of the same point have different durations, so a median over both means nothing.
-    """
-    for path in sorted(raw_directory(data_set, design.name).glob("design-*.json")):
-        recorded = parse_json(str(path), path.read_bytes())
-        scale = recorded["scale"]
-        # A design without cells only says that everything was skipped.
-        if scale != design.scale and recorded["cells"]:
-            raise ConfigurationError(
-                f"this data set contains {design.name} at scale {scale}, not {design.scale}",
-                where=path.parent.parent,
-                next_step=f"measure into another data set, for example --data {data_set}-{design.scale}",
-            )
-
-
 def estimate(design: Design, data_set: str, blocks: Iterable[int], terms: Terms | None = None) -> Estimate:
     """Estimate what it takes to measure the missing sets of these blocks.
 
@@ -126,7 +79,7 @@ def estimate(design: Design, data_set: str, blocks: Iterable[int], terms: Terms 
     estimate assumes that a cell writes 64 MiB/s for its target time.
     """
     history = History(raw_directory(data_set, design.name))
-    todo = [_missing(history, design, block) for block in blocks]
+    todo = [history.missing_sets(design, block) for block in blocks]
     return reckon(design, todo, history.receipts(), terms)
 
 
@@ -134,19 +87,6 @@ def terms_of(site: Site, copies: PoolCopies | None = None) -> Terms:
     """Return what a site adds to the estimates; `copies` are its pools', if its cluster was asked."""
     others = len(set(site.client_hosts) - LOCAL_HOSTS)
     return Terms(copies or PoolCopies(), site.ceilings.rate_bytes_per_second, others)
-
-
-def _missing(history: History, design: Design, block: int) -> list[CellSet]:
-    """Return the sets of a block that this host still has to measure."""
-    if history.is_sealed(block, plan_digest(design, block)):
-        return []
-    return [
-        cell_set
-        for cell_set in design.sets
-        if not history.is_measured(
-            block, cell_set.point, {cell.variant.name: cell.cell_id for cell in cell_set.cells}, provenance.host()
-        )
-    ]
 
 
 #: An estimate is not worth a longer wait; whatever needs the cluster next says why it does not answer.

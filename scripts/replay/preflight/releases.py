@@ -8,13 +8,14 @@ JSON: `data_set`, and `reason`, a sentence, or null for the wanted one.
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from replay.base.command_line import Parser, guarded
+from replay.base.disk import guarded
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory
@@ -23,12 +24,10 @@ from replay.base.releases import major_of, parse_release
 from replay.cluster import sandbox_record
 from replay.cluster.session import MonitorSession, versions
 from replay.cluster.site import Site
-from replay.evidence.copies import read_campaign
-from replay.evidence.history import History
-from replay.evidence.layout import experiments_in
-from replay.evidence.versions import CLIENT, DAEMONS, Change, Versions, changes, in_words, unknown_releases
+from replay.evidence.attempts import History
+from replay.evidence.data_set import experiments_in, raw_directory, read_campaign
+from replay.evidence.record import CLIENT, DAEMONS, ReleaseChange, Versions, changes, in_words, unknown_releases
 from replay.preflight.findings import Findings
-from replay.preflight.plan import raw_directory
 from replay.sandbox.releases import ceph_version, usual_release
 
 
@@ -71,7 +70,7 @@ def check_data_set(site: Site, session: MonitorSession, data_set: str, findings:
         findings.add("releases", "refused", f"{error.where}: {error.what}: {error.next_step}")
 
 
-def other_releases(data_set: str, experiments: Iterable[str], now: Versions) -> list[Change]:
+def other_releases(data_set: str, experiments: Iterable[str], now: Versions) -> list[ReleaseChange]:
     """Return which releases differ from those that the data set was measured with; empty if none does."""
     measured = [_of_campaign(benchmarks_directory() / data_set)]
     measured += [
@@ -80,7 +79,7 @@ def other_releases(data_set: str, experiments: Iterable[str], now: Versions) -> 
     return next(filter(None, (changes(versions_then, now) for versions_then in measured)), [])
 
 
-def name_for(data_set: str, changed: list[Change]) -> str:
+def name_for(data_set: str, changed: list[ReleaseChange]) -> str:
     """Return a name for a new data set that states its release, such as `mine-18` or `mine-client-16`."""
     first = changed[0]
     words = [data_set, CLIENT if first.what == CLIENT else "", *map(str, sorted(first.now))]
@@ -97,7 +96,7 @@ def _of_campaign(folder: Path) -> Versions:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the answer; return the exit status."""
-    parser = Parser(prog="python -m replay.preflight.releases", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m replay.preflight.releases", description=__doc__)
     parser.add_argument("wanted", help="the data set to measure into, if its release allows it")
     parser.add_argument("experiment", help="what will be measured")
     options = parser.parse_args(arguments)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from replay.base.costs import Costs
+from replay.base.clock import Costs
 from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
 from replay.base.paths import state_directory

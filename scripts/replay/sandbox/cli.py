@@ -8,21 +8,18 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from replay.base.command_line import INTERRUPTED
 from replay.base.disk import explained
-from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.errors import INTERRUPTED, ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
 from replay.base.releases import title_of
 from replay.cluster import sandbox_record as state
+from replay.cluster.sandbox_options import show_size
 from replay.cluster.sandbox_record import Sandbox, SandboxCluster, SandboxError, default_directory
-from replay.design.sandbox_options import show_size
 from replay.sandbox import conf, create, daemons, lifecycle, link, releases, tools
-from replay.sandbox.arguments import COMMAND
 from replay.sandbox.tools import locked, rbd
 
 
@@ -135,13 +132,8 @@ def render(found: SandboxStatus) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit status: 0 done, 1 failed, 2 wrong use, 3 status not ok, 130 interrupted."""
-    return COMMAND.main(arguments)
-
-
 def run(options: argparse.Namespace) -> int:
-    """Run one command and return the exit status, as `main` does."""
+    """Run one command and return the exit status: 0 done, 1 failed, 2 wrong use, 3 status not ok, 130 interrupted."""
     # SIGTERM works like Ctrl-C: everything that this command started is stopped.
     previous = signal.signal(signal.SIGTERM, _interrupt)
     programs = {"up": _up, "down": _down, "status": _status, "link": _link, "conf": _conf, "releases": _releases}

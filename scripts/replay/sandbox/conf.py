@@ -12,8 +12,8 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import LOOPBACK, Layout, SandboxCluster, SandboxError
-from replay.design.sandbox_options import SandboxOptions
 
 # Below the ports that Linux gives to outgoing connections (32768 and up), above those of OSDs and managers
 # (6800 to 7300).

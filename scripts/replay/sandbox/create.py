@@ -15,9 +15,9 @@ from typing import Any
 from replay.base.invocation import replay_command
 from replay.base.programs import Programs
 from replay.base.releases import NAMES, major_of
+from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
-from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import conf, daemons, processes, stretch
 from replay.sandbox.processes import daemon_environment
 from replay.sandbox.tools import Interrupt, monitors_of, rbd, run

@@ -15,6 +15,7 @@ from replay.base.paths import find_project
 from replay.base.programs import Programs
 from replay.base.releases import HOST, releases_directory, title_of
 from replay.cluster import sandbox_record as state
+from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import (
     STATE_FILE,
     IncompatibleStateError,
@@ -25,17 +26,9 @@ from replay.cluster.sandbox_record import (
     default_directory,
     is_scratch,
 )
-from replay.design.sandbox_options import SandboxOptions
 from replay.sandbox import conf, create, daemons, link, mirror, processes, releases, stretch
 from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
-from replay.sandbox.tools import (
-    BusyPortError,
-    Interrupt,
-    in_parallel,
-    locked,
-    monitors_of,
-    undisturbed,
-)
+from replay.sandbox.tools import BusyPortError, Interrupt, in_parallel, locked, monitors_of, undisturbed
 
 
 def remove(folder: Path, run: Path | None = None) -> None:

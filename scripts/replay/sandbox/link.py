@@ -25,9 +25,9 @@ from replay.base.waiting import poll
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import monitor_addresses
 from replay.cluster.running import Background
+from replay.cluster.sandbox_options import SandboxOptions, show_rate
 from replay.cluster.sandbox_record import Layout, Link, Sandbox, SandboxError, default_directory
 from replay.cluster.site import Site
-from replay.design.sandbox_options import SandboxOptions, show_rate
 from replay.sandbox import daemons, link_program, processes
 from replay.sandbox.tools import Interrupt
 

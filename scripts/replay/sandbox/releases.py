@@ -25,8 +25,8 @@ from replay.base.releases import (
     title_of,
 )
 from replay.cluster import sandbox_record
+from replay.cluster.sandbox_options import GIB, SandboxOptions, show_size
 from replay.cluster.sandbox_record import SandboxError, default_directory
-from replay.design.sandbox_options import GIB, SandboxOptions, show_size
 from replay.sandbox.release_sources import ReleaseSource, source_of, trim
 from replay.sandbox.tools import MissingProgramsError, NoSpaceError, locked
 

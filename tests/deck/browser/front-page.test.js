@@ -271,10 +271,10 @@ test("headings go down one level at a time, and the page has one main part", asy
 
 test("without its text the page says which file is missing, and still links to the slides", async () => {
   const page = await deck.browser.newPage();
-  await page.route("**/slides/reader.md", (route) => route.fulfill({ status: 404, body: "gone" }));
+  await page.route("**/slides/rpo/reader.md", (route) => route.fulfill({ status: 404, body: "gone" }));
   await page.goto(`${deck.url}?explore&data=fixture`);
   await page.waitForSelector("html[data-front-ready]");
-  assert.match(await text(page, ".chapter-error"), /slides\/reader\.md/);
+  assert.match(await text(page, ".chapter-error"), /slides\/talk\/reader\.md/);
   assert.equal(await page.getAttribute("a", "href"), "#/");
   await page.close();
 });

@@ -90,9 +90,11 @@ test("no address in the page or its parts is absolute, so the site works anywher
 
 test("the built site has slides, tables, manifests and attempts, and no raw output", async () => {
   const files = await readdir(site.folder, { recursive: true });
-  assert.ok(files.includes("slides/00-hook.html"));
+  assert.ok(files.includes("slides/rpo/00-hook.html"));
   assert.ok(files.includes("benchmarks/fixture/manifest.json"));
-  assert.ok(files.includes("benchmarks/fixture/rbd-journaling/aggregate/ratio-throughput-write-seq.low.csv"));
+  assert.ok(
+    files.includes("benchmarks/fixture/rbd-journaling/aggregate/ratio-throughput-write-seq.spread.csv"),
+  );
   const index = JSON.parse(await textOf("benchmarks/index.json"));
   assert.deepEqual(index.data_sets, ["fixture", "fixture-small"]);
   assert.ok(!files.some((file) => /(^|\/)(raw|local)\/|\.woff$/.test(file)));
@@ -140,7 +142,7 @@ async function withMarkdown(page) {
       await route.fulfill({ response, body });
     },
   );
-  await page.route("**/slides/*.md", async (route) => {
+  await page.route("**/slides/rpo/*.md", async (route) => {
     const name = path.basename(new URL(route.request().url()).pathname);
     const body = await readFile(path.join(PROJECT, "slides", name), "utf8");
     await route.fulfill({ contentType: "text/markdown; charset=utf-8", body });
@@ -161,7 +163,7 @@ test("its slides are those that a stage makes of the same Markdown, which it doe
     );
   const made = await openSite(query, { prepare: withMarkdown });
   const here = await slidesOn(made);
-  assert.ok(made.asked.some((address) => address.endsWith("/slides/00-hook.md")));
+  assert.ok(made.asked.some((address) => address.endsWith("/slides/rpo/00-hook.md")));
   await made.close();
   const built = await openSite(query);
   const there = await slidesOn(built);

@@ -259,7 +259,7 @@ test("a hostile chapter runs nothing, loads nothing, and is reported; its harmle
   const page = await deck.openDeck("?data=fixture", {
     prepare(one) {
       one.on("request", (request) => asked.push(request.url()));
-      return one.route("**/slides/10-price.md", (route) =>
+      return one.route("**/slides/rpo/10-price.md", (route) =>
         route.fulfill({ contentType: "text/markdown; charset=utf-8", body: HOSTILE }),
       );
     },

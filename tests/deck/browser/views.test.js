@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 
 import { chartsOf, goTo, openSpeakerView, startDeck } from "../support/deck.js";
 import { drawingProblems } from "../support/drawing.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 let deck;
 

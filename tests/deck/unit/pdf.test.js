@@ -7,7 +7,7 @@ import { PDFDocument, PDFName } from "@cantoo/pdf-lib";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { printAddress, problemsOf } from "../../../scripts/deck/pdf.js";
 import { readPdf } from "../../../scripts/deck/printed-file.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 import { FIXTURE } from "../support/fixture.js";
 
 /**
@@ -147,7 +147,7 @@ test("the command refuses wrong options, and says which exist", () => {
   refused(/--theme blue: expected one of light, dark/, ["--theme", "blue"]);
   refused(/ends in \.pdf/, ["--out", "talk.html"]);
   refused(/no data set “nowhere”\. Available: /, ["--data", "nowhere"]);
-  refused(/no data set “fixtur”; did you mean “fixture”\? Available: fixture, /, ["--data", "fixtur"], {
+  refused(/no data set “fixtur”\. Available: fixture, /, ["--data", "fixtur"], {
     REPLAY_BENCHMARKS: FIXTURE,
   });
 });

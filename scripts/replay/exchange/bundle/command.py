@@ -14,18 +14,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from replay.base.did_you_mean import after_missing
 from replay.base.errors import ConfigurationError, EvidenceError
-from replay.base.invocation import replay_command
+from replay.base.invocation import after_missing, replay_command
 from replay.base.paths import benchmarks_directory
 from replay.base.tables import csv_text, json_text
 from replay.base.terminal import waiting
 from replay.base.version import version
+from replay.claims.datapackage import differences
 from replay.claims.load import load_book
-from replay.exchange.compare.read import read_side
-from replay.design.talk_files import claims_path
-from replay.claims.describe.verify import differences
+from replay.design.configuration import claims_path
 from replay.exchange.bundle.redact import CLAIMS, MANIFEST, Finding, Redaction, distinct
+from replay.exchange.compare.read import read_side
 
 FORMAT, FORMAT_VERSION = "replay-bundle", 1
 #: What a deck takes at the most, in bytes: packed, and unpacked (deck/data/bundle.js).

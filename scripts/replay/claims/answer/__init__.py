@@ -1,1 +1,0 @@
-"""Answers the talk's question in a table, answer.csv: what each mode of mirroring loses, and what its writes pay."""

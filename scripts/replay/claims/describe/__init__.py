@@ -1,1 +1,0 @@
-"""Describes a data set: manifest.json, recording.json, releases.json, datapackage.json. Needs no cluster."""

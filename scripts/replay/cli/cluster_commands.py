@@ -1,0 +1,293 @@
+"""The commands that ask or change a cluster: preflight, measure, interleave, clean, sandbox."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from replay.base.errors import ReplayError
+from replay.base.releases import HOST, parse_release
+from replay.cli.grammar import (
+    CLIENT,
+    DERIVED,
+    NOTHING,
+    OWN_CLUSTER,
+    Command,
+    Parser,
+    add_data,
+    add_experiment,
+    add_site,
+)
+from replay.cluster import sandbox_record
+from replay.cluster.sandbox_options import SandboxOptions, parse_rate, parse_rtt, parse_size, show_size
+from replay.design.design import DEFAULT_SCALE, SCALES
+
+_CONTINUE = "every finished set is kept; run the same command again to continue"
+_ONLY_THIS = "only this experiment (may be repeated)"
+
+
+def _level_of_site(options: argparse.Namespace) -> str:
+    """Return the level for a site: only the sandbox needs Ceph's daemons here, and a fetched release brings them."""
+    if options.site != "sandbox":
+        return CLIENT
+    try:
+        release = sandbox_record.load().options.release
+    except ReplayError:
+        return OWN_CLUSTER
+    return OWN_CLUSTER if release == HOST else DERIVED
+
+
+def _preflight(parser: Parser) -> None:
+    add_site(parser)
+    parser.add_argument(
+        "--scale", choices=SCALES, default="talk", help="the scale for the estimates of hours and bytes"
+    )
+    add_data(parser, help="the data set to be measured (default: the site's name)")
+    parser.add_argument(
+        "--write-probe",
+        action="store_true",
+        help="also try to create, write, flatten, mirror and remove images of 8 MiB; the only option that writes",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the report as JSON")
+    form.add_argument(
+        "--format",
+        # The forms of cluster.admin_commands, which completion need not load.
+        choices=("plain", "conf", "cephadm"),
+        help="print only an administrator's commands and their undo: for a host of the cluster, with --conf for this "
+        "machine, or through cephadm shell",
+    )
+
+
+PREFLIGHT = Command(
+    "preflight",
+    "show what can be measured on a cluster; read-only unless you ask for a write probe",
+    _preflight,
+    "replay.preflight.command:run",
+    "Show what can and cannot be measured on a site, and what an administrator must do. Read-only, unless you "
+    "ask for a write probe.",
+    level=_level_of_site,
+)
+
+
+def _measure(parser: Parser) -> None:
+    which = parser.add_mutually_exclusive_group(required=True)
+    add_site(which, required=False)
+    which.add_argument(
+        "--plan", metavar="FILE", type=Path, help="measure exactly what this file of --plan-only says, and nothing else"
+    )
+    add_data(parser, help="the data set to write into, benchmarks/NAME/ (default: the site's name)")
+    parser.add_argument("--scale", choices=SCALES, help=f"how much to measure (default: {DEFAULT_SCALE})")
+    add_experiment(parser, _ONLY_THIS)
+    parser.add_argument(
+        "--only",
+        metavar="FACTOR=LEVEL",
+        action="append",
+        default=[],
+        help="with --experiment, only the sets at this level (may be repeated); the others can follow later",
+    )
+    parser.add_argument(
+        "--blocks", type=int, metavar="N", help="the total number of repetitions (default: the scale's)"
+    )
+    parser.add_argument(
+        "--into-shipped",
+        action="store_true",
+        help="measure into a data set that ships with the talk, without asking",
+    )
+    parser.add_argument(
+        "--profile",
+        metavar="NAME",
+        help="where blocks run: `slurm`, or the folder of a Snakemake profile of your own (default: on this machine)",
+    )
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--dry-run", action="store_true", help="print cells, hours and bytes; measure nothing")
+    instead.add_argument(
+        "--plan-only",
+        action="store_true",
+        help="write the run as a file to sign: its commands, rights, limits and undo; measure nothing",
+    )
+
+
+MEASURE = Command(
+    "measure",
+    "measure a cluster",
+    _measure,
+    "replay.cli.campaign:run",
+    """\
+Measure a cluster. It first prints what it will do: cells, hours, bytes. It never repeats finished work, so you can
+interrupt it at any time and run it again to continue. At the end it derives the tables and prints the verdicts on the
+claims.""",
+    kept=_CONTINUE,
+    level=_level_of_site,
+)
+
+
+def _interleave(parser: Parser) -> None:
+    parser.add_argument(
+        "--release", action="append", required=True, type=_a_release, metavar="R", help="a release (give two or more)"
+    )
+    add_data(parser, help="the start of the data sets' names: NAME-16, NAME-18, … (default: interleaved)")
+    parser.add_argument(
+        "--scale", choices=SCALES, default=SCALES[-1], help=f"how much to measure (default: {SCALES[-1]})"
+    )
+    add_experiment(parser, _ONLY_THIS)
+    parser.add_argument("--blocks", type=int, metavar="N", help="the number of repetitions (default: the scale's)")
+    parser.add_argument(
+        "--into-shipped", action="store_true", help="measure into data sets that ship with the talk, without asking"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print the order of the blocks; measure nothing")
+
+
+INTERLEAVE = Command(
+    "interleave",
+    "measure several releases of Ceph in turns",
+    _interleave,
+    "replay.measure.interleave:run",
+    """\
+Measure several releases of Ceph in turns on this machine, each in a sandbox and a data set of its own: block 1 of each
+in random order, then block 2 of each. Only one sandbox runs at a time. Finished blocks are never repeated, so you can
+interrupt it at any time and run it again to continue.""",
+    kept=_CONTINUE,
+)
+
+
+def _clean(parser: Parser) -> None:
+    add_site(parser)
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--yes", action="store_true", help="do not ask")
+    what.add_argument(
+        "--record",
+        action="store_true",
+        help="remove nothing; print as CSV what was made and removed, and when, as a change record",
+    )
+    add_data(parser, help="with --record, only what was made for this data set")
+
+
+CLEAN = Command(
+    "clean",
+    "remove what Replay created on a cluster",
+    _clean,
+    "replay.ownership.clean:run",
+    "Remove what Replay created on a site, according to its ledger. Nothing else is touched.",
+    kept="the ledger still lists the rest; run the same command again to continue",
+    level=_level_of_site,
+)
+
+
+def _sandbox(parser: Parser) -> None:
+    place = argparse.ArgumentParser(add_help=False)
+    place.add_argument("--name", default="default", help="which sandbox of this project (default: %(default)s)")
+    place.add_argument("--directory", metavar="DIR", help="its folder, instead of .replay/sandbox/NAME")
+    commands = parser.add_subparsers(
+        title="commands", required=True, metavar="up|status|down|link|conf|releases", dest="what", parser_class=Parser
+    )
+    default = SandboxOptions()
+
+    up = commands.add_parser("up", parents=[place], help="create or start it; does nothing if it is running")
+    up.add_argument("--left-osds", type=int, metavar="N", help=f"OSDs of left (default {default.left_osds})")
+    up.add_argument(
+        "--right", type=_right, metavar="N|none", help="OSDs of right, or none for no second cluster (default 1)"
+    )
+    for side, size in (("left", default.left_osd_bytes), ("right", default.right_osd_bytes)):
+        up.add_argument(
+            f"--{side}-osd-size", type=_size, metavar="SIZE", help=f"sparse, each (default {show_size(size)})"
+        )
+    up.add_argument(
+        "--release",
+        type=_release_or_host,
+        metavar="RELEASE",
+        help="the Ceph to run: 16, 18, 20 or its name, fetched if it is missing, or host (default: host, or where that "
+        "has no Ceph, the newest one that is here)",
+    )
+    up.add_argument("--image", metavar="IMAGE", help="take the release from this container image (podman or docker)")
+    up.add_argument("--rtt", type=_rtt, metavar="TIME", help="join the sites by a line with this round trip: 20ms")
+    up.add_argument("--rate", type=_rate, metavar="RATE", help="with --rtt, the line's rate: 100mbit, 1gbit")
+    up.add_argument(
+        "--stretch", action="store_true", default=None, help="one cluster over both sites, instead of two and mirroring"
+    )
+    up.add_argument("--quiet", action="store_true", help="print errors only")
+
+    down = commands.add_parser("down", parents=[place], help="stop it and remove all its files")
+    down.add_argument("--keep", action="store_true", help="stop it but keep its data for the next up")
+
+    status = commands.add_parser("status", parents=[place], help="daemons, health, mirroring")
+    status.add_argument("--json", action="store_true", help="for programs")
+
+    link = commands.add_parser("link", parents=[place], help="change the line between the sites while it runs")
+    link.add_argument("--rtt", type=_rtt, metavar="TIME", help="another round trip, such as 80ms")
+    rate = link.add_mutually_exclusive_group()
+    rate.add_argument("--rate", type=_rate, metavar="RATE", help="another rate, such as 100mbit")
+    rate.add_argument("--no-rate", action="store_true", help="no limit of its own")
+
+    releases = commands.add_parser("releases", help="list the releases of Ceph in this checkout")
+    change = releases.add_mutually_exclusive_group()
+    change.add_argument("--get", type=_a_release, metavar="RELEASE", help="get one without starting it")
+    change.add_argument("--remove", type=_a_release, metavar="RELEASE", help="remove one that no sandbox uses")
+    releases.add_argument("--image", metavar="IMAGE", help="with --get: take it from this container image")
+
+    conf = commands.add_parser("conf", parents=[place], help="print the path of a cluster's ceph.conf")
+    conf.add_argument("cluster", nargs="?", choices=("left", "right"), default="left")
+
+
+def _level_of_sandbox(options: argparse.Namespace) -> str:
+    """Return the level for `sandbox`: a fetched release brings what it needs."""
+    return OWN_CLUSTER if options.what == "up" and (options.release or HOST) == HOST else NOTHING
+
+
+SANDBOX = Command(
+    "sandbox",
+    "start and stop two small Ceph clusters of your own",
+    _sandbox,
+    "replay.sandbox.cli:run",
+    "Run two real Ceph clusters, left and right, mirrored from left to right, as processes of this user. With --rtt "
+    "the sites are as far apart as you say.",
+    level=_level_of_sandbox,
+)
+
+
+def _rtt(text: str) -> float:
+    try:
+        return parse_rtt(text)
+    except ReplayError as error:
+        raise argparse.ArgumentTypeError(f"{error.what}; {error.next_step}") from error
+
+
+def _rate(text: str) -> float:
+    try:
+        return parse_rate(text)
+    except ReplayError as error:
+        raise argparse.ArgumentTypeError(f"{error.what}; {error.next_step}") from error
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except ReplayError as error:
+        raise argparse.ArgumentTypeError(error.what) from error
+
+
+def _right(text: str) -> int:
+    try:
+        return 0 if text == "none" else int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor none") from error
+
+
+def _release_or_host(text: str) -> str:
+    number = _parsed(text)
+    return HOST if number is None else str(number)
+
+
+def _a_release(text: str) -> int:
+    if (number := _parsed(text)) is None:
+        raise argparse.ArgumentTypeError(
+            "the host's own Ceph is not one of Replay's releases: name one, such as 18 or reef"
+        )
+    return number
+
+
+def _parsed(text: str) -> int | None:
+    try:
+        return parse_release(text)
+    except ReplayError as error:
+        raise argparse.ArgumentTypeError(f"{error.what}; {error.next_step}") from error

@@ -1,0 +1,1 @@
+../../../../../workflow/scripts/claims.py

@@ -1,0 +1,36 @@
+"""Numbers in tables, and files that are replaced whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from replay.base.tables import number_text, write_if_changed
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1073741824, "1073741824"),
+        (30658995.654321, "30658995.7"),
+        (1264674746.31, "1264674750"),
+        (0.000000123456789123, "0.000000123456789"),
+        (4096.0, "4096"),
+        (1 / 3, "0.333333333"),
+        (-0.5, "-0.5"),
+        (True, "1"),
+        (None, ""),
+        (float("nan"), ""),
+    ],
+)
+def test_numbers_have_nine_significant_digits_and_no_exponent(value, text):
+    assert number_text(value) == text
+
+
+def test_a_file_is_replaced_whole_and_only_when_it_changes(tmp_path):
+    path = tmp_path / "folder" / "x.csv"
+    assert write_if_changed(path, "a\n")
+    inode = path.stat().st_ino
+    assert not write_if_changed(path, "a\n")
+    assert path.stat().st_ino == inode
+    assert write_if_changed(path, "b\n")
+    assert [one.name for one in path.parent.iterdir()] == ["x.csv"]

@@ -1,0 +1,90 @@
+"""The end of a measuring run: what was measured is derived, and the table of claims is printed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from replay.cli.campaign import derive_and_judge
+from support.rawtree import RawTree
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """Two blocks of rbd-journaling."""
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    return RawTree(tmp_path / "mine" / "rbd-journaling", sealed=False).measure(blocks=2)
+
+
+@pytest.mark.slow
+def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
+    assert derive_and_judge("mine", ["rbd-journaling", "failover"], 0) == 0
+    said = capfd.readouterr().out
+    assert "rbd-journaling: 24 cells" in said
+    assert (
+        "Journaling makes a sequential 4 KiB write about ten times slower. (S0, journal-4k-seq-write, exploratory)"
+        in said
+    )
+    assert "clients-scale" not in said
+    assert "next: npm run present -- --data mine" in said
+    assert "to compare it with another data set: ./replay claims --data mine --against NAME" in said
+    document = json.loads((tree.directory.parent / "claims.json").read_text())
+    assert document["claims"]["journal-4k-seq-write"]["conditions"]["ratio"]["n"] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("status", [1, 130])
+def test_the_exit_status_of_measuring_is_kept(tree, capfd, status):
+    assert derive_and_judge("mine", ["rbd-journaling"], status) == status
+    assert "journal-4k-seq-write" in capfd.readouterr().out
+
+
+@pytest.mark.slow
+def test_if_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
+    altered = tree.path("block-01/write-seq-4096/attempt-1/with-journal.stdout")
+    altered.write_text(altered.read_text().replace("4096", "4097"))
+    before = {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()}
+    assert derive_and_judge("mine", ["rbd-journaling"], 0) == 3, "a failure is never called a success"
+    said = capfd.readouterr()
+    assert "deriving ended with status 3; the raw output is unaffected" in said.out
+    assert "with-journal.stdout" in said.err
+    assert "next: fix the problem, then run ./replay derive --data mine" in said.out
+    assert {path: path.read_bytes() for path in tree.raw.rglob("*") if path.is_file()} == before
+
+
+def test_a_bug_in_deriving_is_shown_and_is_never_called_a_success(tree, capfd, monkeypatch):
+    def run(options):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("replay.cli.derive.run", run)
+    assert derive_and_judge("mine", ["rbd-journaling"], 0) == 1
+    said = capfd.readouterr()
+    assert "ZeroDivisionError: a bug" in said.err
+    assert "deriving ended with status 1; the raw output is unaffected" in said.out
+
+
+def test_a_run_that_measured_nothing_does_not_mention_claims(tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    assert derive_and_judge("mine", ["rbd-journaling"], 4) == 4
+    assert capfd.readouterr().out == ""
+
+
+def test_of_a_run_that_ended_before_its_first_set_nothing_is_derived(tree, capfd):
+    for block in tree.raw.glob("block-*.open"):
+        shutil.rmtree(block)
+    assert list(tree.raw.glob("design-*"))
+    assert derive_and_judge("mine", ["rbd-journaling"], 130) == 130
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.slow
+def test_a_talk_without_claims_is_derived_too(tree, tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path / "config"))
+    assert derive_and_judge("mine", ["rbd-journaling"], 0) == 0
+    said = capfd.readouterr().out
+    assert "rbd-journaling: 24 cells" in said
+    assert "journal-4k-seq-write" not in said
+    assert "--against" not in said
+    assert not (tree.directory.parent / "claims.json").exists()

@@ -1,0 +1,138 @@
+"""`replay derive`: Snakemake derives what is due; the command checks evidence and tables, and reports the result."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from replay.claims.data_set import derive_data_set
+from support.commands import run_derive
+from support.datasets import append, append_raw, digests, measured
+from support.rawtree import RawTree
+
+# Each run of Snakemake takes seconds.
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def data_set(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    measured(tmp_path / "demo")
+    measured(tmp_path / "demo", "other")
+    return tmp_path / "demo"
+
+
+def test_it_reports_its_result_and_deriving_again_changes_nothing(data_set, capfd):
+    assert run_derive(["--data", "demo"]) == 0
+    said = capfd.readouterr().out
+    assert re.search(r"\[2/2\] [a-z-]+: 12 cells, \d+ files changed", said), said
+    assert "2 of 2 experiments had changed" in said
+    before = digests(data_set)
+    assert run_derive(["--data", "demo"]) == 0
+    assert "0 of 2 experiments had changed" in capfd.readouterr().out
+    assert digests(data_set) == before
+    assert run_derive(["--data", "demo", "--verify"]) == 0
+    assert "all derived files match" in capfd.readouterr().out
+
+
+def test_of_a_named_experiment_the_others_stay_as_they_are(data_set, capfd):
+    assert run_derive(["--data", "demo"]) == 0
+    RawTree(data_set / "other").attempt(2, "write-seq-4096")
+    RawTree(data_set / "rbd-journaling").attempt(2, "write-seq-4096")
+    capfd.readouterr()
+    assert run_derive(["--data", "demo", "--experiment", "other"]) == 0
+    assert "1 of 1 experiments had changed" in capfd.readouterr().out
+    assert "2," in (data_set / "other" / "tidy.csv").read_text()
+    assert run_derive(["--data", "demo"]) == 0
+    assert "1 of 2 experiments had changed" in capfd.readouterr().out
+
+
+def test_altered_evidence_ends_with_status_3_names_the_file_and_the_rest_is_derived(data_set, capfd):
+    append_raw(data_set)
+    assert run_derive(["--data", "demo"]) == 3
+    said = capfd.readouterr().err
+    (pack,) = (data_set / "rbd-journaling" / "raw").glob("*.tar.gz")
+    assert str(pack) in said
+    assert "altered" in said
+    assert "Traceback" not in said
+    assert (data_set / "other" / "tidy.csv").exists()
+    assert not (data_set / "rbd-journaling" / "tidy.csv").exists()
+
+
+def test_a_file_of_an_open_block_that_was_altered_is_named_even_if_nothing_is_due(tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    tree = RawTree(tmp_path / "demo" / "rbd-journaling", sealed=False).measure()
+    assert run_derive(["--data", "demo"]) == 0
+    path = tree.path("block-01/read-seq-4096/attempt-1/control.stdout")
+    path.write_text("")
+    assert run_derive(["--data", "demo"]) == 3
+    assert str(path) in capfd.readouterr().err
+
+
+def test_derived_files_that_somebody_altered_are_named_and_derived_again_by_force(data_set, capfd):
+    assert run_derive(["--data", "demo"]) == 0
+    before = digests(data_set)
+    append(data_set / "claims.json")
+    append(data_set / "other" / "tidy.csv")
+    (data_set / "other" / "registered.csv").unlink(missing_ok=True)
+    (data_set / "rbd-journaling" / "aggregate" / "throughput-write-seq.csv").unlink()
+    (data_set / "rbd-journaling" / "aggregate" / "other.csv").write_text("x\n")
+    capfd.readouterr()
+    named = [
+        f"altered: {data_set}/claims.json",
+        f"altered: {data_set}/other/tidy.csv",
+        f"missing: {data_set}/rbd-journaling/aggregate/throughput-write-seq.csv",
+        f"not described: {data_set}/rbd-journaling/aggregate/other.csv",
+    ]
+    assert run_derive(["--data", "demo"]) == 1
+    said = capfd.readouterr().out
+    assert [line for line in named if line not in said] == []
+    assert "./replay derive --data demo --force makes them again" in said
+    assert run_derive(["--data", "demo", "--verify"]) == 1
+    assert [line for line in named if line not in capfd.readouterr().out] == []
+    assert run_derive(["--data", "demo", "--force"]) == 0
+    assert digests(data_set) == before
+
+
+def test_claims_that_are_invalid_end_with_their_status_and_a_sentence(data_set, configuration, capfd):
+    (configuration / "claims.yaml").write_text("claims: 1\n")
+    assert run_derive(["--data", "demo"]) == 2
+    said = capfd.readouterr().err
+    assert "claims.yaml" in said
+    assert "Traceback" not in said
+    assert (data_set / "other" / "tidy.csv").exists()
+
+
+def test_what_another_version_of_the_program_derived_is_derived_again(data_set, capfd):
+    derive_data_set(data_set)
+    assert run_derive(["--data", "demo"]) == 0
+    assert "0 of 2 experiments had changed" in capfd.readouterr().out
+    part = data_set / "other" / "experiment.json"
+    part.write_text(json.dumps(json.loads(part.read_text()) | {"program": "0"}))
+    assert run_derive(["--data", "demo"]) == 0
+    assert "2 of 2 experiments had changed" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [["--data", "none"], ["--data", "demo", "--experiment", "none"]])
+def test_an_unknown_name_is_reported_in_a_sentence(data_set, capfd, arguments):
+    assert run_derive(arguments) == 3
+    assert "next: " in capfd.readouterr().err
+
+
+def test_without_a_description_nothing_can_be_verified(data_set, capfd):
+    assert run_derive(["--data", "demo", "--verify"]) == 1
+    assert "derive the data set" in capfd.readouterr().err
+
+
+def test_a_data_set_may_be_called_by_a_number(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    measured(tmp_path / "2024")
+    assert run_derive(["--data", "2024"]) == 0
+    assert (tmp_path / "2024" / "datapackage.json").exists()
+
+
+def test_the_values_of_entities_are_written_where_asked_for(data_set):
+    assert run_derive(["--data", "demo", "--entities"]) == 0
+    assert run_derive(["--data", "demo", "--verify"]) == 0

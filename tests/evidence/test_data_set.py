@@ -1,0 +1,48 @@
+"""A data set is measured under its own name only, and without its SHA256SUMS it is not read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from replay.base.errors import ConfigurationError, EvidenceError
+from replay.evidence.data_set import refuse_copies
+from replay.evidence.read import list_raw
+from replay.preflight.plan import plans
+from support.datasets import measured
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    measured(tmp_path / "mine")
+    return tmp_path / "mine"
+
+
+def test_nothing_is_measured_into_a_copy_that_was_measured_under_another_name(mine):
+    refuse_copies("mine")
+    mine.rename(mine.with_name("what-if"))
+    for measure in (lambda: refuse_copies("what-if"), lambda: plans("what-if", [])):
+        with pytest.raises(ConfigurationError, match="'mine'") as raised:
+            measure()
+        assert "--data mine" in raised.value.next_step
+    refuse_copies("none")
+
+
+@pytest.mark.parametrize("campaign", [None, {}, {"data_set": 1}])
+def test_a_data_set_whose_campaign_does_not_name_it_may_be_measured_into(mine, campaign):
+    path = mine / "campaign.json"
+    path.unlink()
+    if campaign is not None:
+        path.write_text(json.dumps(campaign))
+    refuse_copies("mine")
+
+
+def test_evidence_without_its_sha256sums_is_an_error_that_names_it(mine):
+    sums = mine / "rbd-journaling" / "raw" / "SHA256SUMS"
+    sums.unlink()
+    with pytest.raises(EvidenceError) as raised:
+        list_raw(sums.parent)
+    assert raised.value.where == str(sums)
+    assert raised.value.next_step

@@ -1,0 +1,15 @@
+"""Plans of shipped experiments, as measuring writes them."""
+
+from __future__ import annotations
+
+from replay.design.configuration import load_experiment
+from replay.design.design import plan_digest
+from replay.design.expansion import expand
+from replay.design.plan_file import PlanFile, PlannedBlock
+
+
+def plan_of(*names: str, scale: str = "quick") -> PlanFile:
+    """Return a plan of the first block of these experiments."""
+    designs = {name: expand(load_experiment(name), scale) for name in names}
+    blocks = tuple(PlannedBlock(name, 1, plan_digest(design, 1)) for name, design in designs.items())
+    return PlanFile("sandbox", "mine", scale, designs, dict.fromkeys(names, "0"), blocks)
