@@ -14,9 +14,9 @@ from types import SimpleNamespace
 import pytest
 
 from replay.sandbox import daemons, load, processes
-from replay.sandbox.cli import main
 from replay.sandbox.link import link_facts
 from replay.sandbox.site_loss import SiteLoss
+from support.commands import run_sandbox
 from support.patience import patient, wait_until
 from support.releases import RELEASE
 
@@ -43,7 +43,7 @@ def folder(run_folder, monkeypatch):
     monkeypatch.setattr("replay.sandbox.link.TOLERANCE_SECONDS", patient(0.003))
     network = _network()
     yield made
-    assert main(["down", "--directory", str(made)]) == 0
+    assert run_sandbox(["down", "--directory", str(made)]) == 0
     assert not made.exists() and not list(processes.of_sandbox(made))
     assert _network() == network, "the host's own network and mounts are as they were"
     shutil.rmtree(made.parent)
@@ -71,30 +71,30 @@ SITE = SimpleNamespace(sandbox="default")
 
 def test_two_clusters_mirror_over_a_line_that_changes_dies_and_comes_back(folder, capsys):
     up = ["up", "--directory", str(folder), *SMALL, "--right-osd-size", "4GiB", "--left-osds", "1"]
-    assert main([*up, "--rtt", f"{RTT}ms", "--rate", "1gbit"]) == 0
+    assert run_sandbox([*up, "--rtt", f"{RTT}ms", "--rate", "1gbit"]) == 0
     assert link_facts(SITE)["link_rtt_seconds_asked"] == RTT / 1e3
     assert RTT / 1e3 <= link_facts(SITE)["link_rtt_seconds"] < patient(RTT / 1e3 + 0.01)
     assert ran(folder, "left", "rbd", "create", "--size", "16M", "replay/mirrored").returncode == 0
     assert ran(folder, "left", "rbd", "mirror", "image", "enable", "replay/mirrored", "snapshot").returncode == 0
     wait_until(lambda: "mirrored" in ran(folder, "right", "rbd", "ls", "replay").stdout, "the copy behind the line")
-    assert main(["link", "--directory", str(folder), "--rtt", f"{LATER_RTT}ms", "--no-rate"]) == 0
+    assert run_sandbox(["link", "--directory", str(folder), "--rtt", f"{LATER_RTT}ms", "--no-rate"]) == 0
     facts = link_facts(SITE)
     assert facts["link_rtt_seconds"] >= LATER_RTT / 1e3 and "link_rate_bytes_per_second_asked" not in facts
     capsys.readouterr()
-    assert main(["status", "--directory", str(folder), "--json"]) == 0
+    assert run_sandbox(["status", "--directory", str(folder), "--json"]) == 0
     assert "asked 20 ms and no limit" in json.loads(capsys.readouterr().out)["link"]
     os.kill(load(folder).link.pid, signal.SIGKILL)
     wait_until(lambda: daemons.running_link(load(folder).layout) is None, "the line to end")
     assert daemons.absent_daemons(SITE)[0] == "the line between the sites does not run"
-    assert main(["status", "--directory", str(folder)]) == 3
-    assert main(up) == 0
+    assert run_sandbox(["status", "--directory", str(folder)]) == 3
+    assert run_sandbox(up) == 0
     assert ran(folder, "left", "rbd", "info", "replay/mirrored").returncode == 0, "data are kept"
     for _, process in list(processes.of_sandbox(folder)):
         os.kill(process.pid, signal.SIGKILL)
 
 
 def test_a_stretch_cluster_loses_a_site_and_no_acknowledged_write(folder, tmp_path):
-    assert main(["up", "--directory", str(folder), *SMALL, "--stretch", "--rtt", f"{RTT}ms"]) == 0
+    assert run_sandbox(["up", "--directory", str(folder), *SMALL, "--stretch", "--rtt", f"{RTT}ms"]) == 0
     sandbox = load(folder)
     assert list(sandbox.clusters) == ["left"] and sandbox.mirror is None
     pool = json.loads(ran(folder, "left", "ceph", "osd", "pool", "ls", "detail", "--format", "json").stdout)[0]
