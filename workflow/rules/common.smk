@@ -5,12 +5,14 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
+from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, config_directory, program_file
 from replay.base.releases import older_releases
 from replay.base.snakemake import rule_path
 from replay.claims.judge import campaign_folders
 from replay.design.plan_file import read_plan_file
 from replay.design.configuration import answer_path, claims_path
+from replay.design.plan_file import read_plan_file
 from replay.evidence.data_set import data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
 
 validate(config, schema=str(program_file("schemas", "workflow.schema.json")))
@@ -92,10 +94,8 @@ def tables_of(folders, *others):
     files = []
     for path in folders:
         if path.name in DATA_SETS:
-            files += [
-                *expand(f"{DATA_SET}/{{file}}", data=path.name, file=others),
-                *of_experiments("tidy.csv", path.name),
-            ]
+            files += expand(f"{DATA_SET}/{{file}}", data=path.name, file=others)
+            files += of_experiments("tidy.csv", path.name)
         else:
             files += [rule_path(file) for name in (*others, "*/tidy.csv") for file in sorted(path.glob(name))]
     return files
@@ -107,5 +107,11 @@ def older(wildcards):
 
 
 def campaigns(wildcards):
-    """What claims are judged by, besides the data set itself: the campaigns of its release that ship."""
-    return tables_of(campaign_folders(BENCHMARKS / wildcards.data))
+    """What claims are judged by, besides the data set itself: the campaigns of its release that ship.
+
+    There are none if config/claims.yaml is invalid, which the rule then reports.
+    """
+    try:
+        return tables_of(campaign_folders(BENCHMARKS / wildcards.data))
+    except ConfigurationError:
+        return []
