@@ -3,6 +3,7 @@ export const TOGETHER = [
   "browser",
   "browser-chart",
   "browser-errors",
+  "browser-kinds",
   "browser-layout",
   "browser-reader",
   "browser-reveal-versions",
