@@ -43,12 +43,12 @@ function answerOptions(kind, dataSet, data) {
 
 async function claimOptions(src, canvas, data) {
   const wanted = wantedClaims(canvas.dataset);
+  const more = (seriesNames(canvas.dataset.chartMore) ?? []).map((one) => data.resolve(one, canvas));
   const read = reading(
     JSON.parse,
-    (document) => claimsModel(document, wanted),
+    (document) => claimsModel(document, wanted, { byCampaign: more.length === 0 }),
     "is no claims.json; derive the data again",
   );
-  const more = (seriesNames(canvas.dataset.chartMore) ?? []).map((one) => data.resolve(one, canvas));
   const names = await Promise.all(
     [src, ...more].map(async (one) => {
       const { dataSet: name } = partsOf(one);

@@ -12,7 +12,6 @@ from replay.base.snakemake import rule_path
 from replay.claims.judge import campaign_folders
 from replay.design.plan_file import read_plan_file
 from replay.design.configuration import answer_path, claims_path
-from replay.design.plan_file import read_plan_file
 from replay.evidence.data_set import data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
 
 validate(config, schema=str(program_file("schemas", "workflow.schema.json")))

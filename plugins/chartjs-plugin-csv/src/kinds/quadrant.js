@@ -13,6 +13,7 @@ import { resolveColor } from "../style.js";
 import { rowTable, valueCell } from "../tables.js";
 import { formatTick, formatValue, short } from "../units.js";
 import {
+  HIDING,
   KindController,
   ROWS,
   bothInWords,
@@ -171,6 +172,14 @@ class QuadrantController extends KindController {
         color: betColor(chart, name) ?? ink,
         page,
       });
+  }
+
+  static obstacles(chart) {
+    const half = (BET * emOf(chart)) / 2;
+    return betsIn(chart).map(({ x, y }) => ({
+      ...{ left: x - half, right: x + half, top: y - half, bottom: y + half },
+      cost: HIDING,
+    }));
   }
 
   /** Names of bets. */
