@@ -39,7 +39,7 @@ export function claimsStated({ shipped, stated }) {
 export function claimsDrawn({ slides, shipped, stated, claimPlace }) {
   const drawn = new Set(
     slides.flatMap((slide) =>
-      chartsOf(slide).map(({ parts }) => (parts ? `${parts.experiment}/${parts.chart}` : null)),
+      chartsOf(slide).map(({ parts }) => (parts?.chart ? `${parts.experiment}/${parts.chart}` : null)),
     ),
   );
   return claimsIn(shipped, stated)
@@ -50,10 +50,13 @@ export function claimsDrawn({ slides, shipped, stated, claimPlace }) {
     }));
 }
 
-/** The title of a slide with a chart is its finding: it takes its words or a figure from the data. */
+/**
+ * The title of a slide with a chart is its finding: it takes its words or a figure from the data. What a data set says as a
+ * whole answers the question of the talk, and may stand below it.
+ */
 export function chartFindings({ slides }) {
   return slides
-    .filter((slide) => chartsOf(slide).length > 0)
+    .filter((slide) => chartsOf(slide).some(({ parts }) => parts?.document === undefined))
     .flatMap((slide) => {
       const heading = headingOf(slide);
       const problem = (at, message) => [{ file: slide.file, line: lineIn(slide, at), message }];
@@ -75,7 +78,7 @@ export function chartSources({ slides, shipped }) {
   if (manifest === null) return [];
   return slides.flatMap((slide) =>
     chartsOf(slide)
-      .filter(({ src, parts }) => parts && chartEntry(src, manifest) === null)
+      .filter(({ src, parts }) => parts?.chart && chartEntry(src, manifest) === null)
       .filter(({ element, parts }) => !isAwaited(element, parts.experiment, shipped))
       .map(({ element, parts }) => ({
         file: slide.file,
