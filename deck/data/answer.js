@@ -189,15 +189,12 @@ export function answerModel(kind, answer, drawn = {}) {
     return wide([title], modes, (mode) => [point(title, mode.price, { low: mode.low, high: mode.high, n })]);
   const xs = [
     "Lost at worst",
-    title,
+    price?.tail ? "An ordinary write" : title,
     "The slowest of a hundred",
     "Lost at worst when writes outrun the replay",
   ];
-  return wide(xs, modes, ({ worst, median, price: paid, low, high, tail, beyond }) => [
-    point(xs[0], worst === EVERYTHING ? Infinity : worst, {
-      low: median,
-      high: median === null ? null : worst,
-    }),
+  return wide(xs, modes, ({ worst, price: paid, low, high, tail, beyond }) => [
+    point(xs[0], worst === EVERYTHING ? Infinity : worst),
     point(xs[1], paid, { low, high, n }),
     point(xs[2], tail),
     point(xs[3], beyond),

@@ -28,16 +28,18 @@ export function wantedClaims({ chartClaims, releaseClaims }) {
  * A series for each claim with its estimate. A claim that the data lack has no value.
  * @param {object} document   claims.json
  * @param {ReturnType<typeof wantedClaims>} wanted
+ * @param {{isJudged?: boolean}} [shown]   isJudged: with the region of the claim and its verdict
  * @returns {import("chartjs-plugin-csv").Model}
  */
-export function claimsModel(document, wanted) {
+export function claimsModel(document, wanted, { isJudged = true } = {}) {
   const x = "Estimate";
   const series = wanted.map(({ label, id, condition }) => {
     const claim = document.claims?.[id];
     const found = claim?.conditions?.[condition ?? decidingName(claim)];
     const isShown = found && !isCount(found) && found.estimate > 0;
     const { estimate = null, low = null, high = null, n = null, region = null } = isShown ? found : {};
-    const point = { x, y: estimate, low, high, n, region, note: VERDICT_SIGNS[claim?.verdict] ?? "" };
+    const judged = isJudged ? { region, note: VERDICT_SIGNS[claim?.verdict] ?? "" } : {};
+    const point = { x, y: estimate, low, high, n, ...judged };
     return { name: label ?? unbroken(claim?.sentence ?? id), points: [point] };
   });
   return { kind: "wide", xLabel: "Claim", xs: [x], series };

@@ -18,7 +18,8 @@ import { releaseTitle } from "../text/releases.js";
  */
 export async function optionsOfDocument({ src, kind, canvas, data }) {
   const parts = src === null ? null : partsOf(src);
-  if (parts?.document === "answer.csv") return { plugins: { csv: answerOptions(kind, parts.dataSet, { data, canvas }) } };
+  if (parts?.document === "answer.csv")
+    return { plugins: { csv: answerOptions(kind, parts.dataSet, { data, canvas }) } };
   if (parts?.document === "claims.json") return { plugins: { csv: await claimOptions(src, canvas, data) } };
   return {};
 }
@@ -48,7 +49,7 @@ async function claimOptions(src, canvas, data) {
   const wanted = wantedClaims(canvas.dataset);
   const read = reading(
     JSON.parse,
-    (document) => claimsModel(document, wanted),
+    (document) => claimsModel(document, wanted, { isJudged: canvas.dataset.chartJudged !== "false" }),
     "is no claims.json; derive the data again",
   );
   const more = (seriesNames(canvas.dataset.chartMore) ?? []).map((one) => data.resolve(one, canvas));

@@ -1,9 +1,8 @@
 /**
  * `squares`: a count of units, one square each. In the wide form a group for each series: its first value is the squares that
  * are full, the second those that are crossed out, the third the hollow ones (`states`). In the long form a column for each
- * trial, the smallest first, all of it lost. `unit` is how much one square is, `square` what the key says of it, `at` the
- * columns of the file that are drawn. What is crossed out can be revealed: until then it is full. More of it means more
- * squares, never larger ones.
+ * trial, the smallest first, all of it lost. `unit` is how much one square is, `square` what the key says of it. A slide can
+ * reveal a state: until then its squares are full. More of it means more squares, never larger ones.
  */
 
 import { csvOf } from "../plugin.js";
@@ -18,7 +17,6 @@ import {
   laneOfEach,
   laneScale,
   marksOf,
-  placesIn,
   tellPoint,
   tellSeries,
   themeOf,
@@ -71,7 +69,7 @@ class SquaresController extends KindController {
     const isScaled = unit !== (settings.unit ?? 1);
     const square = isScaled ? `${formatValue(unit, unitAt(settings, 0), settings)} (${written})` : written;
     const { lost } = themeOf(chart);
-    const states = isTrials(model) ? [] : placesIn(model, settings.at).slice(1).filter((x) => isRevealed(settings, x));
+    const states = isTrials(model) ? [] : model.xs.slice(1).filter((x) => isRevealed(settings, x));
     return {
       title: null,
       items: [
@@ -263,13 +261,7 @@ export default {
   join: valueOfEachFile,
   defaults: () => ({ bands: false, ...ROWS }),
 
-  marks(model, settings) {
-    if (isTrials(model) || !settings.at) return model.series;
-    const xs = placesIn(model, settings.at);
-    return model.series.map((one) => ({ ...one, points: one.points.filter(({ x }) => xs.includes(x)) }));
-  },
-
-  parts: (model, { at }) => (isTrials(model) ? [] : placesIn(model, at).slice(1).map(String)),
+  parts: (model) => (isTrials(model) ? [] : model.xs.slice(1).map(String)),
 
   options: (given) => ({
     index: laneScale(given, laneOfEach(given)),
