@@ -32,16 +32,19 @@ const X = "Estimate";
  * mean.
  * @param {object} document   claims.json
  * @param {ReturnType<typeof wantedClaims>} wanted
- * @param {{byCampaign?: boolean}} [options]   byCampaign: false for one estimate of a single claim, too
+ * @param {{byCampaign?: boolean, isJudged?: boolean}} [options]   byCampaign: false for one estimate of a single claim, too;
+ *   isJudged: with the region of the claim and its verdict
  * @returns {import("chartjs-plugin-csv").Model}
  */
-export function claimsModel(document, wanted, { byCampaign = true } = {}) {
+export function claimsModel(document, wanted, { byCampaign = true, isJudged = true } = {}) {
   const series = wanted.map(({ label, id, condition }) => {
     const claim = document.claims?.[id];
     const found = claim?.conditions?.[condition ?? decidingName(claim)];
     const isShown = found && !isCount(found) && found.estimate > 0;
-    const point = pointOf(isShown ? found : {}, { ends: isShown ? found.prediction : null });
-    point.note = VERDICT_SIGNS[claim?.verdict] ?? "";
+    const { region, ...estimated } = isShown ? found : {};
+    const judged = isJudged ? { ...estimated, region } : estimated;
+    const point = pointOf(judged, { ends: isShown ? found.prediction : null });
+    if (isJudged) point.note = VERDICT_SIGNS[claim?.verdict] ?? "";
     return { name: label ?? unbroken(claim?.sentence ?? id), points: [point], found: isShown ? found : null };
   });
   const campaigns = byCampaign && series.length === 1 ? campaignsOf(series[0].found) : [];

@@ -19,7 +19,8 @@ import { looksAt } from "./style.js";
 export function fillChart(chart, { model, settings, theme, room, second, own, existing, unseen = false }) {
   const { type } = chart.config;
   const kind = kindOf(type);
-  const drawn = (one) => (kind?.marks ? { ...one, series: kind.marks(one, settings) } : one);
+  const drawn = (one) =>
+    kind ? { ...one, series: inOrder(kind.marks?.(one, settings) ?? one.series, settings) } : one;
   const entries = entriesOf(drawn(model), second && { ...second, model: drawn(second.model) });
   const names = entries.map(({ name }) => name);
   const lookOf = looksAt(chart.canvas, names, settings, { faded: second !== null });
@@ -44,6 +45,13 @@ export function fillChart(chart, { model, settings, theme, room, second, own, ex
     chart.options.scales = fitted(scales, settings, room);
   }
   return entries;
+}
+
+/** Rows, columns and lanes stand in the order in which a slide names its series; those that it does not name follow. */
+function inOrder(series, { series: named }) {
+  if (!named) return series;
+  const placeOf = ({ name }) => (named.includes(name) ? named.indexOf(name) : named.length);
+  return [...series].sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Whether a series recedes behind those that are emphasised. */
