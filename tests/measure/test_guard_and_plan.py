@@ -82,6 +82,7 @@ def guard(session, *, ceilings=None, window=None, now=None, written=0.0, own=Fal
         ceilings=ceilings or Ceilings(),
         time_window=window,
         pools=Pools(Pool("replay")),
+        sandbox=None,
     )
     bench = SimpleNamespace(
         site=site,
