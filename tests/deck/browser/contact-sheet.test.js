@@ -62,7 +62,7 @@ test("sheets may be JPEG, and may leave the appendix out", async () => {
     "--data",
     "fixture",
     "--only",
-    "run-it",
+    "yours",
     "--no-appendix",
     "--type",
     "jpeg",
