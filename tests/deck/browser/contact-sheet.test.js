@@ -79,5 +79,5 @@ test("a wrong option is answered with what is wrong about it", async () => {
   await refused(["--out", "x", "--theme", "blue"], /--theme blue: expected one of light, dark, both/);
   await refused(["--out", "x", "--columns", "0"], /--columns wants a whole number/);
   await refused(["--out", "x", "--type", "gif"], /--type gif: expected one of png, jpeg/);
-  await refused(["--out", "x", "--cut", "30"], /--cut 30: expected one of 20, 40/);
+  await refused(["--out", "x", "--cut", "40"], /--cut 40: expected one of 20, 30/);
 });

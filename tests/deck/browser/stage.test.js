@@ -224,7 +224,7 @@ test("a cut shows its own slides and seconds, and an address of another slide le
 });
 
 test("an address with an impossible request gets a message", async () => {
-  const page = await deck.openDeck("?data=fixture&cut=30");
+  const page = await deck.openDeck("?data=fixture&cut=40");
   assert.match(await page.innerText(".notice"), /no “40”-minute cut.*20 or 30/);
   await page.close();
 });
