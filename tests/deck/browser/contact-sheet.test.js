@@ -56,17 +56,7 @@ test("sheets may be JPEG, and may leave the appendix out", async () => {
   const out = await mkdtemp(path.join(tmpdir(), "replay-sheet-"));
   await contactSheet("--out", out, "--data", "fixture", "--only", "fio", "--no-appendix");
   assert.deepEqual(await readdir(out), []);
-  await contactSheet(
-    "--out",
-    out,
-    "--data",
-    "fixture",
-    "--only",
-    "yours",
-    "--no-appendix",
-    "--type",
-    "jpeg",
-  );
+  await contactSheet("--out", out, "--data", "fixture", "--only", "yours", "--no-appendix", "--type", "jpeg");
   assert.ok((await readdir(out)).includes("light-sheet-1.jpeg"));
   assert.equal((await readFile(path.join(out, "light-sheet-1.jpeg"))).readUInt16BE(0), 0xffd8);
   await rm(out, { recursive: true });
