@@ -8,7 +8,7 @@ import { PALETTE } from "chartjs-plugin-csv";
 import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
 
 import { CeilingMarks } from "../data/ceilings.js";
-import { rowsAddress, runRows } from "../data/run-rows.js";
+import { rowsAddress, runRows } from "./run-rows.js";
 import { CHART_OPTIONS, optionsFor, optionsOfSlide, seriesStyles } from "./chart-styles.js";
 import { marksOf, notesOf } from "../chart-tools/marks.js";
 import { chartSummary } from "../chart-tools/sentence.js";

@@ -13,10 +13,10 @@ const LOOKS = {
   reference: { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
   accent: { color: "var(--series-journal)", dash: [], pointStyle: "triangle" },
   blue: { color: "var(--series-mirrored)", dash: [], pointStyle: "rect" },
-  sky: { color: "var(--series-mirrored-often)", dash: [], pointStyle: "rectRounded" },
+  sky: { color: "var(--series-mirrored-often)", dash: [], pointStyle: "cross" },
   green: { color: "var(--series-snapshot)", dash: [], pointStyle: "rectRounded" },
-  mint: { color: "var(--series-snapshot-often)", dash: [], pointStyle: "rectRounded" },
-  grey: { color: "var(--series-control)", dash: [], pointStyle: "rect" },
+  mint: { color: "var(--series-snapshot-often)", dash: [], pointStyle: "dash" },
+  grey: { color: "var(--series-control)", dash: [], pointStyle: "crossRot" },
   violet: { color: "var(--series-cached)", dash: [], pointStyle: "rectRot" },
   magenta: { color: "var(--series-cached-journal)", dash: [], pointStyle: "star" },
 };
