@@ -184,7 +184,8 @@ def test_bare_snakemake_derives_every_data_set_and_repeats_only_what_changed(sna
     assert "ratios.csv" in report.read_text()
 
     append(configuration / "claims.yaml")
-    assert due(snakemake("--dry-run")) == {"Judge", "Describe mine"}
+    # Whether the description follows is decided by the content of claims.json, once it has been written.
+    assert due(snakemake("--dry-run")) - {"Describe mine"} == {"Judge"}
     (configuration / "claims.yaml").write_bytes((ROOT / "config" / "claims.yaml").read_bytes())
     (benchmarks / "mine" / "third" / "ratios.csv").unlink()
     assert "Derive third of mine" in due(snakemake("--dry-run"))
