@@ -202,11 +202,16 @@ export function chartsOf(page, id) {
       .querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)");
     return [...canvases].map((canvas) => {
       const { src, url, chart, model, error } = charts.charts.get(canvas);
-      if (!chart || error) return { src, url, error: error?.message ?? "no chart" };
+      const { chart: kind, chartMore: more = "", chartSeconds } = canvas.dataset;
+      const seconds = Number(chartSeconds ?? 0);
+      if (!chart || error) return { src, url, kind, more, error: error?.message ?? "no chart" };
       const { datasets } = chart.data;
       return {
         src,
         url,
+        kind,
+        more,
+        seconds,
         labels: chart.data.labels?.length ? [...chart.data.labels] : xsOf(datasets),
         series: Object.fromEntries(datasets.map((one) => [one.label, pointsOf(one).map(valueOf)])),
         bounds: Object.fromEntries(
