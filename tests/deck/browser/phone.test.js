@@ -21,13 +21,13 @@ after(() => deck?.close());
 const openPhone = (hash = "#/shop", options = {}) =>
   deck.openDeck("?data=fixture&explore", { ...PHONE, hash, ...options });
 
-/** Some of the talk's chapters, `slides/….md`: a phone lays out every slide of a deck before it shows one. */
+/** Some of the talk's chapters, `slides/rpo/….md`: a phone lays out every slide of a deck before it shows one. */
 const openChapters = (files, hash, prepare = () => {}) =>
   openPhone(hash, {
     async prepare(one) {
       await onlyChapters(
         one,
-        files.map((name) => `slides/${name}.md`),
+        files.map((name) => `slides/rpo/${name}.md`),
       );
       await prepare(one);
     },
