@@ -124,8 +124,8 @@ test("the first slide needs only the files that the budget calls JavaScript at s
     return null;
   });
   await page.goto(`${site.url}?stage&data=fixture`, { waitUntil: "commit" });
-  await page.waitForSelector(".reveal.ready section.present h1");
-  assert.match(await page.innerText(".reveal section.present h1"), /\w/);
+  await page.waitForSelector(".reveal.ready section.present :is(h1, h2)");
+  assert.match(await page.innerText(".reveal section.present :is(h1, h2)"), /\w/);
   assert.ok(heldBack.length > 0, "the charts' code comes later");
   await page.close();
 });
@@ -144,7 +144,7 @@ async function withMarkdown(page) {
   );
   await page.route("**/slides/rpo/*.md", async (route) => {
     const name = path.basename(new URL(route.request().url()).pathname);
-    const body = await readFile(path.join(PROJECT, "slides", name), "utf8");
+    const body = await readFile(path.join(PROJECT, "slides/rpo", name), "utf8");
     await route.fulfill({ contentType: "text/markdown; charset=utf-8", body });
   });
 }
