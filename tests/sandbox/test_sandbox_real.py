@@ -338,18 +338,3 @@ def test_a_long_path_with_a_single_cluster_and_down_that_keeps_its_data(place):
     assert command("down", "--directory", folder).returncode == 0
     assert not folder.exists()
     assert not run.exists()
-
-
-def test_a_run_of_tests_that_is_killed_leaves_no_daemon_of_its_sandbox(tmp_path):
-    begun = f"echo $TMPDIR > {tmp_path}/folder"
-    smallest = f"--left-osds 1 --right none --left-osd-size 4GiB --release {RELEASE}"
-    up_there = f"{ROOT}/scripts/sandbox up --directory $TMPDIR/s {smallest}"
-    step = ["bash", "-c", f"{begun}; {up_there} && touch {tmp_path}/up; exec sleep 3600"]
-    runner = ["node", str(ROOT / "tests/setup/support/run-to-its-end.js"), str(tmp_path / "log"), "3600000", *step]
-    with subprocess.Popen(runner, stdout=subprocess.DEVNULL) as run:
-        wait_until((tmp_path / "up").exists, "the sandbox of the run", seconds=180)
-        folder = Path((tmp_path / "folder").read_text().strip())
-        assert sum("/bin/ceph-" in line for line in processes_naming(folder).values()) == 3
-        run.kill()
-    wait_until(lambda: not processes_naming(folder), "the end of the run's daemons", seconds=60)
-    wait_until(lambda: not folder.exists(), "the end of the run's files")

@@ -139,7 +139,13 @@ function numbersOf(dataSet, held) {
       assert.equal(chart.error, undefined, chart.url);
       const file = await readChart(path.join(deck.benchmarks, chart.url.replace(/^benchmarks\//, "")));
       assert.deepEqual(chart.labels, file.columns, chart.src);
-      assert.deepEqual(chart.series, file.series, chart.src);
+      const isDrawn = (value) => !chart.isLogarithmic || value === null || value > 0;
+      const series = Object.entries(file.series).map(([name, values]) => [
+        name,
+        // What has no place on the axis leaves a gap, which a hidden series may have.
+        chart.shown.includes(name) ? values : values.map((value) => (isDrawn(value) ? value : null)),
+      ]);
+      assert.deepEqual(chart.series, Object.fromEntries(series), chart.src);
       assert.deepEqual(chart.bounds, file.bounds, chart.src);
       assert.ok(chart.shown.length > 0, `${chart.src} shows no series`);
       seen.compared += 1;
@@ -172,7 +178,7 @@ const chartsHeld = (page) =>
 
 /** The shipped data are shown most; the fixture has other figures, and errors in place of most charts. */
 const SHOWN = {
-  tentacle: { more: { layoutInDark, axe }, fewest: 90 },
+  tentacle: { more: { layoutInDark, axe }, fewest: 80 },
   fixture: { more: {}, fewest: 20 },
 };
 

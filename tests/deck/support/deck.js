@@ -188,6 +188,7 @@ export async function goTo(page, id, { charts: awaited = true } = {}) {
 /**
  * What the charts of a slide draw: `{src, url, labels, series, bounds, shown}` or `{src, url, error}`; `series` holds the
  * values by name, `bounds` low, high and n of each, `shown` the names of those that are not hidden.
+ * A logarithmic chart (`isLogarithmic`) has no place for what is not above zero.
  */
 export function chartsOf(page, id) {
   return page.evaluate((slideId) => {
@@ -220,6 +221,7 @@ export function chartsOf(page, id) {
             points.map(({ low, high, n }) => ({ low, high, n })),
           ]),
         ),
+        isLogarithmic: chart.scales.y?.type === "logarithmic",
         shown: datasets.filter((_, i) => chart.isDatasetVisible(i)).map(({ label }) => label),
       };
     });
