@@ -190,8 +190,7 @@ def test_journals_are_in_a_pool_that_the_block_removes_and_the_next_one_if_its_r
     [left_behind] = set(pools_of(campaign)) - {*before, "replay"}
 
     def look():
-        # The killed runner's controller may still be there.
-        campaign.wait_for(lambda: all(map(campaign.processes, ("replay.measure.block", "--client=sock:"))), "a cell")
+        campaign.wait_for(lambda: campaign.processes("--client=sock:"), "a cell")
         with held(campaign.runner("journal-clients")):
             pools.update(set(pools_of(campaign)) - {*before, "replay"})
             for name in campaign.cluster("left").json("rbd", "ls", "replay"):
@@ -218,6 +217,7 @@ def kill_the_runner_in_a_cell(campaign):
     words = Path(f"/proc/{controller}/cmdline").read_text().split("\0")
     os.kill(campaign.runner("journal-clients"), signal.SIGKILL)
     run.communicate(timeout=patient(60))
+    campaign.wait_for(lambda: not campaign.processes("--client=sock:"), "the end of the killed runner's tool")
     # A runner that is killed cannot remove its own temporary files.
     shutil.rmtree(
         Path(next(word for word in words if word.startswith("--client=sock:"))[len("--client=sock:") :]).parent
