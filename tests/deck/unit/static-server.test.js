@@ -31,7 +31,7 @@ test("a folder is served below an address, and its page at the address itself", 
   const page = await get("?stage");
   assert.equal(await page.text(), "<title>Home</title>");
   assert.match(page.headers.get("content-type"), /^text\/html/);
-  const slide = await get("slides/talk/a.md");
+  const slide = await get("slides/a.md");
   assert.equal(await slide.text(), "# A");
   assert.match(slide.headers.get("content-type"), /^text\/markdown/);
 });
