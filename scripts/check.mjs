@@ -28,7 +28,7 @@ Fails, naming file and line, if:
 - the text of a bound value differs from the data;
 - a verdict would show no text, or two texts, of a group;
 - a numeral comes neither from the data nor from a named source;
-- no slide mentions a claim or draws its chart, or the title above a chart does not state a finding.
+- no slide mentions a claim or draws its chart.
 
 REPLAY_TALK names another folder that holds config/, slides/ and benchmarks/.`;
 

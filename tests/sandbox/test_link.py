@@ -244,6 +244,10 @@ def test_a_dead_line_is_named_before_the_daemons_that_miss_it(tmp_path, monkeypa
     made = Sandbox(str(tmp_path), str(tmp_path), "20.2.4", SandboxOptions(link_rtt_seconds=0.02), {}, link=a_link())
     monkeypatch.setattr(daemons.sandbox_record, "load", lambda folder: made)
     assert daemons.absent_daemons(SimpleNamespace(sandbox="default")) == ["the line between the sites does not run"]
+    assert link.lost_line(SimpleNamespace(sandbox="default")).reason == "line_lost"
+    monkeypatch.setattr(daemons, "running_link", lambda layout: "alive")
+    assert link.lost_line(SimpleNamespace(sandbox="default")) is None
+    assert link.lost_line(SimpleNamespace(sandbox=None)) is None
 
 
 def test_a_sandbox_without_a_line_cannot_change_it(tmp_path, capsys):

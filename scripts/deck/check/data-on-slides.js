@@ -32,7 +32,7 @@ export function namedDataSets({ slides, stated }) {
  */
 export function oneDataSet({ slides, stated, literal, dataSets }) {
   return slides.flatMap((slide) => {
-    const charts = chartsOf(slide).filter(({ parts }) => parts !== null);
+    const charts = chartsOf(slide).filter(({ parts }) => parts !== null && !parts.document);
     const names = [...new Set(charts.map(({ parts }) => parts.dataSet))];
     if (names.length < 2) {
       const [name] = names;

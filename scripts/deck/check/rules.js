@@ -11,13 +11,13 @@ import { isAwaited } from "./charts-of.js";
 import { lineAt, lineIn } from "./chapters.js";
 import { ceilings, emphasis, lines, marks, notes, series, steps } from "./chart-attributes.js";
 import { chartTexts } from "./chart-options.js";
-import { chartFindings, chartSources, claimsDrawn, claimsSpoken, claimsStated } from "./coverage.js";
+import { chartSources, claimsDrawn, claimsSpoken, claimsStated } from "./coverage.js";
 import { chapterMinutes, cutAttributes, pace, wholeStory } from "./cuts.js";
 import { namedDataSets, oneDataSet, unaltered } from "./data-on-slides.js";
 import { unreadSentences } from "./evidence.js";
 import { listedConditions, takenParts } from "./front-page.js";
 import { numerals, sourceIds } from "./numerals.js";
-import { publishedFigures, quotedNowhere } from "./published.js";
+import { publishedFigures } from "./published.js";
 import { releaseClaims, releasesCurrent } from "./releases.js";
 import { removedParts } from "./removed.js";
 import { styledTexts } from "./styles.js";
@@ -148,8 +148,8 @@ function canvasesOf(slide) {
 export const RULES = [
   ...[lineEnds, timing, oneNote, ids, links, talkFacts, removedParts, unaltered, namedDataSets, oneDataSet],
   ...[cutAttributes, chapterMinutes, wholeStory],
-  ...[verdictGroupsCover, quotedNowhere, chartTexts, styledTexts, wordsOfValues, unreadSentences],
-  ...[claimsStated, claimsSpoken, claimsDrawn, chartFindings],
+  ...[verdictGroupsCover, chartTexts, styledTexts, wordsOfValues, unreadSentences],
+  ...[claimsStated, claimsSpoken, claimsDrawn],
   ...[takenParts, listedConditions, releaseClaims, releasesCurrent],
 ];
 
@@ -163,7 +163,7 @@ export const RULES_OF_SLIDES = [
  * What the talk's own data alone decide, because it is about what is written on the slides: the deck writes the figures of
  * another data set over it.
  */
-const OF_WHAT_IS_WRITTEN = [staleLiterals, numerals, publishedFigures, quotedNowhere, unreadSentences];
+const OF_WHAT_IS_WRITTEN = [staleLiterals, numerals, publishedFigures, unreadSentences];
 
 /** Those of the rules that hold for a talk with another data set than its own. */
 export function forOtherData(rules) {

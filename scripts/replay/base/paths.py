@@ -32,8 +32,8 @@ def program_file(*parts: str) -> Path:
 def find_project() -> Path | None:
     """Return the project folder, which holds `config/` and `benchmarks/`; None if there is none.
 
-    It is the working directory, or the nearest folder above it, that has `config/sites` or a talk in `slides/`; else the
-    checkout.
+    It is the working directory, or the nearest folder above it, that has `config/sites` or a talk in `slides/`; else
+    the checkout.
     """
     here = Path.cwd()
     return next((folder for folder in (here, *here.parents) if _is_project(folder)), ROOT)

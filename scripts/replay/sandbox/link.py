@@ -27,7 +27,7 @@ from replay.cluster.cluster import monitor_addresses
 from replay.cluster.running import Background
 from replay.cluster.sandbox_options import SandboxOptions, show_rate
 from replay.cluster.sandbox_record import Layout, Link, Sandbox, SandboxError, default_directory
-from replay.cluster.site import Site
+from replay.cluster.site import Site, Stop
 from replay.sandbox import daemons, link_program, processes
 from replay.sandbox.tools import Interrupt
 
@@ -211,6 +211,16 @@ def link_facts(site: Site) -> dict[str, float]:
     else:
         facts = {"link_rtt_seconds": site.secondary and connect_seconds(site.secondary.conf)}
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def lost_line(site: Site) -> Stop | None:
+    """Return why a cell must end if the line between the sites of a site's sandbox has ended; asks no cluster."""
+    if site.sandbox is None:
+        return None
+    sandbox = sandbox_record.load(default_directory(site.sandbox))
+    if sandbox.link is None or daemons.running_link(sandbox.layout) is not None:
+        return None
+    return Stop("line_lost", "the line between the sites has ended, and they reach each other no more")
 
 
 def connect_seconds(conf: Path, times: int = 5) -> float | None:

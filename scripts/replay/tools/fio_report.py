@@ -27,7 +27,7 @@ _ROUNDING = 1e-4
 #: Operations in flight at the end of the ramp count in `io_bytes` but not in `total_ios`. At least so many may.
 _IN_FLIGHT = 1024
 _DIRECTIONS = ("read", "write")
-_START = re.compile(r"^\{", re.MULTILINE)
+_START = re.compile(r"^[ \t]*\{", re.MULTILINE)
 _SIZE = re.compile(r"(\d{1,15})([kKmMgG]?)i?[bB]?", re.ASCII)
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 

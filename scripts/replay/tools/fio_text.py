@@ -137,7 +137,7 @@ def _normal(text: str, section: Section, file: str) -> dict[str, Direction]:
     ends = [*(match.start() for match in matches[1:]), len(text)]
     size = float(section.options.get("bs", 0))
     directions = {}
-    for match, end in zip(matches, ends, strict=True):
+    for match, end in zip(matches, ends, strict=False):
         iops, moved, msec = (match[name] or match[f"old_{name}"] for name in ("iops", "moved", "msec"))
         seconds, rate = int(msec) / 1000, _scaled(iops)
         if not seconds:

@@ -367,11 +367,9 @@ test("the chart that a claim names must be drawn", async () => {
   assert.equal(await told(`${title}\n<canvas data-chart="line" data-chart-src="${CHART}"></canvas>`), "");
 });
 
-test("the title above a chart is a finding, and the chart has a source", async () => {
+test("a chart has a source", async () => {
   await talk.saveData({ claims: claimsWith({ small: {} }) });
   const chart = `<canvas data-chart="line" data-chart-src="${CHART}"></canvas><data value="small.verdict">held</data>`;
-  assert.match(await told(`## How slow is it?\n${chart}`), /a\.md:2: the title above a chart is no finding/);
-  assert.match(await told(`### Small\n${chart}`), /a\.md:1: a slide with a chart, and without a title/);
   const chosen = `## <span data-when="small ${FIVE.join(" ")}">It falls</span>`;
   assert.equal(await told(`${chosen}\n${chart}`), "");
   await talk.saveData({ manifest: { experiments: {} }, claims: claimsWith({ small: {} }) });

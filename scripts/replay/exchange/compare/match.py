@@ -10,12 +10,14 @@ from replay.base.clock import Times, why_not_in_turns
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import suggestion
 from replay.base.stats import independent_log_ratio, paired_log_ratio
+from replay.base.tables import level_text
 from replay.exchange.compare.model import (
     NONE,
     PAIRED,
     SINGLE,
     WELCH,
     Comparison,
+    Difference,
     Experiment,
     Metric,
     NotCompared,
@@ -42,7 +44,36 @@ def compare_sides(sides: tuple[Side, ...]) -> Outcome:
             compared, why = _experiment(first, second, name)
             found += compared
             missing += [NotCompared(first.name, second.name, name, text) for text in why]
-    return Outcome(sides, tuple(found), tuple(missing))
+    differences = [one for second in sides[1:] for one in differences_of(first, second, found)]
+    return Outcome(sides, tuple(found), tuple(missing), tuple(differences))
+
+
+def differences_of(first: Side, second: Side, comparisons: Iterable[Comparison]) -> list[Difference]:
+    """Return what differs between two sides besides what is compared: the set-up, and options of what is compared."""
+    names = first.name, second.name
+    told = [side.manifest.get("setup") or {} for side in (first, second)]
+    found = [Difference(*names, "", name, values) for name, values in _apart(*told)]
+    pairs = dict.fromkeys((one.experiment, one.variants) for one in comparisons if one.second == second.name)
+    for experiment, variants in pairs:
+        both = first.experiments[experiment], second.experiments[experiment]
+        options = [
+            {**_only_here(one, other), **one.options.get(variant, {})}
+            for one, other, variant in zip(both, reversed(both), variants, strict=True)
+        ]
+        found += [Difference(*names, experiment, name, values) for name, values in _apart(*options)]
+    return list(dict.fromkeys(found))
+
+
+def _only_here(experiment: Experiment, other: Experiment) -> dict[str, str]:
+    """Return the level of each factor that the other experiment does not state."""
+    return {name: ", ".join(experiment.levels(name)) for name in experiment.factors if name not in other.factors}
+
+
+def _apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
+    for name in dict.fromkeys([*first, *second]):
+        if first.get(name) != second.get(name):
+            values = (first.get(name), second.get(name))
+            yield name, tuple(None if value is None else level_text(value) for value in values)
 
 
 def _experiment(first: Side, second: Side, name: str) -> tuple[list[Comparison], list[str]]:

@@ -11,7 +11,7 @@ from replay.base.errors import ConfigurationError
 from replay.base.invocation import suggestion
 from replay.base.stats import CONFIDENCE, median
 from replay.base.tables import csv_text, number_text, rounded
-from replay.exchange.compare.model import HIGHER, LOWER, UNKNOWN, VERDICTS, WITHIN, Comparison, Outcome, Side
+from replay.exchange.compare.model import HIGHER, LOWER, SINGLE, UNKNOWN, VERDICTS, WITHIN, Comparison, Outcome, Side
 
 COLUMNS = (
     "first", "second", "experiment", "metric", "unit", "better", "variant_first", "variant_second", "point",
@@ -81,6 +81,25 @@ def exploratory_lines(outcome: Outcome) -> list[str]:
     ]
 
 
+def difference_lines(outcome: Outcome, second: str) -> list[str]:
+    """Return what differs between the first data set and `second` besides what is compared: a line for each option."""
+    experiments: dict[str, list[str]] = {}
+    for one in outcome.differences:
+        if one.second == second:
+            stated = ["not stated" if value is None else value for value in one.values]
+            text = f"{one.option}: {stated[0]} in {one.first}, {stated[1]} in {one.second}"
+            experiments.setdefault(text, []).append(one.experiment)
+    several = len({one.experiment for one in outcome.comparisons if one.second == second}) > 1
+    return [f"{text} ({', '.join(names)})" if several and any(names) else text for text, names in experiments.items()]
+
+
+def single_line(comparisons: Sequence[Comparison]) -> str:
+    """Return that some ratios rest on a single run, empty if none does."""
+    single = sum(one.method == SINGLE for one in comparisons)
+    which = "each ratio rests" if single == len(comparisons) else f"{single} of {len(comparisons)} ratios rest"
+    return f"n = 1: {which} on a single run, which cannot say whether a difference is more than noise" if single else ""
+
+
 def document(outcome: Outcome, checked: Sequence[Checked]) -> dict[str, Any]:
     """Return everything as JSON: ratios are second ÷ first; numbers have the digits of the CSVs."""
     return {
@@ -91,6 +110,7 @@ def document(outcome: Outcome, checked: Sequence[Checked]) -> dict[str, Any]:
             {key: rounded(value) if isinstance(value, float) else value for key, value in row_of(one).items()}
             for one in outcome.comparisons
         ],
+        "differences": [vars(one) for one in outcome.differences],
         "not_compared": [vars(one) for one in outcome.not_compared],
         "conditions": [
             {"condition": one.text, "decided": one.decided, "undecided": one.undecided, "met": len(one.met)}
@@ -120,11 +140,13 @@ def counted(comparisons: Sequence[Comparison]) -> str:
 
 
 def summary_lines(outcome: Outcome) -> list[str]:
-    """Return what a terminal shows for each pair of data sets: the number of each verdict, and ratios beyond noise."""
+    """Return what a terminal shows for each pair of data sets: what differs, the verdicts, and ratios beyond noise."""
     lines: list[str] = []
     for second in outcome.sides[1:]:
         here = [one for one in outcome.comparisons if one.second == second.name]
+        lines += [f"differs: {line}" for line in difference_lines(outcome, second.name)]
         lines.append(f"{second.name} ÷ {outcome.sides[0].name}: {counted(here) if here else 'no point is in both'}")
+        lines += [line for line in [single_line(here)] if line]
         beyond = [one for one in here if one.verdict in (HIGHER, LOWER)]
         for one in beyond[:SHOWN]:
             said = f"  ({one.judgement})" if one.judgement else ""

@@ -15,10 +15,12 @@ from replay.exchange.compare.output import (
     Checked,
     comparisons_csv,
     counted,
+    difference_lines,
     exploratory_lines,
     provenance,
     ratio_text,
     runs_csv,
+    single_line,
 )
 
 #: The number of rows of a figure that fit on a printed page.
@@ -78,7 +80,12 @@ def _pair(outcome: Outcome, number: int) -> str:
     first, second = outcome.sides[0].name, outcome.sides[number].name
     here = [one for one in outcome.comparisons if one.second == second]
     parts = [f"<h2>{escape(second)} ÷ {escape(first)}</h2>"]
+    if differs := difference_lines(outcome, second):
+        items = "".join(f"<li>{escape(line)}</li>" for line in differs)
+        parts.append(f"<h3>What differs besides what is compared</h3>\n<ul>{items}</ul>")
     parts.append(f"<p>{escape(counted(here)) if here else 'No point is in both'}.</p>")
+    if single := single_line(here):
+        parts.append(f"<p>{escape(single)}.</p>")
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for one in here:
         groups.setdefault((one.experiment, one.metric.name), []).append(one)

@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,8 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
         content = path.read_bytes()
         metrics = metrics_of(entry["charts"].values())
         runs = runs_of(content.decode(), tuple(entry["factors"]), {one.column for one in metrics.values()})
+        variants = dict.fromkeys(run.variant for run in runs)
+        designs = [json.loads(one.read_text()) for one in sorted((folder / name / "raw").glob("design-*.json"))]
         return Experiment(
             name,
             entry["title"],
@@ -87,11 +89,39 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
             metrics,
             runs,
             hashlib.sha256(content).hexdigest(),
+            options_of(entry, [*variants], designs),
+            tuple(dict.fromkeys(one["note"] for design in designs for one in design.get("notes", ()))),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(
             f"cannot be compared: {type(error).__name__}: {error}", where=path, next_step=_derive_again(folder)
         ) from error
+
+
+def options_of(
+    entry: Mapping[str, Any], variants: Collection[str], designs: Collection[Mapping[str, Any]]
+) -> dict[str, dict[str, str]]:
+    """Return the options of each variant: those of the experiment, and its own as the designs state them."""
+    ranges = {f"{end}_{factor}" for factor in entry["factors"] for end in ("smallest", "largest")}
+    shared = {name: value for name, value in entry["parameters"].items() if name not in {"blocks", *ranges}}
+    found = {variant: {name: {text} for name, text in _flat(shared)} for variant in variants}
+    for design in designs:
+        for variant in design["variants"]:
+            for name, text in _flat(variant.get("options", {})):
+                found.get(variant["name"], {}).setdefault(name, set()).add(text)
+    return {
+        variant: {name: " or ".join(sorted(texts)) for name, texts in options.items()}
+        for variant, options in found.items()
+    }
+
+
+def _flat(options: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield options as text; those of an option that has options itself are `client_options.rbd_cache`."""
+    for name, value in options.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value if isinstance(value, str) else json.dumps(value)
 
 
 def metrics_of(charts: Collection[Mapping[str, Any]]) -> dict[str, Metric]:

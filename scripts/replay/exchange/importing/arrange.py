@@ -124,21 +124,32 @@ def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str], *, pool
     )
 
 
-def repetitions(arranged: Arranged) -> list[tuple[str, ...]]:
-    """Return the names by which runs that were taken for repetitions differ: folders, files, or nothing in one file."""
+def repetitions(arranged: Arranged) -> list[tuple[tuple[str, ...], int]]:
+    """Return the names by which runs that were taken for repetitions differ, and how many sets of names are like these.
+
+    They are folders (with a slash) or files. Sets are alike if they differ in the same characters: `4k-run1`, `4k-run2`
+    and `8k-run1`, `8k-run2`.
+    """
     places: dict[tuple[str, str], list[str]] = {}
     for cell in arranged.cells:
         places.setdefault((cell.point, cell.variant), []).append(cell.run.path)
-    found: dict[tuple[str, ...], None] = {}
+    found: dict[tuple[bool, tuple[str, ...]], dict[tuple[str, ...], None]] = {}
     for paths in places.values():
-        if len(set(paths)) > 1:
-            # The parts of the paths that differ; of paths of unequal depth the whole ones.
-            parts = [path.split("/") for path in dict.fromkeys(paths)]
-            columns = zip(*parts, strict=True) if len({*map(len, parts)}) == 1 else [["/".join(one) for one in parts]]
-            for column in columns:
-                if len(set(column)) > 1:
-                    found[tuple(sorted(set(column), key=in_order))] = None
-    return list(found)
+        # The parts of the paths that differ; of paths of unequal depth the whole ones.
+        parts = [re.findall("[^/]*/|[^/]+", path) for path in dict.fromkeys(paths)]
+        columns = zip(*parts, strict=True) if len({*map(len, parts)}) == 1 else [["".join(one) for one in parts]]
+        for names in (tuple(sorted(set(column), key=in_order)) for column in columns):
+            if len(names) > 1:
+                found.setdefault((names[0].endswith("/"), _apart(names)), {})[names] = None
+    return [(next(iter(sets)), len(sets)) for sets in found.values()]
+
+
+def _apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Return what is between the beginning and the end that names have in common."""
+    shortest = min(map(len, names))
+    before = next((at for at in range(shortest) if len({name[at] for name in names}) > 1), shortest)
+    after = next((at for at in range(shortest - before) if len({name[-1 - at] for name in names}) > 1), 0)
+    return tuple(name[before : len(name) - after] for name in names)
 
 
 def _in_rising_order(levels: Iterable[Level]) -> tuple[Level, ...]:

@@ -19,7 +19,7 @@ from replay.evidence import durable
 from replay.exchange.importing.arrange import Arranged, arrange, repetitions
 from replay.exchange.importing.collect import Collected, collect
 from replay.exchange.importing.data_set import ACCOUNT, write_data_set
-from replay.exchange.importing.documents import Variant, experiment_name, notes_of
+from replay.exchange.importing.documents import Variant, differences, experiment_name, notes_of
 from replay.exchange.importing.files import LeftOut, in_order, name_of
 from replay.exchange.importing.runs import Level
 
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
             )
         experiments = experiments_of(collected, variants, pooled=options.repetitions)
         for one in experiments:
-            say_arranged(one, len(variants))
+            say_arranged(one, variants)
         if not options.dry_run:
             with waiting(f"writing {options.data}"):
                 write_data_set(data_set, options.label or options.data, variants, experiments, collected)
@@ -109,8 +109,8 @@ def experiments_of(collected: Collected, variants: Sequence[Variant], *, pooled:
     return [arrange(tool, [run for run in collected.runs if run.tool == tool], names, pooled=pooled) for tool in tools]
 
 
-def say_arranged(arranged: Arranged, variants: int) -> None:
-    """Print how a tool's runs were understood: factors, axis, repetitions, and points that can be compared."""
+def say_arranged(arranged: Arranged, variants: Sequence[Variant]) -> None:
+    """Print how a tool's runs were understood: what differs, factors, axis, repetitions, what can be compared."""
     points: dict[str, set[str]] = {}
     for cell in arranged.cells:
         points.setdefault(cell.point, set()).add(cell.variant)
@@ -119,21 +119,25 @@ def say_arranged(arranged: Arranged, variants: int) -> None:
     times = f"{least}" if least == most else f"{least} to {most}"
     at = "1 point" if len(points) == 1 else f"{len(points)} points"
     print(f"{experiment_name(arranged.tool)}: {_runs(len(arranged.cells))} at {at}, n = {times}")
+    for option, values in differences(arranged, variants).items():
+        print(f"  {option} differs: {', '.join(f'{value} in {name}' for name, value in values.items())}")
     for name, levels in arranged.factors.items():
         if len(levels) > 1 or name == arranged.x_factor:
             place = " (the axis)" if name == arranged.x_factor else ""
             more = f" and {len(levels) - 8} more" if len(levels) > 8 else ""
             print(f"  {name}{place}: {', '.join(_level(name, level) for level in levels[:8])}{more}")
-    if variants > 1:
-        shared = sum(len(present) == variants for present in points.values())
+    if len(variants) > 1:
+        shared = sum(len(present) == len(variants) for present in points.values())
         of = "1 point is" if len(points) == 1 else f"{len(points)} points are"
-        where = "both folders" if variants == 2 else f"all {variants} folders"
+        where = "both folders" if len(variants) == 2 else f"all {len(variants)} folders"
         print(f"  {shared} of {of} in {where}, and can be compared")
-    for names in repetitions(arranged)[:SHOWN_NAMES]:
+    taken = repetitions(arranged)
+    for names, alike in taken[:SHOWN_NAMES]:
         more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-        print(f"  taken for repetitions: {', '.join(names[:8])}{more}")
-    if repetitions(arranged):
-        print("  if they are not: --variants takes the folders in a folder for variants, and compares them")
+        others = f" ({alike - 1} more sets like this)" if alike > 1 else ""
+        print(f"  taken for repetitions: {', '.join(names[:8])}{more}{others}")
+    if any(name.endswith("/") for names, _ in taken for name in names):
+        print("  if they are not: name each of these folders, or their folder with --variants, and they are compared")
     for note in notes_of(arranged):
         where = f"{note['points'][0]}{' and others' if len(note['points']) > 1 else ''}"
         print(f"  {_runs(note['runs'])} ({where}): {note['note']}")

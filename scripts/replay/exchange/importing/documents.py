@@ -115,6 +115,16 @@ def _metrics(arranged: Arranged) -> list[dict[str, Any]]:
     ]
 
 
+def differences(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, dict[str, str]]:
+    """Return the options that differ between variants though they are no factor: values by the variants' labels."""
+    present = [one for one in variants if one.name in {cell.variant for cell in arranged.cells}]
+    names = dict.fromkeys(name for options in arranged.of_variant.values() for name in options if name not in _NAMES)
+    return {
+        name: {one.label: arranged.of_variant.get(one.name, {}).get(name, "not stated") for one in present}
+        for name in names
+    }
+
+
 def notes_of(arranged: Arranged) -> list[dict[str, Any]]:
     """Return what a person should know about runs, and at which points: each note once."""
     found: dict[str, dict[str, int]] = {}

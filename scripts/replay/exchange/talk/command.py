@@ -98,7 +98,7 @@ def _write(folder: Path, side: Side, title: str, questions: Sequence[Question]) 
     texts = {
         TALK_FILE: talk_yaml(title, side.manifest, questions),
         "config/claims.yaml": claims_yaml(questions),
-        CHAPTER: talk_slides(side.manifest, questions),
+        CHAPTER: talk_slides(side, questions),
         ".gitignore": "dist/\n.replay/\n.snakemake/\nexperiment.json\nratios.csv\n",
     }
     for name, text in texts.items():

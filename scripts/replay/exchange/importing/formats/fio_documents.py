@@ -16,6 +16,8 @@ from replay.exchange.importing.text import View, whole, without_prefix
 
 _CANDIDATE = re.compile(r'^[ \t]*(?=[\[{])|(?=\{\s*"fio version")', re.MULTILINE)
 _REPORT = re.compile(r'\{\s*"fio version"')
+#: A report in a log or a quotation, which puts something before each line.
+_PREFIXED = re.compile(r'\{[ \t\r]*(?:\n[^\n{}]{0,200}?)?"fio version"')
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 #: A run without times counts as the continuation of one before if it lasted longer by this share.
@@ -45,7 +47,7 @@ def reports_in(text: str) -> Iterator[Report | NotTaken]:
     """Yield every report in a text, of one run the last, and what is not whole."""
     found = list(_reports(whole(text)))
     if not any(isinstance(one, Report) for one in found):
-        match = _REPORT.search(text)
+        match = _PREFIXED.search(text)
         view = without_prefix(text, match.start()) if match else None
         inside = list(_reports(view)) if view else []
         found = inside if any(isinstance(one, Report) for one in inside) else found
