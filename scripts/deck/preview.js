@@ -40,7 +40,7 @@ export async function photographTitle(folder, { dataSet = null, patience = READY
     const alt = await page.evaluate(async () => {
       window.replay.deck.configure({ progress: false, slideNumber: false, controls: false });
       await document.fonts.ready;
-      return window.replay.deck.getCurrentSlide().querySelector("h1, h2")?.textContent.trim() ?? "";
+      return window.replay.deck.getCurrentSlide().querySelector("h1, h2")?.innerText.trim() ?? "";
     });
     const height = (STAGE.width * PREVIEW.height) / PREVIEW.width;
     const clip = { x: 0, y: (STAGE.height - height) / 2, width: STAGE.width, height };

@@ -60,7 +60,7 @@ test("an arrow key that is held down leads through the whole talk and back, and 
   assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "shop");
   await hold("ArrowRight", 14);
   assert.deepEqual(await problemsHere(page), []);
-  await goTo(page, "price-below-saturation");
+  await goTo(page, "published");
   assert.deepEqual(await problemsHere(page), []);
   assert.deepEqual(page.complaints, []);
   await page.close();
@@ -84,7 +84,7 @@ test("a clicker's keys move on and back, and the address always names the curren
 });
 
 test("a deck that is opened at the address of its last slide shows that slide", async () => {
-  const last = "offered-rate";
+  const last = "amplification-by-osd";
   const direct = await deck.openDeck("?data=fixture", { hash: `#/${last}` });
   assert.equal((await slideIds(direct)).at(-1), last);
   assert.equal(await direct.evaluate(() => window.replay.deck.getCurrentSlide().id), last);
@@ -96,14 +96,14 @@ test("an address that is followed while reveal still writes the last one leads t
   const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
   const there = await page.evaluate(async () => {
     const here = location.href;
-    location.hash = "#/offered-rate";
+    location.hash = "#/amplification-by-osd";
     // As reveal does up to a second after a move, here before the page hears of the address that came.
     history.replaceState(history.state, "", here);
     await new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
     await new Promise((resolve) => setTimeout(resolve));
     return window.replay.deck.getCurrentSlide().id;
   });
-  assert.equal(there, "offered-rate");
-  await page.waitForFunction(() => location.hash.startsWith("#/offered-rate"));
+  assert.equal(there, "amplification-by-osd");
+  await page.waitForFunction(() => location.hash.startsWith("#/amplification-by-osd"));
   await page.close();
 });

@@ -59,7 +59,7 @@ async function openSite(query, { prepare = () => {}, ...options } = {}) {
 
 test("the built site works from a subfolder of a plain server, and sends no request elsewhere", async () => {
   const page = await openSite("?stage&data=fixture");
-  for (const id of ["journal-ratio", "who-said-yes", "yours"]) {
+  for (const id of ["journal-ratio", "who-said-yes", "journal-reads"]) {
     await goTo(page, id);
     for (const chart of await chartsOf(page, id))
       assert.equal(chart.error, undefined, `${id}: ${chart.error}`);
@@ -124,8 +124,8 @@ test("the first slide needs only the files that the budget calls JavaScript at s
     return null;
   });
   await page.goto(`${site.url}?stage&data=fixture`, { waitUntil: "commit" });
-  await page.waitForSelector(".reveal.ready section.present h1");
-  assert.match(await page.innerText(".reveal section.present h1"), /\w/);
+  await page.waitForSelector(".reveal.ready section.present :is(h1, h2)");
+  assert.match(await page.innerText(".reveal section.present :is(h1, h2)"), /\w/);
   assert.ok(heldBack.length > 0, "the charts' code comes later");
   await page.close();
 });
@@ -144,7 +144,7 @@ async function withMarkdown(page) {
   );
   await page.route("**/slides/rpo/*.md", async (route) => {
     const name = path.basename(new URL(route.request().url()).pathname);
-    const body = await readFile(path.join(PROJECT, "slides", name), "utf8");
+    const body = await readFile(path.join(PROJECT, "slides/rpo", name), "utf8");
     await route.fulfill({ contentType: "text/markdown; charset=utf-8", body });
   });
 }
@@ -157,6 +157,8 @@ test("its slides are those that a stage makes of the same Markdown, which it doe
       [...document.querySelectorAll(".slides section")].map((section) => {
         const slide = section.cloneNode(true);
         for (const place of slide.querySelectorAll("[data-releases], [data-qr]")) place.replaceChildren();
+        for (const figure of slide.querySelectorAll(".chart-figure"))
+          figure.replaceWith(figure.querySelector("canvas"));
         const names = [...slide.querySelectorAll("*")].map(({ localName }) => localName);
         return { id: slide.id, text: slide.textContent, names };
       }),
@@ -194,14 +196,14 @@ test("messengers get a description and a picture of the title slide", async () =
   assert.equal(tagOf(html, "og:title"), title);
   assert.equal(tagOf(html, "og:description"), tagOf(html, "description"));
   assert.equal(tagOf(html, "twitter:card"), "summary_large_image");
-  assert.match(tagOf(html, "og:image:alt"), new RegExp(`^Title slide: ${title.replace(/[?.]/g, "\\$&")}`));
+  assert.match(tagOf(html, "og:image:alt"), /^Title slide: “Thank you, your order is saved\.”$/);
   const picture = PNG.sync.read(await readFile(path.join(site.folder, tagOf(html, "og:image"))));
   assert.deepEqual([picture.width, picture.height], [1200, 630]);
-  // A title in dark ink on a light page: neither a blank picture nor an error's.
+  // A title on the page of a night: neither a blank picture nor an error's.
   const shades = [];
   for (let at = 0; at < picture.data.length; at += 4 * 97) shades.push(picture.data[at + 1]);
   const dark = shades.filter((shade) => shade < 80).length / shades.length;
-  assert.ok(dark > 0.02 && dark < 0.4, `${(dark * 100).toFixed(1)} % dark`);
+  assert.ok(dark > 0.5 && dark < 0.98, `${(dark * 100).toFixed(1)} % dark`);
 });
 
 test("without a browser that starts, the site is built without a picture, and the build says so", async () => {
