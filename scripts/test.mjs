@@ -167,7 +167,10 @@ for (const stage of stages()) {
     options.only.some((text) => name.toLowerCase().includes(text.toLowerCase())),
   );
   rows.push(...(await Promise.all(chosen.map((step, at) => run(step, at === 0)))));
-  if (stopSignal) process.exit(statusOfSignal(stopSignal));
+  if (stopSignal) {
+    console.error(`\nStopped by ${stopSignal}.`);
+    process.exit(statusOfSignal(stopSignal));
+  }
 }
 
 console.log("\n== Summary");
