@@ -46,7 +46,8 @@ const options = optionsOf({
   },
   check({ data, fix, accept, as: kind }) {
     requireDataSetName("data", data);
-    if (kind !== undefined && !KINDS.includes(kind)) throw new Error(`--as ${kind}: expected one of ${KINDS.join(", ")}`);
+    if (kind !== undefined && !KINDS.includes(kind))
+      throw new Error(`--as ${kind}: expected one of ${KINDS.join(", ")}`);
     if (accept !== undefined && data !== undefined)
       throw new Error("--accept is about the talk's own data set: leave out --data");
     if (fix && data !== undefined)
@@ -78,7 +79,9 @@ try {
     const { accepted, undecided, unknown } = await outcome.accept(options.accept, { kind, rests, scope });
     for (const name of unknown) console.error(`--accept ${name}: no sentence and no slide has this id`);
     for (const { id, words } of undecided)
-      console.error(`${id}: “${words}” is bound to no data: say what it is, --as definition, judgement or source`);
+      console.error(
+        `${id}: “${words}” is bound to no data: say what it is, --as definition, judgement or source`,
+      );
     console.log(`${accepted} ${accepted === 1 ? "sentence" : "sentences"} accepted as they stand.`);
     if (unknown.length || undecided.length) process.exit(1);
     outcome = await checkTalk(places);
@@ -89,7 +92,9 @@ try {
 }
 const { problems, times, cuts, keepsEvidence } = outcome;
 if (!keepsEvidence)
-  console.log("This talk keeps no evidence.yaml: its sentences are held to no reading (docs/wording.md#evidence).");
+  console.log(
+    "This talk keeps no evidence.yaml: its sentences are held to no reading (docs/wording.md#evidence).",
+  );
 for (const { file, line, message } of problems) console.error(`${file}:${line}: ${message}`);
 const columns = (texts) => texts.map((text) => text.padStart(9)).join("");
 console.log(`${"".padEnd(43)}${columns(cuts.map((cut) => `${cut} min`))}`);
@@ -108,7 +113,9 @@ console.log(
 );
 const unread = problems.filter(({ sentence }) => sentence);
 if (unread.length)
-  console.error(`Sentences that nobody has read as they stand: ${unread.length}. After reading: npm run check -- --accept ID`);
+  console.error(
+    `Sentences that nobody has read as they stand: ${unread.length}. After reading: npm run check -- --accept ID`,
+  );
 const stale = problems.filter(({ fix }) => fix).length;
 if (stale) console.error(`Texts that differ from the data: ${stale}. To update them: npm run check -- --fix`);
 if (problems.length) {

@@ -49,10 +49,14 @@ const LINTERS = {
   "ruff format": { check: [venv("ruff"), "format", "--check", "."], fix: [venv("ruff"), "format", "."] },
   eslint: { check: eslint(...cached("eslint")), fix: eslint("--fix") },
   prettier: { check: prettier("--check", ...cached("prettier")), fix: prettier("--write") },
-  snakefmt: { check: [venv("snakefmt"), "--check", "Snakefile"], fix: [venv("snakefmt"), "Snakefile"] },
+  snakefmt: { check: snakefmt("--check"), fix: snakefmt() },
   "snakemake --lint": { check: [venv("snakemake"), "--lint"], passes: isSoundSnakefile },
   "bash -n": { check: ["bash", "-c", 'for file; do bash -n "$file" || exit 1; done', "bash", ...SHELL] },
 };
+
+function snakefmt(...options) {
+  return [venv("snakefmt"), ...options, "Snakefile", "workflow/Snakefile"];
+}
 
 function eslint(...options) {
   const configuration = ["--config", "scripts/eslint.config.js"];

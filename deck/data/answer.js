@@ -78,6 +78,7 @@ const TABLE = [
 const SECONDS_SHOWN = 1.25;
 
 const LOSS = "recovery_point";
+const BEYOND = "lag_beyond_replay_worst_seconds";
 /** All that was written since the last backup is lost. */
 export const EVERYTHING = "everything";
 
@@ -125,7 +126,7 @@ export function waysOf(answer) {
     kind: row.mode,
     worst: row.mode === "none" ? EVERYTHING : answerNumber(row, `${LOSS}_worst_seconds`),
     median: answerNumber(row, `${LOSS}_median_seconds`),
-    beyond: answerNumber(row, "lag_beyond_replay_worst_seconds"),
+    beyond: answerNumber(row, BEYOND),
     ...priceOf(row, chosen),
   }));
   return {
@@ -159,9 +160,11 @@ function behind(rows, figure) {
  * the loss with those crossed out that never arrived, `forest` the prices alone.
  * @param {string} kind
  * @param {{modes: Record<string, string>[]}} answer
+ * @param {{seconds?: number, loss?: "worst"|"beyond"}} [drawn]   of squares: how many seconds before the loss, and which loss,
+ *   `beyond`: while writes outrun the replay
  * @returns {import("chartjs-plugin-csv").Model}
  */
-export function answerModel(kind, answer) {
+export function answerModel(kind, answer, drawn = {}) {
   const { modes, price, loss } = waysOf(answer);
   const point = (x, y, more = {}) => ({ x, y, low: null, high: null, n: null, ...more });
   const wide = (xs, chosen, pointsOf) => ({
@@ -171,12 +174,13 @@ export function answerModel(kind, answer) {
     series: chosen.map((mode) => ({ name: mode.label, points: pointsOf(mode) })),
   });
   if (kind === "squares") {
-    const lost = modes.filter(({ worst }) => typeof worst === "number");
-    const shown = Math.ceil(Math.max(0, ...lost.map(({ worst }) => worst)) * SECONDS_SHOWN);
+    const lossOf = (mode) => mode[drawn.loss ?? "worst"];
+    const lost = modes.filter((mode) => typeof lossOf(mode) === "number");
+    const shown = drawn.seconds ?? Math.ceil(Math.max(0, ...lost.map(lossOf)) * SECONDS_SHOWN);
     const xs = ["confirmed", "never arrived"];
-    return wide(xs, lost, ({ worst }) => [
-      point(xs[0], shown - Math.round(worst)),
-      point(xs[1], worst, { n: loss?.n ?? null }),
+    return wide(xs, lost, (mode) => [
+      point(xs[0], Math.max(0, shown - Math.round(lossOf(mode)))),
+      point(xs[1], lossOf(mode), { n: loss?.n ?? null }),
     ]);
   }
   const title = price?.title ?? "Price";
@@ -185,15 +189,12 @@ export function answerModel(kind, answer) {
     return wide([title], modes, (mode) => [point(title, mode.price, { low: mode.low, high: mode.high, n })]);
   const xs = [
     "Lost at worst",
-    title,
+    price?.tail ? "An ordinary write" : title,
     "The slowest of a hundred",
     "Lost at worst when writes outrun the replay",
   ];
-  return wide(xs, modes, ({ worst, median, price: paid, low, high, tail, beyond }) => [
-    point(xs[0], worst === EVERYTHING ? Infinity : worst, {
-      low: median,
-      high: median === null ? null : worst,
-    }),
+  return wide(xs, modes, ({ worst, price: paid, low, high, tail, beyond }) => [
+    point(xs[0], worst === EVERYTHING ? Infinity : worst),
     point(xs[1], paid, { low, high, n }),
     point(xs[2], tail),
     point(xs[3], beyond),

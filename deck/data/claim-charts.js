@@ -24,21 +24,55 @@ export function wantedClaims({ chartClaims, releaseClaims }) {
     });
 }
 
+const X = "Estimate";
+
 /**
- * A series for each claim with its estimate. A claim that the data lack has no value.
+ * A series for each claim with its estimate and, where several campaigns measured it, what another one may be expected to
+ * find. A claim that the data lack has no value. A single claim of several campaigns has a series for each of these, and their
+ * mean.
  * @param {object} document   claims.json
  * @param {ReturnType<typeof wantedClaims>} wanted
+ * @param {{byCampaign?: boolean, isJudged?: boolean}} [options]   byCampaign: false for one estimate of a single claim, too;
+ *   isJudged: with the region of the claim and its verdict
  * @returns {import("chartjs-plugin-csv").Model}
  */
-export function claimsModel(document, wanted) {
-  const x = "Estimate";
+export function claimsModel(document, wanted, { byCampaign = true, isJudged = true } = {}) {
   const series = wanted.map(({ label, id, condition }) => {
     const claim = document.claims?.[id];
     const found = claim?.conditions?.[condition ?? decidingName(claim)];
     const isShown = found && !isCount(found) && found.estimate > 0;
-    const { estimate = null, low = null, high = null, n = null, region = null } = isShown ? found : {};
-    const point = { x, y: estimate, low, high, n, region, note: VERDICT_SIGNS[claim?.verdict] ?? "" };
-    return { name: label ?? unbroken(claim?.sentence ?? id), points: [point] };
+    const { region, ...estimated } = isShown ? found : {};
+    const judged = isJudged ? { ...estimated, region } : estimated;
+    const point = pointOf(judged, { ends: isShown ? found.prediction : null });
+    if (isJudged) point.note = VERDICT_SIGNS[claim?.verdict] ?? "";
+    return { name: label ?? unbroken(claim?.sentence ?? id), points: [point], found: isShown ? found : null };
   });
-  return { kind: "wide", xLabel: "Claim", xs: [x], series };
+  const campaigns = byCampaign && series.length === 1 ? campaignsOf(series[0].found) : [];
+  return {
+    kind: "wide",
+    xLabel: "Claim",
+    xs: [X],
+    series: campaigns.length ? campaigns : series.map(({ name, points }) => ({ name, points })),
+  };
+}
+
+/** Each campaign's estimate and their mean; none if there is one campaign only. */
+function campaignsOf(condition) {
+  const { campaigns = [], mean = null, prediction = null, region } = condition ?? {};
+  if (campaigns.length < 2) return [];
+  const isName = (name) => campaigns.filter((one) => one.name === name).length === 1;
+  return [
+    ...campaigns.map((one) => ({
+      name: isName(one.name) ? one.name : `${one.name}, ${one.host}`,
+      points: [{ ...pointOf({ ...one, region }), note: VERDICT_SIGNS[one.verdict] ?? "" }],
+    })),
+    ...(mean ? [{ name: "Mean", points: [pointOf({ ...mean, region }, { ends: prediction })] }] : []),
+  ];
+}
+
+function pointOf(
+  { estimate = null, low = null, high = null, n = null, region = null },
+  { ends = null } = {},
+) {
+  return { x: X, y: estimate, low, high, n, region, ...(ends ? { min: ends.low, max: ends.high } : {}) };
 }

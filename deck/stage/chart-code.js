@@ -8,6 +8,7 @@ import { PALETTE } from "chartjs-plugin-csv";
 import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
 
 import { CeilingMarks } from "../data/ceilings.js";
+import { rowsAddress, runRows } from "./run-rows.js";
 import { CHART_OPTIONS, optionsFor, optionsOfSlide, seriesStyles } from "./chart-styles.js";
 import { marksOf, notesOf } from "../chart-tools/marks.js";
 import { chartSummary } from "../chart-tools/sentence.js";
@@ -24,6 +25,11 @@ const KINDS = Object.fromEntries(
   ]),
 );
 
+/** How a chart is read whose rows are runs. */
+function rowsOf({ dataset: { chartRows, chartSrc } }) {
+  return chartRows ? { read: (text) => runRows(text, { src: chartSrc, series: chartRows }) } : {};
+}
+
 /**
  * The chart plugin of every page of the talk.
  * @param {object} given
@@ -38,7 +44,7 @@ const KINDS = Object.fromEntries(
 export function makeCharts({ data, compare, series, numbersAt, manifestOf, entryOf }, options = {}) {
   const ceilings = CeilingMarks({ manifestOf, entryOf });
   return RevealChartCsv({
-    resolve: (src, canvas) => data.resolve(src, canvas),
+    resolve: (src, canvas) => rowsAddress(data.resolve(src, canvas), canvas.dataset),
     kinds: KINDS,
     fetch: data.fetch,
     styles: seriesStyles(series),
@@ -47,7 +53,7 @@ export function makeCharts({ data, compare, series, numbersAt, manifestOf, entry
     async chartOptions(kind, src, { canvas, url }) {
       const entry = src && entryOf(src);
       return merge(optionsFor(kind, src, colorOf, entry), [
-        { plugins: { csv: optionsOfSlide(canvas, entry) } },
+        { plugins: { csv: { ...optionsOfSlide(canvas, entry), ...rowsOf(canvas) } } },
         await optionsOfDocument({ src: url, kind, canvas, data }),
       ]);
     },

@@ -11,11 +11,13 @@ import { seriesNames } from "chartjs-plugin-csv";
  */
 const LOOKS = {
   reference: { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
-  accent: { color: "var(--series-journal)", dash: [], pointStyle: "rect" },
-  blue: { color: "var(--series-mirrored)", dash: [], pointStyle: "triangle" },
-  green: { color: "var(--series-snapshot)", dash: [], pointStyle: "rectRot" },
+  accent: { color: "var(--series-journal)", dash: [], pointStyle: "triangle" },
+  blue: { color: "var(--series-mirrored)", dash: [], pointStyle: "rect" },
+  sky: { color: "var(--series-mirrored-often)", dash: [], pointStyle: "cross" },
+  green: { color: "var(--series-snapshot)", dash: [], pointStyle: "rectRounded" },
+  mint: { color: "var(--series-snapshot-often)", dash: [], pointStyle: "dash" },
   grey: { color: "var(--series-control)", dash: [], pointStyle: "crossRot" },
-  violet: { color: "var(--series-cached)", dash: [], pointStyle: "rectRounded" },
+  violet: { color: "var(--series-cached)", dash: [], pointStyle: "rectRot" },
   magenta: { color: "var(--series-cached-journal)", dash: [], pointStyle: "star" },
 };
 

@@ -18,16 +18,20 @@ import { releaseTitle } from "../text/releases.js";
  */
 export async function optionsOfDocument({ src, kind, canvas, data }) {
   const parts = src === null ? null : partsOf(src);
-  if (parts?.document === "answer.csv") return { plugins: { csv: answerOptions(kind, parts.dataSet, data) } };
+  if (parts?.document === "answer.csv")
+    return { plugins: { csv: answerOptions(kind, parts.dataSet, { data, canvas }) } };
   if (parts?.document === "claims.json") return { plugins: { csv: await claimOptions(src, canvas, data) } };
   return {};
 }
 
-function answerOptions(kind, dataSet, data) {
+/** `data-chart-seconds` and `data-chart-loss`: how many squares are drawn, and which loss. */
+function answerOptions(kind, dataSet, { data, canvas }) {
+  const { chartSeconds, chartLoss } = canvas.dataset;
+  const drawn = { loss: chartLoss, ...(chartSeconds && { seconds: Number(chartSeconds) }) };
   const { price } = waysOf(data.about(dataSet).answer);
   const read = reading(
     parseAnswer,
-    (answer) => answerModel(kind, answer),
+    (answer) => answerModel(kind, answer, drawn),
     "is no answer.csv; derive the data again",
   );
   if (kind === "squares") return { read, yUnit: "seconds", square: "one second of writes" };
@@ -43,12 +47,16 @@ function answerOptions(kind, dataSet, data) {
 
 async function claimOptions(src, canvas, data) {
   const wanted = wantedClaims(canvas.dataset);
+  const more = (seriesNames(canvas.dataset.chartMore) ?? []).map((one) => data.resolve(one, canvas));
   const read = reading(
     JSON.parse,
-    (document) => claimsModel(document, wanted),
+    (document) =>
+      claimsModel(document, wanted, {
+        byCampaign: more.length === 0,
+        isJudged: canvas.dataset.chartJudged !== "false",
+      }),
     "is no claims.json; derive the data again",
   );
-  const more = (seriesNames(canvas.dataset.chartMore) ?? []).map((one) => data.resolve(one, canvas));
   const names = await Promise.all(
     [src, ...more].map(async (one) => {
       const { dataSet: name } = partsOf(one);

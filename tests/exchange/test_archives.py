@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from replay.cli.main import main
@@ -163,6 +163,7 @@ def test_a_damaged_archive_is_read_or_left_out(tmp_path_factory, data):
 
 @at_most(100)
 @given(names=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=4, unique=True))
+@example(names=["0¹", "¹0", "9" * 5000])
 def test_whatever_names_an_archive_has_nothing_is_written_under_them(tmp_path_factory, names):
     root = tmp_path_factory.mktemp("names")
     content = zipped({name.replace("\0", "") or "x": b"{}" for name in names} | {"good": b"{}"})

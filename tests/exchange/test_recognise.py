@@ -258,6 +258,31 @@ def test_a_row_that_contradicts_itself_is_left_out(fields, why):
     assert why in reason
 
 
+def command_of(*words: str) -> dict[str, str]:
+    return {"command": " ".join(f'"{word}"' for word in ("/opt/bin/elbencho", *words)) + " "}
+
+
+def test_an_option_that_only_elbencho_s_command_states_is_an_option():
+    words = ("--block", "4096", "--blockvarpct", "100", "--nofdsharing", "--rotatehosts=2", "/mnt/files")
+    options = only(ELBENCHO_HEADER + elbencho_row(**command_of(*words))).options
+    expected = {"command blockvarpct": "100", "command nofdsharing": "1", "command rotatehosts": "2"}
+    assert expected.items() <= options.items()
+    assert "command block" not in options
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--block", "8K"), "its command asks for blocks of 8192 bytes, the row says 4096"),
+        (("-t", "16"), "its command asks for 16 threads, the row says 8"),
+    ],
+)
+def test_a_command_that_contradicts_its_row_is_refused(words, why):
+    runs, (reason,) = found(ELBENCHO_HEADER + elbencho_row(**command_of(*words, "/mnt/files")))
+    assert runs == []
+    assert why in reason
+
+
 def test_a_date_without_a_time_zone_is_ignored():
     assert only(ELBENCHO_HEADER + elbencho_row(**{"ISO date": "2026-05-22T16:09:38"})).reported_at is None
 

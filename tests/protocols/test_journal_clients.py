@@ -190,7 +190,8 @@ def test_journals_are_in_a_pool_that_the_block_removes_and_the_next_one_if_its_r
     [left_behind] = set(pools_of(campaign)) - {*before, "replay"}
 
     def look():
-        campaign.wait_for(lambda: campaign.processes("--client=sock:"), "a cell")
+        # The killed runner's controller may still be there.
+        campaign.wait_for(lambda: all(map(campaign.processes, ("replay.measure.block", "--client=sock:"))), "a cell")
         with held(campaign.runner("journal-clients")):
             pools.update(set(pools_of(campaign)) - {*before, "replay"})
             for name in campaign.cluster("left").json("rbd", "ls", "replay"):

@@ -115,7 +115,7 @@ export class ChartFiles {
   /** One model of the files of a chart, and all that was read. */
   async #read(urls, request) {
     const [own, ...more] = urls.map((url) => loadModel(url, this.#loading(request)));
-    if (more.length === 0) return own;
+    if (more.length === 0) return onlyAt(await own, this.#settings().at);
     const kind = this.#kind();
     if (!kind?.join)
       throw new CsvError("this chart is drawn from one file, and more are named", {
@@ -133,4 +133,13 @@ export class ChartFiles {
       text: files.map((file) => file?.text ?? "").join("\0\0"),
     };
   }
+}
+
+/** What was read, with those of its places only that a chart asks for (`at`). */
+function onlyAt({ model, text }, at) {
+  if (!at) return { model, text };
+  const wanted = [at].flat().map(String);
+  const isWanted = (x) => wanted.includes(String(x));
+  const series = model.series.map((one) => ({ ...one, points: one.points.filter(({ x }) => isWanted(x)) }));
+  return { model: { ...model, xs: model.xs.filter(isWanted), series }, text };
 }

@@ -1,8 +1,9 @@
-import { merge } from "chart.js/helpers";
+import { merge, toFont } from "chart.js/helpers";
 import { hasAxes, indexAxisOf, scalesFor, scalesNow, yScaleType } from "./axes.js";
 import { dataFor, dataOfKind } from "./datasets.js";
 import { choiceOf, entriesOf } from "./entries.js";
 import { kindOf } from "./kinds.js";
+import { wrapLabel } from "./labels-layout.js";
 import { isLogarithmic } from "./range.js";
 import { looksAt } from "./style.js";
 
@@ -18,7 +19,8 @@ import { looksAt } from "./style.js";
 export function fillChart(chart, { model, settings, theme, room, second, own, existing, unseen = false }) {
   const { type } = chart.config;
   const kind = kindOf(type);
-  const drawn = (one) => (kind?.marks ? { ...one, series: kind.marks(one, settings) } : one);
+  const drawn = (one) =>
+    kind ? { ...one, series: inOrder(kind.marks?.(one, settings) ?? one.series, settings) } : one;
   const entries = entriesOf(drawn(model), second && { ...second, model: drawn(second.model) });
   const names = entries.map(({ name }) => name);
   const lookOf = looksAt(chart.canvas, names, settings, { faded: second !== null });
@@ -45,6 +47,13 @@ export function fillChart(chart, { model, settings, theme, room, second, own, ex
   return entries;
 }
 
+/** Rows, columns and lanes stand in the order in which a slide names its series; those that it does not name follow. */
+function inOrder(series, { series: named }) {
+  if (!named) return series;
+  const placeOf = ({ name }) => (named.includes(name) ? named.indexOf(name) : named.length);
+  return [...series].sort((a, b) => placeOf(a) - placeOf(b));
+}
+
 /** Whether a series recedes behind those that are emphasised. */
 function quietIn({ emphasis }) {
   return (name) => Boolean(emphasis?.length) && !emphasis.includes(name);
@@ -58,10 +67,32 @@ function scalesOfKind(kind, { chart, entries, settings, ...given }) {
   return flipped ? { x: value, y: index } : { x: index, y: value };
 }
 
-/** The plugin's scales with those of the page over them; the vertical one leaves the room that neighbours need. */
+/**
+ * The plugin's scales with those of the page over them; the vertical one leaves the room that neighbours need, and the
+ * title of the horizontal one has as many lines as it needs.
+ */
 function fitted(scales, settings, room) {
+  const { afterFit } = scales.y;
   scales.y.afterFit = (scale) => {
+    afterFit?.(scale);
     scale.width = room.fit("left", scale.width);
   };
-  return merge(scales, scalesNow(settings.scales, settings));
+  const merged = merge(scales, scalesNow(settings.scales, settings));
+  const { beforeFit } = merged.x;
+  merged.x.beforeFit = (scale) => {
+    beforeFit?.(scale);
+    wrapTitle(scale);
+  };
+  return merged;
+}
+
+/** Breaks the title of a horizontal axis at blanks; Chart.js would squeeze it. */
+function wrapTitle({ options: { title }, ctx, maxWidth }) {
+  if (!title.display) return;
+  const text = [title.text].flat().join(" ");
+  ctx.save();
+  ctx.font = toFont(title.font).string;
+  const lines = wrapLabel(text, maxWidth, (part) => ctx.measureText(part).width);
+  ctx.restore();
+  title.text = lines.length > 1 ? lines : text;
 }

@@ -3,7 +3,7 @@
  *
  * @typedef {{left: number, top: number, right: number, bottom: number}} Box   px
  * @typedef {{left: number, top: number, cost?: number, align?: string}} Place
- * @typedef {{width: number, height: number, places: Place[]}} Wanted
+ * @typedef {{width: number, height: number, places: Place[], at?: {x: number, y: number}}} Wanted   at: what it belongs to
  */
 
 /** How often each label gets a better place among the others. */
@@ -19,11 +19,14 @@ const FEW = 8;
  *   rather than written over another
  */
 export function placeBoxes(wanted, { area, obstacles = [] }) {
-  const choices = wanted.map(({ width, height, places }) =>
+  const choices = wanted.map(({ width, height, places, at }) =>
     places
       .map((place) => ({ ...place, right: place.left + width, bottom: place.top + height }))
       .filter((box) => isInside(box, area))
-      .map((box) => ({ ...box, cost: (box.cost ?? 0) + covered(box, obstacles) }))
+      .map((box) => ({
+        ...box,
+        cost: (box.cost ?? 0) + covered(box, obstacles) + (at ? between(at, box, obstacles) : 0),
+      }))
       .sort((a, b) => a.cost - b.cost),
   );
   const all = choices.map((_, index) => index);
@@ -50,6 +53,25 @@ function settle(choices, order) {
 
 function covered(box, obstacles) {
   return obstacles.reduce((sum, one) => sum + (overlap(box, one) ? one.cost : 0), 0);
+}
+
+/** What lies between a point and its label, as if the label covered it. */
+function between(at, box, obstacles) {
+  const near = {
+    x: Math.max(box.left, Math.min(at.x, box.right)),
+    y: Math.max(box.top, Math.min(at.y, box.bottom)),
+  };
+  const way = {
+    left: Math.min(at.x, near.x) - 1,
+    right: Math.max(at.x, near.x) + 1,
+    top: Math.min(at.y, near.y) - 1,
+    bottom: Math.max(at.y, near.y) + 1,
+  };
+  const point = { left: at.x - 4, right: at.x + 4, top: at.y - 4, bottom: at.y + 4 };
+  return covered(
+    way,
+    obstacles.filter((one) => !overlap(one, point) && !overlap(one, box)),
+  );
 }
 
 /** Whether two boxes overlap. Boxes that only touch do not. */

@@ -58,7 +58,7 @@ export function chartSources({ slides, shipped }) {
   if (manifest === null) return [];
   return slides.flatMap((slide) =>
     chartsOf(slide)
-      .filter(({ src, parts }) => parts && !parts.document && chartEntry(src, manifest) === null)
+      .filter(({ src, parts }) => parts?.chart && chartEntry(src, manifest) === null)
       .filter(({ element, parts }) => !isAwaited(element, parts.experiment, shipped))
       .map(({ element, parts }) => ({
         file: slide.file,

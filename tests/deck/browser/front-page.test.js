@@ -166,13 +166,13 @@ test("a changed CSV file reaches the page's chart in place", async () => {
 
 test("a link leads to the slides, Back returns, and another cut keeps the data set", async () => {
   const page = await open();
-  await page.click("a.button[data-open='40']");
+  await page.click("a.button[data-open='30']");
   await page.waitForSelector("html[data-deck-ready]");
   assert.equal(await page.locator(".front-page").count(), 0);
-  assert.match(page.url(), /\?explore&data=fixture#\/title$/);
+  assert.match(page.url(), /\?explore&data=fixture#\/shop$/);
   await page.evaluate(() => window.replay.deck.next());
   // reveal writes the address a moment later.
-  await page.waitForURL((url) => url.hash !== "#/title");
+  await page.waitForURL((url) => url.hash !== "#/shop");
   await page.goBack();
   await page.waitForSelector("html[data-front-ready]");
   assert.ok(await page.isVisible("h1"));
@@ -180,7 +180,7 @@ test("a link leads to the slides, Back returns, and another cut keeps the data s
   assert.deepEqual([...short.searchParams.keys()].sort(), ["cut", "data", "explore"]);
   await page.goto(short.href);
   await page.waitForSelector("html[data-deck-ready]");
-  assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "title");
+  assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "shop");
   assert.deepEqual(page.complaints, []);
   await page.close();
 });

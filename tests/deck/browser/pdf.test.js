@@ -23,7 +23,9 @@ before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "replay-pdf-"));
   const { chapters } = await openTalk(PROJECT);
   // The front page is Markdown, too, but not a slide.
-  slides = chapters.flatMap((chapter) => chapter.slides).filter(({ file }) => file !== "slides/rpo/reader.md");
+  slides = chapters
+    .flatMap((chapter) => chapter.slides)
+    .filter(({ file }) => file !== "slides/rpo/reader.md");
 });
 after(() => rm(folder, { recursive: true, force: true }));
 

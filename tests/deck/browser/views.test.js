@@ -87,7 +87,7 @@ test("the overview shows slides with their charts, and leaving it shows the slid
 });
 
 test("the scroll view draws each chart as it comes into sight, and leaving it keeps them", async () => {
-  const page = await deck.openDeck("?data=fixture&view=scroll", { hash: "#/title" });
+  const page = await deck.openDeck("?data=fixture&view=scroll", { hash: "#/shop" });
   assert.equal(await page.evaluate(() => window.replay.deck.isScrollView()), true);
   for (const id of ["journal-ratio", "throughput-write-seq"]) {
     await page.evaluate((slide) => document.getElementById(slide).scrollIntoView(), id);

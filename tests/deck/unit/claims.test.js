@@ -213,6 +213,45 @@ test("a chart asks for conditions of claims by name, or for claims, of which it 
   assert.deepEqual(series[0].points[0].region, { low: 7.5, high: 13.3 });
 });
 
+test("a claim of several campaigns is drawn as these, their mean, and what another one may be expected to find", () => {
+  const campaign = { estimate: 1.8, low: 1.6, high: 2, n: 6, verdict: "refuted", host: "a host" };
+  const condition = {
+    ...ratio,
+    campaigns: [
+      { ...campaign, name: "tentacle" },
+      { ...campaign, name: "mine", host: "one", verdict: "held" },
+      { ...campaign, name: "mine", host: "other" },
+    ],
+    mean: { estimate: 1.9, low: 1.7, high: 2.1 },
+    prediction: { low: 1.2, high: 3 },
+  };
+  const document = {
+    claims: {
+      small: { sentence: "Small ones.", verdict: "held", conditions: { ratio: condition } },
+      large: { sentence: "Large ones.", verdict: "held", conditions: { ratio } },
+    },
+  };
+  const rows = ({ series }) =>
+    series.map(({ name, points: [{ y, min, max, note = "" }] }) => [name, y, min, max, note]);
+  const one = wantedClaims({ releaseClaims: "small" });
+  assert.deepEqual(rows(claimsModel(document, one)), [
+    ["tentacle", 1.8, undefined, undefined, "✗"],
+    ["mine, one", 1.8, undefined, undefined, "✓"],
+    ["mine, other", 1.8, undefined, undefined, "✗"],
+    ["Mean", 1.9, 1.2, 3, ""],
+  ]);
+  const alone = rows(claimsModel(document, one, { byCampaign: false }));
+  assert.deepEqual(alone, [["Small ones.", 15.64, 1.2, 3, "✓"]]);
+  const both = rows(claimsModel(document, wantedClaims({ releaseClaims: "small large" })));
+  assert.deepEqual(
+    both.map(([name, y, min]) => [name, y, min]),
+    [
+      ["Small ones.", 15.64, 1.2],
+      ["Large ones.", 15.64, undefined],
+    ],
+  );
+});
+
 test("what a condition needs is said in words", () => {
   assert.equal(regionText(ratio), "7.50× to 13.3×");
   assert.equal(regionText({ ...ratio, region: { low: 1.25, high: null } }), "above 1.25×");

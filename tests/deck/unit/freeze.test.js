@@ -203,13 +203,13 @@ test("--verify finds what was changed, removed or added", async () => {
   await appendFile(path.join(data, "claims.json"), " ");
   await unlink(path.join(data, "manifest.json"));
   await writeFile(path.join(data, "more.json"), "{}");
-  await appendFile(path.join(copy, "slides/rpo/00-hook.html"), "more");
+  await appendFile(path.join(copy, "slides/rpo/00-loss.html"), "more");
   await assert.rejects(freeze("--verify", copy), (error) => {
     assert.equal(error.code, 1);
     assert.match(error.stderr, /benchmarks\/fixture\/claims\.json: differs/);
     assert.match(error.stderr, /benchmarks\/fixture\/manifest\.json: missing/);
     assert.match(error.stderr, /benchmarks\/fixture\/more\.json: added since/);
-    assert.match(error.stderr, /slides\/rpo\/00-hook\.html: differs/);
+    assert.match(error.stderr, /slides\/rpo\/00-loss\.html: differs/);
     return true;
   });
 });

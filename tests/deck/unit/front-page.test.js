@@ -23,8 +23,8 @@ import {
 const read = (file, text) => slidesOf(text, { file }).map(readSlide);
 
 test("a page names a part of a slide by file, id, and tags or classes", () => {
-  assert.deepEqual(parseTaken("slides/rpo/10-price.md#price-at-the-peak", "h2 .measure  .panels"), {
-    file: "slides/rpo/10-price.md",
+  assert.deepEqual(parseTaken("slides/rpo/91-journal.md#price-at-the-peak", "h2 .measure  .panels"), {
+    file: "slides/rpo/91-journal.md",
     id: "price-at-the-peak",
     selectors: ["h2", ".measure", ".panels"],
   });
@@ -170,7 +170,7 @@ test("a frozen talk pins the page's text like that of the slides, and keeps the 
   assert.match(after, /data-when="journal-4k-seq-write inconclusive"/);
   assert.doesNotMatch(after, /journal-4k-seq-write held/);
   for (const text of [before, after])
-    assert.match(text, /data-slide="slides\/rpo\/10-price\.md#price-at-the-peak"/);
+    assert.match(text, /data-slide="slides\/rpo\/91-journal\.md#price-at-the-peak"/);
 });
 
 test("only an address with a slide leaves the page", () => {

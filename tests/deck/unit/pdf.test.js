@@ -143,7 +143,7 @@ test("the command refuses wrong options, and says which exist", () => {
     assert.match(done.stderr, pattern);
   };
   refused(/--cut wants a whole number from 1, not 'short'/, ["--cut", "short"]);
-  refused(/no 30-minute cut of the talk\. Its cuts, in minutes: 40, 20/, ["--cut", "30"]);
+  refused(/no 40-minute cut of the talk\. Its cuts, in minutes: 30, 20/, ["--cut", "40"]);
   refused(/--theme blue: expected one of light, dark/, ["--theme", "blue"]);
   refused(/ends in \.pdf/, ["--out", "talk.html"]);
   refused(/no data set “nowhere”\. Available: /, ["--data", "nowhere"]);

@@ -56,7 +56,7 @@ test("the deck, its slides and its data are served, data without any caching", a
   assert.equal(csv.body, "I/O size,4096\nA,1\n");
   assert.match(csv.headers["content-type"], /^text\/csv/);
   assert.equal(csv.headers["cache-control"], "no-store");
-  assert.match((await request("/slides/rpo/00-hook.md")).body, /<!-- Note -->/);
+  assert.match((await request("/slides/rpo/00-loss.md")).body, /<!-- Note -->/);
 });
 
 test("a missing CSV file is 404 in plain text, never the page", async () => {

@@ -42,7 +42,7 @@ test("a talk without a page for readers has none, and the deck knows", () => {
   assert.doesNotMatch(talkPage(shell, plain), /<template/);
   const addresses = { repository: "https://a.example/t", address: "https://b.example" };
   const { readerPage, cuts, repository, address } = talkForPage(plain, addresses);
-  assert.deepEqual([readerPage, cuts, repository, address], [false, [40, 20], ...Object.values(addresses)]);
+  assert.deepEqual([readerPage, cuts, repository, address], [false, [30, 20], ...Object.values(addresses)]);
   assert.equal(talkForPage(talk, addresses).readerPage, true);
 });
 

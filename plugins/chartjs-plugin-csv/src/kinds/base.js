@@ -7,14 +7,14 @@ import { DatasetController, Element, layouts } from "chart.js";
 import { looksOf, valueScale, yScaleType } from "../axes.js";
 import { pixelY } from "../draw.js";
 import { kindOf } from "../kinds.js";
-import { wrapLabel } from "../labels-layout.js";
+import { wordsOf, wrapLabel } from "../labels-layout.js";
 import { placeBoxes, placesAround } from "../place.js";
 import { csvOf } from "../plugin.js";
 import { short } from "../units.js";
 import { drawMark, shapeOf } from "./pen.js";
 
 /** In sizes of the chart's font: a mark, a line of text. */
-const MARK = 1.15;
+export const MARK = 1.15;
 export const LINE = 1.2;
 /** px around the middle of a mark in which a pointer finds it: half of what WCAG 2.2 wants of a target. */
 const REACH = 12;
@@ -27,7 +27,7 @@ const RUN = { radius: 3, apart: 4, columns: 5, alpha: 0.55 };
 /** px between names side by side. */
 const BETWEEN = 12;
 /** What it costs a label to lie on a mark, in heights of a line: as much as being that far away. */
-const HIDING = 100;
+export const HIDING = 100;
 
 /**
  * A point as it is drawn: `x`, `y`, `size` (px), `style`, `color`; `skip` where there is nothing to draw.
@@ -84,6 +84,11 @@ export class KindController extends DatasetController {
 
   /** Labels of the chart as a whole. */
   static labels() {
+    return [];
+  }
+
+  /** Boxes of the chart as a whole that labels had better not cover, with their `cost`. */
+  static obstacles() {
     return [];
   }
 
@@ -266,8 +271,9 @@ export function marksOf({ _cachedMeta: meta }) {
  * The scale of an axis along which series or categories are, with their names.
  * @param {import("../kinds.js").Given} given
  * @param {{text: string, color?: string, weight?: number}[]} lanes
+ * @param {(chart: any) => typeof lanes} [lanesIn]   the lanes of a chart of that size
  */
-export function laneScale({ theme, flipped }, lanes) {
+export function laneScale({ theme, flipped }, lanes, lanesIn = () => lanes) {
   const scale = { type: "category", labels: lanes.map(({ text }) => text), offset: true, bounds: "ticks" };
   const looks = looksOf(theme);
   Object.assign(scale, looks, { grid: { display: false }, border: { display: false } });
@@ -275,10 +281,10 @@ export function laneScale({ theme, flipped }, lanes) {
     ...looks.ticks,
     autoSkip: false,
     padding: 8,
-    color: ({ index }) => lanes[index]?.color ?? theme.text,
-    font: ({ index }) => ({ ...theme.font, weight: lanes[index]?.weight ?? 700 }),
+    color: ({ chart, index }) => lanesIn(chart)[index]?.color ?? theme.text,
+    font: ({ chart, index }) => ({ ...theme.font, weight: lanesIn(chart)[index]?.weight ?? 700 }),
     callback(index) {
-      return namesOf(this, lanes, flipped, theme.font)[index] ?? "";
+      return namesOf(this, lanesIn(this.chart), flipped, theme.font)[index] ?? "";
     },
   };
   return scale;
@@ -311,7 +317,7 @@ function namesOf(scale, lanes, isBeside, { size, family }) {
  */
 export function namesInLanes(names, lane, widthOf) {
   const narrow = lane - BETWEEN;
-  const fits = names.every((name) => name.split(" ").every((word) => widthOf(word) <= narrow));
+  const fits = names.every((name) => wordsOf(name).every((word) => widthOf(word) <= narrow));
   const isOuter = (at) => at === 0 || at === names.length - 1;
   const more = (at) => (fits ? 0 : isOuter(at) ? lane / 2 : lane);
   const lines = names.map((name, at) => wrapLabel(name, narrow + more(at), widthOf));
@@ -496,12 +502,18 @@ function placeLabels(chart) {
   const labels = all
     .filter(({ isFixed }) => !isFixed)
     .sort((a, b) => (b.importance ?? 0) - (a.importance ?? 0));
-  const obstacles = controllers.flatMap((one) => [
-    ...marksOf(one)
-      .filter(({ style }) => style !== "none")
-      .map((mark) => ({ ...boxOf(mark), cost: HIDING * em })),
-    ...one.obstacles().map((box) => ({ ...box, cost: box.cost * em })),
-  ]);
+  const obstacles = [
+    ...fixed.map(({ left, top, width, height }) => ({
+      ...{ left, top, right: left + width, bottom: top + height, cost: HIDING },
+    })),
+    ...controllerOf(chart).obstacles(chart),
+    ...controllers.flatMap((one) => [
+      ...marksOf(one)
+        .filter(({ style }) => style !== "none")
+        .map((mark) => ({ ...boxOf(mark), cost: HIDING })),
+      ...one.obstacles(),
+    ]),
+  ].map((box) => ({ ...box, cost: box.cost * em }));
   const { left, bottom } = chart.chartArea;
   const [{ bottom: top }] = boxes.get(chart);
   const area = { left: left + 1, right: chart.width - 2, top, bottom: bottom - 1 };
@@ -534,9 +546,9 @@ function measured(chart, label, lines) {
     return { ...line, size: size * em, weight, own, width: own + rest };
   });
   const width = Math.max(...sized.map((line) => line.width));
-  const height = sized.reduce((sum, { size }) => sum + size * LINE, 0);
+  const height = sized.length === 1 ? sized[0].size : sized.reduce((sum, { size }) => sum + size * LINE, 0);
   const places = label.places?.(width, height) ?? placesAround(label.at, { width, height }, label);
-  return { lines: sized, width, height, places, halo: label.halo };
+  return { lines: sized, width, height, places, at: label.at, halo: label.halo };
 }
 
 /** The width of a text, px; size: in sizes of the chart's font. */
@@ -560,8 +572,8 @@ function drawLabels(chart, labels) {
     ctx.fillText(text, x, y);
   };
   const em = emOf(chart);
-  for (const { lines, left, top, width, align = "left", halo = page } of labels) {
-    let y = top;
+  for (const { lines, left, top, width, height, align = "left", halo = page } of labels) {
+    let y = top + (height - lines.reduce((sum, { size }) => sum + size * LINE, 0)) / 2;
     for (const { text, after, size, weight, color = muted, own, width: length } of lines) {
       const x = left + { left: 0, right: width - length, center: (width - length) / 2 }[align];
       const middle = y + (size * LINE) / 2;

@@ -154,14 +154,16 @@ class ChainController extends KindController {
     const { isFlipped } = this;
     const text = this.short(value.y);
     const room = textWidth(this.chart, text, { size: FIGURE, weight: 700 }) + this.em;
-    const isInside = isFlipped && bar.width > room;
+    const isInside = bar.width > room && (isFlipped || bar.height > 2 * this.em);
     const figure = {
       lines: [{ text, size: FIGURE, weight: 700, color: isInside ? theme.page : theme.ink }],
       brief: [{ text: text.replace(/\s.*$/, ""), weight: 700, color: isInside ? theme.page : theme.ink }],
       halo: isInside ? this.color : theme.page,
       importance: 4,
       places: (width, height) => {
-        if (isInside) return [{ left: bar.x - bar.width / 2 + this.em / 2, top: bar.y - height / 2 }];
+        if (isInside && isFlipped)
+          return [{ left: bar.x - bar.width / 2 + this.em / 2, top: bar.y - height / 2 }];
+        if (isInside) return [{ left: bar.x - width / 2, top: bar.end + 6, align: "center" }];
         if (!isFlipped)
           return [bar.end - height - 4, bar.end + 4].map((top) => ({
             left: bar.x - width / 2,

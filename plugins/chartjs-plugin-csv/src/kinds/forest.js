@@ -11,6 +11,8 @@ import { wrapLabel } from "../labels-layout.js";
 import { rowTable, seriesOf, textCell, valueCell } from "../tables.js";
 import {
   KindController,
+  LINE,
+  MARK,
   aboutIn,
   acrossScale,
   emOf,
@@ -21,33 +23,51 @@ import {
   seriesOfEachFile,
   tellPoint,
   tellSeries,
+  textWidth,
   themeOf,
 } from "./base.js";
-import { stroke } from "./pen.js";
+import { shapeOf, stroke } from "./pen.js";
 
 /** In sizes of a mark: the two lines, and the ends of the thin one. */
 const INTERVAL = { width: 0.28, alpha: 0.45 };
 const PREDICTION = { width: 0.1, end: 0.35 };
-const FIGURE = { usual: 1.1, strong: 1.6 };
+const FIGURE = { usual: 1.1, strong: 1.6, least: 0.8 };
 /** The width of the figures, in sizes of the chart's font. */
 const FIGURES = 4;
+/** The width from which headings that are sentences have room beside the rows, in sizes of the chart's font. */
+const WIDE = 40;
+/** The share of it that they take, and their sizes, of which the largest that fits is taken. */
+const HEADING = { share: 0.4, sizes: [1, 0.85, 0.75], gap: 10 };
+/** Lines of a heading above its rows, at most. */
+const MOST_LINES = 6;
+/** Lanes between groups whose headings are beside them. */
+const BETWEEN_GROUPS = 0.5;
 /** Letters of a heading that is no sentence. */
 const SHORT = 16;
 /** How strong the region is in which a claim would hold. */
 const REGION = 0.14;
 
 /**
- * How the rows are laid out: groups with a heading, one row for each x of a single series, or one for each series. Pure.
- * @returns {{headings: {lane: number, text: string}[], laneOf: (series: number, x: number) => number, names?: string[]}}
+ * How the rows are laid out: one for each series, one for each x of a single series, or groups with a heading, which is above
+ * their rows or beside these. Lanes are as high as a row; between groups there may be less. Pure.
+ * @param {any[]} xs
+ * @param {number} count   of series
+ * @param {{isBeside?: boolean, heightOf?: (x: any) => number}} [headings]   heightOf: of a heading above its rows, in lanes
+ * @returns {{headings: {lane: number, x: any}[], laneOf: (series: number, x: number) => number, count: number}}
  */
-export function rowsOf(xs, count, nameOf) {
-  if (xs.length === 1) return { headings: [], laneOf: (series) => series };
-  if (count === 1) return { headings: [], laneOf: (_, x) => x, names: xs.map(nameOf) };
-  const height = count + 1;
-  return {
-    headings: xs.map((x, index) => ({ lane: index * height, text: nameOf(x) })),
-    laneOf: (series, x) => x * height + 1 + series,
-  };
+export function rowsOf(xs, count, { isBeside = false, heightOf = () => 1 } = {}) {
+  if (xs.length === 1) return { headings: [], laneOf: (series) => series, count };
+  if (count === 1) return { headings: [], laneOf: (_, x) => x, count: xs.length };
+  const headings = [];
+  const firsts = [];
+  let next = 0;
+  for (const x of xs) {
+    const height = isBeside ? 0 : heightOf(x);
+    firsts.push(next + height);
+    headings.push({ lane: isBeside ? next + (count - 1) / 2 : next + (height - 1) / 2, x });
+    next += height + count + (isBeside ? BETWEEN_GROUPS : 0);
+  }
+  return { headings, laneOf: (series, x) => firsts[x] + series, count: Math.floor(next) };
 }
 
 class ForestController extends KindController {
@@ -60,11 +80,15 @@ class ForestController extends KindController {
     const hasPrediction = entries.some(({ points }) =>
       points.some(({ min, max }) => isNumber(min) && isNumber(max)),
     );
+    const names = layoutIn(chart).isBeside ? entries.map((entry, index) => keyOf(chart, entry, index)) : [];
     return {
       title: chart.options.indexAxis === "y" ? null : settings.yTitle,
-      items: hasPrediction
-        ? [{ text: "thick: interval of the mean; thin: prediction for another campaign" }]
-        : [],
+      items: [
+        ...names,
+        ...(hasPrediction
+          ? [{ text: "thick: interval of the mean; thin: prediction for another campaign" }]
+          : []),
+      ],
     };
   }
 
@@ -92,25 +116,24 @@ class ForestController extends KindController {
     stroke(chart.ctx, ...ends, { color: themeOf(chart).ink, width: 2 });
   }
 
-  /** Headings of groups that are sentences stand in the plot, short ones among the names of the rows. */
+  /** Headings that are sentences stand beside the rows or above them; short ones are among the names of the rows. */
   static labels(chart) {
-    const { headings } = layoutIn(chart);
-    if (areShort(headings)) return [];
+    const layout = layoutIn(chart);
+    if (layout.areShort) return [];
     const isFlipped = chart.options.indexAxis === "y";
     const scale = chart.scales[isFlipped ? "y" : "x"];
     const { left, top } = chart.chartArea;
-    const letters = (chart.width - 12) / (0.56 * themeOf(chart).font.size);
-    return headings.map(({ lane, text }) => ({
-      lines: wrapLabel(text, letters, ({ length }) => length).map((line) => ({
-        text: line,
-        weight: 700,
-        color: themeOf(chart).ink,
+    const size = layout.isBeside ? sizeBeside(chart, layout) : 1;
+    return layout.headings.map(({ lane, x }) => ({
+      lines: headingLines(chart, x, layout, size).map((text) => ({
+        ...{ text, size, weight: layout.isBeside ? 400 : 700, color: themeOf(chart).ink },
       })),
       isFixed: true,
       places: (width, height) => {
         const at = scale.getPixelForValue(lane);
         if (!isFlipped) return [{ left: at - width / 2, top: top + 2, align: "center" }];
-        return [{ left: Math.max(2, Math.min(left + 6, chart.width - 4 - width)), top: at - height / 2 }];
+        const start = layout.isBeside ? left - HEADING.gap - width : 2;
+        return [{ left: start, top: at - height / 2, align: layout.isBeside ? "right" : "left" }];
       },
     }));
   }
@@ -123,6 +146,7 @@ class ForestController extends KindController {
     const isFull = settings.emphasis?.length ? isEmphasised(settings, this.entry.name) : isDecided;
     return {
       ...this.at(this.along(lane), this.across(y)),
+      size: Math.min(MARK * this.em, 0.95 * this.breadth),
       style: isFull ? "full" : "hollow",
       interval: this.#ends(low, high),
       prediction: this.#ends(min, max),
@@ -136,6 +160,11 @@ class ForestController extends KindController {
     return [isNumber(low) ? low : vScale.min, isNumber(high) ? high : vScale.max].map((value) =>
       this.across(Math.max(vScale.min, Math.min(vScale.max, value))),
     );
+  }
+
+  /** The size of a figure that is no higher than its row; one that nobody could read is no help either. */
+  get #figure() {
+    return this.isFlipped ? Math.max(FIGURE.least, this.breadth / (LINE * this.em)) : Infinity;
   }
 
   /** px across; null without bounds. */
@@ -192,7 +221,7 @@ class ForestController extends KindController {
       const ends = [...(mark.interval ?? []), ...(mark.prediction ?? [])];
       const far = this.isFlipped ? Math.max(mark.x, ...ends) : Math.min(mark.y, ...ends);
       const at = this.isFlipped ? { x: far, y: mark.y } : { x: mark.x, y: far };
-      const size = isStrong ? FIGURE.strong : FIGURE.usual;
+      const size = Math.min(isStrong ? FIGURE.strong : FIGURE.usual, this.#figure);
       return {
         lines: [
           {
@@ -230,13 +259,71 @@ function lineOf({ line, yUnit }) {
   return line === undefined || line === null ? (yUnit === "ratio" ? 1 : null) : line === false ? null : line;
 }
 
-function areShort(headings) {
-  return headings.every(({ text }) => text.length <= SHORT);
+/** Whether headings are no sentences, so that they can stand among the names of rows. */
+function areShort(xs, settings) {
+  return xs.every((x) => nameOf(x, settings).length <= SHORT);
 }
 
+function nameOf(x, settings) {
+  return place(x, settings.xUnit, settings);
+}
+
+/** The rows of a chart. */
 function layoutIn(chart) {
   const { model, settings } = csvOf(chart);
-  return rowsOf(model.xs, aboutIn(chart).length, (x) => place(x, settings.xUnit, settings));
+  const count = aboutIn(chart).length;
+  const isGrouped = model.xs.length > 1 && count > 1;
+  const isFlipped = chart.options.indexAxis === "y";
+  const short = !isGrouped || areShort(model.xs, settings);
+  const isBeside = !short && isFlipped && chart.width > WIDE * emOf(chart);
+  const heightOf = (x) => (short || !isFlipped ? 1 : headingLines(chart, x, { isBeside }).length);
+  return { ...rowsOf(model.xs, count, { isBeside, heightOf }), isBeside, areShort: short };
+}
+
+/** The lines of a heading that is a sentence. */
+function headingLines(chart, x, { isBeside }, size = 1) {
+  const width = isBeside ? HEADING.share * chart.width : chart.width - 12;
+  const weight = isBeside ? 400 : 700;
+  return wrapLabel(nameOf(x, csvOf(chart).settings), width, (text) =>
+    textWidth(chart, text, { size, weight }),
+  );
+}
+
+/** The largest size in which no heading beside its group is higher than this. */
+function sizeBeside(chart, layout) {
+  const { y } = chart.scales;
+  const [first, second] = layout.headings;
+  const most = y.getPixelForValue(second.lane) - y.getPixelForValue(first.lane);
+  const fits = (size) =>
+    layout.headings.every(
+      ({ x }) => headingLines(chart, x, layout, size).length * LINE * size * emOf(chart) <= most,
+    );
+  return HEADING.sizes.find(fits) ?? HEADING.sizes.at(-1);
+}
+
+/** The names of all lanes, as far as they have one. */
+function lanesIn(chart, own) {
+  const { model, settings } = csvOf(chart);
+  const { ink } = themeOf(chart);
+  const layout = layoutIn(chart);
+  const lanes = Array.from({ length: layout.count }, () => ({ text: "" }));
+  if (layout.isBeside) return lanes;
+  if (layout.areShort)
+    for (const { lane, x } of layout.headings) lanes[lane] = { text: nameOf(x, settings), color: ink };
+  const isPerX = layout.headings.length === 0 && model.xs.length > 1;
+  model.xs.forEach((x, group) =>
+    own.forEach((name, series) => {
+      const row = isPerX ? { text: nameOf(x, settings), color: name.color } : name;
+      lanes[layout.laneOf(series, group)] = row;
+    }),
+  );
+  return lanes;
+}
+
+/** A series in the key, with the form and the colour of its marks. */
+function keyOf(chart, { label }, index) {
+  const { csvColor, borderColor, pointStyle } = chart.data.datasets[index];
+  return { text: label, style: "full", color: csvColor ?? borderColor, shape: shapeOf(pointStyle) };
 }
 
 export default {
@@ -249,16 +336,23 @@ export default {
 
   options(given) {
     const { model, entries, settings } = given;
-    const { headings, names } = rowsOf(model.xs, entries.length, (x) => place(x, settings.xUnit, settings));
     const own = laneOfEach(given);
-    const lanes = names
-      ? names.map((text) => ({ text, color: own[0].color }))
-      : headings.length
-        ? headings.flatMap(({ text }) => [
-            areShort(headings) ? { text, color: given.theme.ink } : { text: "" },
-            ...own,
-          ])
-        : own;
+    // As many lanes as a narrow chart needs, whose headings are of several lines.
+    const most = rowsOf(model.xs, entries.length, { heightOf: () => MOST_LINES }).count;
+    const index = laneScale(
+      given,
+      Array.from({ length: most }, () => ({ text: "" })),
+      (chart) => lanesIn(chart, own),
+    );
+    index.afterDataLimits = (scale) => {
+      scale.max = layoutIn(scale.chart).count - 1;
+    };
+    index.afterFit = (scale) => {
+      const { chart } = scale;
+      if (!layoutIn(chart).isBeside) return;
+      const widths = model.xs.map((x) => textWidth(chart, nameOf(x, settings)));
+      scale.width = Math.min(HEADING.share * chart.width, Math.max(...widths)) + HEADING.gap;
+    };
     const value = acrossScale(given);
     // No further than what is drawn, and the line of no difference.
     if (value.type === "log2") {
@@ -275,7 +369,7 @@ export default {
         return number === lineOf(settings) ? lineName : callback.call(this, number);
       };
     }
-    return { index: laneScale(given, lanes), value };
+    return { index, value };
   },
 
   sentence(model, say) {

@@ -155,6 +155,13 @@ export default {
     if (model.xs.every((x) => typeof x === "number")) {
       columns.ticks.autoSkip = true;
       columns.ticks.callback = (at) => names[at]?.text ?? "";
+      // Columns that lie between whole numbers: each of those is written where it has just been passed.
+      if (model.xs.length > 12 && !model.xs.some(Number.isInteger)) {
+        const passed = (at) => at > 0 && Math.floor(model.xs[at]) > Math.floor(model.xs[at - 1]);
+        columns.ticks.autoSkip = false;
+        columns.ticks.callback = (at) =>
+          passed(at) ? String(place(Math.floor(model.xs[at]), settings.xUnit, settings)) : "";
+      }
     }
     columns.title.text = settings.xTitle ?? (model.kind === "wide" ? model.xLabel : "");
     columns.title.display = columns.title.text !== "";

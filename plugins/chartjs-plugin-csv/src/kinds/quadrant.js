@@ -13,6 +13,7 @@ import { resolveColor } from "../style.js";
 import { rowTable, valueCell } from "../tables.js";
 import { formatTick, formatValue, short } from "../units.js";
 import {
+  HIDING,
   KindController,
   ROWS,
   bothInWords,
@@ -173,6 +174,14 @@ class QuadrantController extends KindController {
       });
   }
 
+  static obstacles(chart) {
+    const half = (BET * emOf(chart)) / 2;
+    return betsIn(chart).map(({ x, y }) => ({
+      ...{ left: x - half, right: x + half, top: y - half, bottom: y + half },
+      cost: HIDING,
+    }));
+  }
+
   /** Names of bets. */
   static labels(chart) {
     const em = emOf(chart);
@@ -324,13 +333,13 @@ class QuadrantController extends KindController {
 }
 
 /** "61 s · 3 and 152 ms" */
-function figuresOf(points, { xUnit, yUnit, ends, ...format }) {
+function figuresOf(points, { xUnit, yUnit, ...format }) {
   const values = points.filter(({ role }) => role !== "to").map(({ y }) => short(y, yUnit, format));
   const { x } = points[0];
-  const lost = x === Infinity ? (ends?.infinite ?? "everything") : short(x, xUnit, format);
   const [first, second] = values;
   const joined = second === undefined ? first : bothInWords(first, second);
-  return `${lost} · ${joined}`;
+  // The axis says what is lost at its ends.
+  return Number.isFinite(x) ? `${short(x, xUnit, format)} · ${joined}` : joined;
 }
 
 /** How far the x axis reaches: with seconds at least so far with any data, so that a frame stays where it is. */
@@ -412,7 +421,9 @@ export default {
   notes(model, settings) {
     const roles = rolesOf(settings);
     const lacking = model.series.filter(
-      ({ points }) => !isThere(points[roles.indexOf("x")]) || !isThere(points[roles.indexOf("y")]),
+      ({ name, points }) =>
+        (settings.series?.includes(name) ?? true) &&
+        !(isThere(points[roles.indexOf("x")]) && isThere(points[roles.indexOf("y")])),
     );
     return lacking.length ? [`Not measured here: ${lacking.map(({ name }) => name).join("; ")}.`] : [];
   },

@@ -120,30 +120,28 @@ class ShareController extends KindController {
     return this.entry.points.flatMap((point, index) => {
       const mark = this._cachedMeta.data[index];
       if (mark.skip) return [];
-      const outwards = this.isFlipped
-        ? this.#isBelow
-          ? ["left"]
-          : ["right"]
-        : this.#isBelow
-          ? ["below", "right"]
-          : ["above"];
+      const isBelow = this.#isBelow;
+      // Above or below its own bar only: beside it, it would be read as that of another.
+      const upright = (width, height) => [
+        { left: mark.x - width / 2, top: isBelow ? mark.end + 6 : mark.end - height - 6, align: "center" },
+      ];
       return {
         lines: [
           {
             text: this.short(point.y, unitAt(settings, this.index)),
             size: FIGURE,
             weight: 700,
-            color: this.#isBelow ? theme.ink : this.color,
+            color: isBelow ? theme.ink : this.color,
           },
         ],
         brief: [
           {
             text: this.short(point.y, unitAt(settings, this.index)).replace(/\s.*$/, ""),
             weight: 700,
-            color: this.#isBelow ? theme.ink : this.color,
+            color: isBelow ? theme.ink : this.color,
           },
         ],
-        sides: outwards,
+        ...(this.isFlipped ? { sides: [isBelow ? "left" : "right"] } : { places: upright }),
         at: { ...this.at(mark.at, mark.end), reach: 0 },
         importance: 1,
       };

@@ -1,8 +1,8 @@
 /**
  * `squares`: a count of units, one square each. In the wide form a group for each series: its first value is the squares that
  * are full, the second those that are crossed out, the third the hollow ones (`states`). In the long form a column for each
- * trial, the smallest first, all of it lost. `unit` is how much one square is, `square` what the key says of it. More of it
- * means more squares, never larger ones.
+ * trial, the smallest first, all of it lost. `unit` is how much one square is, `square` what the key says of it. A slide can
+ * reveal a state: until then its squares are full. More of it means more squares, never larger ones.
  */
 
 import { csvOf } from "../plugin.js";
@@ -69,7 +69,7 @@ class SquaresController extends KindController {
     const isScaled = unit !== (settings.unit ?? 1);
     const square = isScaled ? `${formatValue(unit, unitAt(settings, 0), settings)} (${written})` : written;
     const { lost } = themeOf(chart);
-    const states = isTrials(model) ? [] : model.xs.slice(1);
+    const states = isTrials(model) ? [] : model.xs.slice(1).filter((x) => isRevealed(settings, x));
     return {
       title: null,
       items: [
@@ -124,7 +124,8 @@ class SquaresController extends KindController {
         y: y0 + Math.floor((from + i) / perRow) * pitch,
       }));
       from += many;
-      return { cells, size, style: stateAt(settings, index) };
+      const isThere = index === 0 || isRevealed(settings, this.entry.points[index].x);
+      return { cells, size, style: isThere ? stateAt(settings, index) : "full" };
     });
   }
 
@@ -197,6 +198,7 @@ class SquaresController extends KindController {
     const point = isTrials(model) ? worstOf(points, settings.worst) : points.findLast(({ y }) => y !== null);
     const index = points.indexOf(point);
     if (!point || marks[index]?.skip !== false) return [];
+    if (!isTrials(model) && index > 0 && !isRevealed(settings, point.x)) return [];
     const drawn = marksOf(this);
     const right = Math.max(...drawn.map(({ x, width }) => x + width / 2));
     const top = Math.min(...drawn.map(({ y, height }) => y - height / 2));
@@ -230,6 +232,11 @@ function stateAt({ states }, index) {
   return states?.[index] ?? STATES[index] ?? "hollow";
 }
 
+/** Whether a state is shown already: a slide can reveal it. */
+function isRevealed({ shown }, x) {
+  return !shown || shown.includes(String(x));
+}
+
 function totalOf(points, unit) {
   return points.reduce((sum, { y }) => sum + squaresOf(y, unit), 0);
 }
@@ -253,6 +260,8 @@ export default {
   controller: SquaresController,
   join: valueOfEachFile,
   defaults: () => ({ bands: false, ...ROWS }),
+
+  parts: (model) => (isTrials(model) ? [] : model.xs.slice(1).map(String)),
 
   options: (given) => ({
     index: laneScale(given, laneOfEach(given)),

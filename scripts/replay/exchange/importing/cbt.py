@@ -88,7 +88,7 @@ def combined(
     outputs = {folder: {output_of(run.path) for run in several} for folder, several in folders.items()}
     left: list[LeftOut] = []
     for folder, several in folders.items():
-        why = _missing(folder, outputs, failed.get(folder, {}))
+        why = _missing(folder, outputs, failed)
         one = several[0] if len(several) == 1 else _one_of(several)
         if not why:
             why = one if isinstance(one, str) else check(one) if len(several) > 1 else ""
@@ -99,9 +99,11 @@ def combined(
     return alone, left
 
 
-def _missing(folder: Folder, outputs: Mapping[Folder, set[Output]], failed: Mapping[Output, str]) -> str:
+def _missing(
+    folder: Folder, outputs: Mapping[Folder, set[Output]], all_failed: Mapping[Folder, Mapping[Output, str]]
+) -> str:
     """Return which output of a run is missing, so that there is no sum, or nothing."""
-    here = outputs[folder]
+    here, failed = outputs[folder], all_failed.get(folder, {})
     if lost := [(output, why) for output, why in sorted(failed.items()) if output not in here]:
         return f"it ran at once with {_name(lost[0][0])}, which cannot be read: {lost[0][1]}"
     numbers, hosts = [number for number, _ in here], {host for _, host in here}
@@ -110,9 +112,9 @@ def _missing(folder: Folder, outputs: Mapping[Folder, set[Output]], failed: Mapp
     else:
         expected = here | {(number, "") for number in range(max(numbers)) if number not in numbers}
     # Reads and writes of one workload are beside each other, and have as many clients.
-    for other, known in outputs.items():
+    for other, known in [*outputs.items(), *all_failed.items()]:
         if other[0] == folder[0] and other[1].rpartition("/")[0] == folder[1].rpartition("/")[0]:
-            expected = expected | known
+            expected = expected | {*known}
     if absent := sorted(expected - here):
         return f"it ran at once with {_name(absent[0])}, which is not there"
     return ""

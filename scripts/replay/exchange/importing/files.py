@@ -11,6 +11,7 @@ import gzip
 import os
 import re
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -25,11 +26,15 @@ from replay.base.errors import ConfigurationError
 MOST_BYTES = 64 << 20
 #: The most bytes and files that all archives of an import may unpack to, and how deep archives may be in archives.
 MOST_UNPACKED_BYTES, MOST_UNPACKED_FILES, DEEPEST = 1 << 30, 50_000, 2
-_DIGITS = re.compile(r"(\d+)", re.ASCII)
+_DIGITS = re.compile(r"(\d{1,18})", re.ASCII)
 _ENDINGS = re.compile(r"(\.tar)?\.(gz|zip|tgz|tar)$", re.IGNORECASE)
 _ZIP, _GZIP, _TAR, _TAR_AT = b"PK\x03\x04", b"\x1f\x8b", b"ustar", 257
 _CHUNK = 1 << 20
-_UNREADABLE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
+#: What tarfile and zipfile raise for damaged archives, which they do not all recognise as such.
+_UNREADABLE = (
+    tarfile.TarError, zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError,
+    TypeError, LookupError, OverflowError,
+)  # fmt: skip
 _LINK, _NOT_PLAIN = "a symbolic link, which is not followed", "not a plain file"
 
 
@@ -79,7 +84,7 @@ def files_below(folders: list[Path], unpacked: Path) -> Iterator[SourceFile | Le
 
 def in_order(path: str) -> list[tuple[int, int, str]]:
     """Return the key by which paths are sorted: words by their letters, numbers by their value."""
-    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in _DIGITS.split(path) if part]
+    return [(0, int(part), "") if _DIGITS.fullmatch(part) else (1, 0, part) for part in _DIGITS.split(path) if part]
 
 
 def name_of(folder: Path) -> str:
