@@ -165,7 +165,14 @@ def change(sandbox: Sandbox, say: Say, **wanted: float | None) -> Link:
             where=link.control,
             next_step="run `replay sandbox up`",
         ) from error
-    link = replace(link, rtt_seconds=state["rtt_seconds"], rate_bytes_per_second=state["rate_bytes_per_second"])
+    link = replace(
+        link,
+        rtt_seconds=state["rtt_seconds"],
+        rate_bytes_per_second=state["rate_bytes_per_second"],
+        measured_rtt_seconds=None,
+        measured_rate_bytes_per_second=None,
+        measured_at=None,
+    )
     sandbox.options = replace(
         sandbox.options,
         link_rtt_seconds=link.rtt_seconds,
