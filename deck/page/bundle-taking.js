@@ -4,7 +4,7 @@
  */
 
 import { BundleRefused, LIMITS, pathOf, readBundle } from "../data/bundle.js";
-import { element } from "./elements.js";
+import { button, element } from "./elements.js";
 import { addressWith } from "./mode.js";
 import { showNotice } from "./notice.js";
 
@@ -92,18 +92,10 @@ async function takeFile(file, take, page) {
 /** A button to choose a bundle, which says that one can be dropped as well; null where the talk takes none. */
 export function bundleChooser(page = document) {
   if (page.querySelector('meta[name="replay:frozen"]')) return null;
-  const input = element(page, "input", {
-    type: "file",
-    class: `${CHOOSER} visually-hidden`,
-    accept: ".bundle",
-  });
-  return element(
-    page,
-    "label",
-    { class: "choose-bundle button", title: "Or drop it anywhere on the page. It stays in this browser." },
-    "Show my numbers",
-    input,
-  );
+  const input = element(page, "input", { type: "file", class: CHOOSER, accept: ".bundle", hidden: "" });
+  const title = "Or drop it anywhere on the page. It stays in this browser.";
+  const press = button(page, { title }, "Show my numbers", () => input.click());
+  return element(page, "span", { class: "choose-bundle" }, press, input);
 }
 
 /** Says why a bundle is not shown. Anything but a refusal is an error of the deck. */

@@ -191,7 +191,7 @@ function sizeButtons(page, storage) {
     page,
     "div",
     { class: "notes-size" },
-    by(-1, "A\u2212", "Smaller notes"),
-    by(1, "A+", "Larger notes"),
+    by(-1, "Smaller", "Smaller notes"),
+    by(1, "Larger", "Larger notes"),
   );
 }

@@ -43,7 +43,7 @@ const STYLE = `
   #speaker-controls .times :is(td, th) { padding: 1px 12px 1px 0; text-align: left; font-variant-numeric: tabular-nums; }
   #speaker-controls .notes-size { float: right; display: flex; gap: 4px; }
   #speaker-controls .notes-size button {
-    min-width: 32px; min-height: 28px; border: 1px solid var(--muted, #565b66); border-radius: 4px;
+    min-height: 28px; padding: 0 8px; border: 1px solid var(--muted, #565b66); border-radius: 4px;
     background: none; color: inherit; font: inherit; cursor: pointer;
   }
   #upcoming-slide .label { top: auto; bottom: 10px; }

@@ -206,7 +206,7 @@ test("an address leads to the top of its slide, whatever comes after it", async 
     // There are no data before the deck is ready, so every chart is late on every machine.
     const opened = await openChapters(["00-hook", "20-loss", chapter], `#/${id}`, async (one) => {
       await leaveScrollingToThePage(one);
-      await one.route(/\.csv$/, async (route) => {
+      await one.route(/\/aggregate\/[^/]+\.csv$/, async (route) => {
         await arrived;
         await route.continue();
       });
