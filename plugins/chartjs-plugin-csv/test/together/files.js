@@ -3,7 +3,6 @@ export const TOGETHER = [
   "browser",
   "browser-chart",
   "browser-errors",
-  "browser-kinds",
   "browser-layout",
   "browser-reader",
   "browser-reveal-versions",
