@@ -26,6 +26,7 @@ const { hash, search } = location;
 const talk = __REPLAY_TALK__;
 const mode = modeFrom(search, { published: meta("published") !== null, hash, talk });
 page.classList.toggle("explore", mode.explore);
+page.classList.toggle("on-stage", !mode.explore && !mode.receiver && !mode.print);
 applyTheme(mode);
 
 const frozen = meta("frozen");

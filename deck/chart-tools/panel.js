@@ -1,6 +1,6 @@
 /**
  * The panel about a slide's charts (key I): what each chart says, its files, the attempts behind it, the commands that
- * measure it again, and buttons to copy it. A modal dialog: focus stays in it, and Escape closes it.
+ * measure it again, and buttons to copy it. A modal dialog: focus stays in it, and Escape or I closes it.
  */
 
 import { copyPicture, copyText, save } from "../page/copying.js";
@@ -43,6 +43,9 @@ export function openPanel(charts, { at = 0, page = document, fetchFile = (...arg
     make("div", { class: "panel-body" }, ...sections),
     status,
   );
+  dialog.addEventListener("keydown", ({ key, ctrlKey, metaKey, altKey }) => {
+    if (key.toLowerCase() === "i" && !ctrlKey && !metaKey && !altKey) dialog.close();
+  });
   dialog.addEventListener("click", (event) => {
     // A click on the backdrop counts as a click on the dialog, and should close it.
     if (event.target === dialog) dialog.close();

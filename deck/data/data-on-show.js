@@ -209,6 +209,11 @@ export class DataOnShow {
     return this.#others.filter((name) => !this.#files || Object.hasOwn(this.#files, name));
   }
 
+  /** Whether the server lists a file; null if it lists none at all. */
+  has(address) {
+    return this.#files === null ? null : this.#has(address);
+  }
+
   #has(address) {
     const [, name, ...rest] = address.split("/");
     return this.#files?.[name]?.includes(rest.join("/")) ?? false;

@@ -5,6 +5,7 @@
 
 import "../../css/front-page.css";
 
+import { bundleChooser } from "../page/bundle-taking.js";
 import { namesSlide, writeAddresses } from "./addresses.js";
 import { chartHost } from "./chart-host.js";
 import { writeCommand } from "./command.js";
@@ -49,6 +50,7 @@ export async function showFrontPage({ root, readSlides, makeCharts, writeTexts, 
   if (!page.querySelector('a[href^="#/"]')) page.append(wayToSlides());
   writeAddresses(page, location.href, talk.cuts[0]);
   writeCommand(page, talk.repository);
+  offerBundles(page);
   writeTalkFacts(page, talk);
 
   const write = () => {
@@ -86,6 +88,18 @@ export async function showFrontPage({ root, readSlides, makeCharts, writeTexts, 
     },
     restyle: () => charts.restyle(),
   };
+}
+
+/** Numbers that a reader already has. */
+function offerBundles(page) {
+  const chooser = bundleChooser();
+  if (chooser === null) return;
+  const line = document.createElement("p");
+  line.className = "own-numbers";
+  const command = document.createElement("code");
+  command.textContent = "replay bundle";
+  line.append(chooser, " Or drop anywhere on this page what ", command, " wrote. It stays in this browser.");
+  page.querySelector("[data-command]")?.after(line);
 }
 
 /** Resolves when the address names a slide. */

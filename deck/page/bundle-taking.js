@@ -4,11 +4,15 @@
  */
 
 import { BundleRefused, LIMITS, pathOf, readBundle } from "../data/bundle.js";
+import { button, element } from "./elements.js";
 import { addressWith } from "./mode.js";
 import { showNotice } from "./notice.js";
 
 /** As many characters of a bundle's label as fit into a line. */
 const SHOWN_LABEL = 48;
+/** The page while a file is held over it, and the field in which one is chosen. */
+const DROPPING = "dropping";
+const CHOOSER = "bundle-file";
 
 /**
  * Reads the bundle that the page's address names, if it names one.
@@ -47,38 +51,62 @@ export async function requestedBundle(search, here, fetchFile = (...args) => fet
  * @param {(bundle: object) => Promise<void>} take   shows it
  */
 export function takeDropped(take, page = document) {
+  const over = (isOver) => page.documentElement.classList.toggle(DROPPING, isOver);
   page.addEventListener("dragover", (event) => {
-    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    over(true);
+  });
+  page.addEventListener("dragleave", ({ relatedTarget }) => {
+    if (relatedTarget === null) over(false);
   });
   page.addEventListener("drop", async (event) => {
+    over(false);
     const [file] = event.dataTransfer?.files ?? [];
     if (!file) return;
     // Without this the browser would leave the talk and open the file.
     event.preventDefault();
-    try {
-      if (file.size > LIMITS.packedBytes)
-        throw new BundleRefused(
-          `This file has ${Math.ceil(file.size / 2 ** 20)} MiB, which is more than any bundle: it was not read.`,
-        );
-      await take(await readBundle(file.stream()));
-    } catch (error) {
-      tellBundleProblem(error, page);
-    }
+    await takeFile(file, take, page);
   });
+  page.addEventListener("change", async ({ target }) => {
+    if (!target.matches?.(`input.${CHOOSER}`)) return;
+    const [file] = target.files;
+    if (file) await takeFile(file, take, page);
+    // The same file can be chosen again.
+    target.value = "";
+  });
+}
+
+async function takeFile(file, take, page) {
+  try {
+    if (file.size > LIMITS.packedBytes)
+      throw new BundleRefused(
+        `This file has ${Math.ceil(file.size / 2 ** 20)} MiB, which is more than any bundle: it was not read.`,
+      );
+    await take(await readBundle(file.stream()));
+  } catch (error) {
+    tellBundleProblem(error, page);
+  }
+}
+
+/** A button to choose a bundle, which says that one can be dropped as well; null where the talk takes none. */
+export function bundleChooser(page = document) {
+  if (page.querySelector('meta[name="replay:frozen"]')) return null;
+  const input = element(page, "input", { type: "file", class: CHOOSER, accept: ".bundle", hidden: "" });
+  const title = "Or drop it anywhere on the page. It stays in this browser.";
+  const press = button(page, { title }, "Show my numbers", () => input.click());
+  return element(page, "span", { class: "choose-bundle" }, press, input);
 }
 
 /** Says why a bundle is not shown. Anything but a refusal is an error of the deck. */
 export function tellBundleProblem(error, page = document) {
-  removeNotice(page);
   if (!(error instanceof BundleRefused)) throw error;
-  keepNotice(
-    showNotice("The bundle is not shown.", [` ${error.message} The talk keeps its own data.`], page),
-  );
+  const kept = told.bundle === null ? "The talk keeps its own data." : "The numbers on show stay.";
+  tell("problem", showNotice("The bundle is not shown.", [` ${error.message} ${kept}`], page));
 }
 
 /** Says whose numbers are shown, and how to get back to those of the talk. */
 export function tellBundle({ name, label }, page = document) {
-  removeNotice(page);
   const link = page.createElement("a");
   link.href = addressWith(page.location.href, { bundle: null });
   link.textContent = "Show the talk’s own data";
@@ -92,7 +120,8 @@ export function tellBundle({ name, label }, page = document) {
   const notice = showNotice("Numbers of a bundle,", [` “${words}”, in this browser only. `, link], page);
   notice.classList.add("of-bundle");
   notice.title = name;
-  keepNotice(notice);
+  tell("problem", null);
+  tell("bundle", notice);
 }
 
 /** Links to a bundle's tables save them from memory, because no server has them. */
@@ -111,13 +140,10 @@ export function saveFromBundle(current, page = document) {
   });
 }
 
-let shown = null;
+/** What is said: whose numbers are shown, and why the last bundle is not. */
+const told = { bundle: null, problem: null };
 
-function keepNotice(notice) {
-  shown = notice;
-}
-
-function removeNotice() {
-  shown?.remove();
-  shown = null;
+function tell(what, notice) {
+  told[what]?.remove();
+  told[what] = notice;
 }

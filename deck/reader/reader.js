@@ -8,6 +8,7 @@ import "../../css/reader.css";
 import { button, element } from "../page/elements.js";
 import { copyText } from "../page/copying.js";
 import { addressWith } from "../page/mode.js";
+import { bundleChooser } from "../page/bundle-taking.js";
 import { showNotice } from "../page/notice.js";
 import { chooseTheme, themeNow } from "../page/theme.js";
 import { Contents } from "./contents.js";
@@ -50,6 +51,7 @@ export function showReader({ stage, mode, announce }) {
     make("span", { class: "middle" }, previous, position, next),
     notesButton,
     act("Link", copyLink, { title: "Copy the address of this slide", class: "wide" }),
+    bundleChooser(),
     act("Keys", () => opens.help(), { title: "Keys (key ?)", class: "wide" }),
     theme,
     make("a", { href: frontAddress() }, "Front page"),

@@ -69,6 +69,16 @@ export function optionsFor(kind, src, colorOf, entry = null) {
   return { plugins: { csv: { ...knownOf(entry), ...bands } } };
 }
 
+/**
+ * A chart of one slide that shows another state moves there, unless the viewer wants no motion. What is drawn for the first
+ * time, and what a file changes, is there at once.
+ */
+export function movingOptions(kind, { matchMedia } = globalThis) {
+  const wantsNone = matchMedia?.("(prefers-reduced-motion: reduce), print").matches ?? true;
+  const moves = !CLASSIC.includes(kind) && !wantsNone;
+  return moves ? { animation: { duration: 700, easing: "easeInOutCubic" } } : {};
+}
+
 /** Kinds of Chart.js; the others have axes of their own. */
 const CLASSIC = ["line", "bar", "scatter"];
 

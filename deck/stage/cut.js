@@ -21,28 +21,32 @@ function cutsOf(attribute) {
 }
 
 /**
- * Removes the slides of other cuts from the deck and sets the timings. Call it after texts are chosen and before reveal
- * counts the slides.
+ * Removes the slides of other cuts from the deck, and those without data, and sets the timings. Call it after texts are
+ * chosen and before reveal counts the slides.
  * @param {Element} root
  * @param {number} cut   in minutes
- * @returns {Map<string, {id: string, title: string, cut: number}>} for each slide taken out: the nearest one that stays,
- *   its own title, and a cut that it is in
+ * @param {(slide: Element) => boolean} [lacksData]   whether the data on show have nothing for any chart of a slide
+ * @returns {Map<string, {id: string, title: string, cut: number, seconds: number|null}>} for each slide taken out: the
+ *   nearest one that stays, its own title, a cut that it is in, and how long it would take if this is one
  */
-export function applyCut(root, cut) {
+export function applyCut(root, cut, lacksData = () => false) {
   const slides = [...root.querySelectorAll("section")].filter((slide) => !slide.querySelector("section"));
-  const stays = slides.map((slide) => isInCut(slide.getAttribute("data-cut"), cut));
+  const isIn = slides.map((slide) => isInCut(slide.getAttribute("data-cut"), cut));
+  const stays = slides.map((slide, at) => isIn[at] && !lacksData(slide));
   const moved = new Map();
   slides.forEach((slide, at) => {
+    const timing = slide.getAttribute(`data-timing-${cut}`) ?? slide.getAttribute("data-timing");
     if (!stays[at]) {
       const near = nearest(stays, at);
       const heading = slide.querySelector("h1, h2, h3");
       const title = (heading && chosenText(heading)) || slide.id;
-      const [other] = cutsOf(slide.getAttribute("data-cut"));
-      if (slide.id && near !== null) moved.set(slide.id, { id: slides[near].id, title, cut: Number(other) });
+      const [other] = isIn[at] ? [cut] : cutsOf(slide.getAttribute("data-cut"));
+      const seconds = isIn[at] ? Number(timing ?? 0) : null;
+      if (slide.id && near !== null)
+        moved.set(slide.id, { id: slides[near].id, title, cut: Number(other), seconds });
       return;
     }
-    const seconds = slide.getAttribute(`data-timing-${cut}`);
-    if (seconds !== null) slide.setAttribute("data-timing", seconds);
+    if (timing !== null) slide.setAttribute("data-timing", timing);
   });
   passChaptersOn(slides, stays);
   slides.forEach((slide, at) => {
@@ -52,6 +56,20 @@ export function applyCut(root, cut) {
     if (stack.localName === "section" && !stack.querySelector("section")) stack.remove();
   });
   return moved;
+}
+
+/**
+ * What left for want of data, in a sentence for the speaker; null if nothing did. Pure.
+ * @param {ReturnType<typeof applyCut>} moved
+ * @param {string} dataSet
+ */
+export function leftOut(moved, dataSet) {
+  const left = [...moved.values()].filter(({ seconds }) => seconds !== null);
+  if (left.length === 0) return null;
+  const minutes = Math.round(left.reduce((sum, { seconds }) => sum + seconds, 0) / 60);
+  const many = left.length === 1 ? "One slide is" : `${left.length} slides are`;
+  const titles = left.map(({ title }) => `“${title}”`).join(", ");
+  return `${many} left out (${minutes} min), because “${dataSet}” has nothing for ${left.length === 1 ? "it" : "them"}: ${titles}.`;
 }
 
 /** A chapter whose first slide goes begins with the first one that stays; the contents and the address bar read it there. */

@@ -1,26 +1,27 @@
 /**
- * Makes chart keys work both on stage and in the speaker view, whichever has the focus. The windows of one talk share a
- * channel with a unique name, so that two talks side by side do not affect each other.
+ * What the windows of one talk, the stage and the speaker view's picture of it, tell each other beside what reveal does:
+ * keys for charts, and where the pointer is. They share a channel with a unique name, so that two talks side by side do not
+ * affect each other.
  */
 
 const KEPT = "replay-echo";
 
 /**
  * @param {{receiver: boolean}} mode
- * @param {(code: number) => void} press   does what a key does in this window, without passing it on
- * @returns {{tell: (code: number) => void}} `tell` makes the other windows do the same
+ * @returns {{tell: (message: object) => void, listen: (heard: (message: object) => void) => void}} `tell` reaches the other
+ *   windows, `heard` gets what they tell
  */
-export function echoKeys({ receiver }, press) {
+export function Echo({ receiver }) {
   const name = receiver ? nameOfStage() : ownName();
   // The preview shows the next slide as it will look when entered.
-  const listens =
+  const takesPart =
     name !== null && (!receiver || new URLSearchParams(location.search).has("postMessageEvents"));
-  if (!listens || typeof BroadcastChannel === "undefined") return { tell() {} };
+  if (!takesPart || typeof BroadcastChannel === "undefined") return { tell() {}, listen() {} };
   const channel = new BroadcastChannel(name);
-  channel.addEventListener("message", ({ data }) => {
-    if (Number.isInteger(data?.code)) press(data.code);
-  });
-  return { tell: (code) => channel.postMessage({ code }) };
+  return {
+    tell: (message) => channel.postMessage(message),
+    listen: (heard) => channel.addEventListener("message", ({ data }) => heard(data ?? {})),
+  };
 }
 
 /** Kept when the deck is reloaded, because a speaker view may be open; a copied tab is another talk. */

@@ -3,6 +3,7 @@
  * once, after the slides are shown, and then opens at the first press.
  */
 
+import { helpSpeaker } from "./speaker-help.js";
 import { mendSpeakerWindow } from "./speaker-window.js";
 
 const KEY = { keyCode: 83, key: "S", description: "Speaker view: notes, clock, pace" };
@@ -10,10 +11,11 @@ const NAMESPACE = "reveal-notes";
 
 /**
  * A plugin for reveal that stands in for the original plugin and fetches it.
- * @param {{receiver: boolean}} mode
+ * @param {{receiver: boolean, cut: number}} mode
+ * @param {{leftOut: () => string|null}} talk   leftOut: what the data on show left out of the talk, in a sentence
  * @returns {object} list it among reveal's plugins
  */
-export function SpeakerView({ receiver }) {
+export function SpeakerView({ receiver, cut }, { leftOut }) {
   let deck = null;
   let fetched = null;
 
@@ -32,7 +34,7 @@ export function SpeakerView({ receiver }) {
     try {
       const notes = await plugin();
       const opened = openedBy(() => notes.open());
-      if (opened) mendSpeakerWindow(opened.document, ofThisTalk());
+      if (opened) furnish(opened.document);
     } catch (error) {
       // Say it where the speaker is looking; there is no window for the notes.
       alert(`The speaker view did not open: ${error.message}. Reload the deck and press S again.`);
@@ -40,12 +42,22 @@ export function SpeakerView({ receiver }) {
     }
   }
 
+  function furnish(page) {
+    mendSpeakerWindow(page, ofThisTalk());
+    helpSpeaker(page, {
+      deck,
+      leftOut: leftOut(),
+      key: `replay-times ${location.pathname} ${cut}`,
+      storage: storageOf(window),
+    });
+  }
+
   /** An open speaker view looks for the deck after a reload. */
   function onMessage({ data, source }) {
     if (typeof data !== "string" || !data.includes(NAMESPACE) || !isHeartbeat(data)) return;
     removeEventListener("message", onMessage);
     plugin().then(() => {
-      if (ofThisOrigin(source)) mendSpeakerWindow(source.document, ofThisTalk());
+      if (ofThisOrigin(source)) furnish(source.document);
     });
   }
 
@@ -108,6 +120,15 @@ function ofThisOrigin(source) {
   } catch {
     // A window of another origin does not tell.
     return false;
+  }
+}
+
+function storageOf(view) {
+  try {
+    return view.localStorage;
+  } catch {
+    // A browser may refuse it to a page.
+    return null;
   }
 }
 

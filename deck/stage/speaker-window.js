@@ -27,8 +27,24 @@ const STYLE = `
     body[data-speaker-layout="default"] #speaker-controls { top: 0; width: 50%; height: 100%; font-size: 16px; }
     body[data-speaker-layout="default"] .speaker-controls-time { padding: 4px 16px 8px; margin-bottom: 4px; }
     body[data-speaker-layout="default"] .speaker-controls-notes { padding: 4px 16px; }
-    body[data-speaker-layout="default"] .speaker-controls-notes .value { font-size: 17px; line-height: 1.36; }
+    body[data-speaker-layout="default"] .speaker-controls-notes .value {
+      font-size: calc(17px * var(--notes-size, 1)); line-height: 1.36;
+    }
     body[data-speaker-layout="default"] #speaker-layout { top: auto; bottom: 10px; }
+  }
+  #speaker-controls .value p[aria-current] {
+    margin-left: -12px; padding-left: 8px; border-left: 4px solid var(--accent);
+  }
+  #speaker-controls :is(.here, .left-out) { margin: 4px 0; font-size: 14px; }
+  #speaker-controls .left-out { padding: 4px 16px; }
+  #speaker-controls .here { display: flex; gap: 16px; font-variant-numeric: tabular-nums; }
+  #speaker-controls .step { font-weight: 700; }
+  #speaker-controls .times { font-size: 13px; }
+  #speaker-controls .times :is(td, th) { padding: 1px 12px 1px 0; text-align: left; font-variant-numeric: tabular-nums; }
+  #speaker-controls .notes-size { float: right; display: flex; gap: 4px; }
+  #speaker-controls .notes-size button {
+    min-height: 28px; padding: 0 8px; border: 1px solid var(--muted, #565b66); border-radius: 4px;
+    background: none; color: inherit; font: inherit; cursor: pointer;
   }
   #upcoming-slide .label { top: auto; bottom: 10px; }
   .overlay-element { background: #e4e4e4; color: #1b1d22; }

@@ -3,13 +3,17 @@
 import Reveal from "reveal.js";
 
 import { makeReadable } from "./accessibility.js";
+import { partsOf } from "../data/data-set.js";
 import { makeSteps } from "../chart-tools/steps.js";
 import { writeTalkFacts } from "../text/talk-facts.js";
-import { applyCut, redirected } from "./cut.js";
+import { canvasesOf } from "../text/canvases.js";
+import { applyCut, leftOut, redirected } from "./cut.js";
 import { drawQrCodes, qrTarget } from "./qr.js";
 import { Bindings } from "./bindings.js";
+import { Echo } from "./echo.js";
 import { stageKeys } from "./keys.js";
 import { layOutAhead } from "./lay-out-ahead.js";
+import { PointerSpot } from "./pointer-spot.js";
 import { PHONE_CHARTS, fitWideParts, followPhone, phoneQuery } from "./phone.js";
 import { revealOptions } from "./reveal-options.js";
 import { dressSlideNumber } from "./slide-number.js";
@@ -34,7 +38,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   const narrow = phoneQuery();
   const flowing = narrow.matches && !mode.receiver && !mode.print;
   const coming = prepareCharts({ material, flowing });
-  const speaker = SpeakerView(mode);
+  const speaker = SpeakerView(mode, { leftOut: () => leftOut(absent, data.dataSet) });
   const opens = {};
   let deck = null;
   let absent = new Map();
@@ -48,12 +52,28 @@ export async function startDeck({ root, mode, material, announce, talk }) {
     writeTexts(root);
     if (mode.print) printFrames(root);
     writeTalkFacts(root, talk);
-    absent = applyCut(root, mode.cut);
+    // A reader is told in the chart's place what is missing.
+    absent = applyCut(root, mode.cut, mode.explore ? undefined : lacksData);
     if (flowing) fitWideParts(root);
     keepToTheCut();
     asked = location.hash;
     // Registered before reveal's own listener, which would find no such slide.
     addEventListener("hashchange", keepToTheCut);
+  }
+
+  /**
+   * Whether a slide of the talk has charts, and the data on show have the file of none of them. Where verdicts hide all of
+   * them, these may be what was not measured. The appendix takes no time, and says what was not measured when it is asked.
+   */
+  function lacksData(slide) {
+    if (slide.closest('[data-visibility="uncounted"]')) return false;
+    const drawn = canvasesOf(slide);
+    const all = drawn.length ? drawn : [...slide.querySelectorAll("canvas[data-chart]")];
+    const sources = all.flatMap((canvas) => {
+      const { chartSrc } = canvas.dataset;
+      return chartSrc ? [data.resolve(chartSrc, canvas)] : [];
+    });
+    return sources.length > 0 && sources.every((src) => partsOf(src) !== null && data.has(src) === false);
   }
 
   /** The address of a slide that this cut lacks leads to the nearest one. */
@@ -72,7 +92,8 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   // A page is printed with its first layout, charts included.
   if (mode.print) plugins.push((await coming).charts);
   deck = new Reveal(root, revealOptions(mode, { narrow: flowing, keyboardCondition, plugins }));
-  const bindings = Bindings({ deck, mode });
+  const echo = Echo(mode);
+  const bindings = Bindings({ deck, echo });
   // While reveal lays the slides out on pages, they are not in the document.
   const laidOut = mode.print
     ? new Promise((resolve) => root.addEventListener("pdf-ready", resolve, { once: true }))
@@ -101,6 +122,8 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   if (!mode.receiver && !mode.print) followPhone(deck, narrow, asked);
   const tools = ChartTools({ deck, root, charts, data, mode, announce });
   bindings.add(tools.keys, { echoed: !mode.explore });
+  if (!mode.explore && !mode.print)
+    bindings.add(PointerSpot({ slides: () => deck.getSlidesElement(), echo }).keys, { echoed: true });
   if (run) bindings.add(run.keys);
   else if (!mode.receiver && !mode.print) bindings.add(runFromHere.keys);
 

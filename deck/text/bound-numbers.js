@@ -14,6 +14,7 @@ export const UNBOUND = "unbound";
 export const FIGURE = "figure-text";
 const LONGEST_FIGURE = 12;
 const ABSENT = "not recorded";
+const OPEN = "…";
 
 /**
  * A registry of sources.
@@ -80,8 +81,10 @@ export class BoundNumbers {
       // Remember the text on the slide the first time, in case the data disappear later.
       if (!element.hasAttribute("data-fallback")) element.setAttribute("data-fallback", element.textContent);
       const said = this.textFor(value, element.getAttribute("data-fallback"), { shipped });
-      const text = unbroken(said.text);
       const { known } = said;
+      // A title before an audience leaves the place of an unknown figure open.
+      const isOpen = !known && !shipped && element.closest("h1, h2, h3") !== null;
+      const text = isOpen ? OPEN : unbroken(said.text);
       if (element.textContent !== text) element.textContent = text;
       element.classList.toggle(BOUND, known);
       element.classList.toggle(UNBOUND, !known);

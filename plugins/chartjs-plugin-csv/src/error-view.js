@@ -1,4 +1,6 @@
 const CLASS = "chart-csv-error";
+/** The reason, which a page may keep from an audience. */
+const REASON_CLASS = "chart-csv-reason";
 const NOTE_CLASS = "chart-csv-note";
 const BOX_CLASS = "chart-box";
 const shown = new WeakMap();
@@ -21,7 +23,10 @@ export function showError(canvas, error) {
     canvas.style.display = "none";
     canvas.after(alert);
   }
-  view.alert.textContent = `No chart: ${error.message}`;
+  const reason = canvas.ownerDocument.createElement("span");
+  reason.className = REASON_CLASS;
+  reason.textContent = `: ${error.message}`;
+  view.alert.replaceChildren("No chart", reason);
 }
 
 /** Removes the error and shows the canvas again. */

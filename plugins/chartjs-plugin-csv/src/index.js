@@ -39,4 +39,4 @@ export { medianOf } from "./figures.js";
 export { summarize } from "./summary.js";
 export { describePoint, describeX } from "./tooltip.js";
 export { drawTable, toHtmlTable } from "./html-table.js";
-export { tablesOf } from "./tables.js";
+export { rowTable, tablesOf, textCell, valueCell } from "./tables.js";

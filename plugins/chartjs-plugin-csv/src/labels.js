@@ -120,6 +120,7 @@ class LabelBox {
     this.lines = new Map();
     // A single series of bars or points needs no key: the title names it.
     if (!this.settings.display || named.length === 0 || (this.isKey && named.length === 1)) return 0;
+    if (this.isKey && csvOf(chart)?.room.hasKey === false) return 0;
     const widthOf = (text, size) => {
       this.useFont(size);
       return chart.ctx.measureText(text).width;
@@ -227,6 +228,13 @@ class LabelBox {
       .map((entry) => ({ ...entry, ...this.endOf(entry.index) }))
       .filter((entry) => Number.isFinite(entry.y));
   }
+}
+
+/** What the key beside a chart says, to compare it with another's; null for a chart without one. */
+export function keyBeside(chart) {
+  const box = boxes.get(chart);
+  if (!box?.isKey || !box.settings.display || box.named.length < 2) return null;
+  return JSON.stringify(box.named.map(({ index, name }) => [name, chart.data.datasets[index].borderColor]));
 }
 
 /** Where the labels of a chart were drawn: name, centre, height, left edge and size of the font in px (for tests). */

@@ -8,6 +8,7 @@ export class Room {
   #insets = { left: 0, right: 0 };
   #held = null;
   #isDue = false;
+  #hasKey = true;
 
   constructor(chart) {
     this.#chart = chart;
@@ -41,6 +42,18 @@ export class Room {
     const widened = Math.max(right, this.needs.right) !== Math.max(before.right, this.needs.right);
     this.#insets = { left, right };
     if (moved || widened) this.#isDue = true;
+  }
+
+  /** Whether the chart has a key of its own, if it needs one. */
+  get hasKey() {
+    return this.#hasKey;
+  }
+
+  /** Has a key, or leaves it to a neighbour, from the next layout on. */
+  setKey(hasKey) {
+    if (hasKey === this.#hasKey) return;
+    this.#hasKey = hasKey;
+    this.#isDue = true;
   }
 
   /** Notes the ends of the y axis after everything else has extended it, then extends it to the range of `hold`. */

@@ -153,6 +153,27 @@ inDeck(
 );
 
 inDeck(
+  "bars beside each other with the same series have one key, the last one's; others keep theirs",
+  ({ csv }) => {
+    csv("/d/a.csv", "I/O size,4096,4194304\nWithout journal,1,2\nWith journal,3,4\n");
+    csv("/d/b.csv", "I/O size,4096,4194304\nWithout journal,5,6\nWith journal,7,8\n");
+    csv("/d/c.csv", "I/O size,4096,4194304\nWithout journal,5,6\nSnapshots,7,8\n");
+    const panel = (src) => `<div>${canvas(src, "bar", "", 'data-chart-height="180"')}</div>`;
+    const panels = (...files) => `<div class="panels">${files.map(panel).join("")}</div>`;
+    const sections = [`${panels("/d/a.csv", "/d/b.csv")}${panels("/d/a.csv", "/d/c.csv")}`];
+    return { sections, css: PANELS, options: "{ alignIn: '.panels' }" };
+  },
+  async (page) => {
+    const keys = await Promise.all([0, 1, 2, 3].map((n) => labelsOf(page, n)));
+    assert.deepEqual(
+      keys.map(({ labels }) => labels.length),
+      [0, 2, 2, 2],
+    );
+    assert.ok(keys[0].area.right > keys[1].area.right, "what has no key has a wider plot");
+  },
+);
+
+inDeck(
   "plots below each other have the same width and place; those beside each other have their own",
   ({ csv }) => {
     csv("/d/throughput-a.csv", "I/O size,4096,4194304\nWithout journal,1e8,1.75e9\n");

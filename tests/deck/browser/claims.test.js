@@ -377,7 +377,7 @@ describe("if every claim had the same verdict", () => {
     await addDataSet(name, claims);
     page = await deck.openDeck(`?data=${name}`, {
       // No file of a chart ever comes: the texts are the same, and each chart's place is there before it is drawn.
-      prepare: (one) => one.route(/\.csv$/, () => {}),
+      prepare: (one) => one.route(/\/aggregate\/[^/]+\.csv$/, () => {}),
     });
   });
   after(() => page?.close());

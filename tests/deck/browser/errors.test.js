@@ -77,7 +77,8 @@ test("each kind of wrong CSV file is named in the chart's place, and does not af
     ...KINDS.map(({ id, file }) => slideOf(id, file)),
     slideOf("right", "throughput-read-seq"),
   ];
-  const page = await deck.openDeck("?data=fixture", {
+  // On stage a slide without any file that the server lists would have left.
+  const page = await deck.openDeck("?data=fixture&explore", {
     prepare: async (opened) => {
       await onlyChapters(opened, ["slides/rpo/90-appendix.md"]);
       await opened.route("**/slides/rpo/90-appendix.md", (route) =>

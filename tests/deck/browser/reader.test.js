@@ -132,6 +132,17 @@ test("no key is lost: not in the moment after something closed, nor while what i
   await page.close();
 });
 
+test("the key that opened the panel about charts closes it", async () => {
+  const page = await openReader("#/journal-ratio");
+  const panel = page.locator("dialog.chart-panel");
+  await page.keyboard.press("i");
+  await panel.waitFor();
+  await page.keyboard.press("i");
+  await panel.waitFor({ state: "detached" });
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
 test("whoever presses the key of a panel again while it is fetched gets one panel", async () => {
   let fetched = null;
   const page = await openReader("#/journal-ratio", undefined, {

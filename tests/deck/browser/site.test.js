@@ -292,6 +292,12 @@ test("a bundle that is dropped on the site, or named by its address, tells the t
   );
   const uploads = page.asked.slice(asked).filter((address) => address.includes("fixture.bundle"));
   assert.deepEqual(uploads, [], "the server is not asked about it, and gets nothing");
+  await dropOn(page, Buffer.from("PK"));
+  const notices = await page.locator(".notice").allTextContents();
+  assert.equal(notices.length, 2);
+  assert.match(notices[0], /^Numbers of a bundle/);
+  assert.match(notices[1], /The bundle is not shown\. .* The numbers on show stay\.$/);
+  assert.equal(await figure(), "7.8×");
   assert.deepEqual(page.complaints, []);
   await page.close();
 
@@ -305,6 +311,28 @@ test("a bundle that is dropped on the site, or named by its address, tells the t
   assert.match(await named.textContent(".notice"), /names a bundle of another site/);
   assert.equal(await named.textContent(FIGURE), own);
   await named.close();
+});
+
+test("a reader sees where a bundle can be dropped, and can choose one with the keyboard instead", async () => {
+  const page = await openSite("?data=fixture#/journal-ratio");
+  const drag = (type) =>
+    page.evaluate((name) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["PK"], "a.bundle"));
+      document.body.dispatchEvent(new DragEvent(name, { bubbles: true, cancelable: true, dataTransfer }));
+      return getComputedStyle(document.body, "::after").content;
+    }, type);
+  assert.match(await drag("dragover"), /Drop a bundle here/);
+  assert.equal(await drag("dragleave"), "none");
+  const [chooser] = await Promise.all([
+    page.waitForEvent("filechooser"),
+    page.locator(".reader-bar .choose-bundle button").press("Enter"),
+  ]);
+  const bundle = { name: "a.bundle", mimeType: "application/octet-stream", buffer: await strangersBundle() };
+  await chooser.setFiles(bundle);
+  await page.waitForFunction((place) => document.querySelector(place).textContent === "7.8×", FIGURE);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
 });
 
 /** Where the slide of the ratios has the one that the bundle changes. */

@@ -103,6 +103,62 @@ test("a speaker view finds the deck again after a reload", async () => {
   await page.close();
 });
 
+test("the speaker view marks the paragraph of the present step, and keeps times and the size of the notes", async () => {
+  const page = await deck.openDeck("?data=fixture", { hash: "#/one-write" });
+  const speaker = await openSpeaker(page);
+  const steps = await page.evaluate(
+    () =>
+      new Set([...document.querySelectorAll("#one-write .fragment")].map((one) => one.dataset.fragmentIndex))
+        .size,
+  );
+  await speaker.waitForFunction(
+    (words) => document.querySelector(".step")?.textContent === words,
+    `Step 1 of ${steps + 1}`,
+  );
+  await page.evaluate(() => window.replay.deck.next());
+  const marked = speaker.locator(".speaker-controls-notes [aria-current=step]");
+  await marked.first().waitFor();
+  assert.match(await marked.first().textContent(), /[Cc]lick/);
+  assert.match(await speaker.textContent(".spent"), /^This slide \d+:\d\d of \d+:\d\d/);
+  const size = () => speaker.$eval(".speaker-controls-notes .value", (one) => getComputedStyle(one).fontSize);
+  await speaker.setViewportSize({ width: 1440, height: 900 });
+  const before = Number.parseFloat(await size());
+  await speaker.getByRole("button", { name: "Larger notes" }).click();
+  assert.ok(Number.parseFloat(await size()) > before);
+  await page.evaluate(() => window.replay.deck.slide(0));
+  await speaker.locator(".times summary").click();
+  await speaker.waitForFunction(() => document.querySelectorAll(".times tbody tr").length > 5);
+  const row = speaker.locator(".times tbody tr", { hasText: "one-write" });
+  assert.match(await row.locator("td").nth(3).textContent(), /^\d+:\d\d$/);
+  assert.deepEqual(page.complaints, []);
+  await speaker.close();
+  await page.close();
+});
+
+test("a spot follows the mouse, on stage and from the speaker view", async () => {
+  const page = await deck.openDeck("?data=fixture", { hash: "#/one-write" });
+  const speaker = await openSpeaker(page);
+  const current = framesOf(speaker).find((frame) => frame.url().includes("postMessageEvents"));
+  await page.bringToFront();
+  await page.keyboard.press("m");
+  await page.mouse.move(640, 360);
+  await current.locator(".pointer-spot").waitFor();
+  const middle = await page.locator(".pointer-spot").boundingBox();
+  assert.ok(Math.abs(middle.x + middle.width / 2 - 640) < 1);
+  const { x, y, width, height } = await speaker.locator("#current-slide iframe").boundingBox();
+  await speaker.bringToFront();
+  await speaker.mouse.move(x + width / 4, y + height / 2);
+  await page.waitForFunction(
+    () => Math.abs(document.querySelector(".pointer-spot").getBoundingClientRect().x - 320) < 60,
+  );
+  await page.bringToFront();
+  await page.keyboard.press("m");
+  await page.locator(".pointer-spot").waitFor({ state: "detached" });
+  assert.deepEqual(page.complaints, []);
+  await speaker.close();
+  await page.close();
+});
+
 test("no note needs scrolling in the speaker view at 1440×900", async () => {
   const page = await deck.openDeck("?data=fixture");
   const speaker = await openSpeaker(page);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { JSDOM } from "jsdom";
 import { follow } from "../../../deck/data/follow.js";
 import { BoundNumbers } from "../../../deck/text/bound-numbers.js";
 import { manifestSource } from "../../../deck/text/sources.js";
@@ -66,43 +67,45 @@ test("a path follows own properties only", () => {
   assert.equal(follow(null, ["a"]), undefined);
 });
 
-/** The parts of a `<data>` element that binding needs. */
-function dataElement(value, text) {
-  const attributes = new Map([["value", value]]);
-  const classes = new Set();
-  return {
-    textContent: text,
-    classes,
-    hasAttribute: (name) => attributes.has(name),
-    getAttribute: (name) => attributes.get(name) ?? null,
-    setAttribute: (name, given) => attributes.set(name, given),
-    classList: { toggle: (name, on) => (on ? classes.add(name) : classes.delete(name)) },
-  };
+/** A `<data>` element in a slide, within a heading or a paragraph. */
+function dataElement(value, text, within = "p") {
+  const { document } = new JSDOM(
+    `<section><${within}><data value="${value}">${text}</data></${within}></section>`,
+  ).window;
+  return { root: document.querySelector("section"), element: document.querySelector("data") };
 }
 
 test("a value that disappears becomes the slide's own text again, or a text that says it is missing", () => {
   let text = "4";
   const numbers = new BoundNumbers().addSource("manifest", () => text, "not recorded");
-  const element = dataElement("manifest.osds", "3");
-  const root = { querySelectorAll: () => [element] };
+  const { root, element } = dataElement("manifest.osds", "3");
   assert.deepEqual(numbers.bind(root), { bound: ["manifest.osds"], unbound: [] });
   assert.equal(element.textContent, "4");
   text = null;
   assert.deepEqual(numbers.bind(root, { shipped: true }), { bound: [], unbound: ["manifest.osds"] });
   assert.equal(element.textContent, "3");
-  assert.deepEqual([...element.classes], ["figure-text", "unbound"]);
+  assert.deepEqual([...element.classList].sort(), ["figure-text", "unbound"]);
   numbers.bind(root, { shipped: false });
   assert.equal(element.textContent, "not recorded");
   text = "5";
   numbers.bind(root, { shipped: false });
   assert.equal(element.textContent, "5");
-  assert.deepEqual([...element.classes].sort(), ["bound", "figure-text"]);
+  assert.deepEqual([...element.classList].sort(), ["bound", "figure-text"]);
+});
+
+test("a title leaves the place of a figure open that another data set lacks", () => {
+  const numbers = new BoundNumbers().addSource("manifest", () => null, "not recorded");
+  const { root, element } = dataElement("manifest.osds", "3", "h2");
+  numbers.bind(root, { shipped: false });
+  assert.equal(element.textContent, "…");
+  numbers.bind(root, { shipped: true });
+  assert.equal(element.textContent, "3");
 });
 
 test("a line of a slide does not break between a number and its unit", () => {
   const numbers = new BoundNumbers().setDefaultSource(() => "a 4 KiB write");
-  const element = dataElement("price.sentence", "a 4 KiB write");
-  numbers.bind({ querySelectorAll: () => [element] });
+  const { root, element } = dataElement("price.sentence", "a 4 KiB write");
+  numbers.bind(root);
   assert.equal(element.textContent, "a 4\u00a0KiB write");
   assert.equal(element.getAttribute("data-fallback"), "a 4 KiB write");
 });

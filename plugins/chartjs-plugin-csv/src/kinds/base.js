@@ -30,7 +30,8 @@ const BETWEEN = 12;
 export const HIDING = 100;
 
 /**
- * A point as it is drawn: `x`, `y`, `size` (px), `style`, `color`; `skip` where there is nothing to draw.
+ * A point as it is drawn: `x`, `y`, `size` (px), `style`, `color`; `skip` where there is nothing to draw, `inert` where there
+ * is nothing to point at.
  * @extends {Element<Record<string, any>, Record<string, any>>}
  */
 export class Mark extends Element {
@@ -39,7 +40,7 @@ export class Mark extends Element {
   static defaultRoutes = { backgroundColor: "backgroundColor", borderColor: "borderColor" };
 
   inRange(x, y, final) {
-    return this.inXRange(x, final) && this.inYRange(y, final);
+    return !this.inert && this.inXRange(x, final) && this.inYRange(y, final);
   }
 
   inXRange(x, final) {
@@ -200,7 +201,13 @@ export class KindController extends DatasetController {
     if (!entry) return;
     const { page } = this.csv.theme;
     const look = {
-      ...{ size: MARK * this.em * (entry.second ? 0.75 : 1), width: null, height: null, ask: false },
+      ...{
+        size: MARK * this.em * (entry.second ? 0.75 : 1),
+        width: null,
+        height: null,
+        ask: false,
+        inert: false,
+      },
       ...{ style: "full", color: this.color, page, shape: shapeOf(this.getDataset().pointStyle) },
     };
     for (let index = start; index < start + count; index += 1) {
@@ -621,6 +628,16 @@ function isReady(chart) {
   return boxes.has(chart) && Boolean(csvOf(chart)?.model);
 }
 
+/** Whether marks are on their way to another place. */
+function isMoving(chart) {
+  return shownIn(chart)
+    .flatMap(marksOf)
+    .some((mark) => {
+      const { x, y } = mark.getProps(["x", "y"], true);
+      return Math.hypot(x - mark.x, y - mark.y) > 0.5;
+    });
+}
+
 /** Chart.js plugin that draws, for charts of these kinds, what belongs to no single series. */
 const Drawing = {
   id: "csvKind",
@@ -645,7 +662,7 @@ const Drawing = {
   },
 
   afterUpdate(chart) {
-    if (isReady(chart)) placed.set(chart, placeLabels(chart));
+    if (isReady(chart)) placed.set(chart, isMoving(chart) ? null : placeLabels(chart));
   },
 
   beforeDatasetsDraw(chart) {
@@ -656,6 +673,8 @@ const Drawing = {
     if (!isReady(chart)) return;
     drawRuns(chart);
     controllerOf(chart).above(chart);
+    // Labels follow when their marks have arrived.
+    if (!placed.get(chart) && !isMoving(chart)) placed.set(chart, placeLabels(chart));
     drawLabels(chart, placed.get(chart) ?? []);
   },
 };

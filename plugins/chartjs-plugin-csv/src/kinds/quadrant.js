@@ -211,9 +211,9 @@ class QuadrantController extends KindController {
 
   place({ x, y, role, xBound, low, high }) {
     if (role === "to") {
-      if (!this.#showsArrow) return null;
-      const mark = this.at(this.along(x), this.across(y));
-      return { ...mark, style: "none" };
+      // Until then it waits where the arrow begins, which grows from there.
+      const from = this.#showsArrow ? x : this.entry.points[0].x;
+      return { ...this.at(this.along(from), this.across(y)), style: "none", inert: !this.#showsArrow };
     }
     const size = this.csv.theme.font.size * 1.15;
     return {

@@ -1,8 +1,10 @@
+import { keyBeside } from "../labels.js";
 import { csvOf } from "../plugin.js";
 import { unite } from "../range.js";
 
-/** Small multiples: plots below each other get the same left and right edges. */
+/** Small multiples: plots below each other get the same left and right edges, and a row of them has one key. */
 export function alignPlots(slots) {
+  shareKeys(slots);
   const columns = grouped(slots, ({ box }) => {
     const { left, width } = box.getBoundingClientRect();
     return `${Math.round(left)} ${Math.round(width)}`;
@@ -12,6 +14,19 @@ export function alignPlots(slots) {
     const insets =
       rooms.length > 1 ? { left: widest("left"), right: widest("right") } : { left: 0, right: 0 };
     for (const room of rooms) room.setInsets(insets);
+  }
+}
+
+/** Of charts side by side whose keys say the same, the last one has it. */
+function shareKeys(slots) {
+  const places = new Map(slots.map((slot) => [csvOf(slot.chart).room, slot.box.getBoundingClientRect()]));
+  const alike = grouped(slots, (slot) => {
+    const key = keyBeside(slot.chart);
+    return key === null ? slot : `${Math.round(slot.box.getBoundingClientRect().top)} ${key}`;
+  });
+  for (const rooms of alike) {
+    const last = rooms.reduce((one, other) => (places.get(other).left > places.get(one).left ? other : one));
+    for (const room of rooms) room.setKey(room === last);
   }
 }
 
