@@ -107,7 +107,7 @@ def drawn_on(text):
 
 @pytest.fixture(scope="module")
 def talk():
-    return "\n".join(path.read_text() for path in sorted((ROOT / "slides").glob("*.md")))
+    return "\n".join(path.read_text() for path in sorted((ROOT / "slides").glob("*/*.md")))
 
 
 @pytest.fixture(scope="module")

@@ -88,6 +88,16 @@ def test_the_added_latency_of_a_write_is_the_difference_within_a_block():
     assert row["latency_added_4k_low_seconds"] == pytest.approx(wanted.low)
 
 
+def test_the_typical_latency_is_the_median_over_blocks_between_the_lowest_and_the_highest():
+    source = FigureSource("latency", ("latency_p50_seconds",), {"io_size_bytes": 4096}, VARIANTS)
+    tables = {"latency": table({"plain": [0.002, 0.004, 0.003], "journal": [0.009, None, 0.005]},
+                               factor="io_size_bytes", level=4096, metric="latency_p50_seconds")}  # fmt: skip
+    rows = answer_rows(question(latency_p50_4k=(source,)), tables)
+    parts = [f"latency_p50_4k_{part}" for part in ("seconds", "low_seconds", "high_seconds", "n")]
+    assert [row_of(rows, "none")[part] for part in parts] == [0.003, 0.002, 0.004, 3]
+    assert [row_of(rows, "journal-poll-5")[part] for part in parts] == pytest.approx([0.007, 0.005, 0.009, 2])
+
+
 def test_metrics_of_a_source_are_added_run_by_run():
     source = FigureSource("cost", ("client_cpu", "osd_cpu"), {"io_size_bytes": 4096}, VARIANTS)
     cost = table({"plain": [1.0, 2.0], "journal": [3.0, None]}, factor="io_size_bytes", level=4096,

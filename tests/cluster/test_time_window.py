@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.cluster.time_window import TimeWindow
+from replay.cluster.site import TimeWindow
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NIGHT = TimeWindow(time(22), time(6), BERLIN)

@@ -17,7 +17,7 @@ from replay.derive.outliers import LIMIT, DrawnRun, flagged_in, outliers
 from replay.derive.part import RUNS_FILE, RUNS_HEADER
 from replay.derive.sampling import costliest, sampler_seconds, sampler_shares, sampling_entry, sampling_metrics
 from replay.evidence.record import SampleTable
-from replay.tools.logs.samples import read_samples
+from replay.tools.cell_logs import read_samples
 from support.commands import run_derive
 from support.datasets import manifest_of, measured
 

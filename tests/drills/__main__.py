@@ -25,7 +25,7 @@ from replay.sandbox import down, load, up
 from support.campaign import Campaign
 from support.foreign import foreign_site, measure_as_foreign
 
-MODULES = ("interruptions", "daemons", "disks", "clients", "files", "clock")
+MODULES = ("interruptions", "daemons", "disks", "clients", "files", "clock", "distance")
 #: Those on clusters that Replay did not start.
 MODULES_BESIDE_TENANTS = ("beside_tenants",)
 FOREIGN_USER = "client.replay-drill"

@@ -209,12 +209,15 @@ def _design(configuration: Mapping[str, Any], scale: str) -> dict[str, Any]:
 
 
 def _job_options(design: Any) -> Callable[[Any], Mapping[str, Any]]:
-    """Return what an experiment's protocol makes of its options for a cell, where that needs no cluster."""
+    """Return what an experiment's protocol makes of its options for a cell; the options, where that takes a cluster."""
     protocol = design.configuration["protocol"].replace("-", "_")
-    made = importlib.import_module(f"replay.protocols.{protocol}").PROTOCOL(MagicMock(), design)
+    try:
+        made = importlib.import_module(f"replay.protocols.{protocol}").PROTOCOL(MagicMock(), design)
+    except Exception:
+        made = None
 
     def options(cell: Any) -> Mapping[str, Any]:
-        found = made.job_options(cell)
+        found = made.job_options(cell) if made else design.options
         return dict(design.options) if "Mock" in repr(found) else found
 
     return options
@@ -225,7 +228,7 @@ def _argv(design: Any, cell: Any, options: Mapping[str, Any]) -> list[str] | Non
     try:
         reader = find("replay.tools", "adapter")(design.configuration["tool"])
     except AttributeError:
-        reader = find("replay.tools", "reader_of")(design.configuration["tool"])
+        reader = find("replay.tools", "reader")(design.configuration["tool"])
     if not hasattr(reader, "argv_template"):
         return None
     return reader.argv_template(
@@ -260,8 +263,9 @@ def imported(tree: Tree) -> dict[str, Any]:
     printed = {}
     for name, folders in {"engines": [results / "libaio", results / "io_uring"], "outputs": [outputs]}.items():
         words = ["import", *map(str, folders), "--data", name, "--label", name, "--left-out"]
-        text = tree.answer(words, REPLAY_BENCHMARKS=str(made)).replace(str(tree.folder), "…")
-        printed[name] = [_SECONDS.sub("in … s", line) for line in text.splitlines()]
+        done = tree.run(words, REPLAY_BENCHMARKS=str(made))
+        lines = _SECONDS.sub("in … s", done.stdout + done.stderr).splitlines()
+        printed[name] = {"status": done.returncode, "lines": [line for line in lines if line[-1:] != "…"]}
     return {"printed": printed, "files": digests(made)}
 
 

@@ -18,8 +18,7 @@ from replay.base.clock import Costs
 from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.paths import ROOT
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.site import Ceilings, Pool, Pools
-from replay.cluster.time_window import TimeWindow
+from replay.cluster.site import Ceilings, Pool, Pools, TimeWindow
 from replay.design.configuration import experiment_names, load_experiment
 from replay.design.estimate import (
     HOST_SECONDS,
@@ -82,7 +81,9 @@ def guard(session, *, ceilings=None, window=None, now=None, written=0.0, own=Fal
         name="mine",
         ceilings=ceilings or Ceilings(),
         time_window=window,
+        sandbox=None,
         pools=Pools(Pool("replay")),
+        sandbox=None,
     )
     bench = SimpleNamespace(
         site=site,

@@ -123,7 +123,7 @@ class Trial(Protocol):
 @pytest.fixture
 def trial(monkeypatch):
     monkeypatch.setattr(lifecycle, "check_experiment", lambda configuration: None)
-    monkeypatch.setattr(lifecycle, "adapter", lambda name: Seven())
+    monkeypatch.setattr(lifecycle, "reader", lambda name: Seven())
     return Trial(bench_of(SimpleNamespace(name="s"), None), expand(load_experiment("client-sweep"), "quick"))
 
 

@@ -201,7 +201,7 @@ def test_planned_trials_lose_nothing_forced_ones_say_what_and_both_leave_nothing
 def test_ctrl_c_in_the_middle_of_a_trial_leaves_nothing_on_either_cluster(campaign):
     campaign.configure("failover", options={"write_seconds": 20, "write_spread_seconds": 1})
     run = campaign.start("failover")
-    campaign.wait_for(lambda: campaign.processes("trial/client.py", " write {"), "the writer")
+    campaign.wait_for(lambda: campaign.processes("trial_client.py", " write {"), "the writer")
     run.send_signal(signal.SIGINT)
     said, _ = run.communicate(timeout=patient(200))
     assert run.returncode == 130, said
@@ -216,7 +216,7 @@ def test_clean_removes_leftovers_of_a_killed_trial_on_both_clusters(campaign):
     campaign.wait_for(lambda: campaign.processes("rbd", "export"), "the verification", seconds=150)
     os.kill(campaign.runner("failover"), signal.SIGKILL)
     run.communicate(timeout=patient(60))
-    campaign.wait_for(lambda: not campaign.processes("trial/client.py"), "the end of the clients", seconds=10)
+    campaign.wait_for(lambda: not campaign.processes("trial_client.py"), "the end of the clients", seconds=10)
     left = campaign.images()
     assert left["left"] and left["left"] == left["right"]
     cleaned = campaign.run("clean", "--site", "sandbox", "--yes")

@@ -217,6 +217,7 @@ def kill_the_runner_in_a_cell(campaign):
     words = Path(f"/proc/{controller}/cmdline").read_text().split("\0")
     os.kill(campaign.runner("journal-clients"), signal.SIGKILL)
     run.communicate(timeout=patient(60))
+    campaign.wait_for(lambda: not campaign.processes("--client=sock:"), "the end of the killed runner's tool")
     # A runner that is killed cannot remove its own temporary files.
     shutil.rmtree(
         Path(next(word for word in words if word.startswith("--client=sock:"))[len("--client=sock:") :]).parent

@@ -19,6 +19,7 @@ from replay.cluster.running import ToolRun
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured
+from replay.measure.sets import CommitLatencies
 from replay.ownership.images import BlockImage
 from replay.preflight.plan import design_for
 from replay.protocols import mirror_replay
@@ -139,6 +140,12 @@ def test_images_that_are_stopped_at_the_end_of_a_block_are_started_before_they_a
     assert stopping.observers[0].copies.daemon.told == [("stop", "one"), ("start", "one")]
     assert stopping.removed == [image]
     assert stopping.driver.stopped == []
+
+
+def test_the_copies_are_found_beside_what_every_block_observes(stopping):
+    [replay] = stopping.observers
+    stopping.observers = (CommitLatencies().bound_to(stopping), replay)
+    assert stopping.driver.copies is replay.copies
 
 
 def test_images_are_removed_even_if_the_daemon_does_not_answer(stopping):

@@ -189,13 +189,18 @@ def test_a_line_is_what_was_asked_for_within_a_twentieth_or_a_third_of_a_millise
 
 
 def test_a_line_that_is_not_as_asked_is_refused_after_three_measurements(monkeypatch):
-    took = []
+    took, corrections = [], []
+    monkeypatch.setattr(link, "_round_trip", lambda left, right, address, echoes: 0.03)
+    monkeypatch.setattr(
+        link, "ask", lambda control, **wanted: corrections.append(wanted) or {"correction_seconds": 0.001}
+    )
     monkeypatch.setattr(
         link, "measured", lambda one, programs: took.append(1) or replace(one, measured_rtt_seconds=0.03)
     )
     with pytest.raises(SandboxError, match=r"not as asked: asked 20 ms and 1 Gbit/s \(tun\), measured 30\.00 ms"):
         link.checked(a_link(), Programs(), print)
     assert len(took) == 3
+    assert corrections[1] == {"correction_seconds": pytest.approx(0.001 - 0.01)}
 
 
 def test_the_facts_of_a_sandbox_are_what_was_asked_and_measured(monkeypatch):
@@ -239,6 +244,10 @@ def test_a_dead_line_is_named_before_the_daemons_that_miss_it(tmp_path, monkeypa
     made = Sandbox(str(tmp_path), str(tmp_path), "20.2.4", SandboxOptions(link_rtt_seconds=0.02), {}, link=a_link())
     monkeypatch.setattr(daemons.sandbox_record, "load", lambda folder: made)
     assert daemons.absent_daemons(SimpleNamespace(sandbox="default")) == ["the line between the sites does not run"]
+    assert link.lost_line(SimpleNamespace(sandbox="default")).reason == "line_lost"
+    monkeypatch.setattr(daemons, "running_link", lambda layout: "alive")
+    assert link.lost_line(SimpleNamespace(sandbox="default")) is None
+    assert link.lost_line(SimpleNamespace(sandbox=None)) is None
 
 
 def test_a_sandbox_without_a_line_cannot_change_it(tmp_path, capsys):

@@ -190,4 +190,6 @@ class Campaign:
     def runner(self, experiment: str) -> int:
         """Return the pid of the block's runner: the Python process itself, not the shell that started it."""
         found = self.processes("replay.measure.block", f"--experiment {experiment}")
-        return next((pid for pid in found if Path(f"/proc/{pid}/exe").resolve().name.startswith("python")), 0)
+        found = [pid for pid in found if Path(f"/proc/{pid}/exe").resolve().name.startswith("python")]
+        assert found, f"no block of {experiment} is running"
+        return found[0]

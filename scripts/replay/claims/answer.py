@@ -40,6 +40,7 @@ PARTS: Mapping[Kind, tuple[str, ...]] = {
         "worst", "median", "median_low", "median_high", "p95_bound", "worst_bounds_p95_confidence", "n",
     ),
     Kind.MEAN: ("", *_INTERVAL),
+    Kind.MEDIAN: ("", *_INTERVAL),
     Kind.ADDED: ("", *_INTERVAL),
     Kind.RATIO: ("", *_INTERVAL),
 }  # fmt: skip
@@ -165,6 +166,8 @@ def fields_of(figure: Figure, values: Values, reference: Values) -> Fields:
         parts = _trials(list(values.values()))
     elif figure.kind is Kind.MEAN:
         parts = _estimate(statistics.mean_with_interval(list(values.values()))) if values else {}
+    elif figure.kind is Kind.MEDIAN:
+        parts = _median(list(values.values()))
     elif blocks := sorted(values.keys() & reference.keys()):
         pairs = [(values[block], reference[block]) for block in blocks]
         estimate = _difference(pairs) if figure.kind is Kind.ADDED else _ratio(pairs)
@@ -185,6 +188,12 @@ def _trials(values: list[float]) -> dict[str, float | int | None]:
         "worst_bounds_p95_confidence": stats.confidence_of_largest(len(values)),
         "n": len(values),
     }
+
+
+def _median(values: list[float]) -> dict[str, float | int | None]:
+    if not values:
+        return {}
+    return {"": statistics.median(values), "low": min(values), "high": max(values), "n": len(values)}
 
 
 def _difference(pairs: Sequence[tuple[float, float]]) -> statistics.Estimate:

@@ -22,6 +22,7 @@ class Kind(Enum):
 
     TRIALS = "every trial by itself: the worst, the median, and a bound of the 95th percentile"
     MEAN = "the mean over blocks"
+    MEDIAN = "the median over blocks, with the lowest and the highest block"
     ADDED = "the mean of the difference to the reference in each block"
     RATIO = "the mean of the reference divided by the mode in each block, on the logarithm"
 
@@ -57,6 +58,8 @@ FIGURES: Mapping[str, Figure] = {
         Figure("recovery_time", Kind.TRIALS, "seconds"),
         Figure("lag_below_replay", Kind.TRIALS, "seconds"),
         Figure("lag_beyond_replay", Kind.TRIALS, "seconds"),
+        Figure("latency_p50_4k", Kind.MEDIAN, "seconds"),
+        Figure("latency_p99_4k", Kind.MEDIAN, "seconds"),
         *(Figure(f"{name}_{size}", kind, unit) for size in ("4k", "4m") for name, kind, unit in _OF_A_WRITE),
     )
 }

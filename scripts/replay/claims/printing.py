@@ -110,12 +110,14 @@ def _over_campaigns(over: ClaimOverCampaigns) -> Iterator[str]:
         if condition.mean is None:
             continue
         which = f"{name}, " if len(over.conditions) > 1 else ""
+        if condition.prediction is None:
+            estimates = " and ".join(three_digits(campaign.estimate) for campaign in condition.tested)
+            yield f"{which}over two campaigns: {estimates}, which do not tell what to expect of the next"
+            continue
+        low, high = map(three_digits, condition.prediction)
+        verdict = "not settled" if condition.verdict == IN_THIS_CAMPAIGN else condition.verdict
         mean = _figure(*condition.mean[:3])
-        line = f"{which}over {len(condition.tested)} campaigns: {mean}"
-        if condition.prediction is not None:
-            low, high = map(three_digits, condition.prediction)
-            line += f"; the next one is to be between {low} and {high}"
-        yield f"{line}: {condition.verdict if condition.verdict != IN_THIS_CAMPAIGN else 'not settled'}"
+        yield f"{which}over {len(condition.tested)} campaigns: {mean}, the next one {low} to {high}: {verdict}"
 
 
 def _heading(judgement: Judgement) -> str:

@@ -18,8 +18,7 @@ from replay.base.releases import parse_release
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import Cluster
 from replay.cluster.prometheus import OsdCpuSeries, PrometheusSource
-from replay.cluster.site import Ceilings, Pool, Pools, SecondSite, Site
-from replay.cluster.time_window import TimeWindow
+from replay.cluster.site import Ceilings, Pool, Pools, SecondSite, Site, TimeWindow
 from replay.design.documents import Document, load_validated_document
 
 

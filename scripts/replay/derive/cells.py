@@ -22,7 +22,7 @@ from replay.derive.sampling import sampler_seconds, sampling_metrics
 from replay.evidence.bottleneck import UNKNOWN, Bottleneck, bottleneck_of
 from replay.evidence.data_set import parse_json, plain
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
-from replay.tools import OutputError, Result, find_adapter, judge
+from replay.tools import OutputError, Result, find_reader, judge
 
 Designs = dict[str, dict[str, Any]]
 #: (metric, width of its bins in seconds) for each metric of a design with `series: true`.
@@ -55,7 +55,7 @@ class CellRow:
     metrics: Mapping[str, float]
     sidecar: Mapping[str, Any]
     series: Binned = field(default_factory=dict)
-    #: What the tool and the ledger of daemons say about OSDs, other daemons and placement groups.
+    #: What the reader and the ledger of daemons say about OSDs, other daemons and placement groups.
     entities: tuple[Entity, ...] = ()
     #: What each sampler cost, in seconds: see `sampler_seconds`.
     sampler_seconds: Mapping[str, float] = field(default_factory=dict)
@@ -231,7 +231,7 @@ def _parse(
 
     A tool without a reader has no output to parse: its metrics are the facts of its sidecars.
     """
-    reader = find_adapter(tool)
+    reader = find_reader(tool)
     if reader is None:
         return Result(), "", ""
     try:

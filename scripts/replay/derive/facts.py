@@ -15,9 +15,7 @@ from typing import Any
 
 from replay.derive.computed import of_whole_run
 from replay.evidence.bottleneck import STEADY, Bottleneck, busy_fractions
-from replay.tools.logs.samples import moments, progress, read_samples
-from replay.tools.logs.snapshots import snapshots_taken
-from replay.tools.logs.steps import Steps
+from replay.tools.cell_logs import Steps, moments, progress, read_samples, snapshots_taken
 
 
 class FactType(Enum):

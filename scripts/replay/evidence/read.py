@@ -67,8 +67,8 @@ class Pack:
         """Return the pack's bytes. Raises EvidenceError naming it when it is missing."""
         return read_file(f"{self.raw}/{self.name}")
 
-    def folders(self, is_known: Callable[[str, Mapping[str, str]], bool] | None = None) -> Iterator[Folder]:
-        """Yield the folders of the pack, one at a time; without contents if `is_known(folder, digests)`.
+    def folders(self) -> Iterator[Folder]:
+        """Yield the folders of the pack, one at a time.
 
         Compares every file with its digest. Raises EvidenceError naming the pack or the member that differs.
         """
@@ -79,8 +79,7 @@ class Pack:
             for member, content, digest in files:
                 name = member[len(folder) + 1 :]
                 contents[name], digests[name] = content, digest
-            where = f"{path}:{folder}/"
-            yield Folder(folder, where, digests, {} if is_known and is_known(folder, digests) else contents)
+            yield Folder(folder, f"{path}:{folder}/", digests, contents)
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def why_it_ships(data_set: str, project: Path | None = None) -> str | None:
     if _is_tracked(benchmarks_directory() / data_set):
         return "git tracks its files"
     named = re.compile(_NAMED.format(re.escape(data_set)), re.MULTILINE)
-    for path in (project / "config/talk.yaml", *sorted((project / "slides").glob("*.md"))):
+    for path in (*sorted(project.glob("slides/*/talk.yaml")), *sorted(project.glob("slides/*/*.md"))):
         if path.is_file() and named.search(path.read_text(encoding="utf-8")):
             return f"{path.relative_to(project)} names it"
     return None

@@ -32,6 +32,7 @@ from replay.measure.bench import Bench
 from replay.measure.job import Halted, RunStoppedError, stopped
 from replay.ownership.cluster_watch import SAME_MOMENT_SECONDS
 from replay.ownership.pools import pools_in_use
+from replay.sandbox.link import lost_line
 
 CHECK_EVERY_SECONDS = 2.0
 #: Without Ceph's Python module, each question starts a program.
@@ -98,6 +99,9 @@ class Guard:
 
     def check(self) -> Stop | None:
         """Note new trouble; return why a cell must end. Raises CephCommandError if the cluster does not answer."""
+        # First, since a stretch cluster without its line does not answer.
+        if (stop := lost_line(self.bench.site)) is not None:
+            return stop
         # The clusters that Replay starts have no tenants, and experiments stop and throttle their daemons.
         return self.watch.check(self.bench.site.ceilings, has_tenants=not self.bench.daemons_are_here)
 

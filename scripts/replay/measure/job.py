@@ -21,6 +21,7 @@ from replay.base.paths import shown
 from replay.base.progress import Progress
 from replay.cluster.site import Site, Stop
 from replay.ownership.locks import go_command
+from replay.sandbox.daemons import up_command
 
 
 class RunStoppedError(RefusedError):
@@ -124,6 +125,7 @@ def stopped(site: Site, stop: Stop) -> RunStoppedError:
     then = {
         "stopped": f"when it may run again: {go_command(site)}; then run measure again",
         "lock_lost": "when the other run has ended, run measure again",
+        "line_lost": f"run {up_command(site)}, then measure again",
     }.get(stop.reason, "run measure again at a quieter hour, or lower rate_bytes_per_second")
     return RunStoppedError(
         stop.detail, where=f"site {site.name}, {stop.reason}", next_step=f"finished sets are kept; {then}"

@@ -22,7 +22,7 @@ from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.sidecar import redact_cell
-from replay.tools import OutputError, Reader, Result, adapter, judge
+from replay.tools import OutputError, Reader, Result, judge, reader
 
 WhileRunning = Callable[[float], None]
 """Called repeatedly while a tool runs, with the seconds since its start."""
@@ -164,7 +164,7 @@ class Protocol:
     def __init__(self, bench: Bench, design: Design) -> None:
         self.bench, self.design = bench, design
         check_experiment(design.configuration)
-        self.reader: Reader = adapter(design.configuration["tool"])
+        self.reader: Reader = reader(design.configuration["tool"])
         #: Variants that this cluster turned out to refuse. They are left out of the block, and its receipt names them.
         self.unavailable: list[Skip] = []
         self.target = self.target.bound_to(self)

@@ -56,6 +56,7 @@ class CommitLatencies(Observer):
     """Reads how fast each OSD committed while the tool's last seconds ran, if this user may ask for it."""
 
     def ended(self, cell: Cell, measured: Measured) -> None:
+        """Add the latencies to the cell's samples."""
         with contextlib.suppress(CephCommandError):
             if latencies := commit_latencies(self.bench.session.command({"prefix": "osd perf"})):
                 measured.samples["osd_commit_latency_seconds"] = latencies

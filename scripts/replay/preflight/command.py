@@ -204,9 +204,8 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(commands or ["nothing is missing"]))
         if undo:
             print("\n".join(["", *_to_undo(site), *undo]))
-        for item in report.findings.items:
-            if item.level == "refused" and not item.commands:
-                print(f"no command helps: {item.topic}: {item.text}", file=sys.stderr)
+        for item in report.findings.unsolved():
+            print(f"no command helps: {item.topic}: {item.text}", file=sys.stderr)
     elif options.json:
         print(json.dumps(report.public(), indent=2, ensure_ascii=False))
     else:

@@ -18,11 +18,10 @@ from replay.cluster.prometheus import PrometheusClient, PrometheusError, Series
 from replay.cluster.site import LOCAL_HOSTS, Site, missing
 from replay.design.needs import needs_of, protocol_names
 from replay.preflight.findings import Findings
+from replay.tools.programs import programs as tool_programs
 
-#: Debian's packages of programs that are not in ceph-common.
+#: Debian's packages of programs, besides those of the tools, that are not in ceph-common.
 _PACKAGES = {
-    "fio": "fio",
-    "iperf3": "iperf3",
     "ssh": "openssh-client",
     "mkfs.ext4": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",
@@ -60,6 +59,7 @@ def check_release(site: Site, findings: Findings) -> bool:
 def check_programs(experiments: Iterable[Mapping[str, Any]], site: Site, findings: Findings) -> None:
     """Check that the programs of the experiments are installed, and that fio has its rbd engine."""
     wanted, programs = programs_of(experiments, site), site.primary.programs
+    package_of = {tool.name: tool.package for tool in tool_programs()} | _PACKAGES
     for program, names in sorted(wanted.items()):
         if programs.find(program) is None:
             level = "refused" if program in _ALWAYS else "warning"
@@ -68,7 +68,7 @@ def check_programs(experiments: Iterable[Mapping[str, Any]], site: Site, finding
                 "tools",
                 level,
                 text,
-                commands=[AdminCommand(f"apt-get install {_PACKAGES.get(program, 'ceph-common')}")],
+                commands=[AdminCommand(f"apt-get install {package_of.get(program, 'ceph-common')}")],
             )
     if "fio" in wanted and programs.find("fio") and not _fio_has_rbd(programs):
         findings.add("tools", "warning", "this fio has no rbd engine: experiments that use it will fail")

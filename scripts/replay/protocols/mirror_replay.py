@@ -101,7 +101,7 @@ class CatchUp(Driver):
     @property
     def copies(self) -> Copies:
         """The images' copies on the second cluster."""
-        return self.protocol.observers[0].copies
+        return next(each.copies for each in self.protocol.observers if isinstance(each, FirstCopies))
 
     # Steps of a cell ----------------------------------------------------------------------------------------------
 

@@ -60,7 +60,12 @@ def report(sandbox: Sandbox) -> SandboxStatus:
         statuses.append(DaemonStatus(role.cluster, role.name, process.pid if process else None, state))
     result = SandboxStatus(sandbox.directory, sandbox.ceph_version, statuses)
     ready = {(each.cluster, each.name) for each in statuses if each.state == "ready"}
-    reachable = [c for c in sandbox.clusters.values() if any(on == c.name and "mon." in name for on, name in ready)]
+    has_line = sandbox.link is None or daemons.running_link(layout) is not None
+    reachable = [
+        cluster
+        for cluster in sandbox.clusters.values()
+        if has_line and any(on == cluster.name and name.startswith("mon.") for on, name in ready)
+    ]
     with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
         asked = {cluster.name: pool.submit(_health, sandbox, cluster) for cluster in reachable}
         mirroring = pool.submit(_mirroring, sandbox) if ("right", daemons.MIRROR.name) in ready else None
@@ -70,7 +75,6 @@ def report(sandbox: Sandbox) -> SandboxStatus:
         }
         if "right" in sandbox.clusters:
             result.mirroring = mirroring.result() if mirroring else "not connected"
-    has_line = sandbox.link is None or daemons.running_link(layout) is not None
     if sandbox.link is not None:
         result.link = link.describe(sandbox.link) if has_line else "does not run"
     result.ok = (

@@ -27,12 +27,14 @@ from replay.cluster.cluster import monitor_addresses
 from replay.cluster.running import Background
 from replay.cluster.sandbox_options import SandboxOptions, show_rate
 from replay.cluster.sandbox_record import Layout, Link, Sandbox, SandboxError, default_directory
-from replay.cluster.site import Site
+from replay.cluster.site import Site, Stop
 from replay.sandbox import daemons, link_program, processes
 from replay.sandbox.tools import Interrupt
 
 PROGRAM = Path(link_program.__file__)
 ECHOES = 200
+#: So many are enough to find out what carrying a packet takes on this machine.
+FIRST_ECHOES = 20
 #: A line counts as what was asked for if its round trip is that far from it at most.
 TOLERANCE_FRACTION, TOLERANCE_SECONDS = 0.05, 0.0003
 #: A busy machine may disturb a measurement; a line that is wrong stays wrong.
@@ -106,7 +108,7 @@ def measured(link: Link, programs: Programs) -> Link:
     """Return the line with its round trip and rate as they are now: the median of 200 echoes, and iperf3's sum."""
     left, right = (programs.inside(link.entry(site)) for site in ("left", "right"))
     address = link.addresses["right"]
-    rtt = _round_trip(left, right, address)
+    rtt = _round_trip(left, right, address, ECHOES)
     return replace(
         link,
         measured_rtt_seconds=rtt,
@@ -116,8 +118,15 @@ def measured(link: Link, programs: Programs) -> Link:
 
 
 def checked(link: Link, programs: Programs, say: Say) -> Link:
-    """Measure the line, say what it is, and return it. Raises SandboxError if its round trip is not what was asked."""
+    """Set the line right, measure it, say what it is, and return it.
+
+    Carrying a packet takes time, which the line then waits less. Raises SandboxError if its round trip is not what was
+    asked.
+    """
     for _ in range(MOST_MEASUREMENTS):
+        left, right = (programs.inside(link.entry(site)) for site in ("left", "right"))
+        too_long = _round_trip(left, right, link.addresses["right"], FIRST_ECHOES) - link.rtt_seconds
+        ask(link.control, correction_seconds=ask(link.control)["correction_seconds"] - too_long)
         link = measured(link, programs)
         if is_as_asked(link):
             say(f"line between the sites: {describe(link)}")
@@ -204,6 +213,16 @@ def link_facts(site: Site) -> dict[str, float]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
+def lost_line(site: Site) -> Stop | None:
+    """Return why a cell must end if the line between the sites of a site's sandbox has ended; asks no cluster."""
+    if site.sandbox is None:
+        return None
+    sandbox = sandbox_record.load(default_directory(site.sandbox))
+    if sandbox.link is None or daemons.running_link(sandbox.layout) is not None:
+        return None
+    return Stop("line_lost", "the line between the sites has ended, and they reach each other no more")
+
+
 def connect_seconds(conf: Path, times: int = 5) -> float | None:
     """Return the median time of connecting to the nearest of a cluster's monitors; None if none takes a connection."""
     medians = []
@@ -219,12 +238,12 @@ def connect_seconds(conf: Path, times: int = 5) -> float | None:
     return min(medians, default=None)
 
 
-def _round_trip(left: Programs, right: Programs, address: str) -> float:
-    """Return the median of 200 echoes of one byte, in seconds. The first ones come before the line is warm."""
+def _round_trip(left: Programs, right: Programs, address: str, echoes: int) -> float:
+    """Return the median of so many echoes of one byte, in seconds."""
     python, where = [sys.executable, "-I", str(PROGRAM)], [address, str(_ECHO_PORT)]
     server = Background([*python, "--answer", *where], programs=right)
     try:
-        text = _run(left.command([*python, "--echo", *where, str(ECHOES)]), "an echo")
+        text = _run(left.command([*python, "--echo", *where, str(echoes)]), "an echo")
     finally:
         server.kill()
     return median(json.loads(text))
@@ -233,20 +252,26 @@ def _round_trip(left: Programs, right: Programs, address: str) -> float:
 def _rate(left: Programs, right: Programs, address: str) -> float:
     """Return what iperf3 received in a second, in bytes, with several streams."""
     where = ["--port", str(_STREAM_PORT)]
-    server = Background(["iperf3", "--server", "--one-off", "--bind", address, *where], programs=right)
+    server = Background(["iperf3", "--server", "--bind", address, *where], programs=right)
     argv = ["iperf3", "--client", address, *where, "--json", "--parallel", str(STREAMS)]
     argv = left.command([*argv, "--time", str(STREAM_SECONDS), "--omit", str(RAMP_SECONDS)])
+    why = ""
 
-    def stream() -> str | None:
+    def stream() -> float | None:
+        nonlocal why
         done = subprocess.run(argv, capture_output=True, text=True, timeout=60.0, check=False)
-        return done.stdout if done.returncode == 0 else None
+        report = json.loads(done.stdout) if done.stdout.startswith("{") else {}
+        if received := report.get("end", {}).get("sum_received"):
+            return received["bits_per_second"] / 8
+        # The server may not listen yet. Some versions end with status 0 all the same.
+        why = report.get("error") or done.stderr.strip()
+        return None
 
+    what = "iperf3 on the line between the sites"
     try:
-        # The server may not listen yet.
-        text = poll(stream, what="iperf3 on the line between the sites", seconds=10.0, every=0.1)
+        return poll(stream, what=what, seconds=10.0, every=0.1, seen=lambda: why, next_step="run this again")
     finally:
         server.kill()
-    return json.loads(text)["end"]["sum_received"]["bits_per_second"] / 8
 
 
 def _run(argv: list[str], what: str) -> str:

@@ -10,7 +10,8 @@ reads a packet on one, waits half the round trip, and writes it on the other. Wi
 to 64 KiB at once, so that Python is fast enough for a gigabit a second, and TCP sees an ordinary path.
 
 On the Unix socket `control` it answers a line of JSON with one: `{}` asks for its state, and `rtt_seconds` or
-`rate_bytes_per_second` (null: no limit) change it. It needs nothing but Python's standard library and iproute2, as root
+`rate_bytes_per_second` (null: no limit) change it. `correction_seconds` is added to the round trip, to make up for what
+carrying the packets takes. It needs nothing but Python's standard library and iproute2, as root
 or, with user namespaces, as any user. Nothing outside of the namespaces is touched, and nothing outlives it.
 """
 
@@ -310,9 +311,10 @@ def main() -> None:
 def keep_line(conf: dict[str, Any]) -> None:
     """Make the line, and keep it until this process ends."""
     asked = {"rtt_seconds": conf["rtt_seconds"], "rate_bytes_per_second": conf["rate_bytes_per_second"]}
+    asked["correction_seconds"] = 0.0
     is_root = os.geteuid() == 0
     namespaces = Namespaces()
-    line = make_line(namespaces, *asked.values())
+    line = make_line(namespaces, asked["rtt_seconds"], asked["rate_bytes_per_second"])
     run_soon()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as control:
         Path(conf["control"]).unlink(missing_ok=True)
@@ -332,7 +334,8 @@ def keep_line(conf: dict[str, Any]) -> None:
                         wanted = json.loads(connection.makefile().readline())
                         if wanted:
                             asked |= wanted
-                            line.change(**asked)
+                            rtt = max(0.0, asked["rtt_seconds"] + asked["correction_seconds"])
+                            line.change(rtt, asked["rate_bytes_per_second"])
                         state = {"way": line.way, "namespaces": namespaces.descriptors, "is_root": is_root}
                         connection.sendall(json.dumps(state | asked | line.state()).encode() + b"\n")
 

@@ -18,14 +18,17 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.programs import OF_RELEASE
 from replay.base.releases import title_of
 from replay.cluster.running import kill_group
+from replay.tools.programs import programs
 
 Say = Callable[[str], None]
 
-PACKAGES = (
+#: Ceph's packages, the system's Python with Ceph's modules, and what runs other programs; tools name their own.
+_PACKAGES = (
     *("ceph-base", "ceph-common", "ceph-mon", "ceph-mgr", "ceph-osd", "rbd-mirror"),
-    *("python3-rados", "python3-rbd", "fio", "iperf3", "coreutils"),
+    *("python3-rados", "python3-rbd", "coreutils"),
 )
 MIRROR_VARIABLE = "REPLAY_DEBIAN_MIRROR"
 _SUITES = {16: "bookworm", 18: "trixie", 20: "unstable"}
@@ -33,6 +36,12 @@ _SUITES = {16: "bookworm", 18: "trixie", 20: "unstable"}
 _NEEDLESS = ("share/doc", "share/man", "share/locale", "share/info", "share/lintian")
 # Packages of older suites contain files in /bin and /lib, which are links into /usr.
 _MERGED = 'for n in bin sbin lib lib64; do mkdir -p "$1/usr/$n" && ln -s "usr/$n" "$1/$n"; done'
+
+
+def packages() -> list[str]:
+    """Return Debian's packages that make a release, with those of the tools that it provides."""
+    of_tools = {program.package for program in programs() if program.name in OF_RELEASE}
+    return [*_PACKAGES, *sorted(of_tools - set(_PACKAGES))]
 
 
 class ReleaseSource(Protocol):
@@ -70,7 +79,7 @@ class Suite:
             argv = [mmdebstrap(Path(folder), log), "--mode=chrootless", "--variant=extract"]
             if os.geteuid() == 0:
                 argv.append("--skip=check/chrootless")  # which warns about packages' scripts: none runs
-            argv += [f"--include={','.join(PACKAGES)}", f"--setup-hook={_MERGED}"]
+            argv += [f"--include={','.join(packages())}", f"--setup-hook={_MERGED}"]
             if self.name == "unstable":
                 # A snapshot mirror has an old list of a suite that changes daily.
                 argv.append('--aptopt=Acquire::Check-Valid-Until "false"')

@@ -18,7 +18,7 @@ class Layers(Tool):
     """Passes each call on to the tool of the cell's layer."""
 
     name = "layers"
-    program = "fio"
+    program = package = fio.TOOL.program
 
     @staticmethod
     def tool_of(levels: Mapping[str, Any]) -> Tool:

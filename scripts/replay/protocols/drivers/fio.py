@@ -23,7 +23,7 @@ from replay.ownership.images import BlockImage
 from replay.protocols.drivers.tool import client_values, hidden, run_observed, runtime_of
 from replay.tools import OutputError, Result, render
 from replay.tools.fio import TOOL, client_argv, job_file, job_options
-from replay.tools.output.fio_output import read_clients
+from replay.tools.fio_report import read_clients
 
 #: Time on top of ramp and runtime: for opening files and images, merging reports, writing logs, and ending.
 PATIENCE_SECONDS = 90.0

@@ -22,7 +22,7 @@ from replay.measure.samplers.machine import MachineReading, MachineSampler, busi
 from replay.ownership.locks import SlotLock
 from replay.protocols.targets.objects import hide_host
 from replay.tools import OutputError, Result, rados_bench, render
-from replay.tools.output.rados_runs import role_of
+from replay.tools.base import role_of
 from replay.tools.rados_bench import RadosBench, mode_of
 
 

@@ -26,7 +26,6 @@ from replay.tools import Result, render
 
 IO_SIZE = Factor("io_size_bytes", "bytes of each operation", required=True)
 IO_PATTERN = Factor("io_pattern", "where operations go: rand, seq", words=("rand", "seq", "full-seq"))
-IO_TYPE = Factor("io_type", "what operations do, as fio or rbd bench names it: read, write, randwrite, randrw, …")
 RW_MIX = Factor("rw_mix_read", "percent of reads in a mix")
 
 RBD_BENCH_FACTORS = (
