@@ -81,7 +81,6 @@ def guard(session, *, ceilings=None, window=None, now=None, written=0.0, own=Fal
         name="mine",
         ceilings=ceilings or Ceilings(),
         time_window=window,
-        sandbox=None,
         pools=Pools(Pool("replay")),
         sandbox=None,
     )
