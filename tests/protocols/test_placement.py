@@ -109,7 +109,7 @@ def make(monkeypatch):
             files = placement_files(GROUPS, weights, objects=known)
             return {role: (ROLES[role], text.encode()) for role, text in files.items()}
 
-        def rounds(adapter, levels, template, values, **_):
+        def rounds(tool, levels, template, values, **_):
             kind = "write" if levels["mode"] == "write" else "read"
             text = rados_json(kind, 4000, 3.0, levels["object_size_bytes"])
             run = SimpleNamespace(started_at="a", ended_at="b")

@@ -93,7 +93,7 @@ def test_percentiles_of_total_latency_are_named_if_there_are_none_of_completion(
     ("entries", "why"),
     [
         ([job(rw="randrw")], "no percentiles of reads and writes together"),
-        ([job(rw="randread"), job(rw="randread")], "several jobs in plain JSON have no bins to merge"),
+        ([job(rw="randread"), job(rw="randread")], "several jobs have no bins to merge"),
     ],
 )
 def test_percentiles_that_cannot_be_combined_are_left_out_with_the_reason(entries, why):

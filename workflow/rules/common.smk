@@ -14,6 +14,9 @@ from replay.design.plan_file import read_plan_file
 from replay.design.configuration import answer_path, claims_path
 from replay.evidence.data_set import data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
 
+# Snakemake reads the name of a data set as YAML, in which it may be a number.
+if "data" in config:
+    config["data"] = str(config["data"])
 validate(config, schema=str(program_file("schemas", "workflow.schema.json")))
 
 BENCHMARKS = benchmarks_directory()

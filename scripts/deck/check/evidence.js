@@ -63,7 +63,9 @@ function sentencesOfBlock(segments) {
   const variants = conditions.size > 0 ? [...conditions.values()] : [[]];
   return variants.flatMap((when) => {
     const key = JSON.stringify(when);
-    const shown = segments.filter((segment) => segment.when.length === 0 || JSON.stringify(segment.when) === key);
+    const shown = segments.filter(
+      (segment) => segment.when.length === 0 || JSON.stringify(segment.when) === key,
+    );
     return partsOf(shown).map((part) => ({
       place: PLACES[part.kind],
       ...part,
@@ -105,9 +107,14 @@ const PICTURE = /^data-(?:chart|ratio|release|claims|answer)/;
 
 /** A picture: everything in its tag and in its options that decides what is drawn. */
 function pictureOf(slide, element) {
-  const drawn = Object.entries(element.attributes).filter(([name]) => PICTURE.test(name) || name === "data-when");
+  const drawn = Object.entries(element.attributes).filter(
+    ([name]) => PICTURE.test(name) || name === "data-when",
+  );
   const options = /<!--([\s\S]*?)-->/.exec(slide.text.slice(element.innerStart, element.innerEnd))?.[1] ?? "";
-  const words = [...drawn.map(([name, value]) => `${name}=${value}`), options].join(" ").replace(/\s+/g, " ").trim();
+  const words = [...drawn.map(([name, value]) => `${name}=${value}`), options]
+    .join(" ")
+    .replace(/\s+/g, " ")
+    .trim();
   return {
     place: "picture",
     words,
@@ -180,7 +187,9 @@ export async function readEvidence(root, file) {
     throw error;
   }
   const slides = parse(text) ?? {};
-  const entries = Object.entries(slides).flatMap(([slide, list]) => list.map((entry) => ({ slide, ...entry })));
+  const entries = Object.entries(slides).flatMap(([slide, list]) =>
+    list.map((entry) => ({ slide, ...entry })),
+  );
   for (const { id, kind, slide } of entries)
     if (!KINDS.includes(kind))
       throw new Error(`${file}: slide ${slide}, ${id}: kind "${kind}" is none of ${KINDS.join(", ")}`);
@@ -235,9 +244,14 @@ export function kindOf({ place, values, claims, sources }) {
  * @param {{kind?: string, rests?: string[], scope?: string}} reading   kind: for those whose markup does not tell it
  * @returns {Promise<{accepted: number, unknown: string[], undecided: Sentence[]}>} undecided: nobody said what they are
  */
-export async function accept({ root, file, slides, evidence, shipped, words }, which, { kind, rests = [], scope }) {
+export async function accept(
+  { root, file, slides, evidence, shipped, words },
+  which,
+  { kind, rests = [], scope },
+) {
   const all = slides.flatMap(sentencesOf);
-  const asked = (sentence) => which.includes("all") || which.includes(sentence.id) || which.includes(sentence.slide);
+  const asked = (sentence) =>
+    which.includes("all") || which.includes(sentence.id) || which.includes(sentence.slide);
   const known = evidence ?? new Map();
   const undecided = [];
   let accepted = 0;
@@ -249,13 +263,23 @@ export async function accept({ root, file, slides, evidence, shipped, words }, w
       const decided = kind ?? before?.kind ?? kindOf(sentence);
       if (decided === null) undecided.push(sentence);
       else {
-        const names = unique([...sentence.values, ...sentence.claims, ...Object.keys(before?.rests_on ?? {}), ...rests]);
-        entry = entryOf(sentence, { kind: decided, rests: stateOf(names, shipped, words), scope: scope ?? before?.scope });
+        const names = unique([
+          ...sentence.values,
+          ...sentence.claims,
+          ...Object.keys(before?.rests_on ?? {}),
+          ...rests,
+        ]);
+        entry = entryOf(sentence, {
+          kind: decided,
+          rests: stateOf(names, shipped, words),
+          scope: scope ?? before?.scope,
+        });
         accepted += 1;
       }
     }
     if (entry === undefined) continue;
-    const { slide, ...written } = entry;
+    const written = { ...entry };
+    delete written.slide;
     (bySlide[sentence.slide] ??= []).push(written);
   }
   await writeFile(path.join(root, file), HEAD + stringify(bySlide, { lineWidth: 120 }));

@@ -156,7 +156,17 @@ export const RULES = [
 /** Rules for the slides of one data set, which compare them with it. */
 export const RULES_OF_SLIDES = [
   ...[charts, series, steps, marks, ceilings, notes, emphasis, lines, chartSources],
-  ...[wordsOfCharts, shippedData, boundValues, staleLiterals, verdictTexts, numerals, sourceIds, publishedFigures, pace],
+  ...[
+    wordsOfCharts,
+    shippedData,
+    boundValues,
+    staleLiterals,
+    verdictTexts,
+    numerals,
+    sourceIds,
+    publishedFigures,
+    pace,
+  ],
 ];
 
 /**

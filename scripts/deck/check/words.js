@@ -21,7 +21,9 @@ const OF_VALUES = [
       : null,
   ({ words }) => {
     for (const { 0: written, 1: value, index } of words.matchAll(VALUE)) {
-      const after = /^\D{0,20}?\b(?:at|of|for)\s+(\d+\s?[KM])(?:iB)?\b/.exec(words.slice(index + written.length))?.[1];
+      const after = /^\D{0,20}?\b(?:at|of|for)\s+(\d+\s?[KM])(?:iB)?\b/.exec(
+        words.slice(index + written.length),
+      )?.[1];
       const size = after && Object.keys(SIZES).find((bytes) => SIZES[bytes].test(after));
       const other = Object.keys(SIZES).find((bytes) => bytes !== size);
       const named = new RegExp(`size-${other}\\b|_${other === "4096" ? "4k" : "4m"}(?:_|$)`);
@@ -37,7 +39,11 @@ export function wordsOfValues({ slides }) {
     sentencesOf(slide).flatMap((sentence) =>
       OF_VALUES.map((rule) => rule(sentence, sentence.values))
         .filter(Boolean)
-        .map((message) => ({ file: sentence.file, line: sentence.line, message: `“${sentence.words}” ${message}` })),
+        .map((message) => ({
+          file: sentence.file,
+          line: sentence.line,
+          message: `“${sentence.words}” ${message}`,
+        })),
     ),
   );
 }
@@ -47,7 +53,8 @@ export function wordsOfCharts({ slides, shipped: { manifest } }) {
   return slides.flatMap((slide) => {
     const charts = chartsOf(slide).filter(({ parts }) => parts !== null);
     if (charts.length === 0) return [];
-    const entries = manifest === null ? [] : charts.map(({ src }) => chartEntry(src, manifest)).filter(Boolean);
+    const entries =
+      manifest === null ? [] : charts.map(({ src }) => chartEntry(src, manifest)).filter(Boolean);
     return sentencesOf(slide)
       .filter(({ place }) => place !== "note" && place !== "picture")
       .flatMap((sentence) =>

@@ -293,8 +293,8 @@ def _why_no_percentiles(present: Mapping[str, Sequence[Direction]]) -> str:
     if not any(one.latency.percentiles or one.latency.bins for several in present.values() for one in several):
         return "no percentiles of latency: the report states none"
     if any(len(several) > 1 for several in present.values()):
-        return "no percentiles of latency: several jobs in plain JSON have no bins to merge (json+ has them)"
-    return "no percentiles of reads and writes together: plain JSON has no bins to merge, so they are charted apart"
+        return "no percentiles of latency: several jobs have no bins to merge, which only JSON+ has"
+    return "no percentiles of reads and writes together: there are no bins to merge, so they are charted apart"
 
 
 def _by_direction(clients: Iterable[Client]) -> dict[str, list[Direction]]:

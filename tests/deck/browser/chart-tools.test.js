@@ -347,6 +347,7 @@ test("a second data set is drawn beside the first, and the label names both", as
   assert.deepEqual(facts.overlay, {
     src: "benchmarks/fixture-small/rbd-journaling/aggregate/throughput-write-seq.csv",
     label: "fixture-small",
+    more: [],
   });
   assert.match(facts.name, /compared with fixture-small/);
   const label = await page.textContent("#tools-steps .provenance");

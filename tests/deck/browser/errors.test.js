@@ -37,7 +37,10 @@ test("a chapter that cannot be fetched is an error on its slide, and the others 
   await page.route("**/slides/rpo/91-journal.md", (route) => route.fulfill({ status: 404, body: "" }));
   await page.goto(`${deck.url}?data=fixture`);
   await page.waitForSelector("html[data-deck-ready]");
-  assert.match(await page.textContent(".chapter-error"), /slides\/91-journal\.md: the server answered 404/);
+  assert.match(
+    await page.textContent(".chapter-error"),
+    /slides\/rpo\/91-journal\.md: the server answered 404/,
+  );
   assert.ok((await page.locator(".slides section[id]").count()) > 20);
   await page.close();
 });

@@ -3,6 +3,7 @@
  * several tests read what was found there, because showing all slides takes as long as thirty other tests.
  */
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 
@@ -12,6 +13,17 @@ import { SCREENS, chartsOf, goTo, slideIds, startDeck } from "../support/deck.js
 import { drawingProblems } from "../support/drawing.js";
 import { chartTextProblems, layoutProblems } from "../support/layout.js";
 
+/** Kinds of charts that show some figures of a file, or of several, instead of one file whole. */
+const PICKING = new Set([
+  "dumbbell",
+  "forest",
+  "heatmap",
+  "quadrant",
+  "response",
+  "share",
+  "squares",
+  "strip",
+]);
 /** A slide with two charts of one file each. */
 const RATIOS = "journal-ratio";
 let deck;
@@ -77,11 +89,47 @@ const address = (page, id) =>
     return here() === wanted ? [] : [`${wanted} leads to ${here()}`];
   }, id);
 
+/** Every number of these files. */
+async function numbersIn(urls) {
+  const texts = await Promise.all(
+    urls.map((url) => readFile(path.join(deck.benchmarks, url.replace(/^benchmarks\//, "")), "utf8")),
+  );
+  return new Set(texts.flatMap((text) => text.match(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/g) ?? []).map(Number));
+}
+
+/** What a write pays is its latency less the one of an image without a copy. */
+const isDifference = (value, known) =>
+  [...known].some((one) => known.has(one - value) || [...known].some((other) => one - other === value));
+
 /** Compares each chart of a slide with its file, and counts what was seen. */
 function numbersOf(dataSet, held) {
-  const seen = { compared: 0, ratio: 0, bands: 0, long: 0, mostKept: 0 };
+  const seen = { compared: 0, picked: 0, ratio: 0, bands: 0, long: 0, mostKept: 0 };
   async function numbers(page, id) {
     for (const chart of await chartsOf(page, id)) {
+      // These show some figures of one or more files: none may come from elsewhere.
+      if (PICKING.has(chart.kind)) {
+        if (chart.error !== undefined) {
+          assert.match(chart.error, /404/, chart.url);
+          assert.equal(dataSet, "fixture", `${chart.url} is not in the data that ship`);
+          continue;
+        }
+        const more = chart.more.split("|").map((one) => one.trim());
+        const known = await numbersIn([chart.url, ...more.filter(Boolean)]);
+        const drawn = Object.values(chart.series).flat().filter(Number.isFinite);
+        // What arrived, in whole squares, is what was written less what was lost.
+        if (chart.kind === "squares")
+          for (const lost of [...known]) known.add(chart.seconds - Math.ceil(lost));
+        assert.ok(drawn.length > 0, `${chart.url} shows nothing`);
+        assert.deepEqual(
+          drawn.filter(
+            (value) => !known.has(value) && !(chart.kind === "quadrant" && isDifference(value, known)),
+          ),
+          [],
+          `${chart.url}, ${chart.kind}`,
+        );
+        seen.picked += 1;
+        continue;
+      }
       // The fixture has few charts; any other must say that its file is missing.
       if (!held.includes(chart.url)) {
         assert.match(String(chart.error), /404/, chart.url);

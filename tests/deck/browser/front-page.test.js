@@ -14,7 +14,7 @@ const CLAIMS = "fixture/claims.json";
 let deck;
 
 before(async () => {
-  deck = await startDeck();
+  deck = await startDeck({ shipped: true });
 });
 after(() => deck?.close());
 
@@ -42,17 +42,17 @@ async function open({ query = "?explore&data=fixture", hash = "", ...options } =
 const text = async (page, selector) => (await page.innerText(selector)).replace(/\s+/g, " ").trim();
 
 test("the first screen has the question, what mirroring is, the answer, its chart, and to whom it applies", async () => {
-  const page = await open();
+  const page = await open({ query: "?explore&data=tentacle" });
   assert.match(await text(page, ".hero .lead"), /Ceph .* mirror .* measured: what is lost/s);
   assert.match(await text(page, ".hero .kicker"), /^Recovery point objective, RPO for short/);
   assert.match(await text(page, "p.answer:not([hidden])"), /^Writes lost at worst: .* with a journal/);
-  const drawn = page.locator(".hero .answer-picture svg");
-  assert.match(await drawn.getAttribute("aria-label"), /lost with the first site/);
+  const drawn = page.locator(".hero canvas");
+  assert.match(await drawn.getAttribute("aria-label"), /lost/i);
   assert.equal(await text(page, "h1"), "What does your RPO cost?");
   assert.match(await text(page, ".hero .applies"), /^Measured on .* It applies to you if .* Ceph \d+/);
   // RPO is spelled out before it is used.
   assert.ok((await page.evaluate(() => document.body.innerText.indexOf("RPO for short"))) < 60);
-  const shown = ["h1", "p.answer:not([hidden])", ".hero .answer-picture", ".hero .applies"];
+  const shown = ["h1", "p.answer:not([hidden])", ".hero canvas", ".hero .applies"];
   for (const selector of shown) {
     const box = await page.locator(selector).first().boundingBox();
     assert.ok(box.y >= 0 && box.y + box.height <= 720, `${selector} ends at ${box.y + box.height} px`);
@@ -72,7 +72,7 @@ test("the first screen has the question, what mirroring is, the answer, its char
 test("the lead chart draws its file, in two panels with one y axis, and the same figures as a table", async () => {
   const page = await open();
   const drawn = await page.evaluate(() =>
-    [...document.querySelectorAll(".front-page canvas[data-chart]")].map((canvas) => {
+    [...document.querySelectorAll("#reader-chart canvas[data-chart]")].map((canvas) => {
       const { url, chart, error } = window.replay.front.charts.charts.get(canvas);
       return {
         url,
@@ -152,7 +152,7 @@ test("a changed CSV file reaches the page's chart in place", async () => {
   const [, first] = /^With journal,([^,\n]+)/m.exec(original);
   const drawn = (value) =>
     page.waitForFunction((wanted) => {
-      const slot = window.replay.front.charts.charts.get(document.querySelector(".front-page canvas"));
+      const slot = window.replay.front.charts.charts.get(document.querySelector("#reader-chart canvas"));
       // The page may be open before its chart has read its file.
       const set = slot?.chart?.data.datasets.find(({ label }) => label === "With journal");
       return set && (set.data[0]?.y ?? set.data[0]) === wanted;
@@ -274,7 +274,7 @@ test("without its text the page says which file is missing, and still links to t
   await page.route("**/slides/rpo/reader.md", (route) => route.fulfill({ status: 404, body: "gone" }));
   await page.goto(`${deck.url}?explore&data=fixture`);
   await page.waitForSelector("html[data-front-ready]");
-  assert.match(await text(page, ".chapter-error"), /slides\/talk\/reader\.md/);
+  assert.match(await text(page, ".chapter-error"), /slides\/rpo\/reader\.md/);
   assert.equal(await page.getAttribute("a", "href"), "#/");
   await page.close();
 });

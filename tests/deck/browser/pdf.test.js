@@ -38,7 +38,7 @@ function print(args, environment = {}) {
   });
 }
 
-const isCut = ({ text }) => /<!--\s*\.slide:[^>]*\bdata-cut="40"/.test(text);
+const isCut = ({ text }) => /<!--\s*\.slide:[^>]*\bdata-cut="30"/.test(text);
 const hasNote = ({ note }) => note !== null;
 
 test("the long talk is printed whole: a page for each slide, its fonts in the file", async () => {

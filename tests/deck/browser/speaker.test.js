@@ -93,7 +93,7 @@ test("a speaker view finds the deck again after a reload", async () => {
   await page.waitForSelector("html[data-deck-ready]");
   await page.evaluate(() => window.replay.deck.slide(0, 0));
   const note = await page.evaluate(() =>
-    document.querySelector("#title aside.notes").textContent.trim().slice(0, 30),
+    document.querySelector("#shop aside.notes").textContent.trim().slice(0, 30),
   );
   await speaker.waitForFunction(
     (words) => document.querySelector(".speaker-controls-notes .value").textContent.includes(words),

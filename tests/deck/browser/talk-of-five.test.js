@@ -28,7 +28,7 @@ test("the check holds it to its own chapters, length and claims, and finds no pr
   assert.equal(stderr, "");
   assert.match(
     stdout,
-    /^ +5 min\nslides\/queue\.md +3 slides +2:30\nslides\/end\.md +2 slides +1:15\nThe talk takes 3:45\.\n$/,
+    /^This talk keeps no evidence\.yaml: .*\n +5 min\nslides\/five\/queue\.md +3 slides +2:30\nslides\/five\/end\.md +2 slides +1:15\nThe talk takes 3:45\.\n$/,
   );
 });
 
@@ -80,14 +80,17 @@ test("it is built, and opens with its first slide: title, speaker, event, reposi
 });
 
 test("a slide that would run a script is refused, with its file, and no site is written", async () => {
-  const file = path.join(talk.root, "slides/talk/end.md");
+  const file = path.join(talk.root, "slides/five/end.md");
   const whole = await readFile(file, "utf8");
   await writeFile(file, whole.replace("\n## ", "\n<script>alert(1)</script>\n\n## "));
   try {
     const site = path.join(talk.root, "refused");
     await assert.rejects(talk.run("scripts/build.mjs", "--out", site, "--no-preview"), (error) => {
       assert.equal(error.code, 1);
-      assert.match(error.stderr, /The site was not built: .*slides\/end\.md: .*<script>.*build again\./);
+      assert.match(
+        error.stderr,
+        /The site was not built: .*slides\/five\/end\.md: .*<script>.*build again\./,
+      );
       return true;
     });
     assert.ok(!(await readdir(talk.root)).includes("refused"));
@@ -119,7 +122,7 @@ test("its charts are drawn from its data, in words that its verdicts choose, and
     const canvas = document.querySelector("#reads canvas");
     return window.replay.charts.charts.get(canvas).chart.data.datasets[0].borderColor;
   });
-  assert.equal(colour, "rgb(0, 95, 153)", "the accent that its file names");
+  assert.equal(colour, "rgb(31, 78, 156)", "the look that its file gives this series");
   await goTo(page, "end");
   await page.waitForSelector(".qr svg");
   assert.equal(await page.getAttribute(".qr svg", "aria-label"), "QR code: https://people.example/queue");

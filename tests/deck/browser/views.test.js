@@ -72,7 +72,7 @@ test("the overview shows slides with their charts, and leaving it shows the slid
         .map(({ id }) => id),
     );
   assert.deepEqual(await marked(), ["journal-ratio"]);
-  const step = page.locator("#monday li.fragment").first();
+  const step = page.locator("#monday .fragment").first();
   assert.equal(await step.evaluate((item) => getComputedStyle(item).visibility), "visible");
   await page.keyboard.press("ArrowRight");
   const chosen = await page.evaluate(() => window.replay.deck.getCurrentSlide().id);

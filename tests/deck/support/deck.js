@@ -10,7 +10,7 @@ import { launchPatiently } from "./browser.js";
 import { writeFixture } from "./fixture.js";
 
 /** The data sets that the talk's slides show, its own first. */
-const SHIPPED = ["tentacle", "pacific"];
+const SHIPPED = ["tentacle", "pacific", "headline-16", "headline-18", "headline-20"];
 const BENCHMARKS = path.resolve(import.meta.dirname, "../../../benchmarks");
 /** The size of the stage, and that of the usual, larger screen. */
 export const SCREENS = [
@@ -202,11 +202,16 @@ export function chartsOf(page, id) {
       .querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)");
     return [...canvases].map((canvas) => {
       const { src, url, chart, model, error } = charts.charts.get(canvas);
-      if (!chart || error) return { src, url, error: error?.message ?? "no chart" };
+      const { chart: kind, chartMore: more = "", chartSeconds } = canvas.dataset;
+      const seconds = Number(chartSeconds ?? 0);
+      if (!chart || error) return { src, url, kind, more, error: error?.message ?? "no chart" };
       const { datasets } = chart.data;
       return {
         src,
         url,
+        kind,
+        more,
+        seconds,
         labels: chart.data.labels?.length ? [...chart.data.labels] : xsOf(datasets),
         series: Object.fromEntries(datasets.map((one) => [one.label, pointsOf(one).map(valueOf)])),
         bounds: Object.fromEntries(

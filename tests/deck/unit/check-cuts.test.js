@@ -25,7 +25,9 @@ const told = async (...slides) => (await talk.problemsOf(chapter(...slides))).jo
 test("a talk whose chapters take their minutes in both cuts has no problem, and its seconds are added up by cut", async () => {
   assert.equal(await told(...WHOLE), "");
   const { times } = await talk.check();
-  assert.deepEqual(times, [{ file: "slides/talk/a.md", slides: 3, seconds: { 20: 1200, 40: 2400 }, appendix: 0 }]);
+  assert.deepEqual(times, [
+    { file: "slides/talk/a.md", slides: 3, seconds: { 20: 1200, 40: 2400 }, appendix: 0 },
+  ]);
 });
 
 test("a chapter that misses its minutes is named with the cut and the difference", async () => {

@@ -196,7 +196,9 @@ test("a slide of another data set is held to that one, and the talk names it", a
   await talk.saveData({ claims: claimsWith({ small: {} }) });
   assert.deepEqual(
     (await talk.problemsOf(named)).filter((line) => line.includes("data-set")),
-    ['slides/talk/a.md:1: data-set="old": slides/talk/talk.yaml names no such data set under other_data_sets'],
+    [
+      'slides/talk/a.md:1: data-set="old": slides/talk/talk.yaml names no such data set under other_data_sets',
+    ],
   );
   await talk.state({ other_data_sets: ["old"] });
   assert.match((await talk.problemsOf(named)).join("\n"), /benchmarks\/old\/manifest\.json:1: .*--data old/);

@@ -1,6 +1,5 @@
 /** What only authors can say: figures that sources published; and what charts and styles add. */
 import assert from "node:assert/strict";
-import path from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 
 import { numeralsIn } from "../../../scripts/deck/check/numerals.js";

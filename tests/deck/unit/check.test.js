@@ -48,13 +48,19 @@ test("no note, two notes and an empty note are three problems", async () => {
 });
 
 test("CR LF line ends are a problem of the file", async () => {
-  assert.match((await problemsOf(GOOD.replaceAll("\n", "\r\n")))[0], /slides\/talk\/a\.md:1: line ends with CR LF/);
+  assert.match(
+    (await problemsOf(GOOD.replaceAll("\n", "\r\n")))[0],
+    /slides\/talk\/a\.md:1: line ends with CR LF/,
+  );
 });
 
 test("an id that is missing, odd or taken is a problem", async () => {
   assert.match((await problemsOf(GOOD.replace('id="one" ', "")))[0], /no id/);
   assert.match((await problemsOf(GOOD.replace("one", "One Two")))[0], /words-and-dashes/);
-  assert.match((await problemsOf(`${GOOD}\n\n${GOOD}`))[0], /a\.md:8: id "one" is taken by slides\/talk\/a\.md:1/);
+  assert.match(
+    (await problemsOf(`${GOOD}\n\n${GOOD}`))[0],
+    /a\.md:8: id "one" is taken by slides\/talk\/a\.md:1/,
+  );
 });
 
 test("a link to a missing slide is a problem", async () => {

@@ -32,7 +32,9 @@ async function acceptAll(chapter, reading = { kind: undefined }) {
   return outcome;
 }
 async function red(chapter) {
-  return (await talk.problemsOf(chapter)).filter((line) => /nobody has read|was not looked at|, and is /.test(line));
+  return (await talk.problemsOf(chapter)).filter((line) =>
+    /nobody has read|was not looked at|, and is /.test(line),
+  );
 }
 
 test("a sentence has its place, its values by name, and the verdict that chooses it", () => {
@@ -66,7 +68,11 @@ test("what a sentence is, its own markup tells or a person has to say", () => {
   const kinds = (body) => sentences(body, "Just words.").map(kindOf);
   assert.deepEqual(kinds(`## ${BOUND}`), ["measured", null]);
   assert.deepEqual(kinds('## One\n\n<span data-source="S0">Ten times.</span>'), [null, "source", null]);
-  assert.deepEqual(kinds('## One\n\n<span data-source="definition">One is free.</span>'), [null, "definition", null]);
+  assert.deepEqual(kinds('## One\n\n<span data-source="definition">One is free.</span>'), [
+    null,
+    "definition",
+    null,
+  ]);
 });
 
 test("a talk without the file is held to nothing", async () => {
@@ -86,7 +92,10 @@ test("what was accepted is quiet; a new or edited sentence is red, with its id, 
   const edited = chapter.replace("as long", "as long, always");
   const [problem, ...rest] = await red(edited);
   assert.deepEqual(rest, []);
-  assert.match(problem, /slides\/talk\/a\.md:2: [0-9a-f]{8} \(title of one\): nobody has read it: “Writes take .* always/);
+  assert.match(
+    problem,
+    /slides\/talk\/a\.md:2: [0-9a-f]{8} \(title of one\): nobody has read it: “Writes take .* always/,
+  );
   const id = /: ([0-9a-f]{8}) /.exec(problem)[1];
   const outcome = await (await talk.check()).accept([id, "nothing"], {});
   assert.deepEqual([outcome.accepted, outcome.unknown], [1, ["nothing"]]);
@@ -123,22 +132,36 @@ test("a changed verdict is red for every sentence that it chooses or that somebo
   const claims = claimsWith({ small: { verdict: "inconclusive" } });
   await talk.saveData({ claims });
   const problems = await red(chapter);
-  assert.ok(problems.every((line) => /small was held, and is inconclusive/.test(line)), problems.join("\n"));
-  assert.ok(problems.some((line) => /And that is that/.test(line)), "which is bound to nothing, and rests on it");
+  assert.ok(
+    problems.every((line) => /small was held, and is inconclusive/.test(line)),
+    problems.join("\n"),
+  );
+  assert.ok(
+    problems.some((line) => /And that is that/.test(line)),
+    "which is bound to nothing, and rests on it",
+  );
 });
 
 test("an entry of another kind is refused by name", async () => {
   await talk.save(FILE, "one:\n  - { id: aaaaaaaa, kind: guess, words: x }\n");
-  await assert.rejects(talk.problemsOf(slideWith("## One")), /slide one, aaaaaaaa: kind "guess" is none of measured/);
+  await assert.rejects(
+    talk.problemsOf(slideWith("## One")),
+    /slide one, aaaaaaaa: kind "guess" is none of measured/,
+  );
 });
 
 test("words contradict neither the column of a value nor the charts beside them", async () => {
-  await talk.save("benchmarks/reference/answer.csv", "name,label,mode,loss_median_seconds,loss_worst_seconds\na,A,none,1,2\n");
+  await talk.save(
+    "benchmarks/reference/answer.csv",
+    "name,label,mode,loss_median_seconds,loss_worst_seconds\na,A,none,1,2\n",
+  );
   const told = async (body) => (await talk.problemsOf(slideWith(body))).join("\n");
   const median = '<data value="answer.a.loss_median_seconds">1 s</data>';
   assert.match(await told(`## At worst ${median}`), /says "worst" of a median/);
   assert.doesNotMatch(await told(`## In the middle ${median}`), /of a median/);
-  const sized = claimsWith({ small: { conditions: { "size-4096": { estimate: 2.084, low: 1.9, high: 2.2, n: 6 } } } });
+  const sized = claimsWith({
+    small: { conditions: { "size-4096": { estimate: 2.084, low: 1.9, high: 2.2, n: 6 } } },
+  });
   await talk.saveData({ claims: sized });
   const value = '<data value="small.size-4096">2.1×</data>';
   assert.match(await told(`## It takes ${value} at 4M`), /says 4M of small\.size-4096/);

@@ -76,7 +76,10 @@ test("what a talk does not say is empty, and it discusses all claims", async () 
 
 test("a wrong file is refused with its line, its key, and what was expected", async () => {
   const changed = (from, to) => refusal(LEAST.replace(from, to));
-  assert.match(await changed("title:", "titel:"), /^slides\/talk\/talk\.yaml:1: title: this key is missing\n/);
+  assert.match(
+    await changed("title:", "titel:"),
+    /^slides\/talk\/talk\.yaml:1: title: this key is missing\n/,
+  );
   assert.match(
     await changed("title:", "titel:"),
     /slides\/talk\/talk\.yaml:1: titel: unknown key; expected one of title, /,
@@ -108,7 +111,10 @@ test("a wrong file is refused with its line, its key, and what was expected", as
     /^slides\/talk\/talk\.yaml:9: is not valid YAML: Map keys must/,
   );
   assert.match(await refusal("[\n"), /^slides\/talk\/talk\.yaml:\d: is not valid YAML/);
-  assert.match(await refusal(""), /^slides\/talk\/talk\.yaml:1: the file: expected a mapping, found nothing$/);
+  assert.match(
+    await refusal(""),
+    /^slides\/talk\/talk\.yaml:1: the file: expected a mapping, found nothing$/,
+  );
   assert.match(
     await refusal(LEAST.replace("  - minutes: 10", "  - minutes: 10\n  - minutes: 10")),
     /:6: cuts\[1\]: there are two cuts of 10 minutes/,
@@ -138,20 +144,22 @@ test("of several talks the one that is asked for is meant, else the lead", async
   await read(LEAST);
   await talk.save("slides/other/talk.yaml", LEAST);
   assert.deepEqual(talkNames(talk.root), ["other", "talk"]);
-  assert.throws(() => talkName(talk.root, {}), /write "lead: true" into the talk\.yaml of one talk; there are other, talk/);
+  assert.throws(
+    () => talkName(talk.root, {}),
+    /write "lead: true" into the talk\.yaml of one talk; there are other, talk/,
+  );
   await talk.save("slides/other/talk.yaml", `${LEAST}lead: true\n`);
   assert.equal(talkName(talk.root, {}), "other");
   assert.equal(talkName(talk.root, { REPLAY_TALK_NAME: "talk" }), "talk");
-  assert.throws(() => talkName(talk.root, { REPLAY_TALK_NAME: "tolk" }), /no talk "tolk"; in slides\/: other, talk/);
+  assert.throws(
+    () => talkName(talk.root, { REPLAY_TALK_NAME: "tolk" }),
+    /no talk "tolk"; in slides\/: other, talk/,
+  );
 });
 
 test("whatever stands in the file, it is read or refused with its name", async () => {
   const keys = ["title", "cuts", "chapters", "accent", "claims", "series", "repository", "other"];
-  const values = fc.oneof(
-    fc.jsonValue(),
-    fc.string(),
-    fc.constantFrom("all", "a.md", "*a", "!!x y", "|"),
-  );
+  const values = fc.oneof(fc.jsonValue(), fc.string(), fc.constantFrom("all", "a.md", "*a", "!!x y", "|"));
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...keys), values, async (key, value) => {
       const text = `${LEAST.replace(new RegExp(`^${key}:.*(\\n +.*)*\\n`, "m"), "")}${key}: ${

@@ -250,7 +250,16 @@ def _folders(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> lis
     places = _places(runs, columns)
     pooled = {(*place, folder): path for place, folder, path in zip(places, folders, paths, strict=True)}
     enough = all(pooled[(*place, folder)] == path for place, folder, path in zip(places, folders, paths, strict=True))
-    return folders if enough else _with_digits([run.path for run in runs])
+    return _without_common(folders if enough else _with_digits([run.path for run in runs]))
+
+
+def _without_common(paths: Sequence[str]) -> list[str]:
+    """Return paths without the folders with which all of them begin, and those with which all of them end."""
+    parts = [path.split("/") for path in paths]
+    shortest = min(map(len, parts))
+    before = next((at for at in range(shortest) if len({one[at] for one in parts}) > 1), 0)
+    after = next((at for at in range(shortest - before) if len({one[-1 - at] for one in parts}) > 1), 0)
+    return ["/".join(one[before : len(one) - after]) for one in parts]
 
 
 def _places(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list[tuple[Any, ...]]:

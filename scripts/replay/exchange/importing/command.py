@@ -134,7 +134,7 @@ def say_arranged(arranged: Arranged, variants: Sequence[Variant]) -> None:
     taken = repetitions(arranged)
     for names, alike in taken[:SHOWN_NAMES]:
         more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-        others = f" ({alike - 1} more sets like this)" if alike > 1 else ""
+        others = f" (and {alike - 1} more like this)" if alike > 1 else ""
         print(f"  taken for repetitions: {', '.join(names[:8])}{more}{others}")
     if any(name.endswith("/") for names, _ in taken for name in names):
         print("  if they are not: name each of these folders, or their folder with --variants, and they are compared")

@@ -175,7 +175,7 @@ class Rounds:
                     return "failed", f"{which}: exit status {run.exit_status}: {said[-1][:200] if said else 'silent'}"
         return None
 
-    def last_seconds(self, adapter: RadosBench, levels: Mapping[str, Any]) -> float | None:
+    def last_seconds(self, tool: RadosBench, levels: Mapping[str, Any]) -> float | None:
         """Return how long the last round's shortest run lasted, by the tool's clock; None if one failed.
 
         When the whole cell is judged, the same parser finds out why it failed.
@@ -185,7 +185,7 @@ class Rounds:
         for instance, run in enumerate(self.runs[-1], start=1):
             _, content = self.results.get(role_of(instance, len(self.runs)), ("", b""))
             try:
-                result = adapter.parse({"output": content.decode(errors="replace")}, run.exit_status, levels)
+                result = tool.parse({"output": content.decode(errors="replace")}, run.exit_status, levels)
             except OutputError:
                 return None
             if not result.complete:
@@ -195,7 +195,7 @@ class Rounds:
 
 
 def run_rounds(
-    adapter: RadosBench,
+    tool: RadosBench,
     levels: Mapping[str, Any],
     template: Sequence[str],
     values: Sequence[Mapping[str, str | None]],
@@ -218,7 +218,7 @@ def run_rounds(
         readings = [sampler.read()]
         rounds.add(*_round(template, values, seconds, run, lambda _, seen=readings: seen.append(sampler.read())))
         readings.append(sampler.read())
-        last = rounds.last_seconds(adapter, levels)
+        last = rounds.last_seconds(tool, levels)
         rounds.stretches.append(busiest(readings, last))
         if mode_of(levels) != "seq" or last is None or len(rounds.runs) >= MOST_PASSES:
             return rounds

@@ -128,7 +128,7 @@ def rbd_template(cluster: Cluster, prefix: str = "") -> list[str]:
 
 
 def tool_options(bench: Bench, options: Mapping[str, Any], client_options: Mapping[str, str]) -> dict[str, Any]:
-    """Return an adapter's options: the design's, the variant's client options, and those that this site needs."""
+    """Return a tool's options: the design's, the variant's client options, and those that this site needs."""
     return {
         **options,
         "client_options": dict(client_options),

@@ -65,12 +65,12 @@ class BenchObjects:
     """The objects in this block's pools, and the fills among them. Every pool belongs to Replay."""
 
     bench: Bench
-    adapter: RadosBench
+    tool: RadosBench
     options: Mapping[str, Any]
     fills: dict[tuple[str, str], Fill] = field(default_factory=dict)
 
     def values(self, pool: str, run_name: str) -> dict[str, str | None]:
-        """Return the values of the adapter's placeholders for a run in a pool."""
+        """Return the values of the tool's placeholders for a run in a pool."""
         cluster = self.bench.primary_cluster
         return {
             "conf": str(cluster.conf),
@@ -95,7 +95,7 @@ class BenchObjects:
             PATIENCE_SECONDS + wanted.bytes / SLOWEST_BYTES_PER_SECOND + wanted.objects / SLOWEST_OBJECTS_PER_SECOND
         )
         levels = {"mode": "write", "object_size_bytes": wanted.object_size_bytes}
-        template = self.adapter.argv_template(levels, {**self.options, "max_objects": wanted.objects})
+        template = self.tool.argv_template(levels, {**self.options, "max_objects": wanted.objects})
         with TemporaryDirectory(prefix="replay-") as folder:
             output = Path(folder) / "output"
             values = {**self.values(wanted.pool, wanted.run_name), "seconds": str(seconds), "output": str(output)}
@@ -107,7 +107,7 @@ class BenchObjects:
             )
             text = output.read_text(errors="replace") if output.exists() else ""
         try:
-            result = self.adapter.parse({"output": text}, run.exit_status, levels)
+            result = self.tool.parse({"output": text}, run.exit_status, levels)
         except OutputError as error:
             raise _failed(f"filling {wanted.pool} failed: {error.what}", wanted.pool, run) from error
         written = int(result.metrics.get("operations", 0))
@@ -124,7 +124,7 @@ class BenchObjects:
         """
         done = Removal()
         for run_name in run_names:
-            argv = render(self.adapter.cleanup_argv_template(self.options), self.values(pool, run_name))
+            argv = render(self.tool.cleanup_argv_template(self.options), self.values(pool, run_name))
             run = run_tool(
                 argv,
                 timeout_seconds=WHOLE_POOL_PATIENCE_SECONDS,
