@@ -219,7 +219,7 @@ def test_a_pool_with_more_copies_than_osds_is_found_named_and_refused(live):
 
     def all_stuck():
         unclean = next((one.groups for one in stuck_groups(live.session, 2) if one.way == "unclean"), ())
-        return len(unclean) == 4 and "4 active+undersized" in guard.health().sentence()
+        return len(unclean) == 4 and "4 active+undersized" in guard.watch.verdict().sentence()
 
     wait_until(all_stuck, "placement groups that are stuck")
     with pytest.raises(RefusedError, match="undersized") as raised:
@@ -230,5 +230,5 @@ def test_a_pool_with_more_copies_than_osds_is_found_named_and_refused(live):
     check_cluster(live.session, findings)
     assert any(item.level == "refused" and "active+undersized" in item.text for item in findings.items)
     remove_leftover_pools(live)
-    wait_until(lambda: guard.health().fit, "a clean cluster")
+    wait_until(lambda: guard.watch.verdict().fit, "a clean cluster")
     guard.before_block()

@@ -39,7 +39,8 @@ from replay.evidence.record import Measured
 from replay.evidence.seal import seal
 from replay.measure.command import plan_lines
 from replay.measure.guard import Guard
-from replay.measure.sentry import RunStoppedError, Sentry
+from replay.measure.job import RunStoppedError
+from replay.ownership.cluster_watch import ClusterWatch
 from replay.preflight.plan import estimate
 from support.bench import in_memory, waiting
 
@@ -57,7 +58,7 @@ class Session:
     """A cluster that answers what the test wants, one status after another; the last one stays."""
 
     def __init__(self, *statuses, osd_df=None, own_states=()):
-        self.statuses = list(statuses)
+        self.statuses = [CLEAN, *statuses]  # the first one is that of the watch's beginning
         self.own_states = own_states
         self.osd_df = osd_df or {"nodes": [{"id": 0, "name": "osd.0", "kb": 100, "kb_used": 10}]}
 
@@ -92,6 +93,7 @@ def guard(session, *, ceilings=None, window=None, now=None, written=0.0, own=Fal
         budget=in_memory(before=written),
         say=lambda text: None,
         waiting=waiting,
+        watch=ClusterWatch(session),
     )
     slept = []
     made = Guard(bench, sleep=slept.append, now=now or (lambda: datetime(2026, 1, 1, tzinfo=UTC)))
@@ -227,16 +229,17 @@ def test_a_cluster_that_replay_started_may_recover_before_a_set():
 def after_cell(*statuses, own=False, invalid=None, seen=()):
     """A guard after a cell that began with the first status, and how the cell was judged."""
     made = guard(Session(*statuses), own=own)
-    made.sentry = SimpleNamespace(start=None, take=lambda: dict(seen), look=lambda: None)
     made.before_block()
+    for code, message in dict(seen).items():
+        made.watch.note(code, message)
     cell = Measured(["tool"], {}, 1, "", "", 1.0, {}, invalid=invalid)
     made.after_cell(cell)
     return made, cell
 
 
 def before_and(after):
-    """Statuses of a block: two looks before it begins, and the one after the cell."""
-    return CLEAN, CLEAN, after
+    """Statuses of a block: three before it begins, and the one after the cell."""
+    return CLEAN, CLEAN, CLEAN, after
 
 
 def test_a_code_that_is_new_since_the_block_began_stops_the_run_after_this_cell():
@@ -253,7 +256,7 @@ def test_why_the_cluster_refused_is_recorded_although_the_tool_failed():
 def test_a_cluster_that_does_not_answer_after_a_cell_is_the_reason_too():
     made = guard(Session(CLEAN))
     made.before_block()
-    made.bench.session.status = lambda: (_ for _ in ()).throw(CephCommandError("no answer within 30 s", where="x"))
+    made.bench.session.status = lambda **_: (_ for _ in ()).throw(CephCommandError("no answer within 30 s", where="x"))
     cell = Measured(["tool"], {}, 1, "", "", 1.0, {}, invalid=("timed_out", "killed after 60 s"))
     made.after_cell(cell)
     assert cell.invalid == ("timed_out", "killed after 60 s; the cluster says NO_ANSWER: no answer within 30 s")
@@ -269,14 +272,13 @@ def test_trouble_that_came_and_went_while_a_cell_ran_stops_the_run_as_well():
 @pytest.mark.parametrize(("when_it_begins", "counts"), [(CLEAN, False), (pgs("unknown"), True)])
 def test_what_has_settled_before_a_cell_begins_is_not_its_trouble(when_it_begins, counts):
     made = guard(Session(CLEAN))
-    made.sentry = Sentry(made.bench)
     made.before_block()
 
     def look_at(now):
         made.bench.session.status = lambda **_: now
 
     look_at(pgs("unknown"))  # a pool that was made for the cell
-    made.sentry.look()
+    made.check()
     look_at(when_it_begins)
     made.before_cell()
     look_at(CLEAN)

@@ -12,10 +12,10 @@ from replay.cluster.placement_groups import SCRUBS, groups_at
 from replay.cluster.site import Ceilings, Pool, Pools, Site
 from replay.design.configuration import load_experiment
 from replay.evidence.record import Measured, SampleTable
-from replay.measure.guard import Guard
+from replay.measure.guard import CHECK_EVERY_SECONDS, Guard
 from replay.measure.samplers.daemons import DaemonSampler
 from replay.measure.samplers.machine import MachineSampler
-from replay.measure.sentry import LOOK_EVERY_SECONDS, Sentry
+from replay.ownership.cluster_watch import ClusterWatch
 from replay.ownership.ledger import Ledger
 from replay.ownership.write_budget import MediaCopies
 from replay.preflight import checks, pool_checks
@@ -83,10 +83,9 @@ def _say(part: str, cost: float, cell_seconds: float, experiment: str) -> float:
 def test_what_watches_a_cell_takes_less_than_a_hundredth_of_it(
     session: LargeSession, site: Site, tmp_path: Path, configuration: Path
 ) -> None:
-    bench = bench_of(site, session, ledger=Ledger(FSID, directory=tmp_path / "ledger"), sampler=MachineSampler())
-    sentry = Sentry(bench, every_seconds=3600.0)
-    guard = Guard(bench, sentry=sentry)
-    sentry.start = guard.health()
+    ledger = Ledger(FSID, directory=tmp_path / "ledger")
+    bench = bench_of(site, session, ledger=ledger, sampler=MachineSampler(), watch=ClusterWatch(session))
+    guard = Guard(bench)
     measured = Measured([], {}, 0, "", "", 1.0, {})
     clock = iter(range(10**9))
     trims = TrimSampler(session, ["replay"], SampleTable(), lambda: TRIMS_EVERY_SECONDS * next(clock))
@@ -95,9 +94,9 @@ def test_what_watches_a_cell_takes_less_than_a_hundredth_of_it(
     assert groups_at(session, SCRUBS, ["replay"]).total() == 2, "the neighbours' scrubs do not count"
 
     cell = _seconds_of_cell("rbd-journaling")
-    looks = _cost(session, sentry.look) * cell / LOOK_EVERY_SECONDS
+    checks = _cost(session, guard.check) * cell / CHECK_EVERY_SECONDS
     around = _cost(session, lambda: (guard.after_cell(measured), guard._busy()))
-    assert _say("health, before and during a cell", looks + around, cell, "rbd-journaling") < MOST_OF_A_CELL
+    assert _say("health, before and during a cell", checks + around, cell, "rbd-journaling") < MOST_OF_A_CELL
     cell = _seconds_of_cell("snapshot-interval")
     trimming = _cost(session, trims.read_when_due) * cell / TRIMS_EVERY_SECONDS
     assert _say("the sampler of trims", trimming, cell, "snapshot-interval") < MOST_OF_A_CELL

@@ -40,6 +40,7 @@ def bench_of(
     data_set: str = "trial",
     ledger: Any = None,
     sampler: Any = None,
+    watch: Any = None,
     say: Callable[[str], None] = lambda line: None,
     daemons_are_here: bool = False,
 ) -> Bench:
@@ -53,6 +54,7 @@ def bench_of(
         budget=in_memory(),
         costs=Costs(),
         sampler=sampler,
+        watch=watch,
         say=say,
         daemons_are_here=daemons_are_here,
         allowed=frozenset(),

@@ -39,6 +39,7 @@ from replay.measure.bench import Bench, budget_of
 from replay.measure.block import BlockRunner
 from replay.measure.guard import Guard
 from replay.measure.protocol import Driver, Protocol
+from replay.ownership.cluster_watch import ClusterWatch
 from replay.ownership.ledger import Ledger
 
 FSID = "11111111-2222-3333-4444-555555555555"
@@ -117,7 +118,7 @@ def main(folder: Path, block: int, ceiling: float, kill_after: int | None) -> in
         sandbox=None,
     )
     session: Any = SimpleNamespace(
-        fsid=lambda: FSID, status=lambda: STATUS, command=lambda command: ANSWERS[command["prefix"]], cluster=None
+        fsid=lambda: FSID, status=lambda **_: STATUS, command=lambda command: ANSWERS[command["prefix"]], cluster=None
     )
     bench = Bench(
         site=site,
@@ -126,6 +127,7 @@ def main(folder: Path, block: int, ceiling: float, kill_after: int | None) -> in
         ledger=Ledger(FSID),
         slot=None,  # type: ignore[arg-type]
         costs=Costs(),
+        watch=ClusterWatch(session),
         sampler=None,  # type: ignore[arg-type]
         budget=budget_of(site, "campaign", session),
         say=print,

@@ -69,7 +69,7 @@ class ScriptedRbd:
             after_cell=lambda measured: healthy,
             stop_after_cell=lambda: None,
             new={},
-            sentry=None,
+            cost=dict,
         )
         runner = BlockRunner(bench, design, block, raw, Progress(), guard=guard)
         runner.run()

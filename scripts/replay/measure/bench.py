@@ -20,9 +20,9 @@ from replay.cluster.site import Site
 from replay.evidence.record import Wait
 from replay.measure.samplers.machine import MachineSampler
 from replay.measure.sidecar import placeholders_of
+from replay.ownership.cluster_watch import ClusterWatch
 from replay.ownership.ledger import Ledger
 from replay.ownership.locks import SlotLock
-from replay.ownership.lookout import Lookout
 from replay.ownership.open_site import OpenSite
 from replay.ownership.write_budget import MediaCopies, WriteBudget
 
@@ -31,6 +31,7 @@ from replay.ownership.write_budget import MediaCopies, WriteBudget
 class Bench(OpenSite):
     """One measuring process on one site. `hosts` asks the site's Prometheus about OSDs on other machines."""
 
+    watch: ClusterWatch
     sampler: MachineSampler
     hosts: HostSampler | None = None
     #: What names the site's clusters, and the placeholder for it in evidence.
@@ -77,7 +78,7 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
             allowed=frozenset(site.capabilities()),
             secondary=secondary,
             secondary_ledger=secondary_ledger,
-            lookout=Lookout(session, secondary),
+            watch=ClusterWatch(session, secondary),
             budget=budget_of(site, data_set, session),
             hosts=HostSampler(PrometheusClient(site.prometheus), costs, say=say) if site.prometheus else None,
             names=placeholders_of(session, secondary),

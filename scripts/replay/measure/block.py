@@ -19,7 +19,6 @@ from replay.measure.guard import Guard
 from replay.measure.job import Job, run_job
 from replay.measure.opening import make_ready, planned, undo_leftovers
 from replay.measure.protocol import Protocol
-from replay.measure.sentry import Sentry
 from replay.measure.sets import MOST_ATTEMPTS, SetRunner
 from replay.ownership.locks import cluster_lock, stop_switch
 from replay.sandbox.daemons import naming_absent_daemons
@@ -38,10 +37,10 @@ def measure(job: Job, progress: Progress) -> Path:
     progress.doing(f"{design.title_of_block(job.block)}: looking for what an interrupted run left behind")
     with naming_absent_daemons(site), open_bench(site, plan.data_set, progress.line) as bench:
         make_ready(plan, design, bench, raw, progress)
-        with cluster_lock(site, bench.session, bench.ledger, say=progress.line) as lock, Sentry(bench) as sentry:
-            sentry.also += [stop_switch(site, bench.session), lock.renew_when_due]
+        with cluster_lock(site, bench.session, bench.ledger, say=progress.line) as lock, Guard(bench) as guard:
+            guard.watch.also += [stop_switch(site, bench.session), lock.renew_when_due]
             undo_leftovers(bench, progress.line)
-            return BlockRunner(bench, design, job.block, raw, progress, guard=Guard(bench, sentry=sentry)).run()
+            return BlockRunner(bench, design, job.block, raw, progress, guard=guard).run()
 
 
 class BlockRunner:

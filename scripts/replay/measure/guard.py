@@ -1,10 +1,17 @@
-"""Checks before each step whether Replay may go on: health, ceilings, time window; waits for a settled cluster."""
+"""Guards a block: waits before each step until it may begin, and ends a cell that must not go on.
+
+While a cell runs, a thread of the block's process checks the cluster through the connection that is already open. To
+end the cell, it interrupts the main thread as Ctrl-C does: the tool is killed, and what the block made is removed.
+"""
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 from replay.base.clock import elapsed_text
@@ -19,12 +26,19 @@ from replay.cluster.placement_groups import (
     stuck_groups,
     stuck_sentence,
 )
-from replay.cluster.site import RAISE_IT, ceilings_reached
+from replay.cluster.site import RAISE_IT, Stop, ceilings_reached
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
-from replay.measure.sentry import RunStoppedError, Sentry, stopped
+from replay.measure.job import Halted, RunStoppedError, stopped
+from replay.ownership.cluster_watch import SAME_MOMENT_SECONDS
 from replay.ownership.pools import pools_in_use
+from replay.sandbox.link import lost_line
 
+CHECK_EVERY_SECONDS = 2.0
+#: Without Ceph's Python module, each question starts a program.
+CHECK_EVERY_SECONDS_BY_PROGRAM = 8.0
+#: A monitor that is being replaced answers again within this time.
+SILENT_FOR_SECONDS = 20.0
 #: How long a cell waits for a cluster that recovers, trims snapshots or scrubs, before the run stops.
 SETTLE_TIMEOUT_SECONDS = 600.0
 #: Placement groups in these states move data, which slows down every pool. A cell waits until it is done.
@@ -39,29 +53,89 @@ KEPT = "finished sets are kept; repair the cluster, then run measure again"
 
 
 class Guard:
-    """Guards a run. Every answer is fresh; nothing is cached."""
+    """Guards a block, and checks its cluster all the while its context is open. The main thread must open it."""
 
     def __init__(
         self,
         bench: Bench,
         *,
+        check_every_seconds: float | None = None,
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         stuck_seconds: int = STUCK_SECONDS,
-        sentry: Sentry | None = None,
     ) -> None:
-        self.bench = bench
-        self.sentry = sentry
-        self.sleep = sleep
-        self.now = now
-        self.stuck_seconds = stuck_seconds
-        self._start = health.classify({})
+        self.bench, self.watch = bench, bench.watch
+        self.sleep, self.now, self.stuck_seconds = sleep, now, stuck_seconds
+        by_program = getattr(bench.session, "transport", "rados") != "rados"
+        self.check_every_seconds = check_every_seconds or (
+            CHECK_EVERY_SECONDS_BY_PROGRAM if by_program else CHECK_EVERY_SECONDS
+        )
+        self.silent_for_seconds = SILENT_FOR_SECONDS
+        #: How often the cluster was checked, and how many seconds that took.
+        self.checks, self.check_seconds = 0, 0.0
         #: Health codes, with messages, that appeared during the last cell.
         self.new: dict[str, str] = {}
+        self._halt: Halted | None = None
+        self._has_ended_cell = False
+        self._main = threading.main_thread().ident
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._check_until_the_end, name="guard", daemon=True)
 
-    def health(self) -> health.Verdict:
-        """Return the verdict on the cluster's current health."""
-        return health.classify(self.bench.session.status())
+    # While a cell runs ------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Guard:
+        self._previous = signal.signal(signal.SIGUSR1, self._raise)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        # A signal that arrives from now on must not end the process.
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+        self._thread.join()
+        signal.signal(signal.SIGUSR1, self._previous)
+
+    def check(self) -> Stop | None:
+        """Note new trouble; return why a cell must end. Raises CephCommandError if the cluster does not answer."""
+        # First, since a stretch cluster without its line does not answer.
+        if (stop := lost_line(self.bench.site)) is not None:
+            return stop
+        # The clusters that Replay starts have no tenants, and experiments stop and throttle their daemons.
+        return self.watch.check(self.bench.site.ceilings, has_tenants=not self.bench.daemons_are_here)
+
+    def _check_until_the_end(self) -> None:
+        answered = time.monotonic()
+        while not self._ended.wait(self.check_every_seconds):
+            began, stop = time.monotonic(), None
+            try:
+                stop = self.check()
+                answered = time.monotonic()
+            except CephCommandError as error:
+                if time.monotonic() - answered >= self.silent_for_seconds:
+                    self.watch.note("NO_ANSWER", error.what)
+            self.checks += 1
+            self.check_seconds += time.monotonic() - began
+            if stop is not None and not self._has_ended_cell:
+                # The checks go on, because cleaning up may take longer than the lock lasts.
+                self._end_cell(stop)
+
+    def _end_cell(self, stop: Stop) -> None:
+        self._has_ended_cell = True
+        self._halt = Halted(stop.reason, stopped(self.bench.site, stop))
+        signal.pthread_kill(self._main, signal.SIGUSR1)
+
+    def _raise(self, number: int, frame: FrameType | None) -> None:
+        if self._halt is not None:
+            halt, self._halt = self._halt, None
+            raise halt
+
+    def cost(self) -> dict[str, float]:
+        """Return how often the cluster was checked, and how many seconds that took, for the block's receipt."""
+        return {"looks": self.checks, "cost_seconds": round(self.check_seconds, 4)}
+
+    # Before and after each step ---------------------------------------------------------------------------------------
 
     def before_block(self) -> None:
         """Wait for the time window. Raises RefusedError if the cluster is unfit, or a ceiling is reached."""
@@ -73,10 +147,8 @@ class Guard:
                 "; ".join(filter(None, (verdict.sentence(), stuck))),
                 "nothing was created; repair the cluster, then run measure again",
             )
-        self._start = verdict
-        if self.sentry is not None:
-            self.sentry.start = verdict
-        self._check_sentry()
+        self.watch.begin(verdict)
+        self._refuse_what_would_end_a_cell()
         self._check_ceilings()
 
     def before_set(self, next_set: str = "", *, media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
@@ -89,7 +161,7 @@ class Guard:
             verdict = self._await_fit("the sandbox to be fit again", FIT_WITHIN_SECONDS, wait_for_daemons=True)
             if not verdict.fit:
                 self._stop(verdict.sentence(), KEPT)
-            self._check_sentry()
+            self._refuse_what_would_end_a_cell()
             self._check_ceilings(next_set, media_bytes, added_bytes)
         self._await_window()
 
@@ -98,9 +170,8 @@ class Guard:
 
         A pool that Replay has just made has placement groups that are not active yet, which is no trouble of the cell.
         """
-        verdict = self.health()
-        if self.sentry is not None:
-            self.sentry.forget(health.SETTLING_CODES - dict(verdict.refuse).keys())
+        verdict = self.watch.verdict()
+        self.watch.forget(health.SETTLING_CODES - dict(verdict.refuse).keys())
         return verdict
 
     def after_cell(self, measured: Measured) -> health.Verdict:
@@ -109,11 +180,10 @@ class Guard:
         What the cluster said is recorded even if the tool failed: the cause is a full pool, not "exit status 1".
         """
         try:
-            verdict = self.health()
+            verdict = self.watch.verdict()
         except CephCommandError as error:
             verdict = health.no_answer(error.what)
-        during = self.sentry.take() if self.sentry is not None else {}
-        self.new = {**during, **health.new_since(self._start, verdict)}
+        self.new = {**self.watch.take(), **self.watch.new_in(verdict)}
         trouble = dict(verdict.refuse) if self.bench.daemons_are_here else {**dict(verdict.refuse), **self.new}
         if trouble:
             said = "; ".join(f"{code}: {health.nameless(text)}" for code, text in sorted(trouble.items()))
@@ -165,9 +235,9 @@ class Guard:
         own = groups_at(session, SCRUBS + TRIMS, pools_in_use(self.bench.site, self.bench.ledger), status)
         return moving + [f"{count} {state}" for state, count in sorted(own.items()) if state not in moving]
 
-    def _check_sentry(self) -> None:
+    def _refuse_what_would_end_a_cell(self) -> None:
         """Raise RunStoppedError if there is something that would end a cell as soon as it ran."""
-        if self.sentry is not None and (stop := self.sentry.look()) is not None:
+        if (stop := self.check()) is not None:
             raise stopped(self.bench.site, stop)
 
     def _stop(self, what: str, next_step: str) -> NoReturn:
@@ -185,43 +255,29 @@ class Guard:
         wait. One look is not enough: after a move Ceph calls a group stuck that was last reported as clean long ago,
         until it is reported again.
         """
-        verdict = self.health()
-        if verdict.fit:
-            return verdict
-        if not self.bench.daemons_are_here:
-            return self._await_new_groups(verdict)
-        started = since = time.monotonic()
-        waiting = self.bench.waiting(what, within_seconds, sleep=self.sleep)
+        here = self.bench.daemons_are_here
+        if not here:
+            what, within_seconds = "the placement groups of a new pool to be active", NEW_GROUPS_WITHIN_SECONDS
+        verdict, waiting = self.watch.verdict(), self.bench.waiting(what, within_seconds, sleep=self.sleep)
+        began = unstuck = time.monotonic()
         with self.bench.costs.measure("wait"):
-            while not verdict.fit and (verdict.settles or wait_for_daemons):
+            while not verdict.fit and ((verdict.settles or wait_for_daemons) if here else verdict.new_groups):
                 now = time.monotonic()
-                if now - started >= within_seconds:
+                if now - began >= within_seconds:
                     break
-                if wait_for_daemons or not stuck_groups(self.bench.session, self.stuck_seconds):
-                    since = now
-                elif now - since >= STUCK_FOR_CERTAIN_SECONDS:
+                if not here or wait_for_daemons or not stuck_groups(self.bench.session, self.stuck_seconds):
+                    unstuck = now
+                elif now - unstuck >= STUCK_FOR_CERTAIN_SECONDS:
                     break
                 waiting.pause(0.5)
-                verdict = self.health()
-        return verdict
-
-    def _await_new_groups(self, verdict: health.Verdict) -> health.Verdict:
-        """Return the verdict after the placement groups of a new pool have become active, or have not in time."""
-        started = time.monotonic()
-        waiting = self.bench.waiting(
-            "the placement groups of a new pool to be active", NEW_GROUPS_WITHIN_SECONDS, sleep=self.sleep
-        )
-        with self.bench.costs.measure("wait"):
-            while verdict.new_groups and time.monotonic() - started < NEW_GROUPS_WITHIN_SECONDS:
-                waiting.pause(0.5)
-                verdict = self.health()
+                verdict = self.watch.verdict()
         return verdict
 
     def _check_ceilings(self, next_set: str = "", media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
-        limits, session = self.bench.site.ceilings, self.bench.session
+        limits = self.bench.site.ceilings
         stops = ceilings_reached(
             limits,
-            status=session.status(),
+            status=self.bench.session.status(at_most_seconds_old=SAME_MOMENT_SECONDS),
             osd_df=self._ask({"prefix": "osd df"}),
             osd_perf=self._ask({"prefix": "osd perf"}) if limits.tenant_latency_seconds is not None else None,
             bytes_written_to_media=self.bench.budget.total(),

@@ -10,16 +10,31 @@ import argparse
 import contextlib
 import signal
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from replay.base.disk import explained
-from replay.base.errors import INTERRUPTED, RefusedError, ReplayError, take_notes
+from replay.base.errors import INTERRUPTED, RefusedError, ReplayError, cleaning_up, take_notes
 from replay.base.paths import shown
 from replay.base.progress import Progress
-from replay.measure.sentry import Halted, RunStoppedError
+from replay.cluster.site import Site, Stop
+from replay.ownership.locks import go_command
+from replay.sandbox.daemons import up_command
+
+
+class RunStoppedError(RefusedError):
+    """The whole run ends, not just this block, because the next block would meet the same cluster."""
+
+
+class Halted(KeyboardInterrupt):
+    """Raised in the main thread, wherever that is. `reason` is a reason of invalidity; `error` is for people."""
+
+    def __init__(self, reason: str, error: RunStoppedError) -> None:
+        super().__init__(error.what)
+        self.reason = reason
+        self.error = error
 
 
 @dataclass(frozen=True)
@@ -103,3 +118,32 @@ def take_mark(plan_file: Path) -> bool:
 
 def _mark(plan_file: Path) -> Path:
     return plan_file.with_suffix(".stopped")
+
+
+def stopped(site: Site, stop: Stop) -> RunStoppedError:
+    """Return the error that ends a run."""
+    then = {
+        "stopped": f"when it may run again: {go_command(site)}; then run measure again",
+        "lock_lost": "when the other run has ended, run measure again",
+        "line_lost": f"run {up_command(site)}, then measure again",
+    }.get(stop.reason, "run measure again at a quieter hour, or lower rate_bytes_per_second")
+    return RunStoppedError(
+        stop.detail, where=f"site {site.name}, {stop.reason}", next_step=f"finished sets are kept; {then}"
+    )
+
+
+@contextlib.contextmanager
+def without_interruption(*steps: Callable[[], None]) -> Iterator[None]:
+    """Run `steps` after the work inside, even if Ctrl-C is pressed again, because they remove what it created."""
+    previous: dict[int, Any] = {}
+
+    def ignore() -> None:
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
+        previous.update({number: signal.signal(number, signal.SIG_IGN) for number in numbers})
+
+    def heed() -> None:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+    with cleaning_up(ignore, *steps, heed):
+        yield

@@ -18,9 +18,9 @@ from replay.evidence.attempts import Attempt, BlockWriter
 from replay.evidence.record import Measured, host, measuring_code
 from replay.measure.bench import Bench, Caches
 from replay.measure.guard import Guard
+from replay.measure.job import Halted, without_interruption
 from replay.measure.protocol import Observer, Protocol
 from replay.measure.samplers.daemons import commit_latencies
-from replay.measure.sentry import Halted, without_interruption
 from replay.measure.sidecar import sidecar_of
 from replay.ownership.images import remove_owned_leftovers
 from replay.sandbox.daemons import naming_absent_daemons
@@ -276,5 +276,5 @@ class SetRunner:
             "started_at": self._started_at,
             "ended_at": utc_now(),
             "costs_seconds": self.bench.costs.summary(),
-            **({"sentry": self.guard.sentry.cost()} if self.guard.sentry else {}),
+            "sentry": self.guard.cost(),
         }

@@ -18,10 +18,10 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.site_file import fsid_in, load_site
+from replay.ownership.cluster_watch import ClusterWatch
 from replay.ownership.image_removal import PATIENCE_SECONDS, RemovalOutcome
 from replay.ownership.ledger import Entry, Ledger
 from replay.ownership.locks import KIND, UNSERVED, ClusterLock, SlotLock
-from replay.ownership.lookout import Lookout
 from replay.ownership.removal import Remover
 
 COLUMNS = ("cluster", "kind", "name", "data_set", "entered_at", "made_at", "removed_at", "state")
@@ -92,9 +92,9 @@ def clean(
         if not confirm(total):
             say("nothing was removed")
             return []
-        lookout = Lookout(*(remover.session for remover, _ in work))
+        watch = ClusterWatch(*(remover.session for remover, _ in work))
         for remover, _ in work:
-            remover.waiting = functools.partial(lookout.waiting, lambda: site, say=say)
+            remover.waiting = functools.partial(watch.waiting, lambda: site, say=say)
         return _remove_all(work, say)
 
 

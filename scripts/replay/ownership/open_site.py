@@ -18,9 +18,9 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.design.design import Image
 from replay.design.sizing import Write
+from replay.ownership.cluster_watch import ClusterWatch
 from replay.ownership.ledger import Ledger
 from replay.ownership.locks import SlotLock
-from replay.ownership.lookout import Lookout
 from replay.ownership.write_budget import WriteBudget
 
 
@@ -46,13 +46,13 @@ class OpenSite:
     secondary: MonitorSession | None = None
     secondary_ledger: Ledger | None = None
     #: What looks around during waits; without it they only say how long they last.
-    lookout: Lookout | None = None
+    watch: ClusterWatch | None = None
 
     def waiting(self, what: str, at_most_seconds: float | None, **how: Any) -> Waiting:
-        """Return a wait that says what it sees, and ends if it becomes hopeless; `how` is for `Lookout.waiting`."""
-        if self.lookout is None:
+        """Return a wait that says what it sees, and ends if it is hopeless; `how` is for `ClusterWatch.waiting`."""
+        if self.watch is None:
             return Waiting(what, at_most_seconds, say=self.say, sleep=how.get("sleep", time.sleep))
-        return self.lookout.waiting(lambda: self.site, what, at_most_seconds, say=self.say, **how)
+        return self.watch.waiting(lambda: self.site, what, at_most_seconds, say=self.say, **how)
 
     def reserve(self, what: str, write: Write) -> None:
         """Charge upcoming client writes. Raises RefusedError if they would exceed the site's ceiling."""

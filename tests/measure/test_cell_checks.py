@@ -1,4 +1,4 @@
-"""While a block runs, its cluster is watched; a cell that must not go on is ended, and the reason is recorded."""
+"""While a block runs, its cluster is checked; a cell that must not go on is ended, and the reason is recorded."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from replay.design.expansion import expand
 from replay.evidence.record import Measured
 from replay.measure.block import BlockRunner
 from replay.measure.guard import Guard
-from replay.measure.job import mark_stopped, take_mark
+from replay.measure.job import Halted, RunStoppedError, mark_stopped, take_mark, without_interruption
 from replay.measure.protocol import Driver, Protocol
-from replay.measure.sentry import Halted, RunStoppedError, Sentry, without_interruption
+from replay.ownership.cluster_watch import ClusterWatch
 from replay.ownership.ledger import Ledger
 from support.bench import bench_of
 from support.patience import patient, wait_until
@@ -75,25 +75,25 @@ def bench(cluster, *, own=False, tmp_path=None, **ceilings):
         **dict.fromkeys(("time_window", "secondary", "sandbox")),
     )
     ledger = Ledger(FSID, directory=tmp_path) if tmp_path else SimpleNamespace(owned=list)
-    return bench_of(site, cluster, ledger=ledger, daemons_are_here=own)
+    return bench_of(site, cluster, ledger=ledger, daemons_are_here=own, watch=ClusterWatch(cluster))
 
 
-def watched(cluster, **options):
-    """A sentry of a block that began on a healthy cluster."""
-    made = Sentry(bench(cluster, **options), every_seconds=0.01)
-    made.start = classify(CLEAN)
+def guarded(cluster, **options):
+    """A guard of a block that began on a healthy cluster."""
+    made = Guard(bench(cluster, **options), check_every_seconds=0.01)
+    made.watch.begin(classify(CLEAN))
     return made
 
 
 def test_new_trouble_is_remembered_until_the_cell_is_judged():
     cluster = Cluster()
-    sentry = watched(cluster)
+    guard = guarded(cluster)
     cluster.now = ill("OSD_NEARFULL")
-    assert sentry.look() is None
+    assert guard.check() is None
     cluster.now = CLEAN
-    assert sentry.look() is None
-    assert sentry.take() == {"OSD_NEARFULL": "1 thing"}
-    assert sentry.take() == {}
+    assert guard.check() is None
+    assert guard.watch.take() == {"OSD_NEARFULL": "1 thing"}
+    assert guard.watch.take() == {}
 
 
 @pytest.mark.parametrize(
@@ -109,25 +109,25 @@ def test_new_trouble_is_remembered_until_the_cell_is_judged():
 )
 def test_what_tenants_feel_ends_a_cell_at_the_ceiling(limits, condition, reason):
     cluster = Cluster()
-    sentry = watched(cluster, **limits)
+    guard = guarded(cluster, **limits)
     for name, value in condition.items():
         setattr(cluster, name, value)
-    stop = sentry.look()
+    stop = guard.check()
     assert (stop.reason if stop else None) == reason
 
 
 def test_the_osds_are_asked_for_their_latency_only_where_it_is_limited():
     cluster = Cluster()
-    watched(cluster).look()
+    guarded(cluster).check()
     assert cluster.asked == []
-    watched(cluster, tenant_latency_seconds=0.05).look()
+    guarded(cluster, tenant_latency_seconds=0.05).check()
     assert cluster.asked == ["osd perf"]
 
 
 def test_a_cluster_of_its_own_has_no_tenants():
     cluster = Cluster()
     cluster.now, cluster.perf = ill("SLOW_OPS", "3 slow ops"), SLOW
-    assert watched(cluster, own=True, tenant_latency_seconds=0.05).look() is None
+    assert guarded(cluster, own=True, tenant_latency_seconds=0.05).check() is None
 
 
 def test_at_the_ceiling_the_running_tool_is_killed_and_everything_is_as_before(tmp_path):
@@ -137,7 +137,7 @@ def test_at_the_ceiling_the_running_tool_is_killed_and_everything_is_as_before(t
         if pid.exists() and pid.read_text().strip():
             cluster.perf = SLOW
 
-    with pytest.raises(Halted) as halted, watched(cluster, tenant_latency_seconds=0.05):
+    with pytest.raises(Halted) as halted, guarded(cluster, tenant_latency_seconds=0.05):
         argv = ["sh", "-c", f"echo $$ > {pid} && exec sleep 600"]
         run_tool(argv, timeout_seconds=patient(60), while_running=disturb)
     assert halted.value.reason == "tenant_latency"
@@ -153,29 +153,29 @@ def test_cleaning_up_is_never_cut_off():
     cluster.perf = SLOW
 
     def clean():
-        wait_until(lambda: sentry.looks > 2, "looks after the one that would have ended the cell")
+        wait_until(lambda: guard.checks > 2, "checks after the one that would have ended the cell")
         done.append("all of it")
 
-    with watched(cluster, tenant_latency_seconds=0.05) as sentry, without_interruption(clean):
+    with guarded(cluster, tenant_latency_seconds=0.05) as guard, without_interruption(clean):
         pass
-    assert done == ["all of it"], "it goes on looking, and ends nothing a second time"
+    assert done == ["all of it"], "it goes on checking, and ends nothing a second time"
 
 
 def test_a_cluster_that_does_not_answer_is_asked_again():
     cluster = Cluster()
+    guard = guarded(cluster)
     cluster.now = CephCommandError("no answer within 5 s", where="ceph status")
-    sentry = watched(cluster)
-    sentry.silent_for_seconds = 0
-    with sentry:
-        wait_until(lambda: sentry.looks >= 2, "a second look")
-    assert sentry.take() == {"NO_ANSWER": "no answer within 5 s"}
-    assert sentry.cost()["looks"] == sentry.looks
+    guard.silent_for_seconds = 0
+    with guard:
+        wait_until(lambda: guard.checks >= 2, "a second check")
+    assert guard.watch.take() == {"NO_ANSWER": "no answer within 5 s"}
+    assert guard.cost()["looks"] == guard.checks
 
 
-def test_further_things_can_be_watched():
-    sentry = watched(Cluster())
-    sentry.also.append(lambda: Stop("stopped", "because"))
-    assert sentry.look() == Stop("stopped", "because")
+def test_further_things_can_be_checked():
+    guard = guarded(Cluster())
+    guard.watch.also.append(lambda: Stop("stopped", "because"))
+    assert guard.check() == Stop("stopped", "because")
 
 
 def test_tenants_are_looked_after_although_something_else_is_not_answered():
@@ -184,9 +184,17 @@ def test_tenants_are_looked_after_although_something_else_is_not_answered():
 
     cluster = Cluster()
     cluster.perf = SLOW
-    sentry = watched(cluster, tenant_latency_seconds=0.05)
-    sentry.also.append(unserved)
-    assert sentry.look().reason == "tenant_latency"
+    guard = guarded(cluster, tenant_latency_seconds=0.05)
+    guard.watch.also.append(unserved)
+    assert guard.check().reason == "tenant_latency"
+
+
+def test_the_lock_is_renewed_although_tenants_end_the_cell():
+    cluster, renewed = Cluster(), []
+    cluster.perf = SLOW
+    guard = guarded(cluster, tenant_latency_seconds=0.05)
+    guard.watch.also.append(lambda: renewed.append("the lock"))
+    assert (guard.check().reason, renewed) == ("tenant_latency", ["the lock"])
 
 
 # In a block -----------------------------------------------------------------------------------------------------------
@@ -225,8 +233,7 @@ def block(tmp_path, monkeypatch):
         Scripted.script = list(script) + [None] * 20
         made = bench(cluster, tmp_path=tmp_path / "ledger", **options)
         error = None
-        with Sentry(made, every_seconds=0.01) as sentry:
-            guard = Guard(made, sentry=sentry)
+        with Guard(made, check_every_seconds=0.01) as guard:
             try:
                 BlockRunner(made, design, 1, tmp_path / "raw", Progress(), guard=guard, protocol_of=Scripted).run()
             except (Halted, RunStoppedError) as caught:

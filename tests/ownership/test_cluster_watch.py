@@ -12,8 +12,8 @@ from replay.base.waiting import LOOK_EVERY_SECONDS
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.site import Pool, Pools
-from replay.ownership import lookout
-from replay.ownership.lookout import ANSWER_WITHIN_SECONDS, Lookout
+from replay.ownership import cluster_watch
+from replay.ownership.cluster_watch import ANSWER_WITHIN_SECONDS, ClusterWatch
 
 
 class Session:
@@ -63,65 +63,65 @@ def pool(name, flags="hashpspool", quota=0):
 
 def test_new_codes_are_told_but_not_those_of_the_start_or_harmless_ones(site):
     session = Session("SLOW_OPS")
-    looking = Lookout(session)
-    assert looking.look(site) == "no new health code"
+    watch = ClusterWatch(session)
+    assert watch.look(site) == "no new health code"
     session.codes += ["PG_DEGRADED", "RECENT_CRASH"]
-    assert looking.look(site) == "new on the cluster: PG_DEGRADED (about PG_DEGRADED)"
+    assert watch.look(site) == "new on the cluster: PG_DEGRADED (about PG_DEGRADED)"
 
 
 def test_an_osd_that_went_down_since_the_start_ends_a_wait(site):
     session = Session()
-    looking = Lookout(session)
+    watch = ClusterWatch(session)
     session.codes.append("OSD_DOWN")
     with pytest.raises(ReplayError, match="OSD_DOWN: about OSD_DOWN"):
-        looking.look(site)
+        watch.look(site)
 
 
 @pytest.mark.parametrize("name", ["replay", "copies", "replay-1f2e3d4c-journals"])
 def test_a_pool_of_ours_at_its_quota_ends_a_wait_of_writers(site, name):
     session = Session("POOL_FULL", pools=[pool("tenant"), pool(name, "full,full_quota,hashpspool", 1048576)])
-    looking = Lookout(session)
+    watch = ClusterWatch(session)
     with pytest.raises(ReplayError, match=f"pool {name} is full: its quota is 1048576 bytes") as raised:
-        looking.look(site)
+        watch.look(site)
     assert "raise the quota" in raised.value.next_step
-    assert looking.look(site, writing=False) == "no new health code", "removing goes on in a full pool"
+    assert watch.look(site, writing=False) == "no new health code", "removing goes on in a full pool"
 
 
 def test_a_neighbours_full_pool_ends_nothing(site):
-    assert Lookout(Session("POOL_FULL", pools=[pool("tenant", "full")])).look(site) == "no new health code"
+    assert ClusterWatch(Session("POOL_FULL", pools=[pool("tenant", "full")])).look(site) == "no new health code"
 
 
 def test_a_lost_monitor_ends_a_wait_after_one_short_question(site):
     session = Session()
-    looking = Lookout(session)
+    watch = ClusterWatch(session)
     session.lost = True
     with pytest.raises(ReplayError, match="no monitor of the cluster answers") as raised:
-        looking.look(site)
+        watch.look(site)
     assert session.patience[-1] == ANSWER_WITHIN_SECONDS
-    assert session.ages == [0.0, LOOK_EVERY_SECONDS], "what was there at the start is asked; then the sentry's serves"
+    assert session.ages == [0.0, LOOK_EVERY_SECONDS], "what was there at the start is asked; then the check's serves"
     assert "ceph.conf" in raised.value.next_step
 
 
 def test_only_waits_for_mirroring_look_at_the_second_cluster_and_its_daemon(site, answers):
     second = Session()
-    looking = Lookout(Session(), second)
+    watch = ClusterWatch(Session(), second)
     second.lost, answers["answers"] = True, False
-    assert looking.look(site) == "no new health code"
+    assert watch.look(site) == "no new health code"
     with pytest.raises(ReplayError, match="no monitor of the second cluster answers"):
-        looking.look(site, mirrored=True)
+        watch.look(site, mirrored=True)
 
 
 def test_a_mirror_daemon_that_stays_silent_ends_a_wait_but_not_one_that_restarts(site, answers):
-    looking = Lookout(Session(), Session())
-    assert looking.look(site, mirrored=True) == "the mirror daemon answers"
+    watch = ClusterWatch(Session(), Session())
+    assert watch.look(site, mirrored=True) == "the mirror daemon answers"
     answers["answers"] = False
-    assert looking.look(site, mirrored=True) == "the mirror daemon does not answer"
+    assert watch.look(site, mirrored=True) == "the mirror daemon does not answer"
     answers["answers"] = True
-    looking.look(site, mirrored=True)
+    watch.look(site, mirrored=True)
     answers["answers"] = False
-    looking.look(site, mirrored=True)
+    watch.look(site, mirrored=True)
     with pytest.raises(ReplayError, match="the mirror daemon does not answer") as raised:
-        looking.look(site, mirrored=True)
+        watch.look(site, mirrored=True)
     assert "systemctl start ceph-rbd-mirror" in raised.value.next_step
 
 
@@ -129,9 +129,9 @@ def test_a_daemon_of_our_sandbox_that_does_not_run_ends_a_wait_and_the_command_i
     def absent(site, *, clusters):
         return ["rbd-mirror.right of right does not run"] if "right" in clusters else []
 
-    monkeypatch.setattr(lookout, "absent_daemons", absent)
-    looking = Lookout(Session(), Session())
-    assert looking.look(site) == "no new health code"
+    monkeypatch.setattr(cluster_watch, "absent_daemons", absent)
+    watch = ClusterWatch(Session(), Session())
+    assert watch.look(site) == "no new health code"
     with pytest.raises(ReplayError, match=r"rbd-mirror\.right of right does not run") as raised:
-        looking.look(site, mirrored=True)
+        watch.look(site, mirrored=True)
     assert "sandbox up" in raised.value.next_step

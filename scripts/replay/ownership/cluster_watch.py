@@ -1,4 +1,4 @@
-"""Looks around during a wait: what both clusters, their pools and the mirror daemon say, and whether to wait on.
+"""One watch of a site's clusters: what is new since a block began, what must end a run, and what makes a wait hopeless.
 
 It only reads, through connections that are open already.
 """
@@ -6,7 +6,7 @@ It only reads, through connections that are open already.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from replay.base.errors import ReplayError
@@ -15,7 +15,7 @@ from replay.cluster import health
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Site
+from replay.cluster.site import Ceilings, Site, Stop, ceilings_reached
 from replay.ownership.ledger import NAME_PREFIX
 from replay.sandbox.daemons import absent_daemons, up_command
 
@@ -23,15 +23,83 @@ from replay.sandbox.daemons import absent_daemons, up_command
 ANSWER_WITHIN_SECONDS = 8.0
 #: Keys of a pool's quotas, with their units.
 _QUOTAS = (("quota_max_bytes", "bytes"), ("quota_max_objects", "objects"))
+#: If a cluster has not answered a block's check within this time, it is asked again at the next one.
+CHECK_ANSWERED_WITHIN_SECONDS = 5.0
+#: An answer this fresh serves all questions of one step.
+SAME_MOMENT_SECONDS = 1.0
+#: The ceilings that concern the site's other users. Exceeding one ends a cell; the others are checked between sets.
+_OF_TENANTS = ("tenant_latency", "slow_operations")
+_PRIMARY, _SECONDARY = "the cluster", "the second cluster"
 
 
-class Lookout:
-    """Looks at a site through its sessions. What a cluster's health said when it was made is not news."""
+class ClusterWatch:
+    """Asks a site's clusters how they are.
+
+    What their health was when the watch was made is not news, nor what the first one's was when the block began. A run
+    checks every few seconds, from a thread of its own; a wait takes the answer that such a check got.
+    """
 
     def __init__(self, session: MonitorSession, secondary: MonitorSession | None = None) -> None:
-        self._sides = [("the cluster", session)] + ([("the second cluster", secondary)] if secondary else [])
-        self._at_start = {name: set(_codes(one.status())) for name, one in self._sides}
-        self._silent = 0
+        self._session = session
+        self._sides = {_PRIMARY: session, **({_SECONDARY: secondary} if secondary else {})}
+        self._start = {name: health.classify(side.status()) for name, side in self._sides.items()}
+        self._seen: dict[str, str] = {}
+        self._mirror_silences = 0
+        #: Further checks of a run, each of which returns why it must end, or None.
+        self.also: list[Callable[[], Stop | None]] = []
+
+    # While a block runs -----------------------------------------------------------------------------------------------
+
+    def verdict(self) -> health.Verdict:
+        """Return the verdict on the cluster's health at this moment."""
+        return health.classify(self._session.status())
+
+    def begin(self, verdict: health.Verdict) -> None:
+        """Take this for the health with which the block begins: it does not stop for trouble that was there already."""
+        self._start[_PRIMARY], self._seen = verdict, {}
+
+    def new_in(self, verdict: health.Verdict) -> dict[str, str]:
+        """Return the codes, with messages, that a run stops for and that the cluster did not have at the start."""
+        return health.new_since(self._start[_PRIMARY], verdict)
+
+    def check(self, ceilings: Ceilings, *, has_tenants: bool) -> Stop | None:
+        """Note new trouble; return why the cell that runs must end, or None.
+
+        Raises CephCommandError if the cluster does not answer.
+        """
+        status = self._session.status(
+            timeout_seconds=CHECK_ANSWERED_WITHIN_SECONDS, at_most_seconds_old=SAME_MOMENT_SECONDS
+        )
+        self._seen |= self.new_in(health.classify(status))
+        stops = self._stops_for_tenants(ceilings, status) if has_tenants else []
+        try:
+            # All of them, because one renews the lock, also while what the block made is removed.
+            stops += [stop for each in self.also if (stop := each()) is not None]
+        except CephCommandError:
+            if not stops:
+                raise
+        return stops[0] if stops else None
+
+    def _stops_for_tenants(self, ceilings: Ceilings, status: Mapping[str, Any]) -> list[Stop]:
+        perf = None
+        if ceilings.tenant_latency_seconds is not None:
+            perf = self._session.command({"prefix": "osd perf"}, timeout_seconds=CHECK_ANSWERED_WITHIN_SECONDS)
+        return [stop for stop in ceilings_reached(ceilings, status=status, osd_perf=perf) if stop.reason in _OF_TENANTS]
+
+    def note(self, code: str, message: str) -> None:
+        """Note trouble that no status tells of."""
+        self._seen[code] = message
+
+    def take(self) -> dict[str, str]:
+        """Return the new codes, with messages, that were noted since the last call."""
+        seen, self._seen = self._seen, {}
+        return seen
+
+    def forget(self, codes: Collection[str]) -> None:
+        """Drop these codes from those that were noted since the last call of `take`."""
+        self._seen = {code: text for code, text in self._seen.items() if code not in codes}
+
+    # During a wait ----------------------------------------------------------------------------------------------------
 
     def waiting(
         self,
@@ -61,11 +129,13 @@ class Lookout:
         if absent := absent_daemons(site, clusters=("left", "right") if mirrored else ("left",)):
             raise _hopeless(site, ", ".join(absent), f"run {up_command(site)}, then this again")
         seen = []
-        for name, session in self._sides if mirrored else self._sides[:1]:
+        for name, session in self._sides.items():
+            if name == _SECONDARY and not mirrored:
+                continue
             codes = _codes(_status(site, name, session))
             if writing:
                 _refuse_full(site, name, session, codes)
-            new = {code: text for code, text in codes.items() if code not in self._at_start[name]}
+            new = {code: text for code, text in codes.items() if code not in self._start[name].summary["codes"]}
             if "OSD_DOWN" in new:
                 raise _hopeless(site, f"{name}: OSD_DOWN: {new['OSD_DOWN']}", "bring the OSD back, then run this again")
             if new:
@@ -81,17 +151,17 @@ class Lookout:
         try:
             daemon.alive()
         except ReplayError as error:
-            self._silent += 1
-            if self._silent > 1:  # once may be a restart
+            self._mirror_silences += 1
+            if self._mirror_silences > 1:  # once may be a restart
                 raise _hopeless(site, error.what, error.next_step) from error
             return "the mirror daemon does not answer"
-        self._silent = 0
+        self._mirror_silences = 0
         return "the mirror daemon answers"
 
 
 def _status(site: Site, name: str, session: MonitorSession) -> Mapping[str, Any]:
     try:
-        # In a block the sentry asks every two seconds; its answer is good enough.
+        # In a block the run's check asks every two seconds; its answer is good enough.
         return session.status(timeout_seconds=ANSWER_WITHIN_SECONDS, at_most_seconds_old=LOOK_EVERY_SECONDS)
     except CephCommandError as error:
         check = f"check that the monitors named in {session.cluster.conf} run, then run this again"
