@@ -20,7 +20,7 @@ import sys
 from replay.base.paths import ROOT
 from replay.base.snakemake import rule_path
 from replay.base.version import DERIVING, JUDGING, program_digest
-from replay.evidence.layout import SEALED_BLOCK
+from replay.evidence.data_set import SEALED_BLOCK
 
 
 include: "workflow/rules/common.smk"
@@ -101,6 +101,7 @@ rule describe:
         lambda wildcards: of_experiments("experiment.json", wildcards.data),
         CONFIGURED,
         campaign,
+        campaigns,
         older,
     output:
         [update(f"{DATA_SET}/{file}") for file in DESCRIBED],

@@ -1,5 +1,5 @@
 /** Opens the talk: on stage the slides; for a reader whose address names no slide the first page, then the slides. */
-/* global __REPLAY_TALK__ -- what config/talk.yaml says of the talk, put in when the deck is bundled: scripts/deck/talk-page.js */
+/* global __REPLAY_TALK__ -- what slides/<talk>/talk.yaml says of the talk, put in when the deck is bundled: scripts/deck/talk-page.js */
 
 import { SlideReader } from "./text/read-slides.js";
 import { modeFrom } from "./page/mode.js";

@@ -3,13 +3,40 @@
 
 import path from "node:path";
 
+import { PRIVATE_DATA_SET } from "./deck/constants.js";
 import { benchmarksRoot, indexOf, scanBenchmarks, whyUnknownDataSet } from "./deck/data-sets.js";
 import { replaceFolder, whyNoSiteIn } from "./deck/out-dir.js";
-import { build as program } from "./npm/declared.mjs";
-import { optionsOf } from "./npm/program.mjs";
+import { installPackages, optionsOf, requireDataSetName } from "./npm/program.mjs";
 import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 
-const options = optionsOf(program);
+const HELP = `Builds the talk as a static site that works from any folder of any web server.
+
+Usage: npm run build -- [options]
+
+  --out DIR      where to write it (dist); replaces what is there
+  --data NAME    publish only this data set; may be given more than once
+                 (default: all data sets except “${PRIVATE_DATA_SET}”, which is private)
+  --altered      publish even data that are altered; each slide that shows them then says so
+  --no-preview   do not create a preview picture for messengers (needs Chromium; CHROMIUM names another one)
+  --talk NAME    the talk slides/NAME/ (the lead)
+  --help         show this text
+
+REPLAY_REPOSITORY, or \`repository\` in the talk's talk.yaml, is the address that readers clone and that the QR code leads to;
+the build fails without one. REPLAY_HOMEPAGE, or package.json's homepage, is the site's address beside its preview
+picture. REPLAY_TALK names the folder of another talk. The build fails if JavaScript or fonts exceed their size budget.`;
+
+const options = optionsOf({
+  command: "npm run build --",
+  help: HELP,
+  options: {
+    talk: { type: "string" },
+    out: { type: "string", default: "dist" },
+    data: { type: "string", multiple: true },
+    altered: { type: "boolean", default: false },
+    "no-preview": { type: "boolean", default: false },
+  },
+  check: ({ data }) => requireDataSetName("data", data),
+});
 
 const outDir = path.resolve(options.out);
 const index = indexOf((await scanBenchmarks(benchmarksRoot())).files);
@@ -19,6 +46,7 @@ if (problem !== null) {
   console.error(problem);
   process.exit(2);
 }
+installPackages();
 
 const shown = progress();
 endWhenInterrupted(shown, `Stopped. The site was not built: ${options.out} is as it was.`);

@@ -1,13 +1,64 @@
 #!/usr/bin/env node
 /** Checks the talk without opening it: `npm run check`. */
 
-import { fixProblems } from "./deck/check/fix.js";
-import { checkTalk } from "./deck/check/index.js";
 import { benchmarksRoot, dataSetFolders, talkRoot, whyUnknownDataSet } from "./deck/data-sets.js";
-import { check as program } from "./npm/declared.mjs";
-import { optionsOf } from "./npm/program.mjs";
+import { KINDS } from "./deck/constants.js";
+import { installPackages, optionsOf, requireDataSetName } from "./npm/program.mjs";
 
-const options = optionsOf(program);
+const HELP = `Checks the slides against the data that their talk.yaml names, and adds up their time.
+
+Usage: npm run check -- [options]
+
+  --data NAME   hold the talk to the data set benchmarks/NAME instead: what it lacks, and which texts do not fit
+  --talk NAME   the talk slides/NAME/ (the lead)
+  --fix         replace bound values that differ from the talk's data; change nothing else
+  --accept ID   write into evidence.yaml that you have read this sentence, or all sentences of this slide, as they
+                stand with their evidence; may be given more than once; "all" is every one
+  --as KIND     with --accept: what they are: measured, source, definition or judgement
+  --rests-on VALUE   with --accept: a value or claim that they rest on beside those that they show
+  --scope TEXT  with --accept: of what it holds: "worst of 20, 100 writes a second"
+  --help        show this text
+
+Fails, naming file and line, if:
+- a sentence or picture is new or edited, or what it rests on has moved, and nobody has accepted it;
+- a slide has no timing, no id, or not exactly one note;
+- a chapter or a cut does not add up to its minutes, or a note is too long for its slide;
+- a slide links to a slide that is not in its cut, or a link, chart or bound value has no target;
+- a file has CR LF line ends;
+- the text of a bound value differs from the data;
+- a verdict would show no text, or two texts, of a group;
+- a numeral comes neither from the data nor from a named source;
+- no slide mentions a claim or draws its chart.
+
+REPLAY_TALK names another folder that holds config/, slides/ and benchmarks/.`;
+
+const options = optionsOf({
+  command: "npm run check --",
+  help: HELP,
+  options: {
+    data: { type: "string" },
+    talk: { type: "string" },
+    fix: { type: "boolean" },
+    accept: { type: "string", multiple: true },
+    as: { type: "string" },
+    "rests-on": { type: "string", multiple: true },
+    scope: { type: "string" },
+  },
+  check({ data, fix, accept, as: kind }) {
+    requireDataSetName("data", data);
+    if (kind !== undefined && !KINDS.includes(kind))
+      throw new Error(`--as ${kind}: expected one of ${KINDS.join(", ")}`);
+    if (accept !== undefined && data !== undefined)
+      throw new Error("--accept is about the talk's own data set: leave out --data");
+    if (fix && data !== undefined)
+      throw new Error(
+        "--fix writes the figures of data_set in talk.yaml: change that line, and leave out --data",
+      );
+  },
+});
+installPackages();
+const { fixProblems } = await import("./deck/check/fix.js");
+const { checkTalk } = await import("./deck/check/index.js");
 
 const places = { root: talkRoot(), benchmarks: benchmarksRoot(), data: options.data ?? null };
 const unknown = whyUnknownDataSet(await dataSetFolders(places.benchmarks), [options.data ?? []].flat());
@@ -23,11 +74,27 @@ try {
       console.log(`${file}: ${count} ${count === 1 ? "text" : "texts"} updated.`);
     outcome = await checkTalk(places);
   }
+  if (options.accept) {
+    const { as: kind, "rests-on": rests, scope } = options;
+    const { accepted, undecided, unknown } = await outcome.accept(options.accept, { kind, rests, scope });
+    for (const name of unknown) console.error(`--accept ${name}: no sentence and no slide has this id`);
+    for (const { id, words } of undecided)
+      console.error(
+        `${id}: “${words}” is bound to no data: say what it is, --as definition, judgement or source`,
+      );
+    console.log(`${accepted} ${accepted === 1 ? "sentence" : "sentences"} accepted as they stand.`);
+    if (unknown.length || undecided.length) process.exit(1);
+    outcome = await checkTalk(places);
+  }
 } catch (error) {
   console.error(`The talk was not checked: ${error.message}`);
   process.exit(1);
 }
-const { problems, times, cuts } = outcome;
+const { problems, times, cuts, keepsEvidence } = outcome;
+if (!keepsEvidence)
+  console.log(
+    "This talk keeps no evidence.yaml: its sentences are held to no reading (docs/wording.md#evidence).",
+  );
 for (const { file, line, message } of problems) console.error(`${file}:${line}: ${message}`);
 const columns = (texts) => texts.map((text) => text.padStart(9)).join("");
 console.log(`${"".padEnd(43)}${columns(cuts.map((cut) => `${cut} min`))}`);
@@ -44,6 +111,11 @@ const appendix = total((chapter) => chapter.appendix);
 console.log(
   `The talk takes ${lengths.join(", ")}${appendix ? `; the appendix would add ${minutes(appendix)}` : ""}.`,
 );
+const unread = problems.filter(({ sentence }) => sentence);
+if (unread.length)
+  console.error(
+    `Sentences that nobody has read as they stand: ${unread.length}. After reading: npm run check -- --accept ID`,
+  );
 const stale = problems.filter(({ fix }) => fix).length;
 if (stale) console.error(`Texts that differ from the data: ${stale}. To update them: npm run check -- --fix`);
 if (problems.length) {

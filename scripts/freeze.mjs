@@ -3,16 +3,47 @@
 
 import path from "node:path";
 
-import { freezeSite, verifySite } from "./deck/freeze.js";
 import { RECORD } from "./deck/constants.js";
 import { benchmarksRoot } from "./deck/data-sets.js";
 import { replaceFolder, whyNoSiteIn } from "./deck/out-dir.js";
-import { NotThere } from "./deck/text/talk.js";
-import { freeze as program } from "./npm/declared.mjs";
-import { optionsOf } from "./npm/program.mjs";
+import { installPackages, optionsOf, requireDataSetName } from "./npm/program.mjs";
 import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 
-const options = optionsOf(program);
+const HELP = `Builds the talk as a static site pinned to one data set: only its files, and its wording.
+
+Usage: npm run freeze -- --data NAME [--out DIR] [--altered] [--no-preview]
+       npm run freeze -- --verify DIR
+
+  --data NAME   the data set benchmarks/NAME, whose figures and verdicts go into the slides
+  --out DIR     where to write it (dist); replaces what is there
+  --altered     publish even data that are altered; each slide that shows them then says so
+  --no-preview  do not create a preview picture for messengers
+  --verify DIR  compare a frozen site with its record, ${RECORD}
+  --talk NAME   the talk slides/NAME/ (the lead)
+  --help        show this text
+
+The page ignores ?data=. ${RECORD}, next to index.html, holds the commit and a digest of every data file and slide.`;
+
+const options = optionsOf({
+  command: "npm run freeze --",
+  help: HELP,
+  options: {
+    talk: { type: "string" },
+    data: { type: "string" },
+    out: { type: "string", default: "dist" },
+    verify: { type: "string" },
+    altered: { type: "boolean", default: false },
+    "no-preview": { type: "boolean", default: false },
+  },
+  check({ data, verify }) {
+    if ((data === undefined) === (verify === undefined))
+      throw new Error("Name either a data set with --data, or a frozen site with --verify");
+    requireDataSetName("data", data);
+  },
+});
+installPackages();
+const { freezeSite, verifySite } = await import("./deck/freeze.js");
+const { NotThere } = await import("./deck/text/talk.js");
 const shown = progress();
 
 try {

@@ -6,13 +6,54 @@ import path from "node:path";
 
 import { chromiumPath } from "./deck/chromium.js";
 import { benchmarksRoot, indexOf, scanBenchmarks, talkRoot, whyUnknownDataSet } from "./deck/data-sets.js";
-import { openTalk } from "./deck/text/talk.js";
-import { AlteredData, requireUnaltered } from "./deck/verified/alterations.js";
-import { pdf as program } from "./npm/declared.mjs";
-import { optionsOf } from "./npm/program.mjs";
+import {
+  installPackages,
+  optionsOf,
+  requireCount,
+  requireDataSetName,
+  requireOneOf,
+} from "./npm/program.mjs";
 import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 
-const options = optionsOf(program);
+const HELP = `Prints the talk to a PDF file: a page for each slide, with its charts drawn and its fonts in the file.
+
+Usage: npm run pdf -- [options]
+
+  --cut MINUTES  the slides of this cut, such as 20 (the first in talk.yaml); the appendix is in every cut
+  --notes        add a page with its notes after each slide
+  --data NAME    use the data set benchmarks/NAME instead of the slides' own
+  --theme NAME   light or dark (light)
+  --out FILE     where to write it (talk.pdf); replaces what is there
+  --incomplete   write the file even if some charts cannot be drawn; the page then says why
+  --altered      print even data that are altered; each page that shows them then says so
+  --talk NAME    the talk slides/NAME/ (the lead)
+  --help         show this text
+
+Needs Chromium; CHROMIUM names another one. REPLAY_BENCHMARKS names another folder of data sets.`;
+
+const options = optionsOf({
+  command: "npm run pdf --",
+  help: HELP,
+  options: {
+    talk: { type: "string" },
+    cut: { type: "string" },
+    notes: { type: "boolean", default: false },
+    data: { type: "string" },
+    theme: { type: "string", default: "light" },
+    out: { type: "string", default: "talk.pdf" },
+    incomplete: { type: "boolean", default: false },
+    altered: { type: "boolean", default: false },
+  },
+  check({ cut, theme, out, data }) {
+    requireCount("cut", cut);
+    requireOneOf("theme", ["light", "dark"], theme);
+    requireDataSetName("data", data);
+    if (!out.endsWith(".pdf")) throw new Error(`--out wants a name that ends in .pdf, not '${out}'`);
+  },
+});
+installPackages();
+const { AlteredData, requireUnaltered } = await import("./deck/alterations.js");
+const { openTalk } = await import("./deck/text/talk.js");
 
 process.exitCode = await print(options);
 
@@ -25,7 +66,7 @@ async function print({ cut = null, notes, data, theme, out, incomplete, altered 
     return 2;
   }
   const { stated, shipped } = await openTalk(talkRoot());
-  const minutes = stated.cuts.map((one) => String(one.minutes));
+  const minutes = stated.cuts.map((length) => String(length.minutes));
   if (cut !== null && !minutes.includes(cut)) {
     console.error(`There is no ${cut}-minute cut of the talk. Its cuts, in minutes: ${minutes.join(", ")}.`);
     return 2;

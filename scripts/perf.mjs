@@ -1,72 +1,128 @@
 #!/usr/bin/env node
-/** Measures the deck side by side with the plain approach, and prints ratios: `npm run perf`. */
+/** Measures the talk side by side with a plain deck of the same slides, and prints ratios: `npm run perf`. */
 
-import { mkdir, writeFile } from "node:fs/promises";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 
-import { launchChromium } from "./deck/chromium.js";
-import { machineLine, tableOf } from "./deck/perf/report.js";
-import { readyScenarios } from "./deck/perf/scenarios.js";
-import { compare } from "./deck/perf/statistics.js";
-import { perf as program } from "./npm/declared.mjs";
-import { optionsOf } from "./npm/program.mjs";
+import { talkRoot } from "./deck/data-sets.js";
+import { compare, machineLine, tableOf } from "./deck/perf/report.js";
+import { installPackages, optionsOf, requireCount, ROOT } from "./npm/program.mjs";
 import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 
-const SIDES = ["deck", "plain"];
-const NUMBERS = ["rounds", "charts", "points", "changes"];
+const HELP = `Measures the talk in Chromium, side by side with a plain deck: the same slides and files, without the deck's code and
+the CSV plugin. It requests all files at once, and draws each chart of the talk when its file is there. Both sides take
+turns in each round.
 
-const options = optionsOf(program);
-const [rounds, charts, points, changes] = NUMBERS.map((name) => Number(options[name]));
+Usage: npm run perf -- [options]
 
+  --rounds N     number of rounds (7), after one more round that warms up and does not count
+  --changes N    slide changes in each round (60)
+  --json FILE    also write every figure to this file
+  --help         show this text`;
+
+const options = optionsOf({
+  command: "npm run perf --",
+  help: HELP,
+  options: {
+    rounds: { type: "string", default: "7" },
+    changes: { type: "string", default: "60" },
+    json: { type: "string" },
+  },
+  check({ rounds, changes }) {
+    requireCount("rounds", rounds);
+    requireCount("changes", changes);
+  },
+});
+installPackages();
+const { build } = await import("vite");
+const { launchChromium } = await import("./deck/chromium.js");
+const { measure } = await import("./deck/perf/measures.js");
+const { buildSite } = await import("./deck/site.js");
+const { serveFolder } = await import("./deck/static-server.js");
+const { chapterElement } = await import("./deck/talk-page.js");
+const { readTalkFile } = await import("./deck/talk-file.js");
+
+const [rounds, changes] = [options.rounds, options.changes].map(Number);
 const shown = progress();
+const site = mkdtempSync(path.join(os.tmpdir(), "replay-perf-"));
+process.on("exit", () => rmSync(site, { recursive: true, force: true }));
 endWhenInterrupted(shown, "Stopped before the last round, so there are no figures.");
-shown.step("Bundling both sides");
-const { scenarios, close } = await readyScenarios({ charts, points, changes });
-const chosen = scenarios.filter(({ title }) => title.toLowerCase().includes(options.only.toLowerCase()));
-if (chosen.length === 0) {
-  await close();
-  shown.end();
-  console.error(`--only matches no scenario; there are: ${scenarios.map(({ title }) => title).join("; ")}`);
-  process.exit(2);
-}
-const browser = await launchChromium();
-const measured = chosen.map(({ title }) => ({ title, deck: [], plain: [] }));
+
+const measured = { deck: [], plain: [] };
+let machine;
 try {
-  for (let round = 0; round <= rounds; round += 1) {
-    const name = round === 0 ? "Warming up" : `Round ${round} of ${rounds}`;
-    for (const [at, scenario] of chosen.entries()) {
-      shown.step(`${name}: ${scenario.title}`);
+  shown.step("Building both sides");
+  // The talk may not say yet where people clone it; what is built here is not published.
+  process.env.REPLAY_REPOSITORY ||= "https://people.example/talk";
+  await buildSite({ outDir: site, preview: false });
+  await buildPlain(path.join(site, "plain"));
+  const server = await serveFolder(site);
+  const browser = await launchChromium();
+  try {
+    const start = await firstSlideWithChart(browser, server.url);
+    const urls = { deck: `${server.url}?stage#/${start}`, plain: `${server.url}plain/index.html#/${start}` };
+    for (let round = 0; round <= rounds; round += 1) {
+      shown.step(round === 0 ? "Warming up" : `Round ${round} of ${rounds}`);
       // The sides take turns at going first.
-      for (const side of round % 2 ? SIDES : [...SIDES].reverse()) {
-        const values = await scenario.measure(browser, side);
-        if (round > 0) measured[at][side].push(values);
+      for (const side of round % 2 ? ["deck", "plain"] : ["plain", "deck"]) {
+        const values = await measure(browser, urls[side], changes);
+        if (round > 0) measured[side].push(values);
       }
     }
+    machine = {
+      cpu: os.cpus()[0].model.trim(),
+      cores: os.cpus().length,
+      memoryBytes: os.totalmem(),
+      chromium: browser.version(),
+      node: process.versions.node,
+      date: new Date().toISOString().slice(0, 10),
+    };
+  } finally {
+    await browser.close();
+    await server.close();
   }
-} finally {
   shown.end();
-  await browser.close();
-  await close();
+} catch (error) {
+  shown.end();
+  console.error(`The deck was not measured: ${error.message}`);
+  process.exit(1);
 }
-
-const machine = {
-  cpu: os.cpus()[0].model.trim(),
-  cores: os.cpus().length,
-  memoryBytes: os.totalmem(),
-  chromium: browser.version(),
-  node: process.versions.node,
-  date: new Date().toISOString().slice(0, 10),
-};
-console.log(tableOf(measured.map(({ title, deck, plain }) => ({ title, measures: compare(deck, plain) }))));
+console.log(tableOf(compare(measured.deck, measured.plain)));
 console.log(`\nMedian of ${rounds} rounds (smallest to largest); ratios are computed within each round.`);
 console.log(machineLine(machine));
-if (options.json) {
-  const file = path.resolve(options.json);
-  await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(
-    file,
-    `${JSON.stringify({ machine, rounds, charts, points, changes, measured }, null, 2)}\n`,
+if (options.json)
+  writeFileSync(options.json, `${JSON.stringify({ machine, rounds, changes, measured }, null, 2)}\n`);
+process.exit(0);
+
+/** Bundles the plain deck beside the site, whose data it reads. */
+async function buildPlain(outDir) {
+  await build({
+    root: path.join(ROOT, "scripts/deck/perf/plain"),
+    base: "./",
+    publicDir: false,
+    configFile: false,
+    logLevel: "error",
+    build: { outDir, emptyOutDir: true, cssTarget: ["chrome123"], modulePreload: { polyfill: false } },
+  });
+  const { chapters } = readTalkFile(talkRoot());
+  const page = path.join(outDir, "index.html");
+  const sections = chapters.map((file) => chapterElement(file)).join("");
+  writeFileSync(
+    page,
+    readFileSync(page, "utf8").replace('<div class="slides">', () => `<div class="slides">${sections}`),
   );
-  console.log(`all figures: ${options.json}`);
+  cpSync(path.join(talkRoot(), "slides"), path.join(outDir, "slides"), { recursive: true });
+  symlinkSync(path.join("..", "benchmarks"), path.join(outDir, "benchmarks"));
+}
+
+/** The id of the talk's first slide with a chart, from the deck's own page. */
+async function firstSlideWithChart(browser, url) {
+  const page = await browser.newPage();
+  await page.goto(`${url}?stage`);
+  await page.waitForSelector("html[data-deck-ready]");
+  // eslint-disable-next-line no-undef -- runs in the page
+  const id = await page.evaluate(() => document.querySelector("canvas[data-chart]").closest("section").id);
+  await page.close();
+  return id;
 }

@@ -2,13 +2,41 @@
 /** Presents the talk: `npm run present`. */
 
 import { withQuery } from "./deck/addresses.js";
-import { benchmarksRoot, dataSetFolders, talkRoot, whyUnknownDataSet } from "./deck/data-sets.js";
 import { DEFAULT_PORT } from "./deck/constants.js";
-import { openBrowser } from "./npm/browser.mjs";
-import { present as program } from "./npm/declared.mjs";
-import { optionsOf, portOf } from "./npm/program.mjs";
+import { benchmarksRoot, dataSetFolders, talkRoot, whyUnknownDataSet } from "./deck/data-sets.js";
+import { installPackages, openBrowser, optionsOf, portOf, requireDataSetName } from "./npm/program.mjs";
 
-const options = optionsOf(program);
+const HELP = `Presents the talk in a browser, from this machine, without a network.
+
+Usage: npm run present -- [options]
+
+  --data NAME       show the data set benchmarks/NAME instead of the slides' own
+  --meanwhile NAME  show this data set's chart while --data lacks it
+  --port N          listen on this port (${DEFAULT_PORT}), or on the next free one if it is busy
+  --no-open         do not open a browser
+  --talk NAME       the talk slides/NAME/ (the lead)
+  --help            show this text
+
+Charts are updated when files in benchmarks/ change. REPLAY_BENCHMARKS names another folder.
+In the deck: arrow keys or a clicker change slides, S opens the speaker view, F is full screen, Shift+O is the overview,
+? lists the keys. Press Ctrl-C here to stop.`;
+
+const options = optionsOf({
+  command: "npm run present --",
+  help: HELP,
+  options: {
+    talk: { type: "string" },
+    data: { type: "string" },
+    meanwhile: { type: "string" },
+    port: { type: "string" },
+    "no-open": { type: "boolean" },
+  },
+  check({ port, data, meanwhile }) {
+    portOf(port);
+    requireDataSetName("data", data);
+    requireDataSetName("meanwhile", meanwhile);
+  },
+});
 
 // A data set that is being measured has a folder before it has anything to show.
 const wanted = [options.data, options.meanwhile].filter((name) => name !== undefined);
@@ -17,10 +45,10 @@ if (problem !== null) {
   console.error(problem);
   process.exit(2);
 }
+installPackages();
 
 let server;
 try {
-  // It takes longer to load than all that was asked so far.
   const { startPresentServer } = await import("./deck/server.js");
   server = await startPresentServer({
     port: portOf(options.port),

@@ -2,15 +2,50 @@
 /** Shows which sentences of the talk another data set changes, or what is said in a cut: `npm run wording`. */
 
 import { benchmarksRoot, talkRoot } from "./deck/data-sets.js";
-import { lacking, readDataSet } from "./deck/text/data-set-words.js";
-import { rehearsalOf, rehearsalText } from "./deck/text/rehearsal.js";
-import { tellingOf } from "./deck/text/slide-words.js";
-import { NotThere, openTalk, requireDataSets } from "./deck/text/talk.js";
-import { wordingDifferences } from "./deck/text/wording.js";
-import { wording as program } from "./npm/declared.mjs";
-import { optionsOf } from "./npm/program.mjs";
+import { installPackages, optionsOf, requireCount, requireDataSetName } from "./npm/program.mjs";
 
-const options = optionsOf(program);
+const HELP = `Shows every sentence of the talk that changes with another data set, or all that is said, read against the clock.
+
+Usage: npm run wording -- --data NAME [--against NAME] [--json]
+       npm run wording -- --rehearse MINUTES [--data NAME] [--words-per-minute N]
+
+  --data NAME           the data set benchmarks/NAME
+  --against NAME        the data set to compare with (the shipped one)
+  --json                print the differences as JSON
+  --rehearse MINUTES    print what is said in that cut, such as 20, from which minute to which
+  --words-per-minute N  how fast you speak (130)
+  --talk NAME           the talk slides/NAME/ (the lead)
+  --help                show this text`;
+
+const options = optionsOf({
+  command: "npm run wording --",
+  help: HELP,
+  options: {
+    talk: { type: "string" },
+    data: { type: "string" },
+    against: { type: "string" },
+    json: { type: "boolean" },
+    rehearse: { type: "string" },
+    "words-per-minute": { type: "string" },
+  },
+  check({ data, against, json, rehearse, "words-per-minute": rate }) {
+    if (data === undefined && rehearse === undefined) throw new Error("--data is missing");
+    if (rehearse !== undefined && (against !== undefined || json))
+      throw new Error("--rehearse prints one text: leave out --against and --json");
+    if (rate !== undefined && rehearse === undefined)
+      throw new Error("--words-per-minute is for --rehearse MINUTES");
+    requireCount("rehearse", rehearse);
+    requireCount("words-per-minute", rate);
+    requireDataSetName("data", data);
+    requireDataSetName("against", against);
+  },
+});
+installPackages();
+const { lacking, readDataSet } = await import("./deck/text/data-set-words.js");
+const { rehearsalOf, rehearsalText } = await import("./deck/text/rehearsal.js");
+const { tellingOf } = await import("./deck/text/slide-words.js");
+const { NotThere, openTalk, requireDataSets } = await import("./deck/text/talk.js");
+const { wordingDifferences } = await import("./deck/text/wording.js");
 
 try {
   await (options.rehearse ? rehearse(options) : report(options));
@@ -23,9 +58,9 @@ async function rehearse({ data: asked, rehearse: minutes, "words-per-minute": ra
   const benchmarks = benchmarksRoot();
   const { stated, shipped, chapters } = await openTalk(talkRoot());
   const cut = Number(minutes);
-  const known = stated.cuts.map((one) => one.minutes);
+  const known = stated.cuts.map((length) => length.minutes);
   if (!known.includes(cut))
-    throw new NotThere(`config/talk.yaml has no cut of ${cut} minutes; it has ${known.join(", ")}`);
+    throw new NotThere(`${stated.file} has no cut of ${cut} minutes; it has ${known.join(", ")}`);
   const data = asked ?? shipped;
   await requireDataSets(benchmarks, [data]);
   const set = await readDataSet(benchmarks, data);

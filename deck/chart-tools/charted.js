@@ -6,9 +6,6 @@ import { marginOf } from "../data/margin.js";
 import { headingOf } from "../text/canvases.js";
 import { quantity } from "./views.js";
 
-/** The kind of a chart of trials: deck/stage/strip-chart.js. */
-export const STRIP = "strip";
-
 /**
  * Where the current data set has a chart.
  * @param {string|null} src   as a slide names it
@@ -44,8 +41,7 @@ export function chartedAs(slot, data) {
       yUnit: settings?.yUnit ?? entry?.y?.unit ?? null,
     },
     margin: marginOf(entry, shown),
-    // A dot of a strip is one trial, so its count says nothing.
-    counted: slot.kind !== STRIP,
+    settings,
     dataSet,
   };
 }

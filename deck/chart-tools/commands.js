@@ -19,13 +19,13 @@ export function commandsFor({ manifest, name, experiment, dataSet }) {
   return [
     {
       title: "Measure it again",
-      command: shell(["npm", "run", "measure", "--"], {
+      command: shell(["./replay", "measure"], {
         site,
         data,
         rest: [...scale, "--experiment", name],
       }),
     },
-    { title: "Derive its charts", command: shell(["npm", "run", "derive", "--"], { data }) },
+    { title: "Derive its charts", command: shell(["./replay", "derive"], { data }) },
     {
       title: "Show both",
       command: shell(["npm", "run", "present", "--"], { data }),

@@ -125,11 +125,11 @@ export function marksOf({ src, canvas, scale, state }, entryOf) {
 /** The line at 1 of a ratio. A log2 axis always has an emphasised tick there; an axis that starts at zero may not. */
 function noDifference(src, scale) {
   if (viewOf(src) !== RATIO || scale !== "linear") return [];
-  return [{ axis: "y", value: 1, color: "var(--ink)", dash: [] }];
+  return [{ axis: "value", value: 1, color: "var(--ink)", dash: [] }];
 }
 
 function shaded(margin) {
-  return margin === null ? [] : [{ axis: "y", ...margin, color: MARGIN_COLOR }];
+  return margin === null ? [] : [{ axis: "value", ...margin, color: MARGIN_COLOR }];
 }
 
 /** Only for the view whose unit the figures have. A name that several figures share is written once. */
@@ -141,6 +141,6 @@ function published(src, canvas) {
   return marks.map(({ label, value, at }, place) => {
     const isFirst = marks.findIndex((mark) => mark.label === label) === place;
     const named = { color: MARK_COLOR, ...(isFirst && { label }) };
-    return at === undefined ? { axis: "y", value, dash: DASH, ...named } : { x: at, y: value, ...named };
+    return at === undefined ? { axis: "value", value, dash: DASH, ...named } : { x: at, y: value, ...named };
   });
 }

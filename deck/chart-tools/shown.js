@@ -3,7 +3,7 @@
  * choices, even when a slide is copied; this module says what a choice means on a slide.
  */
 
-import { seriesNames } from "chartjs-plugin-csv";
+import { kindOf, seriesNames } from "chartjs-plugin-csv";
 
 import { placeOf } from "./charted.js";
 import { canvasesOf } from "../text/canvases.js";
@@ -75,8 +75,10 @@ export class ShownCharts {
     const names = this.#seriesOf(slot.canvas, slot.state.used?.src ?? null);
     const known = names ?? slot.model?.series.map(({ name }) => name);
     const all = known ?? placeOf(slot.src, this.#data).entry?.series;
+    const { model, settings, kind } = slot;
+    const parts = (model && kindOf(kind)?.parts?.(model, settings)) ?? [];
     // Without names there is no chart yet; this is called again when it arrives.
-    if (all) slot.setShown(all.filter((name) => !awaited.has(name)));
+    if (all) slot.setShown([...all, ...parts].filter((name) => !awaited.has(name)));
   }
 
   /** Switches a chart to its other view, or back. */
@@ -86,7 +88,8 @@ export class ShownCharts {
     if ((slot.state.used?.src ?? null) === src) return;
     if (src === null) delete canvas.dataset.chartShown;
     else canvas.dataset.chartShown = src;
-    await slot.use(src === null ? null : { src, series: this.#seriesOf(canvas, src) });
+    const more = seriesNames(canvas.dataset.chartMore)?.map((one) => otherSource(one)) ?? [];
+    await slot.use(src === null ? null : { src, more, series: this.#seriesOf(canvas, src) });
     this.showSeries(slot);
     await this.showComparison(slot);
   }
@@ -104,8 +107,12 @@ export class ShownCharts {
   /** Draws the second data set next to a chart's own, if it has the file. */
   async showComparison(slot) {
     const src = this.comparison?.addressOf(slot.src) ?? null;
-    if (src !== (slot.state.overlay?.src ?? null))
-      await slot.overlay(src === null ? null : { src, label: this.comparison.name });
+    const further = slot.state.used?.more ?? seriesNames(slot.canvas.dataset.chartMore) ?? [];
+    const more = further.map((one) => this.comparison?.addressOf(one)).filter(Boolean);
+    // A second data set that lacks one of several files cannot be drawn like the first.
+    const whole = src !== null && more.length === further.length;
+    if ((whole ? src : null) !== (slot.state.overlay?.src ?? null))
+      await slot.overlay(whole ? { src, more, label: this.comparison.name } : null);
   }
 
   /** Resets a slide to its author's settings. */

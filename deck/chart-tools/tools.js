@@ -134,7 +134,7 @@ async function toggleView(slide, shown) {
 
 async function toggleScale(slide, shown) {
   const able = shown.slotsOf(slide).filter(hasScale);
-  if (able.length === 0) return "Bar charts start at zero, so their axis stays linear.";
+  if (able.length === 0) return "These charts have no other axis.";
   const back = able.some(({ state }) => state.scale !== null);
   const opposite = able[0].scale === "log" ? "linear" : "log";
   await Promise.all(able.map((slot) => slot.setScale(back ? null : opposite)));
@@ -160,9 +160,11 @@ function hasLogAxis(slide) {
   return /^log/.test(slide.querySelector("canvas[data-chart]")?.dataset.chartYScale ?? "");
 }
 
-/** Bars start at zero, so their axis cannot be logarithmic. */
+/** Bars start at zero, so their axis cannot be logarithmic; the others have no axis of values. */
+const WITHOUT_SCALE = ["bar", "heatmap", "share", "squares"];
+
 function hasScale({ kind }) {
-  return kind !== "bar";
+  return !WITHOUT_SCALE.includes(kind);
 }
 
 /** The focused chart, or the first one. */

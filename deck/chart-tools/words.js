@@ -19,11 +19,13 @@ export function writeWords(slide, shown, data) {
   const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
   if (canvases.length === 0) return;
   writeView(slide, canvases, data);
+  const { claims, answer } = data.about(data.nameFor(namedDataSet(slide)));
   labelSlide(slide, {
-    resolve: (src) => data.resolve(src),
+    resolve: (...chart) => data.resolve(...chart),
     manifestOf: (name) => data.manifestOf(name),
     alterationsOf: (name) => data.alterationsOf(name),
-    claims: data.about(data.nameFor(namedDataSet(slide))).claims,
+    claims,
+    answer,
   });
   if (shown.comparison !== null) {
     const sources = shown.slotsOf(slide).map(({ src }) => src);

@@ -20,6 +20,7 @@ export function ofDataSet(alterations) {
 export function behindChart(src, alterations) {
   const parts = partsOf(src);
   if (parts === null || alterations.length === 0) return [];
+  if (parts.document !== undefined) return ofDataSet(alterations);
   const folder = `${parts.experiment ?? "csv"}/`;
   const charts = `${folder}aggregate/`;
   return alterations.filter(({ file }) => {

@@ -19,9 +19,16 @@ export function answerAddress(dataSet) {
  */
 const PRICES = [
   {
+    figure: "latency_p50_4k",
+    column: "latency_p50_4k_seconds",
+    tail: "latency_p99_4k_seconds",
+    title: "Until a 4K write is confirmed",
+    unit: "seconds",
+  },
+  {
     figure: "latency_added_4k",
     column: "latency_added_4k_seconds",
-    title: "Time that each 4K write takes longer",
+    title: "Time that a 4K write takes longer, on average",
     unit: "seconds",
     // Nothing is added to what everything else is compared with.
     ofReference: 0,
@@ -67,7 +74,11 @@ const TABLE = [
   },
 ];
 
+/** How many seconds before the loss are drawn, in those that the worst way loses. */
+const SECONDS_SHOWN = 1.25;
+
 const LOSS = "recovery_point";
+const BEYOND = "lag_beyond_replay_worst_seconds";
 /** All that was written since the last backup is lost. */
 export const EVERYTHING = "everything";
 
@@ -100,9 +111,9 @@ export function answerNumber(mode, column) {
  * replays protects nothing, so it is none of them.
  * @param {{modes: Record<string, string>[]}|null} answer
  * @returns {{price: object|null, loss: {source: string, n: number|null}|null, modes: {name: string, label: string,
- *            kind: string, worst: number|null|typeof EVERYTHING, median: number|null, price: number|null, low: number|null,
- *            high: number|null}[]}}
- *   price: which figure is the height, with its `title`, `unit`, `source` and `n`; null if there is none. Losses in seconds
+ *            kind: string, worst: number|null|typeof EVERYTHING, median: number|null, beyond: number|null,
+ *            price: number|null, low: number|null, high: number|null, tail: number|null}[]}}
+ *   beyond: lost at worst while writes outrun the replay; tail: what the slowest write of a hundred pays; price: which figure is the height, with its `title`, `unit`, `source` and `n`; null if there is none. Losses in seconds
  */
 export function waysOf(answer) {
   const rows = (answer?.modes ?? []).filter(({ mode }) => mode === "none" || mode.endsWith("-mirrored"));
@@ -115,6 +126,7 @@ export function waysOf(answer) {
     kind: row.mode,
     worst: row.mode === "none" ? EVERYTHING : answerNumber(row, `${LOSS}_worst_seconds`),
     median: answerNumber(row, `${LOSS}_median_seconds`),
+    beyond: answerNumber(row, BEYOND),
     ...priceOf(row, chosen),
   }));
   return {
@@ -125,13 +137,14 @@ export function waysOf(answer) {
 }
 
 function priceOf(row, chosen) {
-  if (!chosen) return { price: null, low: null, high: null };
-  const { column, ofReference } = chosen;
+  const none = { price: null, low: null, high: null, tail: null };
+  if (!chosen) return none;
+  const { column, tail, ofReference } = chosen;
   const price = answerNumber(row, column);
   if (price === null && row.mode === "none" && ofReference !== undefined)
-    return { price: ofReference, low: null, high: null };
+    return { ...none, price: ofReference };
   const end = (word) => answerNumber(row, column.replace(/(_seconds)?$/, `_${word}$1`));
-  return { price, low: end("low"), high: end("high") };
+  return { price, low: end("low"), high: end("high"), tail: tail ? answerNumber(row, tail) : null };
 }
 
 /** The experiment behind a figure, and its smallest number of trials or blocks; null if no mode has the figure. */
@@ -140,6 +153,63 @@ function behind(rows, figure) {
   if (having.length === 0) return null;
   const [experiment] = having[0][`${figure}_source`].split(":");
   return { source: experiment, n: Math.min(...having.map((row) => answerNumber(row, `${figure}_n`))) };
+}
+
+/**
+ * The answer as a chart of this kind draws it: `quadrant` what is lost against what is paid, `squares` the last seconds before
+ * the loss with those crossed out that never arrived, `forest` the prices alone.
+ * @param {string} kind
+ * @param {{modes: Record<string, string>[]}} answer
+ * @param {{seconds?: number, loss?: "worst"|"beyond"}} [drawn]   of squares: how many seconds before the loss, and which loss,
+ *   `beyond`: while writes outrun the replay
+ * @returns {import("chartjs-plugin-csv").Model}
+ */
+export function answerModel(kind, answer, drawn = {}) {
+  const { modes, price, loss } = waysOf(answer);
+  const point = (x, y, more = {}) => ({ x, y, low: null, high: null, n: null, ...more });
+  const wide = (xs, chosen, pointsOf) => ({
+    kind: "wide",
+    xLabel: "Way",
+    xs,
+    series: chosen.map((mode) => ({ name: mode.label, points: pointsOf(mode) })),
+  });
+  if (kind === "squares") {
+    const lossOf = (mode) => mode[drawn.loss ?? "worst"];
+    const lost = modes.filter((mode) => typeof lossOf(mode) === "number");
+    const shown = drawn.seconds ?? Math.ceil(Math.max(0, ...lost.map(lossOf)) * SECONDS_SHOWN);
+    const xs = ["confirmed", "never arrived"];
+    return wide(xs, lost, (mode) => [
+      point(xs[0], Math.max(0, shown - Math.round(lossOf(mode)))),
+      point(xs[1], lossOf(mode), { n: loss?.n ?? null }),
+    ]);
+  }
+  const title = price?.title ?? "Price";
+  const n = price?.n ?? null;
+  if (kind === "forest")
+    return wide([title], modes, (mode) => [point(title, mode.price, { low: mode.low, high: mode.high, n })]);
+  const xs = [
+    "Lost at worst",
+    price?.tail ? "An ordinary write" : title,
+    "The slowest of a hundred",
+    "Lost at worst when writes outrun the replay",
+  ];
+  return wide(xs, modes, ({ worst, price: paid, low, high, tail, beyond }) => [
+    point(xs[0], worst === EVERYTHING ? Infinity : worst),
+    point(xs[1], paid, { low, high, n }),
+    point(xs[2], tail),
+    point(xs[3], beyond),
+  ]);
+}
+
+/** Where the figures come from: experiments and n. */
+export function answerOrigin(answer) {
+  if (answer === null) return "this data set has no answer.csv; derive it again";
+  const { price, loss } = waysOf(answer);
+  const part = (what, { source, n }) => `${what}: ${source}, n = ${n}`;
+  return [
+    loss?.source ? part("lost", loss) : "loss not measured",
+    price?.source ? part("price", price) : "price not measured",
+  ].join(" · ");
 }
 
 /**

@@ -57,6 +57,6 @@ export function CeilingMarks({ manifestOf, entryOf }) {
     const unit = entryOf(src)?.y?.unit;
     return ceilingsOf(names, manifestOf(src))
       .filter((ceiling) => ceiling.unit === unit)
-      .map(({ value, text }) => ({ axis: "y", value, label: text, color: "var(--ink)", dash: DASH }));
+      .map(({ value, text }) => ({ axis: "value", value, label: text, color: "var(--ink)", dash: DASH }));
   };
 }

@@ -42,6 +42,15 @@ export function shortEstimate(condition) {
   return PARTS.estimate(condition);
 }
 
+/** What a condition needs, in words: "1.60× to 2.50×", "above 1.25×", for a count "exactly 0". */
+export function regionText(condition) {
+  const { low, high } = condition.region;
+  if (isCount(condition)) return `exactly ${low}`;
+  const [from, to] = [low, high].map((value) => (Number.isFinite(value) ? formatExactRatio(value) : null));
+  if (from === null) return to === null ? "any" : `below ${to}`;
+  return to === null ? `above ${from}` : `${from} to ${to}`;
+}
+
 /** The address of a data set's claims. */
 export function claimsAddress(dataSet) {
   return `benchmarks/${dataSet}/claims.json`;

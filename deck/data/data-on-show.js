@@ -11,7 +11,7 @@
 import { answerAddress, parseAnswer } from "./answer.js";
 import { BundleRefused, fetchWith } from "./bundle.js";
 import { claimsAddress } from "./claims.js";
-import { chooseDataSet, isDataSetName, requestedDataSet, withDataSet } from "./data-set.js";
+import { chooseDataSet, isDataSetName, partsOf, requestedDataSet, withDataSet } from "./data-set.js";
 import { Manifests, serverIndex } from "./manifests.js";
 import { releasesAddress } from "./moves.js";
 
@@ -108,9 +108,16 @@ export class DataOnShow {
     Object.assign(this, chooseDataSet(facts));
   }
 
-  /** The address from which a chart is read now. */
-  resolve(src) {
+  /**
+   * The address from which a chart is read now.
+   * @param {string} src   as written on the slide
+   * @param {{dataset: {chartSrc?: string}}} [canvas]   of the chart: a further file of another data set than its own stays, as
+   *   it is there to be compared with
+   */
+  resolve(src, canvas = null) {
     if (this.override === null) return src;
+    const own = canvas?.dataset.chartSrc;
+    if (own && partsOf(own)?.dataSet !== partsOf(src)?.dataSet) return src;
     const wanted = withDataSet(src, this.override);
     if (this.meanwhile === null || this.#has(wanted)) return wanted;
     const standIn = withDataSet(src, this.meanwhile);

@@ -35,16 +35,22 @@ export function withDataSet(src, name) {
   return src.replace(SOURCE, (_, before, old, rest, tail) => `${before}${name}${rest}${tail}`);
 }
 
+/** What a data set says as a whole, and charts can draw. */
+const DOCUMENTS = ["answer.csv", "claims.json"];
+
 /**
  * What a chart's address names.
- * @returns {{dataSet: string, experiment: string|null, chart: string}|null}
+ * @returns {{dataSet: string, experiment: string|null, chart: string|null, document?: string}|null}
  *   experiment is null for the short form `benchmarks/<data set>/csv/aggregate/<chart>.csv`;
- *   null when the address has neither form
+ *   document: a file of the whole data set, `benchmarks/<data set>/answer.csv`, which has neither experiment nor chart;
+ *   null when the address has none of these forms
  */
 export function partsOf(src) {
   const match = SOURCE.exec(src);
   if (!match) return null;
   const rest = match[3].split("/").filter(Boolean);
+  if (rest.length === 1 && DOCUMENTS.includes(rest[0]))
+    return { dataSet: match[2], experiment: null, chart: null, document: rest[0] };
   if (rest.length !== 3 || rest[1] !== "aggregate" || !rest[2].endsWith(".csv")) return null;
   return {
     dataSet: match[2],

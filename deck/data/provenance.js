@@ -23,7 +23,7 @@ const LIMITER_WORDS = {
  */
 export function chartPlace(src, manifest) {
   const parts = partsOf(src);
-  if (!parts || !manifest) return null;
+  if (!parts || parts.document !== undefined || !manifest) return null;
   const experiments = manifest.experiments ?? {};
   const names = parts.experiment === null ? Object.keys(experiments) : [parts.experiment];
   for (const name of names) {
@@ -64,12 +64,13 @@ export function limiterWords(limiter) {
 export function provenance(sources, manifest, alterations = []) {
   const dataSet = partsOf(sources[0])?.dataSet ?? "unknown data set";
   const isAltered = manifest?.altered || sources.some((src) => behindChart(src, alterations).length > 0);
-  const marked = (text) => (isAltered ? `ALTERED DATA · ${text}` : text);
-  if (!manifest) return `${marked(dataSet)} · no manifest`;
+  const name = manifest?.label ? `${dataSet}: ${manifest.label}` : dataSet;
+  const words = [isAltered ? `ALTERED DATA · ${name}` : name];
+  // What a data set says as a whole is not one of its charts.
+  if (sources.every((src) => partsOf(src)?.document !== undefined)) return words[0];
+  if (!manifest) return [...words, "no manifest"].join(" · ");
   const places = sources.map((src) => chartPlace(src, manifest)).filter(Boolean);
   const entries = places.map(({ entry }) => entry);
-  const name = manifest.label ? `${dataSet}: ${manifest.label}` : dataSet;
-  const words = [marked(name)];
   if (entries.length === 0) return [...words, "this chart is not in the manifest"].join(" · ");
   const provenances = places.map(({ experiment }) => experiment.provenance ?? {});
   words.push(...measuredWith(provenances), ...[hostWords(provenances)].filter(Boolean));

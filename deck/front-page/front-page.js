@@ -1,6 +1,6 @@
 /**
  * A reader's first page, in place of the slides: the answer, its chart, who it applies to, the decision, one command. Its
- * text is the talk's `reader_page` (config/talk.yaml); the deck starts only when the reader opens a slide.
+ * text is the talk's `reader_page` (slides/<talk>/talk.yaml); the deck starts only when the reader opens a slide.
  */
 
 import "../../css/front-page.css";
@@ -33,7 +33,7 @@ const CHART_OPTIONS = {
  *   options over its own
  * @param {(root: Element) => void} given.writeTexts   fills values, texts that verdicts choose, labels
  * @param {object} given.data   the data on show
- * @param {object} given.talk   what config/talk.yaml says of the talk
+ * @param {object} given.talk   what slides/<talk>/talk.yaml says of the talk
  * @returns {Promise<{charts: object, left: Promise<void>, update: (isChanged: (slot: object) => boolean) => Promise<void>,
  *                    restyle: () => void}>}
  *   left: resolves when the reader has opened a slide, the page is gone and the deck may start; update: call it when data

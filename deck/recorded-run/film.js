@@ -10,9 +10,10 @@ import { parseCsv } from "chartjs-plugin-csv";
 import { ratioOf, spreadOf } from "./statistics.js";
 
 const LONG = ["series", "x", "y", "low", "high", "n"];
-/** Which value each file of a wide chart holds, by the suffix before `.csv`. */
-const RATIO_FILES = { "": "y", low: "low", high: "high", n: "n" };
-const MEDIAN_FILES = { "": "y", min: "low", max: "high", n: "n" };
+const SPREAD = ["series", "x", "low", "high", "min", "max", "n"];
+/** The columns of the spread file that the bounds of a ratio and of a median have. */
+const RATIO_BOUNDS = ["low", "high"];
+const MEDIAN_BOUNDS = ["min", "max"];
 
 /**
  * When the last part of a chart arrives: from then on the data set's own files are shown.
@@ -70,15 +71,13 @@ export class Film {
   /**
    * The chart's files at a moment.
    * @param {number} seconds   of the recording
-   * @returns {Record<string, string>} by the part before `.csv`: `""`, `min`, `max`, `low`, `high`, `n`; files that
-   *   the chart does not have are absent
+   * @returns {Record<string, string>} by the part before `.csv`: `""`, and of a wide chart `spread`
    */
   filesAt(seconds) {
     if (seconds >= lastMoment(this.#group)) throw new RangeError("the finished chart has its own files");
     const points = this.#pointsOf(this.#runs?.filter(({ at }) => at <= seconds) ?? []);
     if (this.#long) return { "": this.#longFile(points, seconds) };
-    const parts = Object.entries(this.#ratio ? RATIO_FILES : MEDIAN_FILES);
-    return Object.fromEntries(parts.map(([suffix, part]) => [suffix, this.#wideFile(points, part)]));
+    return { "": this.#wideFile(points), spread: this.#spreadFile(points) };
   }
 
   #pointsOf(runs) {
@@ -92,13 +91,25 @@ export class Film {
     return new Map([...values].map(([key, ys]) => [key, estimate(ys)]));
   }
 
-  #wideFile(points, part) {
+  #wideFile(points) {
     const xs = this.#header.slice(1);
     const rows = this.#rows.map(([series]) => [
       series,
-      ...xs.map((x) => numberText(points.get(keyOf(series, Number(x)))?.[part])),
+      ...xs.map((x) => numberText(points.get(keyOf(series, Number(x)))?.y)),
     ]);
     return csv([this.#header, ...rows]);
+  }
+
+  #spreadFile(points) {
+    const [least, greatest] = this.#ratio ? RATIO_BOUNDS : MEDIAN_BOUNDS;
+    const rows = this.#rows.flatMap(([series]) =>
+      this.#header.slice(1).map((x) => {
+        const { low, high, n } = points.get(keyOf(series, Number(x))) ?? {};
+        const known = { series, x, [least]: numberText(low), [greatest]: numberText(high), n: numberText(n) };
+        return SPREAD.map((column) => known[column] ?? "");
+      }),
+    );
+    return csv([SPREAD, ...rows]);
   }
 
   #longFile(points, seconds) {

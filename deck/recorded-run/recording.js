@@ -111,7 +111,7 @@ async function readRuns(url) {
 /** @throws {Error} that says what to do if there is no recording */
 async function readRecording(dataSet) {
   const address = `benchmarks/${dataSet}/recording.json`;
-  const anew = `npm run derive -- --data ${dataSet} writes it`;
+  const anew = `./replay derive --data ${dataSet} writes it`;
   const response = await fetch(address, { cache: "no-cache" }).catch(() => null);
   if (!response?.ok) throw new Error(`there is no ${address}; ${anew}`);
   const recording = await response.json().catch(() => null);

@@ -4,7 +4,7 @@
  * A finished chart is read from its file; these figures are used only while a recorded run plays.
  */
 
-import { medianOf } from "../data/median.js";
+import { medianOf } from "chartjs-plugin-csv";
 
 /** Median, smallest, largest and number of runs. */
 export function spreadOf(values) {

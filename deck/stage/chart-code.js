@@ -3,21 +3,32 @@
  * everything else, and a title slide does not need it.
  */
 
-import { Chart } from "chart.js";
 import { merge } from "chart.js/helpers";
 import { PALETTE } from "chartjs-plugin-csv";
 import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
 
 import { CeilingMarks } from "../data/ceilings.js";
+import { rowsAddress, runRows } from "./run-rows.js";
 import { CHART_OPTIONS, optionsFor, optionsOfSlide, seriesStyles } from "./chart-styles.js";
 import { marksOf, notesOf } from "../chart-tools/marks.js";
 import { chartSummary } from "../chart-tools/sentence.js";
 import { colorOf } from "../page/theme.js";
-import { StripController, StripNames } from "./strip-chart.js";
-
-Chart.register(StripController, StripNames);
+import { optionsOfDocument } from "./document-charts.js";
 
 export { ChartTools } from "../chart-tools/index.js";
+
+/** Kinds of chart of a talk's own: `slides/<talk>/kinds/<id>.js`. */
+const KINDS = Object.fromEntries(
+  Object.entries(import.meta.glob("../../slides/*/kinds/*.js")).map(([path, load]) => [
+    path.split("/").at(-1).replace(/\.js$/, ""),
+    load,
+  ]),
+);
+
+/** How a chart is read whose rows are runs. */
+function rowsOf({ dataset: { chartRows, chartSrc } }) {
+  return chartRows ? { read: (text) => runRows(text, { src: chartSrc, series: chartRows }) } : {};
+}
 
 /**
  * The chart plugin of every page of the talk.
@@ -33,16 +44,18 @@ export { ChartTools } from "../chart-tools/index.js";
 export function makeCharts({ data, compare, series, numbersAt, manifestOf, entryOf }, options = {}) {
   const ceilings = CeilingMarks({ manifestOf, entryOf });
   return RevealChartCsv({
-    resolve: (src) => data.resolve(src),
+    resolve: (src, canvas) => rowsAddress(data.resolve(src, canvas), canvas.dataset),
+    kinds: KINDS,
     fetch: data.fetch,
     styles: seriesStyles(series),
     palette: PALETTE.map((look) => ({ ...look, dash: [] })),
     options: merge({}, [CHART_OPTIONS, options]),
-    chartOptions(kind, src, { canvas }) {
+    async chartOptions(kind, src, { canvas, url }) {
       const entry = src && entryOf(src);
-      return merge(optionsFor(kind, src, colorOf, entry), {
-        plugins: { csv: optionsOfSlide(canvas, entry) },
-      });
+      return merge(optionsFor(kind, src, colorOf, entry), [
+        { plugins: { csv: { ...optionsOfSlide(canvas, entry), ...rowsOf(canvas) } } },
+        await optionsOfDocument({ src: url, kind, canvas, data }),
+      ]);
     },
     marks: (slot) => [...ceilings(slot), ...marksOf(slot, entryOf), ...notesOf(slot, numbersAt(slot.canvas))],
     summaryFor: chartSummary({ data, compare }),

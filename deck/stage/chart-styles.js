@@ -5,20 +5,19 @@
 
 import { seriesNames } from "chartjs-plugin-csv";
 
-import { STRIP } from "../chart-tools/charted.js";
-import { roomForNames } from "./strip-chart.js";
-
 /**
- * The looks that a talk gives to series by name (`series` in config/talk.yaml). Names at the lines' ends and markers tell them
+ * The looks that a talk gives to series by name (`series` in slides/<talk>/talk.yaml). Names at the lines' ends and markers tell them
  * apart without colour. Lines are solid: dashes are for what was published or is a ceiling, and not measured here.
  */
 const LOOKS = {
   reference: { color: "var(--series-reference)", dash: [], pointStyle: "circle" },
-  accent: { color: "var(--series-journal)", dash: [], pointStyle: "rect" },
-  blue: { color: "var(--series-mirrored)", dash: [], pointStyle: "triangle" },
-  green: { color: "var(--series-snapshot)", dash: [], pointStyle: "rectRot" },
+  accent: { color: "var(--series-journal)", dash: [], pointStyle: "triangle" },
+  blue: { color: "var(--series-mirrored)", dash: [], pointStyle: "rect" },
+  sky: { color: "var(--series-mirrored-often)", dash: [], pointStyle: "cross" },
+  green: { color: "var(--series-snapshot)", dash: [], pointStyle: "rectRounded" },
+  mint: { color: "var(--series-snapshot-often)", dash: [], pointStyle: "dash" },
   grey: { color: "var(--series-control)", dash: [], pointStyle: "crossRot" },
-  violet: { color: "var(--series-cached)", dash: [], pointStyle: "rectRounded" },
+  violet: { color: "var(--series-cached)", dash: [], pointStyle: "rectRot" },
   magenta: { color: "var(--series-cached-journal)", dash: [], pointStyle: "star" },
 };
 
@@ -53,27 +52,25 @@ export const CHART_OPTIONS = {
   },
 };
 
-/** Strips: lanes have names below them (strip-chart.js) instead of an x axis and a key. */
-const STRIP_OPTIONS = {
-  layout: { padding: { bottom: ({ chart }) => roomForNames(chart) } },
-  plugins: { csvLabels: { display: false } },
-  // Room for the figure above the worst dot.
-  scales: { x: { display: false }, y: { grace: "12%" } },
-};
-
 /**
  * The options of one chart beyond these: axes in the manifest's units, and for a ratio a log2 axis, where twice as slow and
  * twice as fast are equally far from 1, with an emphasised line at 1.
- * @param {string} kind   line, bar, scatter or strip
+ * @param {string} kind   line, bar, scatter, or another kind of the plugin
  * @param {string|null} src
  * @param {(token: string) => string} colorOf   returns the current colour of a token
  * @param {object|null} entry   what the manifest says of the chart
  */
 export function optionsFor(kind, src, colorOf, entry = null) {
   const name = src?.split("/").at(-1) ?? "";
-  if (kind === STRIP) return { ...STRIP_OPTIONS, plugins: { ...STRIP_OPTIONS.plugins, csv: knownOf(entry) } };
-  return name.startsWith("ratio-") ? ratioOptions(colorOf, entry) : { plugins: { csv: knownOf(entry) } };
+  const isRatio = name.startsWith("ratio-");
+  if (CLASSIC.includes(kind) && isRatio) return ratioOptions(colorOf, entry);
+  // An estimate is drawn with its interval and, where there is one, the prediction for another campaign.
+  const bands = kind === "forest" && isRatio ? { bands: "both" } : {};
+  return { plugins: { csv: { ...knownOf(entry), ...bands } } };
 }
+
+/** Kinds of Chart.js; the others have axes of their own. */
+const CLASSIC = ["line", "bar", "scatter"];
 
 /** Facts that only the manifest has: axis and unit of a long file, and which lines have gaps by design. */
 function knownOf(entry) {

@@ -1,5 +1,5 @@
 /**
- * A talk in several lengths, which config/talk.yaml names: `?cut=20` shows the slides of the 20-minute cut, with their seconds
+ * A talk in several lengths, which slides/<talk>/talk.yaml names: `?cut=20` shows the slides of the 20-minute cut, with their seconds
  * in that cut; the default is the first. `data-cut="40"` puts a slide into that cut only; `data-timing` and `data-timing-20`
  * say how many seconds it takes. The appendix is in every cut.
  */

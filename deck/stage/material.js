@@ -3,22 +3,21 @@
  * Only this module decides how a chart looks and which figure a sentence contains.
  */
 
-import { writeAnswers } from "../text/answer-chart.js";
 import { writeClaims } from "../text/claims-table.js";
 import { DataOnShow } from "../data/data-on-show.js";
 import { partsOf } from "../data/data-set.js";
 import { namedDataSet, partsByDataSet } from "../text/slide-data.js";
 import { writeAlteredMarks } from "../text/altered-marks.js";
 import { writeLabels } from "../text/labels.js";
-import { writeRatioBars } from "../text/ratio-bars.js";
-import { writeReleases } from "../text/releases.js";
+import { writeDecisions } from "../text/decision-table.js";
+import { writeMoved } from "../text/releases.js";
 import { chartEntry } from "../data/provenance.js";
 import { numbersFrom } from "../text/sources.js";
 import { chooseTexts } from "../text/verdict-text.js";
 
 /**
  * @param {{search: string, usual: string, frozen: string|null, mode: {compare: string|null}, talk: object}} page
- *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows; talk: what config/talk.yaml says
+ *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows; talk: what slides/<talk>/talk.yaml says
  * @returns {{data: DataOnShow, numbers: object, chartCode: () => Promise<object>,
  *            makeCharts: (options?: object) => Promise<object>, writeTexts: (root: Element) => void}}
  *   numbers: the bound values of the data set on show;
@@ -38,7 +37,7 @@ export function Material({ search, usual, frozen, mode, talk }) {
     const name = data.nameFor(named);
     return name === data.dataSet ? numbers : numbersOf(() => data.about(name));
   };
-  const resolve = (src) => data.resolve(src);
+  const resolve = (src, canvas) => data.resolve(src, canvas);
   const manifestOf = (src) => data.manifestOf(partsOf(resolve(src))?.dataSet);
   const entryOf = (src) => chartEntry(resolve(src), manifestOf(src));
   const chartCode = () => import("./chart-code.js");
@@ -47,14 +46,14 @@ export function Material({ search, usual, frozen, mode, talk }) {
   /** Writes the texts of one data set: those below `part`, which is `page` or a slide of it. */
   function writePart(part, named, page) {
     const about = data.about(data.nameFor(named));
-    const { dataSet, claims, shipped } = about;
+    const { dataSet, claims, answer, shipped } = about;
     numbersFor(named).bind(part, { shipped });
     chooseTexts(part, claims);
     writeClaims(part, claims, data.manifestOf(claims?.data_set), page);
-    writeAnswers(part, about);
-    writeRatioBars(part, claims);
-    writeReleases(part, data);
-    writeLabels(part, { resolve, manifestOf: (name) => data.manifestOf(name), claims, alterationsOf });
+    writeDecisions(part, answer);
+    writeMoved(part, data);
+    const manifests = { manifestOf: (name) => data.manifestOf(name), alterationsOf };
+    writeLabels(part, { resolve, ...manifests, claims, answer });
     writeAlteredMarks(part, { resolve, dataSet, alterationsOf });
   }
 

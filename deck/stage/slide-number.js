@@ -30,6 +30,7 @@ export function dressSlideNumber(deck) {
     const slide = deck.getCurrentSlide();
     number.dataset.appendix = numbers.get(slide?.id) ?? "";
     number.classList.toggle("on-opener", Boolean(slide?.matches(".opener")));
+    number.classList.toggle("on-night", Boolean(slide?.matches(".night")));
     number.classList.toggle("on-uncounted", Boolean(slide?.matches('[data-visibility="uncounted"]')));
   };
   deck.on("slidechanged", fit);

@@ -23,7 +23,7 @@ import { SpeakerView } from "./speaker-view.js";
  * @param {object} given.mode   from `modeFrom`
  * @param {object} given.material   from `Material`, its data loaded
  * @param {(text: string) => void} given.announce
- * @param {object} given.talk   what config/talk.yaml says of the talk
+ * @param {object} given.talk   what slides/<talk>/talk.yaml says of the talk
  * @returns {Promise<{deck: object, charts: object, tools: object, speaker: object, bindings: object, opens: object,
  *                    run: object|null, moved: () => object|null, update: Function}>}
  *   opens: what keys open, by name, to be filled in; moved: the slide in the address, if this cut lacks it;

@@ -6,7 +6,7 @@
  * with CRLF line ends into one endless slide.
  */
 
-/** The file that holds a chapter's HTML on a published site: `slides/00-hook.html` for `slides/00-hook.md`. */
+/** The file that holds a chapter's HTML on a published site: `slides/rpo/00-loss.html` for `slides/rpo/00-loss.md`. */
 export function renderedFile(file) {
   return file.replace(/\.md$/, ".html");
 }

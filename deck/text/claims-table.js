@@ -9,11 +9,10 @@ import {
   claimRows,
   estimateText,
   EXPLORATORY,
-  isCount,
   isSetupCheck,
+  regionText,
 } from "../data/claims.js";
 import { partsOf } from "../data/data-set.js";
-import { drawForestPlot } from "./forest-plot.js";
 import { unbroken } from "../data/format.js";
 import { element } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
@@ -124,26 +123,18 @@ function lineOf(row, page) {
   }
   const reason = unbroken(row.reason);
   const details = row.sourceTitle ? `${row.source}: ${row.sourceTitle}. ${reason}` : reason;
-  const plot = row.condition && drawCondition(row.condition, page);
   const line = make("tr", {}, make("td", {}, sentence), make("td", {}, source));
-  if (plot) {
-    // Without a link the picture takes the focus, so that the reason is available by keyboard.
-    if (row.slide === null) plot.setAttribute("tabindex", "0");
+  if (row.condition && estimateText(row.condition) !== null) {
     const found = make("td", {}, estimateText(row.condition));
     const blocks = [row.soFar, row.hosts].filter(Boolean).join(" · ");
     if (blocks) found.append(make("span", { class: "of-blocks" }, blocks));
-    line.append(found, make("td", {}, plot));
+    // Without a link the region takes the focus, so that the reason is available by keyboard.
+    const focus = row.slide === null ? { tabindex: "0" } : {};
+    line.append(found, make("td", {}, make("span", focus, regionText(row.condition))));
     verdict.append(make("span", { class: "details", id: row.detailsId }, details));
   } else {
     line.append(make("td", { class: "reason", colspan: "2", id: row.detailsId }, reason));
   }
   line.append(verdict);
   return line;
-}
-
-/** What a condition needs and what was found: a picture for a ratio, words for a count. Null without an estimate. */
-function drawCondition(condition, page) {
-  if (!isCount(condition)) return drawForestPlot(condition, page);
-  if (!Number.isFinite(condition.estimate)) return null;
-  return element(page, "span", {}, `exactly ${condition.region.low}`);
 }

@@ -6,8 +6,10 @@
 
 import { seriesNames } from "chartjs-plugin-csv";
 
+import { answerOrigin } from "../data/answer.js";
 import { ceilingWords, ceilingsOf } from "../data/ceilings.js";
 import { anyExploratory, EXPLORATORY } from "../data/claims.js";
+import { wantedClaims } from "../data/claim-charts.js";
 import { marginOf, marginWords } from "../data/margin.js";
 import { canvasesOf } from "./canvases.js";
 import { partsOf } from "../data/data-set.js";
@@ -20,8 +22,8 @@ const CLASS = "provenance";
  * Writes or rewrites the labels at and below `root`.
  * @param {Element} root
  * @param {{resolve: (src: string) => string, manifestOf: (dataSet: string) => object|null, claims: object|null,
- *          alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[]}} data
- *   claims: claims.json of their data set
+ *          answer?: object|null, alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[]}} data
+ *   claims, answer: claims.json and answer.csv of their data set
  */
 export function writeLabels(root, data) {
   for (const slide of slidesIn(root)) labelSlide(slide, data);
@@ -31,10 +33,12 @@ export function writeLabels(root, data) {
  * Writes or rewrites the label of one slide, if it shows charts or says what became of claims. Charts that the current verdicts
  * hide do not count.
  */
-export function labelSlide(slide, { resolve, manifestOf, claims, alterationsOf }) {
+export function labelSlide(slide, { resolve, manifestOf, claims, answer = null, alterationsOf }) {
   const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
+  const addresses = canvases.map((canvas) => resolve(shownSource(canvas)));
+  const behind = { claims, manifestOf, resolve };
   const sources = canvases.length
-    ? canvases.map((canvas) => resolve(shownSource(canvas)))
+    ? [...new Set(canvases.flatMap((canvas, at) => sourcesOf(canvas, addresses[at], behind)))]
     : sourcesOfClaims(claimsOn(slide), claims, manifestOf);
   if (sources.length === 0) {
     slide.querySelector(`:scope > .${CLASS}`)?.remove();
@@ -43,14 +47,18 @@ export function labelSlide(slide, { resolve, manifestOf, claims, alterationsOf }
   const origin = byDataSet(sources)
     .map((group) => {
       const name = partsOf(group[0])?.dataSet;
-      return provenance(group, manifestOf(name), alterationsOf(name));
+      const words = [
+        provenance(group, manifestOf(name), alterationsOf(name)),
+        group.some(isAnswer) && answerOrigin(answer),
+      ];
+      return words.filter(Boolean).join(" · ");
     })
     .join("; ");
   const lines = canvases.flatMap((canvas, at) =>
-    ceilingsOf(canvas.dataset.chartCeiling, manifestOf(partsOf(sources[at])?.dataSet)),
+    ceilingsOf(canvas.dataset.chartCeiling, manifestOf(partsOf(addresses[at])?.dataSet)),
   );
   const margins = canvases.map((canvas, at) => {
-    const entry = chartEntry(sources[at], manifestOf(partsOf(sources[at])?.dataSet));
+    const entry = chartEntry(addresses[at], manifestOf(partsOf(addresses[at])?.dataSet));
     return marginOf(entry, seriesNames(canvas.dataset.chartSeries));
   });
   const words = [...new Set(margins.filter(Boolean).map(marginWords))].map((text) => `shaded: ${text}`);
@@ -61,15 +69,25 @@ export function labelSlide(slide, { resolve, manifestOf, claims, alterationsOf }
   );
 }
 
+const isAnswer = (src) => partsOf(src)?.document === "answer.csv";
+
+/** What a canvas shows: its files, or the charts from which the claims that it shows were judged. */
+function sourcesOf(canvas, address, { claims, manifestOf, resolve }) {
+  const further = (seriesNames(canvas.dataset.chartMore) ?? []).map((src) => resolve(src, canvas));
+  if (partsOf(address)?.document !== "claims.json") return [address, ...further];
+  const ids = wantedClaims(canvas.dataset).map(({ id }) => id);
+  const judged =
+    claims?.data_set === partsOf(address).dataSet ? sourcesOfClaims(ids, claims, manifestOf) : [];
+  return [...(judged.length ? judged : [address]), ...further];
+}
+
 /** The ids on a slide that may be those of claims: from everything that depends on one, except in the notes. */
 function claimsOn(slide) {
   const names = [...slide.querySelectorAll("[data-when], data[value]")]
     .filter((one) => one.closest("aside.notes") === null)
     .map((one) => (one.dataset.when ?? one.getAttribute("value")).split(/[\s.]/)[0]);
-  const bars = [...slide.querySelectorAll("[data-ratios]")].flatMap((one) =>
-    [...one.dataset.ratios.matchAll(/=\s*([\w-]+)\./g)].map(([, id]) => id),
-  );
-  return [...new Set([...names, ...bars])];
+  const drawn = canvasesOf(slide).flatMap(({ dataset }) => wantedClaims(dataset).map(({ id }) => id));
+  return [...new Set([...names, ...drawn])];
 }
 
 /** The addresses of the charts from which claims were judged, as far as the manifest has them. */

@@ -1,5 +1,5 @@
 /**
- * What config/talk.yaml says of the talk, on slides and on the reader's page: `<p data-talk="speaker event date"></p>` holds
+ * What slides/<talk>/talk.yaml says of the talk, on slides and on the reader's page: `<p data-talk="speaker event date"></p>` holds
  * what is stated of these, and is hidden if nothing is.
  */
 

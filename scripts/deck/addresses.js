@@ -15,7 +15,7 @@ export function siteAddress(environment = process.env, manifest = packageManifes
 }
 
 /**
- * Where the talk can be cloned from: REPLAY_REPOSITORY, else `repository` of config/talk.yaml. Empty if neither is set.
+ * Where the talk can be cloned from: REPLAY_REPOSITORY, else `repository` of slides/<talk>/talk.yaml. Empty if neither is set.
  * @param {{repository: string}} talk
  * @param {Record<string, string|undefined>} [environment]
  */

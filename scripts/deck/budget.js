@@ -38,9 +38,9 @@ const GROUPS = [
  * @returns {Set<string>} file names, fonts included, as a page's text needs them
  */
 export function filesAtStart(output) {
-  const found = filesFrom(output, ({ isEntry }) => isEntry);
-  for (const { fileName } of output) if (KINDS[path.extname(fileName)] === "font") found.add(fileName);
-  return found;
+  const names = filesFrom(output, ({ isEntry }) => isEntry);
+  for (const { fileName } of output) if (KINDS[path.extname(fileName)] === "font") names.add(fileName);
+  return names;
 }
 
 /**
@@ -49,26 +49,28 @@ export function filesAtStart(output) {
  * @throws {Error} if no chunk draws charts: then the budget of the first chart would hold nothing
  */
 export function filesForChart(output) {
-  const found = filesFrom(output, ({ facadeModuleId }) => CHART_CODE.test(facadeModuleId ?? ""));
-  if (found.size === 0)
+  const names = filesFrom(output, ({ facadeModuleId }) => CHART_CODE.test(facadeModuleId ?? ""));
+  if (names.size === 0)
     throw new Error(`no chunk begins with a module like ${CHART_CODE}, which draws charts`);
-  return found;
+  return names;
 }
 
 /** The chunks that `begins` accepts, and what they import statically. */
 function filesFrom(output, begins) {
-  const chunks = new Map(output.filter(({ type }) => type === "chunk").map((one) => [one.fileName, one]));
+  const chunks = new Map(
+    output.filter(({ type }) => type === "chunk").map((chunk) => [chunk.fileName, chunk]),
+  );
   const waiting = [...chunks.values()].filter(begins).map(({ fileName }) => fileName);
-  const found = new Set();
+  const names = new Set();
   while (waiting.length > 0) {
     const name = waiting.pop();
-    if (found.has(name)) continue;
-    found.add(name);
+    if (names.has(name)) continue;
+    names.add(name);
     const { imports = [], viteMetadata } = chunks.get(name) ?? {};
-    waiting.push(...imports.filter((one) => chunks.has(one)));
-    for (const style of viteMetadata?.importedCss ?? []) found.add(style);
+    waiting.push(...imports.filter((fileName) => chunks.has(fileName)));
+    for (const style of viteMetadata?.importedCss ?? []) names.add(style);
   }
-  return found;
+  return names;
 }
 
 /**

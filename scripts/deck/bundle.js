@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 
 import { statedAddresses } from "./addresses.js";
 import { PROJECT, talkRoot } from "./data-sets.js";
-import { TALK_FILE, readTalkFile } from "./talk-file.js";
+import { readTalkFile } from "./talk-file.js";
 
 const CACHE = path.join(PROJECT, ".cache", "deck");
 const BUILDER = path.join(import.meta.dirname, "build-bundle.mjs");
@@ -32,7 +32,9 @@ export async function bundleSources() {
   const plugins = path.join(PROJECT, "plugins");
   const parts = (await readdir(plugins)).map((name) => path.join(plugins, name, "src"));
   const own = SOURCES.map((name) => path.join(PROJECT, name));
-  return [...own, path.join(talkRoot(), TALK_FILE), ...parts].filter((name) => existsSync(name));
+  return [...own, path.join(talkRoot(), readTalkFile(talkRoot()).file), ...parts].filter((name) =>
+    existsSync(name),
+  );
 }
 
 /** @returns {Promise<string>} digest of every source file's name and content, and of the addresses that are stated */

@@ -6,8 +6,6 @@ import path from "node:path";
 import Ajv from "ajv/dist/2020.js";
 import { LineCounter, parseDocument } from "yaml";
 
-import { nearest } from "../npm/nearest.mjs";
-
 /** So many problems are told; what is more is counted. */
 const SHOWN = 10;
 const TYPES = {
@@ -40,7 +38,7 @@ export function readCheckedYaml(root, file, schemaFile) {
   const lineOf = (...keys) => lineAt(offsetOf(document, keys));
   const value = valueOf(document, file);
   const validate = validatorOf(schemaFile);
-  if (!validate(value)) throw new InvalidFile(told(file, violations(validate.errors), lineOf));
+  if (!validate(value)) throw new InvalidFile(messageOf(file, violations(validate.errors), lineOf));
   return { value, lineOf };
 }
 
@@ -80,7 +78,7 @@ function offsetOf(document, keys) {
   let offset = node?.range?.[0] ?? 0;
   for (const key of keys) {
     const pair =
-      node?.items?.[typeof key === "number" ? key : node.items.findIndex((one) => one.key?.value === key)];
+      node?.items?.[typeof key === "number" ? key : node.items.findIndex((pair) => pair.key?.value === key)];
     if (pair === undefined) break;
     offset = (pair.key ?? pair).range[0];
     node = pair.key === undefined ? pair : pair.value;
@@ -88,8 +86,8 @@ function offsetOf(document, keys) {
   return offset;
 }
 
-function told(file, found, lineOf) {
-  const sentences = found
+function messageOf(file, problems, lineOf) {
+  const sentences = problems
     .map(({ keys, message }) => ({ line: lineOf(...keys), message }))
     .sort((a, b) => a.line - b.line)
     .map(({ line, message }) => `${file}:${line}: ${message}`);
@@ -111,14 +109,12 @@ function violations(errors) {
 
 function wordsOf({ keyword, params, parentSchema, schema, data, message }) {
   switch (keyword) {
-    case "additionalProperties": {
-      const known = Object.keys(parentSchema.properties ?? {});
-      return `unknown key; expected one of ${known.join(", ")}${guess(params.additionalProperty, known)}`;
-    }
+    case "additionalProperties":
+      return `unknown key; expected one of ${Object.keys(parentSchema.properties ?? {}).join(", ")}`;
     case "required":
       return "this key is missing";
     case "enum":
-      return `${shown(data)} is not one of ${schema.join(", ")}${guess(String(data), schema)}`;
+      return `${shown(data)} is not one of ${schema.join(", ")}`;
     case "type":
       return `expected ${[params.type]
         .flat()
@@ -135,7 +131,7 @@ function wordsOf({ keyword, params, parentSchema, schema, data, message }) {
 /** The key that a violation is about: one that is missing or unknown belongs to the mapping that was looked at. */
 function lastKey(keys, { keyword, params, propertyName }) {
   const own = { additionalProperties: params.additionalProperty, required: params.missingProperty }[keyword];
-  return [...keys, ...[own ?? propertyName].filter((one) => one !== undefined)];
+  return [...keys, ...[own ?? propertyName].filter((part) => part !== undefined)];
 }
 
 function keysOf(pointer) {
@@ -152,11 +148,6 @@ function named(keys) {
     (text, key) => (typeof key === "number" ? `${text}[${key}]` : text ? `${text}.${key}` : key),
     "",
   );
-}
-
-function guess(word, known) {
-  const meant = nearest(word, known);
-  return meant === null ? "" : `; did you mean '${meant}'?`;
 }
 
 function shown(value) {

@@ -8,9 +8,11 @@ const PLACES = [
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
 ];
 
-/** The browser's path: CHROMIUM, else the usual place of distributions; null if there is none. */
+/** The browser's path: CHROMIUM, else the usual place on this kind of system; null if there is none. */
 export function chromiumPath(environment = process.env) {
   return [environment.CHROMIUM, ...PLACES].find((place) => place && existsSync(place)) ?? null;
 }

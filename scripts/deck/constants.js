@@ -8,3 +8,6 @@ export const RECORD = "frozen.json";
 
 /** The data set of `npm start`: git ignores it, and a site contains it only on request. */
 export const PRIVATE_DATA_SET = "local";
+
+/** What a sentence of a talk can be; see docs/wording.md. */
+export const KINDS = ["measured", "source", "definition", "judgement"];

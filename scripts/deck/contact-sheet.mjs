@@ -5,7 +5,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { optionsOf, requireOneOf } from "../npm/program.mjs";
+import { optionsOf, requireCount, requireOneOf } from "../npm/program.mjs";
 import { launchChromium } from "./chromium.js";
 import { talkRoot } from "./data-sets.js";
 import { startPresentServer } from "./server.js";
@@ -18,7 +18,7 @@ Usage: node scripts/deck/contact-sheet.mjs --out DIR [options]
   --out DIR      where to write <theme>-NN-<slide>.png and <theme>-sheet-N.png or .jpeg
   --data NAME    the data set to show
   --theme NAME   light, dark or both (light)
-  --cut MINUTES  only the slides of that cut, such as 20, and the appendix (the first in config/talk.yaml)
+  --cut MINUTES  only the slides of that cut, such as 20, and the appendix (the first in slides/<talk>/talk.yaml)
   --only TEXT    only slides whose id contains this text
   --no-appendix  without the slides of the appendix
   --width PX     width of a screenshot on the sheet (640)
@@ -55,10 +55,7 @@ const options = optionsOf({
     requireOneOf("type", TYPES, values.type);
     const cuts = readTalkFile(talkRoot()).cuts.map(({ minutes }) => minutes);
     requireOneOf("cut", cuts.toSorted((a, b) => a - b).map(String), values.cut);
-    for (const name of NUMBERS) {
-      if (!/^[1-9]\d{0,4}$/.test(values[name]))
-        throw new Error(`--${name} wants a whole number from 1, not “${values[name]}”`);
-    }
+    for (const name of NUMBERS) requireCount(name, values[name]);
   },
 });
 const out = path.resolve(options.out);
@@ -113,7 +110,9 @@ async function show({ position, patience }) {
   const { deck, charts } = window.replay;
   const slide = document.querySelectorAll(".slides section:not(.stack)")[position];
   const { h, v } = deck.getIndices(slide);
-  const steps = [...slide.querySelectorAll(".fragment")].map((one) => Number(one.dataset.fragmentIndex ?? 0));
+  const steps = [...slide.querySelectorAll(".fragment")].map((step) =>
+    Number(step.dataset.fragmentIndex ?? 0),
+  );
   deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
   await charts.ready();
   const canvases = slide.querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)");

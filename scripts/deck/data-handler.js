@@ -1,6 +1,6 @@
 /**
  * Serves the files that the deck fetches at run time, `benchmarks/…` and `slides/…`, from their folders.
- * A connect-style handler, used by both the present server and Vite's development server.
+ * A connect-style handler.
  * A missing file is 404 in plain text, never the index page, which a chart would try to read as CSV.
  */
 
@@ -11,7 +11,7 @@ import { indexOf, scanBenchmarks } from "./data-sets.js";
 import { mediaTypeOf } from "./media-types.js";
 
 const DATA_FILE = /^[^/]+\/(?:[^/]+\.json|answer\.csv|[^/]+\/tidy\.csv|[^/]+\/aggregate\/[^/]+\.csv)$/;
-const CHAPTER = /^[^/]+\.md$/;
+const CHAPTER = /^[^/]+\/[^/]+\.md$/;
 
 /**
  * @param {{benchmarks: string, slides: string}} folders   absolute paths

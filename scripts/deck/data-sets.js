@@ -8,7 +8,6 @@ import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 
 import { isDataSetName } from "../../deck/data/data-set.js";
-import { nearest } from "../npm/nearest.mjs";
 import { PRIVATE_DATA_SET } from "./constants.js";
 
 /** The tables of an experiment besides its aggregates; the deck links to them, and its data package describes them. */
@@ -55,24 +54,6 @@ export async function scanBenchmarks(root) {
 }
 
 /**
- * The raw output that lies there: sealed blocks, and the list of them. The deck reads none of it; that it changed matters.
- * @param {string} root   the folder of data sets
- * @returns {Promise<{files: Map<string, string>, folders: string[]}>} as `scanBenchmarks` gives them
- */
-export async function scanEvidence(root) {
-  const files = new Map();
-  const folders = [];
-  for (const dataSet of (await namesOfFolders(root)).filter(isDataSetName)) {
-    for (const experiment of await namesOfFolders(path.join(root, dataSet))) {
-      const raw = path.join(dataSet, experiment, "raw");
-      folders.push(path.join(root, raw));
-      await addFiles(files, root, raw, () => true);
-    }
-  }
-  return { files, folders };
-}
-
-/**
  * The content of `benchmarks/index.json`: which data sets there are, and which files each has.
  * A folder counts as a data set when it holds at least one file that the deck may read.
  * @param {Map<string, string>} files
@@ -110,7 +91,7 @@ async function addFiles(files, root, folder, belongs) {
 }
 
 /** A folder's entries; none if it is absent, is a file, or disappears while it is read. */
-export async function entriesOf(folder) {
+async function entriesOf(folder) {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
@@ -128,9 +109,7 @@ export async function entriesOf(folder) {
 export function whyUnknownDataSet(known, names) {
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return null;
-  const meant = nearest(unknown, known);
-  const question = meant === null ? "." : `; did you mean “${meant}”?`;
-  return `There is no data set “${unknown}”${question} Available: ${known.join(", ") || "none"}.`;
+  return `There is no data set “${unknown}”. Available: ${known.join(", ") || "none"}.`;
 }
 
 /** A data set was asked for by name, and nothing is derived from it yet. */

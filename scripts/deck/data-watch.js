@@ -1,29 +1,27 @@
 /**
  * Notices changed data files. The kernel only reports that a folder changed; the files are
  * found by comparing two scans, so that files written in place, renamed into place, and folders that appear
- * later are all met in one way. Raw output is watched too, so that altered evidence is noticed; nothing of it is read here.
+ * later are all met in one way.
  */
 
 import { existsSync, watch } from "node:fs";
 import path from "node:path";
 
-import { scanBenchmarks, scanEvidence } from "./data-sets.js";
+import { scanBenchmarks } from "./data-sets.js";
 
 const SETTLE_MS = 30;
 const SAFETY_SCAN_MS = 3000;
 
 /**
  * Watches a folder of data sets until `close()`.
- * @param {{root: string, onChange: (files: string[]) => void, onEvidence?: (files: string[]) => void,
- *   safetyScanMs?: number}} options
- *   both callbacks get the paths below root that appeared, changed or went: onChange those that the deck reads, onEvidence
- *   those of raw output; safetyScanMs: how often to look without having been notified
+ * @param {{root: string, onChange: (files: string[]) => void, safetyScanMs?: number}} options
+ *   onChange gets the paths below root that appeared, changed or went; safetyScanMs: how often to look without having been
+ *   notified
  * @returns {Promise<{close: () => void}>} resolves when changes from now on will be noticed
  */
-export async function watchData({ root, onChange, onEvidence = () => {}, safetyScanMs = SAFETY_SCAN_MS }) {
+export async function watchData({ root, onChange, safetyScanMs = SAFETY_SCAN_MS }) {
   const watchers = new Map();
   let known = new Map();
-  let knownEvidence = new Map();
   let timer = null;
   let scanning = false;
   let again = false;
@@ -41,15 +39,12 @@ export async function watchData({ root, onChange, onEvidence = () => {}, safetyS
     }
     scanning = true;
     try {
-      const [shown, evidence] = [await scanBenchmarks(root), await scanEvidence(root)];
+      const { files, folders } = await scanBenchmarks(root);
       if (closed) return;
-      watchFolders([...shown.folders, ...evidence.folders.filter((folder) => existsSync(folder))]);
-      const changed = differences(known, shown.files);
-      const behind = differences(knownEvidence, evidence.files);
-      known = shown.files;
-      knownEvidence = evidence.files;
+      watchFolders(folders);
+      const changed = differences(known, files);
+      known = files;
       if (changed.length) onChange(changed);
-      if (behind.length) onEvidence(behind);
     } catch {
       // A folder that cannot be read now is read by the next scan.
     } finally {
@@ -109,7 +104,7 @@ export function differences(before, after) {
 }
 
 function nearestExisting(folder) {
-  let here = folder;
-  while (!existsSync(here) && path.dirname(here) !== here) here = path.dirname(here);
-  return here;
+  let place = folder;
+  while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
+  return place;
 }

@@ -37,13 +37,13 @@ export async function pinnedTalk({ root, benchmarks, name }) {
   ).map((group) => group.data);
   await requireDataSets(
     benchmarks,
-    shown.map((one) => one.name),
+    shown.map((set) => set.name),
   );
   const [lack] = shown.flatMap(lacking);
   if (lack) throw new NotThere(lack);
   return {
     chapters: new Map(chapters.map(({ file, text, slides }) => [file, pinChapter(text, slides, telling)])),
-    dataSets: shown.map((one) => one.name),
+    dataSets: shown.map((set) => set.name),
   };
 }
 
@@ -96,13 +96,13 @@ export async function freezeSite({
 export async function verifySite(folder) {
   const record = await readRecord(folder);
   const known = { ...record.files, ...record.slides };
-  const found = await digests(folder, (file) => isData(file) || file in known || isSlides(file));
+  const present = await digests(folder, (file) => isData(file) || file in known || isSlides(file));
   const differences = [];
   for (const [file, digest] of Object.entries(known)) {
-    if (!(file in found)) differences.push(`${file}: missing`);
-    else if (found[file] !== digest) differences.push(`${file}: differs`);
+    if (!(file in present)) differences.push(`${file}: missing`);
+    else if (present[file] !== digest) differences.push(`${file}: differs`);
   }
-  for (const file of Object.keys(found)) if (!(file in known)) differences.push(`${file}: added since`);
+  for (const file of Object.keys(present)) if (!(file in known)) differences.push(`${file}: added since`);
   if (record.claims_sha256 !== record.files[`benchmarks/${record.data_set}/claims.json`])
     differences.push(`${RECORD}: claims_sha256 is not that of the claims it lists`);
   return { record, differences: differences.sort() };
@@ -128,13 +128,13 @@ const isSlides = (file) => /^slides\/.*\.(?:html|md)$/.test(file);
 const isDocument = (file) => /^(?:manifest|claims)\.json$/.test(file);
 /** SHA-256 of what the sentences of these data sets are filled from, by its path in the site. */
 async function documents(benchmarks, dataSets) {
-  const found = await Promise.all(
+  const entries = await Promise.all(
     dataSets.map(async (name) => {
       const files = await digests(path.join(benchmarks, name), isDocument);
       return Object.entries(files).map(([file, digest]) => [`benchmarks/${name}/${file}`, digest]);
     }),
   );
-  return Object.fromEntries(found.flat());
+  return Object.fromEntries(entries.flat());
 }
 
 /** SHA-256 of the files below a folder that `wanted` accepts, by their path with "/", sorted. */

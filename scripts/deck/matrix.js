@@ -61,7 +61,7 @@ async function bundlesIn(folder) {
     if (error.code === "ENOENT") return [];
     throw error;
   });
-  const found = [];
+  const bundles = [];
   for (const file of names.filter((name) => name.endsWith(END)).sort()) {
     const place = path.join(folder, file);
     let bundle;
@@ -77,9 +77,9 @@ async function bundlesIn(folder) {
     );
     const href = `./?bundle=${encodeURIComponent(`${BUNDLES}/${file}`)}#/`;
     const column = { name: bundle.name, href, manifest: documents[0], claims: documents[1] };
-    found.push({ file, bytes: await readFile(place), column });
+    bundles.push({ file, bytes: await readFile(place), column });
   }
-  return found;
+  return bundles;
 }
 
 /**
@@ -141,8 +141,8 @@ function columnHead({ name, href, manifest }) {
     setup.osds ? `${setup.osds} OSDs` : null,
     from || to ? formatPeriod(from ?? to, to ?? from) : null,
   ];
-  const said = facts.filter(Boolean).map((fact) => `<small>${escapeHtml(unbroken(String(fact)))}</small>`);
-  return `<th scope="col"><a href="${escapeHtml(href)}">${escapeHtml(String(label ?? name))}</a><small>${escapeHtml(name)}</small>${said.join("")}</th>`;
+  const lines = facts.filter(Boolean).map((fact) => `<small>${escapeHtml(unbroken(String(fact)))}</small>`);
+  return `<th scope="col"><a href="${escapeHtml(href)}">${escapeHtml(String(label ?? name))}</a><small>${escapeHtml(name)}</small>${lines.join("")}</th>`;
 }
 
 function rowHtml({ id, sentence, kind, cells }) {

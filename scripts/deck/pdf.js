@@ -115,8 +115,8 @@ function factsOfPrint() {
     notes: notes.length,
     noted: all.filter((slide) => slide.querySelector("aside.notes")?.textContent.trim()).length,
     overfull: notes
-      .filter((one) => one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1)
-      .map((one) => idOf(one.previousElementSibling)),
+      .filter((page) => page.scrollHeight > page.clientHeight + 1 || page.scrollWidth > page.clientWidth + 1)
+      .map((page) => idOf(page.previousElementSibling)),
     charts: [...document.querySelectorAll(".pdf-page canvas[data-chart]:not([data-when][hidden] *)")]
       .map((canvas) => ({ canvas, slot: charts.get(canvas) }))
       .filter(({ slot }) => !slot?.chart || slot.error)

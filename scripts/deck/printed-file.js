@@ -45,20 +45,20 @@ async function opened(bytes) {
 /** An object's own dictionary and those nested in it, but not those that it refers to. */
 function* dictionariesIn(object) {
   if (object instanceof PDFStream) yield* dictionariesIn(object.dict);
-  else if (object instanceof PDFArray) for (const one of object.asArray()) yield* dictionariesIn(one);
+  else if (object instanceof PDFArray) for (const part of object.asArray()) yield* dictionariesIn(part);
   else if (object instanceof PDFDict) {
     yield object;
-    for (const one of object.values()) yield* dictionariesIn(one);
+    for (const part of object.values()) yield* dictionariesIn(part);
   }
 }
 
 function nameOf(font) {
   const descriptor = font.lookupMaybe(name("FontDescriptor"), PDFDict);
-  const found =
+  const written =
     font.lookupMaybe(name("BaseFont"), PDFName) ??
     descriptor?.lookupMaybe(name("FontName"), PDFName) ??
     font.lookupMaybe(name("Name"), PDFName);
-  return (found?.decodeText() ?? "?").replace(SUBSET, "");
+  return (written?.decodeText() ?? "?").replace(SUBSET, "");
 }
 
 /** The glyphs of a Type 3 font are drawings in the file itself; every other font brings a font file, or is not there. */

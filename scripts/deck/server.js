@@ -8,6 +8,7 @@ import http from "node:http";
 import path from "node:path";
 
 import { isDataSetName } from "../../deck/data/data-set.js";
+import { alterationLines, watchAlterations } from "./alterations.js";
 import { bundleSources, ensureBundle, removeOldBundles } from "./bundle.js";
 import { addressOf, dataHandler, fileWithin, refuse, send } from "./data-handler.js";
 import { benchmarksRoot, talkRoot } from "./data-sets.js";
@@ -16,8 +17,6 @@ import { DEFAULT_PORT } from "./constants.js";
 import { EventStream } from "./event-stream.js";
 import { mediaTypeOf } from "./media-types.js";
 import { watchSources } from "./source-watch.js";
-import { alterationLines } from "./verified/alterations.js";
-import { watchStanding } from "./verified/standing.js";
 
 const HOST = "127.0.0.1";
 const PORTS_TO_TRY = 50;
@@ -49,15 +48,15 @@ export async function startPresentServer({
   let { folder } = await ensureBundle();
   const events = new EventStream();
   const slides = path.join(talkRoot(), "slides");
-  const standing = watchStanding({
+  const alterations = watchAlterations({
     benchmarks,
-    onChange(found) {
-      for (const line of alterationLines(found)) log(`ALTERED: ${line}`);
+    onChange(altered) {
+      for (const line of alterationLines(altered)) log(`ALTERED: ${line}`);
       events.send("data", { files: ["benchmarks/index.json"] });
     },
     onError: (error) => log(`The data could not be compared with what was recorded: ${error.message}`),
   });
-  const serveData = dataHandler({ benchmarks, slides }, () => standing.current());
+  const serveData = dataHandler({ benchmarks, slides }, () => alterations.current());
   const server = http.createServer(async (request, response) => {
     try {
       await respond(request, response);
@@ -106,9 +105,8 @@ export async function startPresentServer({
     root: benchmarks,
     onChange(files) {
       events.send("data", { files: files.map((file) => `benchmarks/${file}`) });
-      standing.changed();
+      alterations.changed();
     },
-    onEvidence: () => standing.changed(),
   });
   const places = followSources ? [...(await bundleSources()), slides] : [];
   const sourceWatch = watchSources({ places, onChange: onSource });
@@ -123,7 +121,7 @@ export async function startPresentServer({
     portWasBusy: busy,
     async close() {
       dataWatch.close();
-      standing.close();
+      alterations.close();
       sourceWatch.close();
       events.close();
       const closed = new Promise((resolve) => server.close(resolve));

@@ -8,6 +8,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { repositoryAddress, siteAddress } from "./addresses.js";
+import { alterationLines, requireUnaltered } from "./alterations.js";
 import { budgetTable, overBudget, weigh } from "./budget.js";
 import { benchmarksRoot, scanBenchmarks, talkRoot, toPublish } from "./data-sets.js";
 import { MATRIX, writeMatrix } from "./matrix.js";
@@ -15,10 +16,8 @@ import { PREVIEW, SiteDoesNotStart, photographTitle } from "./preview.js";
 import { withSocialTags } from "./social.js";
 import { answerOf } from "./text/answer.js";
 import { readDataSet, wordsOf } from "./text/data-set-words.js";
-import { TALK_FILE } from "./talk-file.js";
 import { renderChapters } from "./text/rendered.js";
 import { openTalk } from "./text/talk.js";
-import { alterationLines, requireUnaltered } from "./verified/alterations.js";
 import { deckConfig } from "./vite-config.js";
 
 /**
@@ -34,7 +33,7 @@ import { deckConfig } from "./vite-config.js";
  * @param {(step: string) => void} [wanted.say]   called with each step as it begins
  * @returns {Promise<{published: string[], sizes: string[], tooHeavy: string[], remarks: string[]}>}
  *   sizes: a table; tooHeavy: what is over its budget; remarks: what a publisher should know
- * @throws {import("./verified/alterations.js").AlteredData} when data are altered, and that is not allowed
+ * @throws {import("./alterations.js").AlteredData} when data are altered, and that is not allowed
  * @throws {import("./data-sets.js").NotDerived} when a data set is wanted by name that has nothing to show yet
  * @throws {import("./text/rendered.js").RefusedParts} when a slide would run or load something
  * @throws {NoRepository} when nobody said where readers can clone the talk
@@ -104,7 +103,7 @@ export class NoRepository extends Error {}
 export function requireRepository(stated, environment = process.env) {
   if (repositoryAddress(stated, environment) !== "") return;
   throw new NoRepository(
-    `${TALK_FILE}:${stated.lineOf("repository")}: repository is empty, and readers need to know where they can get the talk and its data. Write there the web address at which people clone it, such as repository: https://example.org/me/talk`,
+    `${stated.file}:${stated.lineOf("repository")}: repository is empty, and readers need to know where they can get the talk and its data. Write there the web address at which people clone it, such as repository: https://example.org/me/talk`,
   );
 }
 

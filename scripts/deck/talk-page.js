@@ -1,4 +1,4 @@
-/** The deck's page, index.html, with what config/talk.yaml says of the talk in its places. Pure. */
+/** The deck's page, index.html, with what slides/<talk>/talk.yaml says of the talk in its places. Pure. */
 
 import { escapeHtml } from "./text/escape.js";
 

@@ -1,12 +1,11 @@
 /**
- * How the deck is bundled: one configuration for `vite`, `npm run build` and `npm run present`.
+ * How the deck is bundled: one configuration for `npm run build` and `npm run present`.
  */
 
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { statedAddresses } from "./addresses.js";
-import { dataHandler } from "./data-handler.js";
 import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks, talkRoot } from "./data-sets.js";
 import { contentSecurityPolicy } from "./policy.js";
 import { readTalkFile } from "./talk-file.js";
@@ -22,19 +21,16 @@ import { pinPage } from "./text/pin.js";
  */
 
 /**
- * @param {{outDir?: string, benchmarks?: string, site?: Site|null}} options
+ * @param {{outDir: string, benchmarks?: string, site?: Site|null}} options
  *   site: null for the bundle alone, for servers that read slides and data where they lie
  * @returns {import("vite").UserConfig}
- * @throws {import("./checked-yaml.js").InvalidFile} if config/talk.yaml is not as it must be
+ * @throws {import("./checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
-export function deckConfig({ outDir = "dist", benchmarks, site = null } = {}) {
-  const root = talkRoot();
-  const talk = readTalkFile(root);
-  const folders = { benchmarks: benchmarks ?? benchmarksRoot(), slides: path.join(root, "slides") };
+export function deckConfig({ outDir, benchmarks = benchmarksRoot(), site = null }) {
+  const talk = readTalkFile(talkRoot());
   return {
     root: PROJECT,
     base: "./",
-    appType: "mpa",
     publicDir: false,
     define: { __REPLAY_TALK__: JSON.stringify(talkForPage(talk, statedAddresses(talk))) },
     build: {
@@ -54,8 +50,7 @@ export function deckConfig({ outDir = "dist", benchmarks, site = null } = {}) {
         treeshake: { propertyReadSideEffects: false },
       },
     },
-    server: { host: "127.0.0.1", fs: { allow: [PROJECT], deny: ["**/benchmarks/**", "**/.*"] } },
-    plugins: [deckPlugin(folders, { talk, site })],
+    plugins: [deckPlugin(benchmarks, { talk, site })],
   };
 }
 
@@ -69,7 +64,7 @@ const START = { name: "start", tags: ["$initial"], test: (id) => !ENTRY.test(id)
 /** Tells the page that it is a site for readers: it offers them more than a speaker wants on a stage. */
 const PUBLISHED_MARK = { name: "replay:published", content: "true" };
 
-function deckPlugin(folders, { talk, site }) {
+function deckPlugin(benchmarks, { talk, site }) {
   const frozen = site?.frozen ?? null;
   const marks = site ? [PUBLISHED_MARK, RENDERED_MARK] : [];
   let outDir;
@@ -89,19 +84,18 @@ function deckPlugin(folders, { talk, site }) {
         ...marks.map((attrs) => ({ tag: "meta", attrs, injectTo: "head" })),
       ],
     }),
-    configureServer(server) {
-      server.middlewares.use(dataHandler(folders));
-    },
     async writeBundle() {
-      if (site) await writeRunTimeFiles(site, folders.benchmarks, outDir);
+      if (site) await writeRunTimeFiles(site, benchmarks, outDir);
     },
   };
 }
 
 /** Puts slides, CSV and JSON files where the page will ask for them; raw output stays behind. */
 async function writeRunTimeFiles({ slides, dataSets, altered }, benchmarks, outDir) {
-  await mkdir(path.join(outDir, "slides"), { recursive: true });
-  for (const [file, html] of slides) await writeFile(path.join(outDir, file), html);
+  for (const [file, html] of slides) {
+    await mkdir(path.dirname(path.join(outDir, file)), { recursive: true });
+    await writeFile(path.join(outDir, file), html);
+  }
   const { files } = await scanBenchmarks(benchmarks);
   for (const file of [...files.keys()]) if (!dataSets.includes(file.split("/")[0])) files.delete(file);
   for (const file of files.keys()) {

@@ -1,19 +1,13 @@
 "use strict";
 
-// The oldest Node that runs Replay, as in package.json's "engines".
-var OLDEST = [20, 19];
+// `node -r` loads this before each npm script. Every Node can read it (ESLint sees to that), so that one that is too old is
+// told in a sentence, not by a syntax error.
 
-/** Returns a message about a Node that is too old and how to get a newer one; null if the version is fine. */
-exports.problemWith = function (version) {
-  var parts = version.split(".").map(Number);
-  if (parts[0] > OLDEST[0] || (parts[0] === OLDEST[0] && parts[1] >= OLDEST[1])) {
-    return null;
-  }
-  return (
-    "Node " +
-    version +
-    " is too old: Replay needs " +
-    OLDEST.join(".") +
-    " or later.\n  next: install a newer one: https://nodejs.org/en/download, or nvm install --lts"
-  );
-};
+var oldest = require("../../package.json").engines.node.match(/\d+/g).map(Number);
+var own = process.versions.node;
+var version = own.split(".").map(Number);
+if (version[0] < oldest[0] || (version[0] === oldest[0] && version[1] < oldest[1])) {
+  console.error("Node " + own + " is too old: Replay needs " + oldest.join(".") + " or later.");
+  console.error("  next: install a newer one: https://nodejs.org/en/download, or nvm install --lts");
+  process.exit(1);
+}

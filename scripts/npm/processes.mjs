@@ -5,34 +5,22 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
-import { setTimeout as after } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 
-/** The checkout's root folder. */
-export const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
-
-/** A failure with an explanation for the person: printed without a stack. */
-export class ExpectedError extends Error {
-  expected = true;
-}
+import { ROOT } from "./program.mjs";
 
 /** Returns the exit status that a shell reports for a process killed by `signal`. */
 export function statusOfSignal(signal) {
   return 128 + (constants.signals[signal] ?? 0);
 }
 
-/** Sends `signal` to a whole process group; returns false if it is empty. */
-function signalGroup(pid, signal) {
+/** Sends a signal to a process, or to the group of -pid, if there is one. */
+function sendSignal(pid, signal) {
   try {
-    process.kill(-pid, signal);
-    return true;
+    process.kill(pid, signal);
   } catch (error) {
-    if (error.code === "ESRCH") return false;
-    throw error;
+    if (error.code !== "ESRCH") throw error;
   }
 }
-
-const pause = (milliseconds, signal) => after(milliseconds, undefined, { signal }).catch(() => {});
 
 // Every process of a task inherits this variable, even one that started a new session or lost its parent. It lists the
 // ids of the task and of the tasks around it.
@@ -42,15 +30,14 @@ const MARK = "REPLAY_TASK";
 function processesOf(id) {
   let names;
   try {
-    names = readdirSync("/proc");
+    names = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   } catch {
     return [];
   }
-  return names.filter((name) => {
-    if (!/^\d+$/.test(name)) return false;
+  return names.map(Number).filter((pid) => {
     try {
-      const variables = readFileSync(`/proc/${name}/environ`, "latin1").split("\0");
-      return variables.some((one) => one.startsWith(`${MARK}=`) && one.includes(id));
+      const variables = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
+      return variables.some((variable) => variable.startsWith(`${MARK}=`) && variable.includes(id));
     } catch {
       return false; // It has ended, or belongs to another user.
     }
@@ -69,29 +56,14 @@ export class Task {
       ...{ cwd: ROOT, stdio: "inherit", ...options, detached: true },
       env: { ...(options.env ?? process.env), [MARK]: `${process.env[MARK] ?? ""} ${this.id}` },
     });
-    this.running = true;
     this.done = new Promise((resolve) => {
       this.child.once("error", (error) => {
         console.error(`${command} could not be started: ${error.message}`);
-        this.running = false;
         resolve(127);
       });
       // "exit", not "close": a grandchild that keeps the pipe open must not block us.
-      this.child.once("exit", (code, signal) => {
-        this.running = false;
-        resolve(signal ? statusOfSignal(signal) : code);
-      });
+      this.child.once("exit", (code, signal) => resolve(signal ? statusOfSignal(signal) : code));
     });
-  }
-
-  /** Sends `signal` only to the program, which stops what it has started. */
-  signal(signal) {
-    if (this.running) this.child.kill(signal);
-  }
-
-  /** Sends `signal` to the program and all of its group. */
-  signalAll(signal) {
-    if (this.child.pid) signalGroup(this.child.pid, signal);
   }
 
   /**
@@ -101,37 +73,19 @@ export class Task {
    */
   async stop({ signal = "SIGINT", patience = 10_000, group = false } = {}) {
     this.child.stdin?.end();
-    if (group) this.signalAll(signal);
-    else this.signal(signal);
-    const outOfPatience = new AbortController();
-    const impatient = Promise.race([pause(patience, outOfPatience.signal), this.hurried()]);
-    await Promise.race([this.done, impatient]);
-    outOfPatience.abort();
+    if (group && this.child.pid) sendSignal(-this.child.pid, signal);
+    else this.child.kill(signal);
+    const timer = setTimeout(() => this.kill(), patience);
+    const status = await this.done;
+    clearTimeout(timer);
     this.kill();
-    return this.done;
+    return status;
   }
 
   /** Kills the program and everything it started. */
   kill() {
-    this.signalAll("SIGKILL");
-    for (const pid of processesOf(this.id)) {
-      try {
-        process.kill(Number(pid), "SIGKILL");
-      } catch {
-        // It has ended meanwhile.
-      }
-    }
-  }
-
-  /** Makes a waiting `stop` kill at once. */
-  hurry() {
-    this.hurryNow?.();
-  }
-
-  hurried() {
-    return new Promise((resolve) => {
-      this.hurryNow = resolve;
-    });
+    if (this.child.pid) sendSignal(-this.child.pid, "SIGKILL");
+    for (const pid of processesOf(this.id)) sendSignal(pid, "SIGKILL");
   }
 }
 
@@ -139,6 +93,17 @@ export class Task {
 const SAME_KEYSTROKE_MS = 500;
 
 const ORPHAN_CHECK_MS = 1000;
+
+/** The pid of the npm that started this program, with a shell between them or without. */
+function npmPid() {
+  try {
+    const stat = readFileSync(`/proc/${process.ppid}/stat`, "utf8");
+    const [, name, parent] = /\((.*)\) \S (\d+)/.exec(stat);
+    return name.endsWith("sh") ? Number(parent) : process.ppid;
+  } catch {
+    return process.ppid;
+  }
+}
 
 /**
  * Calls `handler(signal, count)` for SIGINT, SIGTERM and SIGHUP, once for each request of the person. It also calls it,
@@ -158,11 +123,11 @@ export function onInterrupt(handler) {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) process.on(signal, listener);
 
-  const parent = process.ppid;
+  const npm = npmPid();
   let orphanCheck = null;
   if (process.env.npm_lifecycle_event) {
     orphanCheck = setInterval(() => {
-      if (process.ppid === parent) return;
+      if (npmPid() === npm) return;
       clearInterval(orphanCheck);
       listener("SIGHUP");
     }, ORPHAN_CHECK_MS);
@@ -177,7 +142,7 @@ export function onInterrupt(handler) {
 /** Runs a program to its end, passing on signals; resolves to its exit status. */
 export async function passThrough(command, args, options) {
   const task = new Task(command, args, options);
-  const restore = onInterrupt((signal) => task.signal(signal));
+  const restore = onInterrupt((signal) => task.child.kill(signal));
   try {
     return await task.done;
   } finally {

@@ -1,81 +1,50 @@
-// Shared by the small programs: options, --help, and messages about wrong options.
+// What the programs behind the npm scripts share: their options, and the packages that they need.
+//
+// A program reads its options first, and imports what needs packages only after `installPackages`: so `--help` and a wrong
+// option install nothing.
 
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { parseArgs } from "node:util";
 
-import { nearest } from "./nearest.mjs";
+/** The checkout's root folder. */
+export const ROOT = path.resolve(import.meta.dirname, "../..");
 
 const LAST_PORT = 65_535;
 /** The rule of scripts/replay/base/command_line.py: the name is a folder of benchmarks/, and part of addresses. */
 const DATA_SET_NAME = /^[a-z0-9][a-z0-9-]*$/;
 
 /**
- * @typedef {object} Program
- * @property {string} command   how a person calls it with options: "npm run build --"
- * @property {string} help      the text of --help
- * @property {import("node:util").ParseArgsConfig["options"]} [options]   those besides --help
- * @property {string[]} [words]   the words that it takes besides options; none without this
- * @property {(values: Record<string, any>) => void} [check]   throws an Error that says what is wrong with the values
+ * The options with which this program was called. `--help` prints the help and exits; a wrong option prints what is wrong
+ * and exits with status 2.
+ * @param {object} program
+ * @param {string} program.command   how a person calls it with options: "npm run build --"
+ * @param {string} program.help
+ * @param {import("node:util").ParseArgsConfig["options"]} [program.options]   those besides --help
+ * @param {(values: Record<string, any>) => void} [program.check]   throws an Error that says what is wrong with the values
  */
-
-/**
- * Reads the arguments of a program. Pure.
- * @param {Program} program
- * @param {string[]} args
- * @returns {{values: Record<string, any>} | {help: string} | {problem: string}}
- */
-export function readOptions({ command, help, options = {}, words = [], check = () => {} }, args) {
-  const all = { ...options, help: { type: "boolean", short: "h" } };
-  const { values, tokens } = parseArgs({ args, options: all, strict: false, tokens: true });
-  const { help: wanted, ...given } = values;
-  if (wanted === true) return { help };
+export function optionsOf({ command, help, options = {}, check = () => {} }) {
   try {
-    for (const token of tokens) refuse(token, all, words);
-    check(given);
-    return { values: { ...given } };
+    const { help: wanted, ...values } = parseArgs({
+      options: { ...options, help: { type: "boolean", short: "h" } },
+    }).values;
+    if (wanted) {
+      console.log(help);
+      process.exit(0);
+    }
+    check(values);
+    // Whatever this program starts is of the same talk.
+    if (values.talk !== undefined) process.env.REPLAY_TALK_NAME = values.talk;
+    return values;
   } catch (error) {
-    const called = command.replace(/ --$/, "");
-    return { problem: `${called}: ${error.message}\n  next: ${error.hint ?? ""}see ${command} --help` };
-  }
-}
-
-const didYouMean = (word) => (word === null ? "" : `did you mean '${word}'? `);
-
-/** @throws {Error} saying what is wrong with an argument; its `hint` comes before the reference to --help */
-function refuse({ kind, name, rawName, value, inlineValue }, options, words) {
-  if (kind === "positional" && words.includes(value)) return;
-  if (kind === "positional" && words.length > 0)
-    throw Object.assign(new Error(`'${value}' is not one of ${words.join(", ")}`), {
-      hint: didYouMean(nearest(value, words)),
-    });
-  if (kind === "positional") throw new Error(`'${value}' is not understood: options begin with --`);
-  if (kind !== "option") return;
-  const type = Object.hasOwn(options, name) ? options[name].type : null;
-  if (type === null) {
-    const meant = nearest(name, Object.keys(options));
-    const hint = didYouMean(meant && `--${meant}`);
-    throw Object.assign(new Error(`there is no option ${rawName}`), { hint });
-  }
-  if (type === "boolean" && value !== undefined) throw new Error(`${rawName} takes no value`);
-  if (type === "string" && (value === undefined || (!inlineValue && value.startsWith("-"))))
-    throw new Error(`${rawName} wants a value`);
-}
-
-/**
- * The options with which this program was called. `--help` prints the help and exits; a wrong option prints what is
- * wrong and exits with status 2.
- * @param {Program} program
- */
-export function optionsOf(program) {
-  const { values, help, problem } = readOptions(program, process.argv.slice(2));
-  if (help !== undefined) {
-    console.log(help);
-    process.exit(0);
-  }
-  if (problem !== undefined) {
-    console.error(problem);
+    // Node adds advice that only a programmer understands.
+    const problem = error.code?.startsWith("ERR_PARSE_ARGS")
+      ? error.message.split(/\. |\n/, 1)[0]
+      : error.message;
+    console.error(`${command.replace(/ --$/, "")}: ${problem}\n  next: see ${command} --help`);
     process.exit(2);
   }
-  return values;
 }
 
 /** The number of `--port`; undefined without the option. @throws {Error} if it is not a port */
@@ -88,9 +57,8 @@ export function portOf(text) {
 
 /** Refuses a value that is not one of an option's words. @throws {Error} listing them */
 export function requireOneOf(option, words, value) {
-  if (value === undefined || words.includes(value)) return;
-  const hint = didYouMean(nearest(value, words));
-  throw Object.assign(new Error(`--${option} ${value}: expected one of ${words.join(", ")}`), { hint });
+  if (value !== undefined && !words.includes(value))
+    throw new Error(`--${option} ${value}: expected one of ${words.join(", ")}`);
 }
 
 /** Refuses a name that no data set can have. @param {string|string[]|undefined} given @throws {Error} with the rule */
@@ -104,5 +72,58 @@ export function requireDataSetName(option, given) {
 
 /** Refuses anything but a whole number above zero. @throws {Error} */
 export function requireCount(option, text) {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new Error(`--${option} wants a whole number from 1, not '${text}'`);
+  if (text !== undefined && !/^[1-9]\d{0,6}$/.test(text))
+    throw new Error(`--${option} wants a whole number from 1, not '${text}'`);
+}
+
+/** Installs the packages of package-lock.json into node_modules, unless they are there. Ends the program if that fails. */
+export function installPackages() {
+  if (packagesAreInstalled()) return;
+  console.error("Installing the packages of package-lock.json into node_modules: npm ci");
+  const words = ["ci", "--no-audit", "--no-fund"];
+  // npm names its own program to its scripts; on Windows `npm` is no program but a script of the shell.
+  const npm = process.env.npm_execpath;
+  const [command, args] = npm ? [process.execPath, [npm, ...words]] : ["npm", words];
+  const options = { cwd: ROOT, stdio: ["ignore", 2, 2], shell: !npm && process.platform === "win32" };
+  if (spawnSync(command, args, options).status === 0) return;
+  console.error("npm ci failed.\n  next: see that this machine is online, then run it again");
+  process.exit(1);
+}
+
+function packagesAreInstalled() {
+  const packagesIn = (file) => {
+    try {
+      return JSON.parse(readFileSync(path.join(ROOT, file), "utf8")).packages;
+    } catch {
+      return {};
+    }
+  };
+  // npm writes the second file when it has installed everything.
+  const installed = packagesIn("node_modules/.package-lock.json");
+  return Object.entries(packagesIn("package-lock.json")).every(
+    ([place, { version, optional }]) =>
+      optional || !place.startsWith("node_modules/") || installed[place]?.version === version,
+  );
+}
+
+/** Ends the program, unless it runs on Linux. @param {string} what   what it would do, as the start of a sentence */
+export function requireLinux(what) {
+  if (process.platform === "linux") return;
+  console.error(
+    `${what} needs Linux, because it starts Ceph.\n  next: run it on Linux, or present what others measured: npm run present`,
+  );
+  process.exit(1);
+}
+
+/** Opens `url` in the person's browser, if there is a display. The caller prints the address in any case. */
+export function openBrowser(url) {
+  const { platform, env } = process;
+  if (platform === "linux" && !env.DISPLAY && !env.WAYLAND_DISPLAY) return;
+  const [command, ...args] = {
+    darwin: ["open", url],
+    win32: ["cmd", "/c", "start", "", url.replaceAll("&", "^&")],
+  }[platform] ?? ["xdg-open", url];
+  const child = spawn(command, args, { stdio: "ignore", detached: true });
+  child.on("error", () => {});
+  child.unref();
 }

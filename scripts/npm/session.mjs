@@ -5,12 +5,10 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as after } from "node:timers/promises";
 
-import { openBrowser } from "./browser.mjs";
-import { ExpectedError, ROOT, statusOfSignal, Task } from "./processes.mjs";
+import { statusOfSignal, Task } from "./processes.mjs";
+import { openBrowser, ROOT } from "./program.mjs";
 
 const PRESENT_ONLY = 3;
-// What config/talk.yaml calls data_set, which a fresh clone cannot read yet: nothing is installed there.
-export const SHIPPED = "tentacle";
 const OWN = "local";
 const EXPERIMENT = "rbd-journaling";
 // Of rbd-journaling at quick scale; config/experiments/rbd-journaling.yaml gives the number of blocks.
@@ -30,20 +28,20 @@ const python = (...args) => [path.join(ROOT, ".venv/bin/python"), "-m", ...args]
 const sandbox = (...args) => [path.join(ROOT, "scripts/sandbox"), ...args];
 
 /**
- * Returns the programs that a session runs, as argument lists; `own` is the data set that it measures into. Tests
- * replace them.
- * @param {string} own
+ * Returns the programs that a session runs, as argument lists. Tests replace them.
+ * @param {string} own  the data set that it measures into
+ * @param {string} shipped  the data set that ships
  * @returns {Record<string, string[]>}
  */
-export const programsFor = (own) => ({
+export const programsFor = (own, shipped) => ({
   setup: [path.join(ROOT, "scripts/setup"), "--for", "start"],
   "sandbox status": sandbox("status"),
   "sandbox up": sandbox("up"),
   "sandbox down": sandbox("down"),
-  "own data set": python("replay.preflight.own_data_set", own, EXPERIMENT),
+  "own data set": python("replay.preflight.releases", own, EXPERIMENT),
   "derive watch": python("replay", "derive", "--data", own, "--watch"),
   "derive once": python("replay", "derive", "--data", own),
-  brief: python("replay", "claims", "--data", own, "--brief", "--ratios", "--against", SHIPPED),
+  brief: python("replay", "claims", "--data", own, "--brief", "--ratios", "--against", shipped),
   "brief alone": python("replay", "claims", "--data", own, "--brief", "--ratios"),
   measure: python(
     ...["replay", "measure", "--site", "sandbox", "--data", own],
@@ -53,11 +51,15 @@ export const programsFor = (own) => ({
 
 class Interrupted extends Error {}
 
+/** There is nothing to present; the message says why. */
+class NoDeck extends Error {}
+
 /** Runs and ends everything that `npm start` starts. */
 export class Session {
   /**
    * @param {object} options
-   * @param {(own: string) => Record<string, string[]>} [options.programs]  argument lists, as `programsFor`
+   * @param {typeof programsFor} [options.programs]
+   * @param {string} options.shipped  the data set that ships
    * @param {(options: object) => Promise<{url: string, close: () => Promise<void>}>} options.startServer
    * @param {string} options.benchmarks  folder of the data sets
    * @param {string} options.logs  folder for what runs in the background
@@ -66,9 +68,16 @@ export class Session {
    * @param {boolean} [options.keepSandbox]  leave the sandbox running at the end
    * @param {boolean} [options.once]  end after measuring instead of going on to present
    * @param {(line: string) => void} [options.say]
+   * @param {string} [options.platform]  as Node names it
    */
-  constructor({ programs = programsFor, say = console.log, ...options }) {
-    Object.assign(this, { programs, say, options });
+  constructor({
+    programs = programsFor,
+    shipped,
+    say = console.log,
+    platform = process.platform,
+    ...options
+  }) {
+    Object.assign(this, { programs, shipped, say, platform, options });
     this.own = OWN;
     this.tasks = new Map();
     this.sandboxIsOurs = false;
@@ -87,7 +96,7 @@ export class Session {
       status ??= 1;
     } catch (error) {
       if (!(error instanceof Interrupted)) {
-        this.say(error.expected ? error.message : error.stack);
+        this.say(error instanceof NoDeck ? error.message : error.stack);
         status = 1;
       }
     }
@@ -98,7 +107,7 @@ export class Session {
   /** Asks the session to end; a second request kills what has not ended yet. */
   interrupt(signal) {
     if (this.stopSignal) {
-      for (const task of this.tasks.values()) task.hurry();
+      for (const task of this.tasks.values()) task.kill();
       return;
     }
     this.stopSignal = signal;
@@ -111,9 +120,8 @@ export class Session {
 
   /** Resolves to the exit status; null if there is nothing to present. */
   async #work() {
-    const setup = await this.#finish("setup");
-    if (setup !== 0 && setup !== PRESENT_ONLY) return null;
-    const measures = setup === 0;
+    const measures = await this.#setUp();
+    if (measures === null) return null;
     if (measures) await this.#chooseDataSet();
     await this.#present(measures);
     if (!measures) return 0;
@@ -122,13 +130,22 @@ export class Session {
     return status;
   }
 
+  /** Resolves to whether this system can measure; null if the set-up failed. */
+  async #setUp() {
+    if (this.platform !== "linux") {
+      this.say("Measuring needs Linux, because it starts Ceph. The deck shows the data that ship.");
+      return false;
+    }
+    return { 0: true, [PRESENT_ONLY]: false }[await this.#finish("setup")] ?? null;
+  }
+
   /** After an upgrade of the host's Ceph, what was measured before stays as it is: a data set never mixes releases. */
   async #chooseDataSet() {
     const task = this.#start("own data set", { output: "pipe" });
-    const said = text(task.child.stdout);
+    const output = text(task.child.stdout);
     // Where it fails it says why, and measuring would fail likewise.
     if ((await this.#orInterrupted(task.done)) !== 0) return;
-    const { data_set: own, reason } = JSON.parse(await said);
+    const { data_set: own, reason } = JSON.parse(await output);
     this.own = own;
     if (reason) this.say(`${reason}. It stays as it is; this start measures into benchmarks/${own}/.`);
   }
@@ -136,13 +153,13 @@ export class Session {
   async #present(measures) {
     if (!this.#ships())
       this.say(
-        `The shipped data set, benchmarks/${SHIPPED}/, is not in this checkout: its charts stay empty.`,
+        `The shipped data set, benchmarks/${this.shipped}/, is not in this checkout: its charts stay empty.`,
       );
     const { startServer, port, open } = this.options;
     // Charts show the shipped data until local measurements exist.
-    const data = measures ? { data: this.own, meanwhile: SHIPPED } : {};
+    const data = measures ? { data: this.own, meanwhile: this.shipped } : {};
     const starting = startServer({ port, ...data, log: this.say }).catch((error) => {
-      throw new ExpectedError(`The deck cannot be presented: ${error.message}`);
+      throw new NoDeck(`The deck cannot be presented: ${error.message}`);
     });
     this.server = starting.catch(() => null);
     const server = await this.#orInterrupted(starting);
@@ -200,7 +217,7 @@ export class Session {
         "",
         `The data are in ${shown(folder)}/: raw/ holds what the tools printed (packs that tar opens), then tidy.csv, aggregate/*.csv.`,
         "",
-        `Every claim, beside the data set that ships: ./replay claims --data ${this.own} --against ${SHIPPED}`,
+        `Every claim, beside the data set that ships: ./replay claims --data ${this.own} --against ${this.shipped}`,
         `Twice the blocks, for narrower intervals:    ./replay sandbox up && ./replay measure --site sandbox --data ${this.own} --experiment rbd-journaling --blocks ${TWICE_THE_BLOCKS}`,
         "All sizes, reads, mirroring (hours):         ./replay sandbox up && ./replay measure --site sandbox --data mine --experiment rbd-journaling --scale talk",
         "Your own cluster:                            copy config/sites/example.yaml, then ./replay preflight --site NAME",
@@ -211,12 +228,12 @@ export class Session {
 
   /** Whether the data set that ships is in this checkout. */
   #ships() {
-    return existsSync(path.join(this.options.benchmarks, SHIPPED, "manifest.json"));
+    return existsSync(path.join(this.options.benchmarks, this.shipped, "manifest.json"));
   }
 
   #start(name, { quiet = false, log = null, output = quiet ? "ignore" : "inherit" } = {}) {
     if (this.stopSignal) throw new Interrupted();
-    const [command, ...args] = this.programs(this.own)[name];
+    const [command, ...args] = this.programs(this.own, this.shipped)[name];
     let errors = output === "pipe" ? "inherit" : output;
     if (log) {
       mkdirSync(path.dirname(log), { recursive: true });
@@ -262,7 +279,7 @@ export class Session {
         ?.stop({ patience: PATIENCE[name] ?? PATIENCE.derive, group: name === "setup" });
     if (this.sandboxIsOurs) {
       this.say("Stopping the sandbox.");
-      const [command, ...args] = this.programs(this.own)["sandbox down"];
+      const [command, ...args] = this.programs(this.own, this.shipped)["sandbox down"];
       const down = new Task(command, args, { stdio: ["ignore", "inherit", "inherit"] });
       const timer = setTimeout(() => down.kill(), PATIENCE["sandbox down"]);
       const status = await down.done;

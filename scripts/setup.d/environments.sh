@@ -1,8 +1,7 @@
 # shellcheck shell=bash
-# The checkout's own environments: node_modules by npm, .venv by uv. Both follow a lock file; a stamp inside of each
-# holds the digest of the lock it was made from, so that it disappears together with the environment.
+# The checkout's own Python environment, .venv, by uv. It follows a lock file; a stamp inside of it holds the digest of the
+# lock that it was made from, and so disappears together with it.
 
-wanted_node=20.19
 wanted_python=3.11
 wanted_uv=0.13.8
 
@@ -13,24 +12,6 @@ digest() {
 stamp_matches() {
   local stamped
   { read -r stamped <"$1"; } 2>/dev/null && [[ $stamped == "$2" ]]
-}
-
-# Sets node_stale when node_modules is not what package-lock.json says. Ends with a Node that is missing or too old.
-plan_node() {
-  local version get="get a newer one: https://nodejs.org/en/download, or nvm install --lts"
-  version=$(node --version 2>/dev/null) || fail "Node is missing: Replay needs $wanted_node or later" "$get"
-  at_least "${version#v}" "$wanted_node" ||
-    fail "Node $version is too old: Replay needs $wanted_node or later" "$get"
-  node_digest=$(digest "$checkout/package-lock.json")
-  stamp_matches "$checkout/node_modules/.replay-stamp" "$node_digest" && return
-  node_stale=yes
-  plan+=("node_modules in this checkout (package-lock.json)")
-}
-
-make_node_modules() {
-  logged "npm ci" "see that this machine is online, then run it again" \
-    npm ci --no-audit --no-fund --prefix "$checkout"
-  echo "$node_digest" >"$checkout/node_modules/.replay-stamp"
 }
 
 # Sets python_stale when .venv is not what uv.lock says, and finds the Python to make it from.

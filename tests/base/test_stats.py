@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from claims.simulate_claims import coverage, paired_runs
 from replay.base.stats import (
     Estimate,
     confidence_of_largest,
@@ -23,7 +24,6 @@ from replay.base.stats import (
     t_quantile,
     welch_difference,
 )
-from simulate_claims import coverage, paired_runs
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from replay.base.errors import EvidenceError
 from replay.base.paths import ROOT
 from replay.claims.brief import as_text, brief, percent, times
-from replay.claims.documents import read_controls
+from replay.claims.judge import read_controls
 from replay.claims.load import load_book
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, NOT_TESTABLE, REFUTED, VERDICTS
 from support.commands import run_claims

@@ -9,12 +9,11 @@ from dataclasses import replace
 import pytest
 
 from replay.base.stats import welch_difference
-from replay.claims.command import main
-from replay.claims.compare import compare, comparison_document, comparison_table
-from replay.claims.documents import judge_data_set
+from replay.claims.compare import compare, comparison_document
+from replay.claims.judge import judge_data_set
 from replay.claims.model import NOT_MEASURED, SETUP_CHECK, Assessment, Region
-from replay.claims.printing import NO_INTERVAL, ratio_lines, size_text
-from support.claims import claim_of, condition, judged, rows, write_tidy
+from replay.claims.printing import NO_INTERVAL, print_comparison, print_ratios, size_text
+from support.claims import claim_of, condition, judged, printed, rows, write_tidy
 from support.commands import run_claims
 
 
@@ -39,7 +38,7 @@ def test_a_difference_beyond_noise_is_reported_and_verdicts_that_differ_are_mark
     assert found.ratio == pytest.approx(5, rel=0.06)
     assert found.low < found.ratio < found.high
     assert found.more_than_noise is True
-    table = comparison_table(first, second, compare(first, second)).splitlines()
+    table = printed(print_comparison, first, second, compare(first, second)).splitlines()
     (marked,) = (line for line in table if "journal-4k-seq-write)" in line)
     assert marked.startswith("≠ ")
     assert any("more than noise" in line and line.strip().startswith("ratio") for line in table)
@@ -55,7 +54,7 @@ def test_a_difference_that_noise_explains_is_called_noise(tmp_path):
 def test_the_interval_is_welch_s_over_the_blocks_own_estimates(tmp_path):
     first, second = data_sets(tmp_path, (2, {"blocks": 6}), (2.2, {"seed": 3, "noise": 0.2}))
     _, found = the_ratio(first, second)
-    logs = [[math.log(value) for value in one.blocks.values()] for one in found.findings]
+    logs = [[math.log(value) for value in one.blocks.values()] for one in found.results]
     assert [len(one) for one in logs] == [6, 10]
     expected = welch_difference(*logs)
     assert [math.log(found.low), math.log(found.high)] == pytest.approx([expected.low, expected.high])
@@ -68,7 +67,7 @@ def test_one_block_on_a_side_allows_no_interval(tmp_path):
     assert (found.low, found.more_than_noise) == (None, None)
     assert found.missing == "no interval is possible: one block in theirs"
     assert found.ratio == pytest.approx(0.2, rel=0.2)
-    assert found.missing in comparison_table(first, second, compare(first, second))
+    assert found.missing in printed(print_comparison, first, second, compare(first, second))
 
 
 def test_a_claim_that_one_side_did_not_measure_is_reported(tmp_path):
@@ -77,14 +76,14 @@ def test_a_claim_that_one_side_did_not_measure_is_reported(tmp_path):
     second = judge_data_set(tmp_path / "theirs")
     claim, found = the_ratio(first, second)
     assert claim.verdicts_differ
-    assert (found.findings[1].verdict, found.findings[1].estimate) == (NOT_MEASURED, None)
+    assert (found.results[1].verdict, found.results[1].estimate) == (NOT_MEASURED, None)
     assert found.missing == "not measured in theirs"
 
 
 def test_a_single_difference_may_be_noise_among_many():
     def assessment(name, ratio, conditions, seed):
         asked = (condition(Region(1, 5), name=f"question-{number}") for number in range(conditions))
-        return Assessment(name, "", {}, (judged(claim_of(*asked), rows(ratio, blocks=6, seed=seed)),))
+        return Assessment(name, {}, (judged(claim_of(*asked), rows(ratio, blocks=6, seed=seed)),))
 
     def found(shift, conditions):
         first, second = assessment("mine", 2, conditions, 5), assessment("theirs", 2 * shift, conditions, 6)
@@ -120,7 +119,7 @@ def test_exploratory_verdicts_are_marked_on_their_side_and_checks_of_the_set_up_
         return replace(assessment, judgements=claims if kind == "both" else claims[1:])
 
     mine, theirs = one(first, "written later", "both"), one(second, "", "both")
-    table = comparison_table(mine, theirs, compare(mine, theirs)).splitlines()
+    table = printed(print_comparison, mine, theirs, compare(mine, theirs)).splitlines()
     places = [
         next(at for at, line in enumerate(table) if text in line) for text in ("-write)", "Checks of the", "cap)")
     ]
@@ -135,7 +134,7 @@ def test_exploratory_verdicts_are_marked_on_their_side_and_checks_of_the_set_up_
     assert [found[name]["kind"] for name in ("journal-4k-seq-write", "our-cap")] == ["claim", "setup_check"]
 
     mine, theirs = one(first, "", "claim"), one(second, "", "claim")
-    plain = comparison_table(mine, theirs, compare(mine, theirs))
+    plain = printed(print_comparison, mine, theirs, compare(mine, theirs))
     assert "xploratory" not in plain
     assert "Checks of the set-up" not in plain
 
@@ -188,7 +187,7 @@ def in_blocks(name, ratio, *, hour=0, machines=("host-1",)):
     judgement = judged(claim_of(condition(Region(1, 5))), data)
     if not isinstance(machines, dict):
         machines = {str(block): list(machines) for block in range(1, len(DRIFT) + 1)} if machines else {}
-    return Assessment(name, "", {}, (judgement,), machines={"e": machines})
+    return Assessment(name, {}, (judgement,), machines={"e": machines})
 
 
 def test_blocks_that_one_host_measured_in_turns_are_pairs_and_their_drift_cancels_out():
@@ -197,7 +196,7 @@ def test_blocks_that_one_host_measured_in_turns_are_pairs_and_their_drift_cancel
     assert (found.paired, found.degrees_of_freedom, found.more_than_noise) == (True, 5, True)
     assert found.ratio == pytest.approx(1.1)
     assert 1 < found.low < 1.1 < found.high < 1.2
-    table = comparison_table(mine, theirs, compare(mine, theirs))
+    table = printed(print_comparison, mine, theirs, compare(mine, theirs))
     assert "more than noise, in pairs" in table
     assert "Student's t over pairs of blocks" in table
     document = comparison_document(mine, theirs, compare(mine, theirs))
@@ -226,7 +225,7 @@ def test_blocks_that_share_no_drift_are_not_pairs(theirs):
     mine, other = in_blocks("mine", 2.2), in_blocks("theirs", 2.0, **theirs)
     (found,) = compare(mine, other)[0].conditions
     assert (found.paired, found.more_than_noise) == (False, False)
-    assert "Welch's t;" in comparison_table(mine, other, compare(mine, other))
+    assert "Welch's t;" in printed(print_comparison, mine, other, compare(mine, other))
 
 
 def _both(tmp_path):
@@ -254,6 +253,9 @@ def test_a_data_set_is_not_compared_with_itself_or_with_none(tmp_path, monkeypat
 # The ratios of throughput in a terminal: the figures of the CSV files, and no others ----------------------------------
 
 
+SPREAD = "series,x,low,high,min,max,n\n"
+
+
 @pytest.fixture
 def data_set(tmp_path):
     folder = tmp_path / "mine"
@@ -264,18 +266,19 @@ def data_set(tmp_path):
         (aggregate / name).write_text(f"I/O size,4096,4194304,8388608\nWith journal,{','.join(values)}\n")
 
     write("ratio-throughput-write-seq.csv", "5.1584", "2.19", "")
-    write("ratio-throughput-write-seq.low.csv", "4.8", "", "")
-    write("ratio-throughput-write-seq.high.csv", "5.5", "", "")
+    spread = "With journal,4096,4.8,5.5,,,2\nWith journal,4194304,,,,,1\n"
+    (aggregate / "ratio-throughput-write-seq.spread.csv").write_text(f"{SPREAD}{spread}")
     write("ratio-latency-write-seq.csv", "9", "9", "9")
     return folder
 
 
 def test_the_table_has_the_figures_that_derive_wrote(data_set):
-    assert ratio_lines(data_set) == [
+    assert printed(print_ratios, data_set).splitlines() == [
         "rbd-journaling: throughput of the reference ÷ throughput of …",
         "  write seq        4K                  4M     8M",
         "    With journal   5.16 [4.80, 5.50]   2.19   -",
         NO_INTERVAL,
+        "",
     ]
 
 
@@ -283,18 +286,21 @@ def test_a_described_data_set_gives_the_names(data_set):
     variants = [{"label": "Without journal", "reference": True}, {"label": "With journal", "reference": False}]
     manifest = {"experiments": {"rbd-journaling": {"title": "RBD journaling", "variants": variants}}}
     (data_set / "manifest.json").write_text(json.dumps(manifest))
-    assert ratio_lines(data_set)[0] == "RBD journaling: throughput of without journal ÷ throughput of …"
+    assert (
+        printed(print_ratios, data_set).splitlines()[0]
+        == "RBD journaling: throughput of without journal ÷ throughput of …"
+    )
 
 
 def test_every_ratio_with_an_interval_needs_no_remark(data_set):
     aggregate = data_set / "rbd-journaling" / "aggregate"
-    for end in ("low", "high"):
-        (aggregate / f"ratio-throughput-write-seq.{end}.csv").write_text("I/O size,4096,4194304\nWith journal,1,2\n")
-    assert NO_INTERVAL not in ratio_lines(data_set)
+    spread = "".join(f"With journal,{size},1,2,,,3\n" for size in (4096, 4194304))
+    (aggregate / "ratio-throughput-write-seq.spread.csv").write_text(f"{SPREAD}{spread}")
+    assert NO_INTERVAL not in printed(print_ratios, data_set)
 
 
 def test_without_ratios_there_is_no_line(tmp_path):
-    assert ratio_lines(tmp_path) == []
+    assert printed(print_ratios, tmp_path) == ""
 
 
 @pytest.mark.parametrize(
@@ -306,13 +312,11 @@ def test_sizes_are_written_as_an_engineer_writes_them(text, shown):
 
 
 def test_the_command_prints_them_before_the_sentences(capsys):
-    assert main(["--data", "tentacle", "--brief", "--ratios"]) == 0
+    assert run_claims(["--data", "tentacle", "--brief", "--ratios"]) == 0
     said = capsys.readouterr().out
     assert said.index("÷ throughput of …") < said.index("What the data set tentacle says")
 
 
 def test_they_go_with_the_sentences_only(capsys):
-    with pytest.raises(SystemExit) as refused:
-        main(["--data", "tentacle", "--ratios"])
-    assert refused.value.code == 2
+    assert run_claims(["--data", "tentacle", "--ratios"]) == 2
     assert "--brief" in capsys.readouterr().err

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.claims.compare import compare, comparison_document, comparison_table
-from replay.claims.documents import as_csv, as_document, as_table
-from replay.claims.evaluate import Table, judge
+from replay.claims.compare import compare, comparison_document
+from replay.claims.documents import as_csv, as_document
+from replay.claims.evaluate import judge
 from replay.claims.model import (
     HELD,
     INCONCLUSIVE,
@@ -25,7 +25,9 @@ from replay.claims.model import (
     Region,
     Selector,
 )
-from support.claims import FACTORS, condition, presuppose, rows
+from replay.claims.printing import print_assessment, print_comparison
+from replay.claims.tables import Table
+from support.claims import FACTORS, condition, presuppose, printed, rows
 from support.claims import judged as judged_rows
 
 SIZES = (4096, 4194304)
@@ -49,11 +51,11 @@ def judged(counts, *, of=None, **more):
 
 
 def assessed(name, counts, of=None):
-    return Assessment(name, "", {}, (judged(counts, of=of),))
+    return Assessment(name, {}, (judged(counts, of=of),))
 
 
 def test_the_same_count_in_every_block_is_held_and_shown_without_an_interval():
-    found = judged([0] * 6).findings[0]
+    found = judged([0] * 6).results[0]
     assert (found.verdict, found.estimate, found.low, found.high, found.n) == (HELD, 0, 0, 0, 6)
     assert found.reason == "exactly 0 in each of 6 blocks"
     assert found.blocks == dict.fromkeys(range(1, 7), 0)
@@ -63,12 +65,12 @@ def test_one_block_that_differs_refutes_and_is_named():
     one = judged([0, 0, 2, 0, 1, 0])
     assert one.verdict == REFUTED
     assert one.reason == "2 in block 3: the claim needs exactly 0, and 4 of 6 blocks are"
-    found = one.findings[0]
+    found = one.results[0]
     assert (found.estimate, found.low, found.high) == (2, 0, 2)
 
 
 def test_the_estimate_is_the_count_furthest_from_the_claimed_one():
-    found = judged([5, 3, 6], of=claim(count(5))).findings[0]
+    found = judged([5, 3, 6], of=claim(count(5))).results[0]
     assert (found.verdict, found.estimate, found.low, found.high) == (REFUTED, 3, 3, 6)
 
 
@@ -80,7 +82,7 @@ def test_one_block_cannot_hold_a_claim_but_may_refute_it():
 
 @pytest.mark.parametrize("absent", ["", "nan"])
 def test_a_block_that_states_no_count_does_not_count(absent):
-    assert judged([0, absent, 0]).findings[0].n == 2
+    assert judged([0, absent, 0]).results[0].n == 2
     assert judged([absent]).verdict == NOT_MEASURED
 
 
@@ -91,13 +93,13 @@ def test_a_block_without_all_of_its_cells_does_not_count():
         if not (row["block"] == "3" and row["variant"] == "plain" and row["io_size_bytes"] == "4096")
     ]
     one = judge(claim(count()), Table(data, FACTORS))
-    assert (one.verdict, one.findings[0].n) == (HELD, 2)
+    assert (one.verdict, one.results[0].n) == (HELD, 2)
     assert judge(claim(count()), Table([], FACTORS)).verdict == NOT_MEASURED
 
 
 def test_its_text_names_the_values_in_the_data():
     data = [{**row, "interval": "5"} for row in counting([0, 0])]
-    found = judge(claim(count(says="left every {interval} s")), Table(data, FACTORS)).findings[0]
+    found = judge(claim(count(says="left every {interval} s")), Table(data, FACTORS)).results[0]
     assert found.says == "left every 5 s"
 
 
@@ -120,12 +122,12 @@ def test_a_count_does_not_add_a_chance_to_refute_a_ratio_by_accident():
     among = claim(ratio, condition(Region(1, None), name="other"))
 
     def verdicts(seed):
-        return [judged([0] * 4, of=one, seed=seed, noise=0.05).findings[-1].verdict for one in (alone, beside)]
+        return [judged([0] * 4, of=one, seed=seed, noise=0.05).results[-1].verdict for one in (alone, beside)]
 
     found = [verdicts(seed) for seed in range(60)]
     assert all(first == second for first, second in found)
     refuted = [seed for seed, (first, _) in enumerate(found) if first == REFUTED]
-    corrected = [judged([0] * 4, of=among, seed=seed, noise=0.05).findings[0] for seed in refuted]
+    corrected = [judged([0] * 4, of=among, seed=seed, noise=0.05).results[0] for seed in refuted]
     fallen = [one for one in corrected if one.verdict == INCONCLUSIVE]
     assert fallen
     assert all("not after correction for 2" in one.reason for one in fallen)
@@ -135,7 +137,7 @@ def test_a_count_does_not_add_a_chance_to_refute_a_ratio_by_accident():
 def test_it_is_held_only_if_all_blocks_have_the_claimed_count(counts, equals):
     one = judged(counts, of=claim(count(equals)))
     assert one.verdict == (HELD if set(counts) == {equals} else REFUTED)
-    found = one.findings[0]
+    found = one.results[0]
     assert min(counts) == found.low <= found.estimate <= found.high == max(counts)
 
 
@@ -148,7 +150,9 @@ def test_files_and_text_show_a_plain_number():
     assert conditions["left"]["blocks"] == {"1": 0, "2": 0, "3": 2}
     row = next(csv.DictReader(io.StringIO(as_csv(assessment))))
     assert (row["condition"], row["estimate"], row["region"]) == ("left", "2", "exactly 0")
-    assert "what is left: 2 in block 3: the claim needs exactly 0" in " ".join(as_table(assessment).split())
+    assert "what is left: 2 in block 3: the claim needs exactly 0" in " ".join(
+        printed(print_assessment, assessment).split()
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,7 +163,7 @@ def test_two_data_sets_compare_counts_as_they_are(theirs, said, shown):
     compared = compare(first, second)
     found = compared[0].conditions[0]
     assert (found.ratio, found.more_than_noise, found.missing) == (None, None, said)
-    table = comparison_table(first, second, compared)
+    table = printed(print_comparison, first, second, compared)
     assert said in table
     assert shown in table
     assert "0 of 0 ratios differ" in table

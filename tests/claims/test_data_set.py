@@ -11,6 +11,7 @@ from replay.base.errors import EvidenceError
 from replay.base.paths import ROOT
 from replay.base.releases import older_releases
 from replay.claims.data_set import derive_data_set, judge_and_describe
+from replay.claims.judge import campaign_folders
 from support.datasets import append, append_raw, digests, manifest_of, measured, rows_of
 
 
@@ -120,8 +121,9 @@ def test_every_shipped_table_comes_from_the_shipped_raw_output(name, tmp_path):
         (copy / raw.parent.name).mkdir(parents=True)
         (copy / raw.parent.name / "raw").symlink_to(raw)
     shutil.copy(original / "campaign.json", copy)
-    for older in older_releases(original):  # releases.json compares with them
-        (tmp_path / older.name).symlink_to(older)
+    # releases.json compares with older releases, claims.json with other campaigns.
+    for other in {*older_releases(original), *campaign_folders(original)} - {original}:
+        (tmp_path / other.name).symlink_to(other)
     derive_data_set(copy)
     shipped, made = derived_files(original), derived_files(copy)
     assert shipped.keys() == made.keys()

@@ -8,10 +8,11 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT
-from replay.claims.documents import read_table
-from replay.claims.question import FIGURES, load_question
+from replay.claims.answer_plan import FIGURES, load_answer_plan
+from replay.claims.tables import read_table
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
+from support.datasets import rows_of, spread_of
 
 REFERENCE = ROOT / "benchmarks" / "pacific"
 MODES = """modes:
@@ -45,7 +46,7 @@ def configuration(tmp_path, monkeypatch):
 
 def test_a_source_names_one_level_of_each_factor(configuration):
     configuration()
-    (source,) = load_question().sources["peak_ratio_4k"]
+    (source,) = load_answer_plan().sources["peak_ratio_4k"]
     assert source.levels == {"io_type": "write", "io_pattern": "seq", "io_size_bytes": 4096}
 
 
@@ -77,13 +78,13 @@ def test_a_source_names_one_level_of_each_factor(configuration):
 def test_a_typo_is_refused_with_its_line(wrong, said, configuration):
     configuration(**wrong)
     with pytest.raises(ConfigurationError) as raised:
-        load_question()
+        load_answer_plan()
     assert said in raised.value.what
     assert "answer.yaml:" in str(raised.value.where)
 
 
 def test_the_shipped_table_names_what_experiments_measure_at_the_scale_of_the_talk():
-    question = load_question()
+    question = load_answer_plan()
     assert set(question.sources) <= set(FIGURES)
     for several in question.sources.values():
         for source in several:
@@ -95,12 +96,12 @@ def test_the_shipped_table_names_what_experiments_measure_at_the_scale_of_the_ta
 
 def test_the_peaks_in_the_shipped_table_are_those_of_the_charts():
     row = shipped_row("journal")
-    for part in ("", ".low", ".high"):
-        chart = REFERENCE / "rbd-journaling" / "aggregate" / f"ratio-throughput-write-rand{part}.csv"
-        with chart.open(newline="") as file:
-            drawn = next(one for one in csv.DictReader(file) if one["I/O size"] == "With journal")
-        for size, bytes_text in (("4k", "4096"), ("4m", "4194304")):
-            assert row[f"peak_ratio_{size}{part.replace('.', '_')}"] == drawn[bytes_text]
+    chart = REFERENCE / "rbd-journaling" / "aggregate" / "ratio-throughput-write-rand.csv"
+    drawn = next(one for one in rows_of(chart) if one["I/O size"] == "With journal")
+    for size, bytes_text in (("4k", "4096"), ("4m", "4194304")):
+        spread = spread_of(chart)["With journal", bytes_text]
+        assert row[f"peak_ratio_{size}"] == drawn[bytes_text]
+        assert (row[f"peak_ratio_{size}_low"], row[f"peak_ratio_{size}_high"]) == (spread["low"], spread["high"])
 
 
 def test_the_shipped_recovery_points_are_those_of_its_trials():

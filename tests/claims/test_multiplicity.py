@@ -48,7 +48,7 @@ def test_a_condition_is_decided_exactly_if_its_p_value_is_below_a_twentieth(regi
     for seed in range(120):
         ratio = random.Random(seed).uniform(1.2, 1.9)
         (one,) = with_q_values([judged(claim(region), rows(ratio, blocks=6, seed=seed, noise=0.08))])
-        (found,) = one.findings
+        (found,) = one.results
         assert (found.p_value < 0.05) == (one.verdict in (HELD, REFUTED)), (seed, found)
         seen.add(one.verdict)
     assert seen == {HELD, REFUTED, INCONCLUSIVE}
@@ -60,7 +60,7 @@ def test_no_difference_is_held_exactly_if_two_one_sided_tests_hold_it():
         ratio = random.Random(seed).uniform(0.95, 1.09)
         (one,) = with_q_values([judged(claim(EQUAL), rows(ratio, blocks=10, seed=seed))])
         if one.verdict != REFUTED:
-            assert (one.findings[0].p_value < 0.05) == (one.verdict == HELD), seed
+            assert (one.results[0].p_value < 0.05) == (one.verdict == HELD), seed
         seen.add(one.verdict)
     assert {HELD, INCONCLUSIVE} <= seen
 
@@ -72,7 +72,7 @@ def test_q_values_cover_all_tested_conditions_and_no_others():
     untestable = named("untestable", judged(claim(Region(1.5, None), presuppose("load_seconds >= 8")), rows(2)))
     alone = named("one-block", judged(claim(Region(1.5, None)), rows(2, blocks=1)))
     assert untestable.verdict == NOT_TESTABLE
-    found = {one.claim.id: one.findings[0] for one in with_q_values([held, open_, check, untestable, alone])}
+    found = {one.claim.id: one.results[0] for one in with_q_values([held, open_, check, untestable, alone])}
     assert [name for name, one in found.items() if one.p_value is None] == ["check", "untestable", "one-block"]
     tested = [found["held"], found["open"]]
     assert [one.q_value for one in tested] == false_discovery_q_values([one.p_value for one in tested])

@@ -153,4 +153,4 @@ def test_a_claim_may_be_about_a_fact():
         "e",
         (type(condition)(**{**vars(condition), "metric": "machine_cpu_seconds_per_byte"}),),
     )
-    assert judged(about, data).findings[0].estimate == pytest.approx(4)
+    assert judged(about, data).results[0].estimate == pytest.approx(4)

@@ -9,26 +9,30 @@ import re
 import pytest
 
 from replay.base.paths import ROOT
-from replay.claims.documents import judge_data_set, six_digits
+from replay.claims.documents import six_digits
+from replay.claims.judge import judge_data_set
 from replay.derive.experiment import derive_experiment
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from replay.evidence.read import list_raw
+from support.datasets import rows_of, spread_of
 
 REFERENCE = ROOT / "benchmarks" / "tentacle"
 
 
-def drawn(path, label, x):
-    """Return the value that a ratio chart draws for a variant at x, None if it draws nothing.
+def drawn(data_set, chart, label, x):
+    """Return the ratio that a chart draws for a variant at x, and its interval, by part; None for what it lacks.
 
-    That is the field of a wide table, or of a long one's column `y`.
+    They are in a wide table and its spread, or in the columns of a long one.
     """
-    with path.open(newline="") as file:
-        header, *rows = csv.reader(file)
-    if header[:3] == ["series", "x", "y"]:
-        (value,) = (row[2] for row in rows if (row[0], row[1]) == (label, str(x)))
+    path = data_set / chart["path"]
+    if chart["kind"] == "long":
+        (row,) = (row for row in rows_of(path) if (row["series"], row["x"]) == (label, str(x)))
+        parts = {"": row["y"], "low": row["low"], "high": row["high"]}
     else:
-        (value,) = (row[header.index(str(x))] for row in rows if row[0] == label)
-    return float(value) if value else None
+        (value,) = (row[str(x)] for row in rows_of(path) if next(iter(row.values())) == label)
+        spread = spread_of(path).get((label, str(x)), {})
+        parts = {"": value, "low": spread.get("low"), "high": spread.get("high")}
+    return {part: float(value) if value else None for part, value in parts.items()}
 
 
 def pairs_with_the_reference(condition, reference):
@@ -51,7 +55,7 @@ def test_a_spoken_ratio_is_the_drawn_ratio_to_the_digits_written(name):
     compared = set()
     for judgement in judge_data_set(data_set).judgements:
         name = judgement.claim.experiment
-        for found in judgement.findings:
+        for found in judgement.results:
             experiment = load_experiment(name)
             reference = next((one["name"] for one in experiment["variants"] if one.get("reference")), None)
             if not (pair := pairs_with_the_reference(found.condition, reference)):
@@ -64,10 +68,7 @@ def test_a_spoken_ratio_is_the_drawn_ratio_to_the_digits_written(name):
                 continue
             label = next(one["label"] for one in manifest["experiments"][name]["variants"] if one["name"] == other)
             x = levels[experiment["x_factor"]]
-            drawn_here = {"": drawn(data_set / chart["path"], label, x)}
-            drawn_here |= {
-                part: drawn(data_set / path, label, x) for part, path in chart["companions"].items() if part != "n"
-            }
+            drawn_here = drawn(data_set, chart, label, x)
             spoken = {"": found.estimate, "low": found.low, "high": found.high}
             # An interval that holds at once with those of other sizes is wider than the drawn one.
             if getattr(found.condition, "simultaneous", 1) > 1:
@@ -120,8 +121,9 @@ def test_the_control_s_share_is_that_of_the_drawn_intervals(derived):
     bounds = []
     for name, chart in entry["charts"].items():
         if chart["metric"].startswith("ratio-"):
-            low, high = (_row(directory / "aggregate" / f"{name}.{part}.csv", label) for part in ("low", "high"))
-            bounds += [(float(a), float(b)) for a, b in zip(low, high, strict=True) if a and b]
+            spread = spread_of(directory / "aggregate" / f"{name}.csv")
+            rows = [row for (series, _), row in spread.items() if series == label and row["low"]]
+            bounds += [(float(row["low"]), float(row["high"])) for row in rows]
     excluding = sum(not low <= 1 <= high for low, high in bounds)
     control = entry["control"]
     assert (control["intervals"], control["excluding_one"]) == (len(bounds), excluding)
@@ -129,13 +131,8 @@ def test_the_control_s_share_is_that_of_the_drawn_intervals(derived):
     assert 0.9 < control["geometric_mean"] < 1.1
 
 
-def _row(path, label):
-    with path.open(newline="") as file:
-        return next(row[1:] for row in csv.reader(file) if row[0] == label)
-
-
 def test_the_snapshot_claim_names_the_interval_that_the_data_state():
     (one,) = (one for one in judge_data_set(REFERENCE).judgements if one.claim.id == "snapshot-leaves-writes-alone")
     with (REFERENCE / "rbd-journaling" / "tidy.csv").open(newline="") as file:
         stated = {row["snapshot_interval_seconds"] for row in csv.DictReader(file)} - {""}
-    assert f"a snapshot every {stated.pop()} s" in one.findings[0].says
+    assert f"a snapshot every {stated.pop()} s" in one.results[0].says

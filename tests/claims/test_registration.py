@@ -6,14 +6,14 @@ import copy
 
 import pytest
 import yaml
-from replay.derive.registered import registered_csv
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT
 from replay.claims.load import load_book
 from replay.claims.model import Region
 from replay.claims.tables import registered_in
-from replay.design.registration import claim_digest, claims_to_register, registered_throughout
+from replay.derive.tables import registered_csv
+from replay.design.configuration import claim_digest, claims_to_register, registered_throughout
 from support.claims import claim, judged, rows
 
 RAW = {one["id"]: one for one in yaml.safe_load((ROOT / "config" / "claims.yaml").read_text())["claims"]}

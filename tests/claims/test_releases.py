@@ -9,7 +9,7 @@ import pytest
 
 from replay.base.releases import older_releases
 from replay.claims.compare import compare, compared_claims, releases_document, write_releases
-from replay.claims.documents import judge_data_set
+from replay.claims.judge import judge_data_set
 from replay.claims.load import load_book
 from support.claims import write_tidy
 

@@ -1,12 +1,12 @@
-"""`scripts/simulate_claims.py`: its figures keep their bounds, and it says so if they do not."""
+"""`tests/claims/simulate_claims.py`: its figures keep their bounds, and it says so if they do not."""
 
 from __future__ import annotations
 
 import pytest
 
-import simulate_claims
+from claims import simulate_claims
+from claims.simulate_claims import Share, bias, coverage, shares, verdicts
 from replay.claims.model import REFUTED, Region
-from simulate_claims import Share, bias, coverage, shares, verdicts
 
 SEED = 20260101
 SIMULATED_ONCE = pytest.mark.xdist_group("every line of the simulation")

@@ -9,21 +9,21 @@ import math
 import pytest
 
 from replay.base.stats import mean_with_interval, paired_log_ratio
-from replay.claims.answer_table import answer_csv, answer_rows, columns
+from replay.claims.answer import answer_csv, answer_rows, columns
+from replay.claims.answer_plan import FIGURES, AnswerPlan, FigureSource, Mode, ModePresupposition
 from replay.claims.predicate import parse_predicate
-from replay.claims.question import FIGURES, Mode, Presupposed, Question, Source
 from replay.claims.tables import Table
 
 NONE = Mode("none", "No mirroring", "none", is_reference=True)
 JOURNAL = Mode("journal-poll-5", "Journal mirrored", "journal-mirrored", journal_poll_age_seconds=5)
 SNAPSHOT = Mode("snapshot-15", "Snapshots every 15 s", "snapshot-mirrored", snapshot_interval_seconds=15)
 VARIANTS = {"none": "plain", "journal-poll-5": "journal", "snapshot-15": "snapshot"}
-LOST = Source("site-loss", ("lost_seconds",), {"kind": "forced"}, VARIANTS)
-PEAK = Source("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS)
+LOST = FigureSource("site-loss", ("lost_seconds",), {"kind": "forced"}, VARIANTS)
+PEAK = FigureSource("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS)
 
 
 def question(**sources):
-    return Question((NONE, JOURNAL, SNAPSHOT), sources)
+    return AnswerPlan((NONE, JOURNAL, SNAPSHOT), sources)
 
 
 def table(values, *, factor="kind", level="forced", metric="lost_seconds", facts=None, **more):
@@ -78,7 +78,7 @@ def test_a_ratio_is_that_of_charts_and_claims_and_uses_only_pairs():
 
 
 def test_the_added_latency_of_a_write_is_the_difference_within_a_block():
-    source = Source("latency", ("latency_mean_seconds",), {"io_size_bytes": 4096}, VARIANTS)
+    source = FigureSource("latency", ("latency_mean_seconds",), {"io_size_bytes": 4096}, VARIANTS)
     plain, journal = [0.002, 0.004, 0.003], [0.005, 0.006, 0.0065]
     tables = {"latency": table({"plain": plain, "journal": journal}, factor="io_size_bytes", level=4096,
                                metric="latency_mean_seconds")}  # fmt: skip
@@ -88,8 +88,18 @@ def test_the_added_latency_of_a_write_is_the_difference_within_a_block():
     assert row["latency_added_4k_low_seconds"] == pytest.approx(wanted.low)
 
 
+def test_the_typical_latency_is_the_median_over_blocks_between_the_lowest_and_the_highest():
+    source = FigureSource("latency", ("latency_p50_seconds",), {"io_size_bytes": 4096}, VARIANTS)
+    tables = {"latency": table({"plain": [0.002, 0.004, 0.003], "journal": [0.009, None, 0.005]},
+                               factor="io_size_bytes", level=4096, metric="latency_p50_seconds")}  # fmt: skip
+    rows = answer_rows(question(latency_p50_4k=(source,)), tables)
+    parts = [f"latency_p50_4k_{part}" for part in ("seconds", "low_seconds", "high_seconds", "n")]
+    assert [row_of(rows, "none")[part] for part in parts] == [0.003, 0.002, 0.004, 3]
+    assert [row_of(rows, "journal-poll-5")[part] for part in parts] == pytest.approx([0.007, 0.005, 0.009, 2])
+
+
 def test_metrics_of_a_source_are_added_run_by_run():
-    source = Source("cost", ("client_cpu", "osd_cpu"), {"io_size_bytes": 4096}, VARIANTS)
+    source = FigureSource("cost", ("client_cpu", "osd_cpu"), {"io_size_bytes": 4096}, VARIANTS)
     cost = table({"plain": [1.0, 2.0], "journal": [3.0, None]}, factor="io_size_bytes", level=4096,
                  metric="client_cpu", osd_cpu="0.5")  # fmt: skip
     rows = answer_rows(question(cpu_time_4k=(source,)), {"cost": cost})
@@ -101,7 +111,7 @@ def test_metrics_of_a_source_are_added_run_by_run():
 
 
 def test_a_column_has_a_single_source_which_is_the_first_that_was_measured():
-    old = Source(
+    old = FigureSource(
         "failover", ("lost_seconds",), {"kind": "forced"}, {"journal-poll-5": "journal", "snapshot-15": "snapshot"}
     )
     both = {"site-loss": table({"journal": [1.0]}), "failover": table({"journal": [9.0], "snapshot": [9.0]})}
@@ -128,8 +138,10 @@ def test_a_run_with_another_interval_does_not_count_for_the_mode():
     ],
 )
 def test_a_presupposition_that_is_not_met_leaves_a_figure_empty_with_the_reason(facts, said):
-    wanted = Presupposed(parse_predicate("replayed_fraction_during_cell >= 0.8", "here"), frozenset({"journal-poll-5"}))
-    source = Source("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS, (wanted,))
+    wanted = ModePresupposition(
+        parse_predicate("replayed_fraction_during_cell >= 0.8", "here"), frozenset({"journal-poll-5"})
+    )
+    source = FigureSource("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS, (wanted,))
     tables = {"peak": peaks({"plain": [2.0, 2.0], "journal": [1.0, 1.0]}, facts=facts)}
     row = row_of(answer_rows(question(peak_ratio_4k=(source,)), tables), "journal-poll-5")
     assert ("peak_ratio_4k" in row) == (not said)
@@ -137,8 +149,8 @@ def test_a_presupposition_that_is_not_met_leaves_a_figure_empty_with_the_reason(
 
 
 def test_a_reference_that_lacks_what_is_presupposed_leaves_the_comparison_empty():
-    wanted = Presupposed(parse_predicate("idle_cpu_fraction >= 0.15", "here"), frozenset({"none"}))
-    source = Source("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS, (wanted,))
+    wanted = ModePresupposition(parse_predicate("idle_cpu_fraction >= 0.15", "here"), frozenset({"none"}))
+    source = FigureSource("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS, (wanted,))
     tables = {"peak": peaks({"plain": [2.0], "journal": [1.0]}, facts={"idle_cpu_fraction": "0.02"})}
     row = row_of(answer_rows(question(peak_ratio_4k=(source,)), tables), "journal-poll-5")
     assert "peak_ratio_4k" not in row
@@ -152,11 +164,6 @@ def test_without_any_data_every_figure_is_an_empty_field_and_every_mode_has_its_
     assert set(rows[0]) == set(columns())
     figures = [column for column in columns() if any(column.startswith(name) for name in FIGURES)]
     assert {row[column] for row in rows for column in figures} == {""}
-
-
-def test_an_altered_data_set_says_so_in_every_row():
-    rows = list(csv.DictReader(io.StringIO(answer_csv(question(), {}, altered=True))))
-    assert [row["altered"] for row in rows] == ["true"] * 3
 
 
 def test_numbers_have_nine_significant_digits():

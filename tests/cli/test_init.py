@@ -10,7 +10,7 @@ from replay.base import invocation, paths
 from replay.base.errors import ConfigurationError
 from replay.cli.init import write_project
 from replay.cli.main import main
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 
 
 def test_a_new_project_has_a_site_and_an_experiment_that_are_valid(tmp_path, monkeypatch, capsys):

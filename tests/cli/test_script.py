@@ -116,10 +116,3 @@ def test_a_failed_set_up_ends_the_command(checkout):
     checkout.set_up(1)
     done = checkout.run("derive", "--data", "none")
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
-
-
-def test_an_npm_script_is_an_alias():
-    command = ["node", "scripts/npm/run.cjs", "derive", "--data", "pacifik"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 3
-    assert "did you mean 'pacific'?" in done.stderr

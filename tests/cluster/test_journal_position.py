@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.journal_position import NOT_BEGUN, is_replaying, positions_in, wait_until_level
+from replay.cluster.mirroring import NOT_BEGUN, is_replaying, positions_in, wait_until_level
 from support.bench import Clock
 
 #: As Ceph 16.2.15 printed it while a daemon replayed 32 MiB.

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.mirror_health import judge
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, counters_of, wait_until_copied, wait_until_replayed
+from replay.cluster.mirroring import judge_daemons as judge
 from replay.preflight import mirroring
 from replay.preflight.findings import Findings
 from support.bench import Clock

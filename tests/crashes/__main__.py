@@ -22,7 +22,7 @@ from crashes.disk import Disk, Left, Tree, digest_of_tree, lay_out
 from crashes.recorded import Call, record
 from replay.base.clock import utc_now
 from replay.base.paths import ROOT
-from replay.evidence.provenance import measuring_code
+from replay.evidence.record import measuring_code
 
 AT_ONCE = os.cpu_count() or 1
 #: How far `measure` had got when it was killed, in the story in which the next run is killed, too.

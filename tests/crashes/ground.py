@@ -22,13 +22,13 @@ import yaml
 
 from replay.base.disk import guarded
 from replay.base.paths import ROOT, benchmarks_directory
+from replay.claims.data_set import derive_data_set
+from replay.cli.cluster_commands import CLEAN, MEASURE
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.measure import bench, block
 from replay.measure import command as measure_command
 from replay.ownership import clean as clean_command
-from replay.preflight import pool_copies, releases
-from replay.claims.data_set import derive_data_set
-from replay.cli.cluster_commands import CLEAN, MEASURE
+from replay.preflight import plan, releases
 
 FSID = "11111111-2222-3333-4444-555555555555"
 COPIES = 3
@@ -83,6 +83,7 @@ _ANSWERS: dict[str, Any] = {
     "versions": {
         kind: {"ceph version 16.2.15 (scripted) pacific (stable)": 3} for kind in ("mon", "mgr", "osd", "overall")
     },
+    "osd perf": {"osd_perf_infos": []},
     "osd df": {"nodes": [{"id": 0, "name": "osd.0", "kb": 1 << 30, "kb_used": 10}]},
     "osd pool get": {"size": COPIES, "pool": "replay", "pool_id": 1},
     "osd lspools": [{"poolnum": 1, "poolname": "replay"}],
@@ -209,7 +210,7 @@ def environment(root: Path, project: Path) -> dict[str, str]:
 
 def install() -> None:
     """Let the commands of this process meet the scripted cluster. Deriving is a command of its own here."""
-    for module in (bench, releases, pool_copies, clean_command):
+    for module in (bench, releases, plan, clean_command):
         module.MonitorSession = ScriptedSession  # type: ignore[attr-defined]
     measure_command.run_snakemake = _in_this_process
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from crashes.ground import CLUSTER, COMMANDS, COPIES, DATA_SET, EXPERIMENT, FSID, RAW, SITE
-from replay.ownership.account import Account
-from replay.ownership.ledger import Ledger
 from replay.evidence.read import list_raw, verify
+from replay.ownership.ledger import Ledger
+from replay.ownership.write_budget import WriteBudget
 from support.evidence import evidence_of
 
 #: A recorded file's path and content.
@@ -41,7 +41,7 @@ def ledger_names_what_exists() -> None:
     assert owned >= images | locks, f"the ledger does not name {sorted((images | locks) - owned)}"
     media = Path(CLUSTER, "media")
     written = COPIES * sum(map(int, media.read_text().split())) if media.exists() else 0
-    account = Account.of(FSID, SITE, DATA_SET).total()
+    account = WriteBudget.of(FSID, SITE, DATA_SET).total()
     assert account >= written, f"the account has {account:.0f} of {written} bytes that were written to media"
 
 

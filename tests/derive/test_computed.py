@@ -10,6 +10,7 @@ import pytest
 from replay.base.paths import ROOT
 from replay.derive.computed import computed_metrics, ledger_entities
 from replay.derive.facts import FACTS, facts_of
+from replay.evidence.bottleneck import bottleneck_of
 
 
 def osd(writes, copies, *, media=None, cpu=None):
@@ -152,7 +153,8 @@ def host(idle_cpu_seconds):
 
 
 def of(sidecar=None, metrics=None, outputs=None):
-    return facts_of({**HERE, **(sidecar or {})}, outputs or {}, metrics or {})
+    sidecar = {**HERE, **(sidecar or {})}
+    return facts_of(sidecar, outputs or {}, metrics or {}, bottleneck_of(sidecar))
 
 
 def test_the_cpu_of_the_whole_run_is_used_if_nothing_better_is_known():
@@ -250,3 +252,9 @@ def test_the_documentation_lists_the_facts_as_they_are():
     assert rows == [
         [f"`{one.name}`", one.type.value, f"{one.says}{words[one.name]}", one.origin] for one in FACTS.values()
     ]
+
+
+def test_what_a_sidecar_records_beside_what_was_asked_is_a_fact():
+    recorded = {"longest_gap_seconds": 0.8, "snapshot_distance_median_seconds": 61.0}
+    assert recorded.items() <= of(metrics=recorded).items()
+    assert "longest_gap_seconds" not in of()

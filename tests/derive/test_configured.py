@@ -7,7 +7,7 @@ import pytest
 from replay.base.errors import ConfigurationError
 from replay.derive.designs import configured_metrics, with_added
 from replay.derive.experiment import derive_experiment
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from support.rawtree import METRICS, RawTree
 
 MINUTES = {**METRICS[1], "metric": "minutes", "name": "minutes", "title": "Minutes", "unit": "count", "ratio": True}

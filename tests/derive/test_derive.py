@@ -6,8 +6,9 @@ import shutil
 import pytest
 
 from replay.base.stats import median, paired_log_ratio
-from replay.derive.experiment import derive_experiment
 from replay.claims.data_set import derive_data_set
+from replay.derive.experiment import derive_experiment
+from support.datasets import spread_of
 from support.rawtree import METRICS, VARIANTS, RawTree, rbd_bench_output
 
 
@@ -25,6 +26,10 @@ def table(directory, name):
     with (directory / "aggregate" / f"{name}.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
     return header, {row[0]: row[1:] for row in rows}
+
+
+def spread(directory, name):
+    return spread_of(directory / "aggregate" / f"{name}.csv")
 
 
 def digests(folder):
@@ -51,21 +56,26 @@ def test_raw_output_becomes_a_row_for_each_cell_and_a_table_for_each_metric_and_
         "experiment", "block", "cell", "attempt", "point", "variant", "label", "io_type", "io_pattern", "io_size_bytes",
     ]  # fmt: skip
     assert sorted(path.name for path in (directory / "aggregate").iterdir() if "write" in path.name) == [
-        *(f"iops-write-seq{part}.csv" for part in ("", ".max", ".min", ".n")),
-        *(f"ratio-throughput-write-seq{part}.csv" for part in ("", ".high", ".low", ".n")),
-        *(f"throughput-write-seq{part}.csv" for part in ("", ".max", ".min", ".n")),
+        *(f"iops-write-seq{part}.csv" for part in ("", ".spread")),
+        *(f"ratio-throughput-write-seq{part}.csv" for part in ("", ".spread")),
+        *(f"throughput-write-seq{part}.csv" for part in ("", ".spread")),
     ]
 
 
-def test_a_wide_table_holds_medians_least_greatest_and_n_of_the_used_rows(directory):
+def test_a_wide_table_holds_medians_and_its_spread_the_least_the_greatest_and_n(directory):
     RawTree(directory).measure(blocks=3)
     derive_experiment(directory)
     rates = rates_of(directory, "write-seq-4096", "with-journal")
-    for name, expected in (("", median(rates)), (".min", min(rates)), (".max", max(rates)), (".n", 3)):
-        header, series = table(directory, f"iops-write-seq{name}")
-        assert header == ["I/O size", "4096", "65536"]
-        assert float(series["With journal"][0]) == pytest.approx(expected, rel=1e-8)
-    assert list(table(directory, "iops-write-seq")[1]) == [one["label"] for one in VARIANTS]
+    header, series = table(directory, "iops-write-seq")
+    assert header == ["I/O size", "4096", "65536"]
+    assert list(series) == [one["label"] for one in VARIANTS]
+    assert float(series["With journal"][0]) == pytest.approx(median(rates), rel=1e-8)
+    found = spread(directory, "iops-write-seq")
+    assert list(found) == [(one["label"], x) for one in VARIANTS for x in header[1:]], "in the order of the design"
+    row = found["With journal", "4096"]
+    assert list(row) == ["series", "x", "low", "high", "min", "max", "n"]
+    assert (row["low"], row["high"], row["n"]) == ("", "", "3")
+    assert [float(row["min"]), float(row["max"])] == pytest.approx([min(rates), max(rates)], rel=1e-8)
 
 
 def test_the_drawn_ratio_is_the_paired_estimate_with_its_interval(directory):
@@ -73,11 +83,11 @@ def test_the_drawn_ratio_is_the_paired_estimate_with_its_interval(directory):
     derive_experiment(directory)
     pairs = [rates_of(directory, "write-seq-4096", name) for name in ("without-journal", "with-journal")]
     expected = paired_log_ratio(*pairs)
-    drawn = [
-        float(table(directory, f"ratio-throughput-write-seq{part}")[1]["With journal"][0])
-        for part in ("", ".low", ".high", ".n")
-    ]
+    value = float(table(directory, "ratio-throughput-write-seq")[1]["With journal"][0])
+    row = spread(directory, "ratio-throughput-write-seq")["With journal", "4096"]
+    drawn = [value, *(float(row[part]) for part in ("low", "high", "n"))]
     assert drawn == pytest.approx([expected.value, expected.low, expected.high, 6], rel=1e-7)
+    assert (row["min"], row["max"]) == ("", "")
 
 
 def test_the_a_a_control_has_its_ratio_and_the_reference_has_none(directory):
@@ -90,18 +100,19 @@ def test_one_block_gives_a_ratio_with_empty_fields_for_its_interval(directory):
     RawTree(directory).measure(blocks=1)
     derive_experiment(directory)
     assert all(table(directory, "ratio-throughput-write-seq")[1]["With journal"])
-    for bound in ("low", "high"):
-        assert table(directory, f"ratio-throughput-write-seq.{bound}")[1]["With journal"] == ["", ""]
+    rows = spread(directory, "ratio-throughput-write-seq").values()
+    assert {(row["low"], row["high"], row["n"]) for row in rows} == {("", "", "1")}
 
 
 def test_an_unmeasured_value_is_an_empty_field_and_never_0(directory):
     tree = RawTree(directory)
     tree.attempt(1, "write-seq-4096")
     derive_experiment(directory)
-    for name in ("throughput-write-seq", "throughput-write-seq.n", "ratio-throughput-write-seq"):
+    for name in ("throughput-write-seq", "ratio-throughput-write-seq"):
         measured, missing = table(directory, name)[1]["With journal"]
         assert measured
         assert missing == ""
+        assert {x for _, x in spread(directory, name)} == {"4096"}, "a point without a run has no row"
     assert table(directory, "throughput-read-seq")[1]["With journal"] == ["", ""]
 
 
@@ -117,7 +128,7 @@ def test_the_first_valid_attempt_counts_and_every_attempt_is_a_row(directory):
     assert derived.entry["invalid"] == {"too_short": 1}
     assert derived.entry["attempts"] == 6
     # Pairing is within a set: the good cells of a void attempt are not mixed with those of another.
-    assert table(directory, "throughput-write-seq.n")[1]["Without journal"][0] == "1"
+    assert spread(directory, "throughput-write-seq")["Without journal", "4096"]["n"] == "1"
 
 
 def test_a_failed_cell_is_kept_with_its_reason_and_without_a_figure(directory):
@@ -141,7 +152,8 @@ def test_output_that_derive_refuses_voids_its_set_although_the_runner_accepted_i
     assert derived.entry["invalid"] == {"incomplete": 1, "unparsable": 1}
     assert len(derived.notes) == 2
     assert any("with-journal.stdout:1" in note for note in derived.notes)
-    assert table(directory, "throughput-write-seq.n")[1]["Without journal"] == ["", "1"]
+    found = spread(directory, "throughput-write-seq")
+    assert [found.get(("Without journal", x), {}).get("n") for x in ("4096", "65536")] == [None, "1"]
 
 
 def test_an_attempt_in_progress_is_skipped(directory):
@@ -228,7 +240,8 @@ def test_cells_that_a_changed_design_abandons_are_reported_and_kept_and_not_draw
     changed.measure(blocks=1, first=2)
     entry = derive_experiment(directory).entry
     assert entry["abandoned_cells"] == 12
-    assert table(directory, "throughput-write-seq.n")[1]["With journal"] == ["1", "1"]
+    found = spread(directory, "throughput-write-seq")
+    assert [found["With journal", x]["n"] for x in ("4096", "65536")] == ["1", "1"]
     assert len(rows_of(directory / "tidy.csv")) == 24
 
 
@@ -292,6 +305,7 @@ def test_a_metric_that_the_tool_does_not_give_is_empty(directory):
     derive_experiment(directory)
     assert table(directory, "latency-p99-write-seq")[1]["With journal"] == ["", ""]
     assert table(directory, "ratio-latency-p99-write-seq")[1]["With journal"] == ["", ""]
+    assert spread(directory, "latency-p99-write-seq") == spread(directory, "ratio-latency-p99-write-seq") == {}
 
 
 def test_the_manifest_says_what_a_chart_s_label_needs(directory):
@@ -313,7 +327,8 @@ def test_the_manifest_says_what_a_chart_s_label_needs(directory):
     assert entry["charts"]["throughput-read-seq"]["limiter"] == "cpu"
     assert chart["y"] == {"label": "Throughput", "unit": "bytes_per_second", "better": "higher"}
     assert (directory.parent / chart["path"]).exists()
-    assert all((directory.parent / path).exists() for path in chart["companions"].values())
+    assert chart["companions"] == {"spread": chart["path"].replace(".csv", ".spread.csv")}
+    assert (directory.parent / chart["companions"]["spread"]).exists()
 
 
 def test_the_set_up_names_every_processor_that_was_measured_on_and_keeps_the_rest_as_noted(directory):

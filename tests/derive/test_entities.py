@@ -7,10 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.derive.computed import OVER_CELL, Entity, ledger_entities
-from replay.derive.designs import Design, DesignCell
-from replay.derive.entities import COLUMNS, entities_csv, entity_charts
-from replay.design.experiments import load_experiment
+from replay.derive.computed import AT_END, OVER_CELL, Entity, latency_entities, ledger_entities
+from replay.derive.designs import CombinedDesign, DesignCell
+from replay.derive.series import by_entity
+from replay.derive.tables import entities_csv
+from replay.design.configuration import load_experiment
 
 METRIC = {
     "metric": "primaries_deviation", "name": "primaries", "title": "Primaries", "unit": "fraction", "better": "lower",
@@ -30,7 +31,7 @@ def design(x_factor="affinity", variants=VARIANTS):
         for variant in variants
         for level in factors["affinity"]
     }
-    return Design(public, cells, variants, factors)
+    return CombinedDesign(public, cells, variants, factors)
 
 
 def rows(*cells):
@@ -52,12 +53,12 @@ def rows(*cells):
 
 
 def table(chart):
-    return [line.split(",") for line in chart.files[f"{chart.name}.csv"].splitlines()]
+    return [line.split(",") for line in chart.files()[f"{chart.name}.csv"].splitlines()]
 
 
 def test_a_dot_is_the_median_over_blocks_of_the_reference_variants_cells():
     used = rows((1, "read-0", {0: 0.1, 1: -0.1}), (2, "read-0", {0: 0.3, 1: -0.3}), (1, "write-0", {0: 9.0}))
-    [chart] = entity_charts(used, design())
+    [chart] = by_entity(used, design())
     assert table(chart) == [
         ["series", "x", "y", "low", "high", "n"],
         ["Affinity 0", "0", "0.2", "0.1", "0.3", "2"],
@@ -68,31 +69,31 @@ def test_a_dot_is_the_median_over_blocks_of_the_reference_variants_cells():
 
 def test_each_level_is_a_series():
     used = rows((1, "read-0", {0: 0.1}), (1, "read-0.5", {0: 0.2}))
-    [chart] = entity_charts(used, design())
+    [chart] = by_entity(used, design())
     assert chart.series == ("Affinity 0", "Affinity 0.5")
 
 
 def test_without_a_reference_the_first_variant_counts():
     variants = tuple({**one, "reference": False} for one in VARIANTS)
-    [chart] = entity_charts(rows((1, "read-0", {0: 0.1}), (1, "write-0", {0: 0.7})), design(variants=variants))
+    [chart] = by_entity(rows((1, "read-0", {0: 0.1}), (1, "write-0", {0: 0.7})), design(variants=variants))
     assert table(chart)[1][2] == "0.7"
 
 
 def test_without_an_axis_each_variant_is_a_series():
     one = design(x_factor=None)
     used = rows((1, "read-0", {0: 0.1}), (1, "write-0", {0: 0.7}))
-    [chart] = entity_charts(used, one)
+    [chart] = by_entity(used, one)
     assert chart.series == ("Writes", "Reads")
 
 
 def test_osds_are_in_the_order_of_their_numbers():
-    [chart] = entity_charts(rows((1, "read-0", {10: 0.1, 9: 0.2, 0: 0.3})), design())
+    [chart] = by_entity(rows((1, "read-0", {10: 0.1, 9: 0.2, 0: 0.3})), design())
     assert [row[1] for row in table(chart)[1:]] == ["0", "9", "10"]
 
 
 @pytest.mark.parametrize("used", [[], rows((1, "read-0", {}))])
 def test_without_values_of_osds_there_is_no_chart(used):
-    assert entity_charts(used, design()) == []
+    assert [*by_entity(used, design())] == []
 
 
 def test_entities_csv_holds_every_value_of_every_attempt():
@@ -101,7 +102,7 @@ def test_entities_csv_holds_every_value_of_every_attempt():
         for record, row in rows((1, "read-0", {0: 0.25}))
     ]
     read = list(csv.reader(entities_csv(records).splitlines()))
-    assert read[0] == list(COLUMNS)
+    assert read[0] == ["experiment", "block", "cell", "attempt", "kind", "id", "moment", "metric", "value"]
     assert read[1] == ["placement", "1", "read-0", "1", "osd", "0", "before", "primaries_deviation", "0.25"]
     assert read[2][4:] == ["placement_group", "2.a", "before", "bytes", "5"]
 
@@ -121,7 +122,7 @@ def test_a_level_that_is_a_size_reads_as_on_an_axis(x, label):
     made = design(variants=VARIANTS[1:])
     public = {**made.public, "x_unit": "bytes", "x_label": "I/O size", "x_factor": "affinity"}
     cells = {"read": DesignCell(f"equal-{x}", "read", {"weights": "equal", "affinity": x})}
-    [chart] = entity_charts(rows((1, "read", {0: 0.1})), Design(public, cells, made.variants, {**made.factors}))
+    [chart] = by_entity(rows((1, "read", {0: 0.1})), CombinedDesign(public, cells, made.variants, {**made.factors}))
     assert chart.series == (f"I/O size {label}",)
 
 
@@ -134,3 +135,12 @@ def test_the_shipped_charts_of_the_ledger_use_its_metrics():
     asked = {one["metric"] for one in load_experiment("amplification")["metrics"] if one.get("entity")}
     assert asked
     assert asked <= known
+
+
+def test_the_commit_latency_of_each_osd_is_that_at_the_tools_end():
+    sidecar = {"samples": {"osd_commit_latency_seconds": {"osd.0": 0.002, "osd.11": 0.05}}}
+    assert latency_entities(sidecar) == [
+        Entity("osd", "0", "commit_latency_seconds", 0.002, AT_END),
+        Entity("osd", "11", "commit_latency_seconds", 0.05, AT_END),
+    ]
+    assert latency_entities({"samples": None}) == []

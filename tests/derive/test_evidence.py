@@ -11,11 +11,11 @@ import time
 import pytest
 
 from replay.base.errors import EvidenceError, ReplayError
+from replay.claims.data_set import derive_data_set
 from replay.derive.experiment import derive_experiment
+from replay.evidence.durable import locked
 from replay.evidence.pack import in_pack_order
 from replay.evidence.read import list_raw, verify
-from replay.evidence.sums import locked
-from replay.claims.data_set import derive_data_set
 from support.evidence import members_of, pack_again
 from support.patience import patient
 from support.rawtree import RawTree

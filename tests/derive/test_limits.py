@@ -9,9 +9,8 @@ import pytest
 
 from replay.claims.data_set import derive_data_set
 from replay.derive.experiment import derive_experiment
-from replay.derive.limits import STEADY, WHOLE, limit_of
-from replay.design.experiments import load_experiment
-from replay.evidence.bottleneck import BOTTLENECK_RULE as LIMITER_RULE
+from replay.design.configuration import load_experiment
+from replay.evidence.bottleneck import BOTTLENECK_RULE, STEADY, WHOLE, bottleneck_of
 from support.datasets import manifest_of, measured
 from support.rawtree import RawTree
 
@@ -27,7 +26,7 @@ def steady(idle, disk=None):
     [(0.15, 0.95, "cpu"), (0.1501, 0.8, "disk"), (0.1501, 0.7999, "none"), (0.5, None, "none")],
 )
 def test_the_steady_part_decides_if_it_was_sampled(idle, disk, expected):
-    assert limit_of({**RECORDED, "samples": steady(idle, disk)}) == (expected, LIMITER_RULE, STEADY)
+    assert bottleneck_of({**RECORDED, "samples": steady(idle, disk)}) == (expected, BOTTLENECK_RULE, STEADY)
 
 
 @pytest.mark.parametrize(
@@ -42,11 +41,11 @@ def test_the_steady_part_decides_if_it_was_sampled(idle, disk, expected):
     ],
 )
 def test_without_a_steady_sample_of_this_machine_the_recorded_limiter_stays(samples):
-    assert limit_of({**RECORDED, "samples": samples}) == ("none", "the runner's", WHOLE)
+    assert bottleneck_of({**RECORDED, "samples": samples}) == ("none", "the runner's", WHOLE)
 
 
 def test_a_sidecar_that_says_nothing_leaves_it_unknown():
-    assert limit_of({}) == ("unknown", None, WHOLE)
+    assert bottleneck_of({}) == ("unknown", None, WHOLE)
 
 
 @pytest.fixture
@@ -82,7 +81,7 @@ def test_tables_charts_and_ceilings_say_the_same(derived):
 
 def test_the_manifest_says_it_point_by_point(derived):
     limits = manifest_of(derived)["experiments"]["rbd-journaling"]["limits"]
-    assert (limits["rule"], limits["over"]) == (LIMITER_RULE, STEADY)
+    assert (limits["rule"], limits["over"]) == (BOTTLENECK_RULE, STEADY)
     assert list(limits["points"]) == ["read-seq", "write-seq"]
     assert limits["points"]["write-seq"] == {
         name: {"4096": "cpu 2, none 1", "65536": "none"} for name in ("without-journal", "with-journal", "control")

@@ -42,6 +42,16 @@ def test_the_manifest_names_the_host_of_each_block(tree):
     rows, entry = derived(tree)
     assert all(row["used"] == "1" for row in rows)
     assert entry["provenance"]["machines_by_block"] == {"1": ["host-0"], "2": ["host-1"]}
+    assert [(one["host"], one["blocks"]) for one in entry["provenance"]["hosts"]] == [("host-0", [1]), ("host-1", [2])]
+    assert {(row["block"], row["host"]) for row in rows} == {("1", "host-0"), ("2", "host-1")}
+    assert entry["charts"]["throughput-write-seq"]["hosts"] == ["host-0", "host-1"]
+
+
+def test_a_host_without_a_pseudonym_is_told_by_its_processor_and_kernel(tree):
+    moved(tree, "block-*/*/attempt-1/*.json", {"cpu": "A CPU", "kernel": "6.1.0"})
+    rows, entry = derived(tree)
+    assert {row["host"] for row in rows} == {"A CPU, 6.1.0"}
+    assert "hosts" not in entry["charts"]["throughput-write-seq"], "one host needs no mark"
 
 
 @pytest.mark.parametrize("host", [OTHER, {**HOST, "cpu": "Another CPU"}], ids=["a machine", "a processor"])

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections import defaultdict
 from statistics import median
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from replay.base.paths import ROOT
 from replay.base.stats import paired_log_ratio
-from replay.base.tables import csv_text
-from replay.derive.experiment import derive_experiment
-from replay.derive.runs import RUNS_FILE, RUNS_HEADER, Run, runs_rows
 from replay.claims.data_set import derive_data_set
+from replay.derive.experiment import derive_experiment
+from replay.derive.part import RUNS_FILE, RUNS_HEADER
+from support.datasets import spread_of
 from support.rawtree import RawTree, rbd_bench_output
 
 REFERENCE = ROOT / "benchmarks" / "pacific"
@@ -83,9 +80,11 @@ def test_a_point_is_the_median_of_its_runs_and_its_band_their_least_and_greatest
     RawTree(directory).measure(blocks=3)
     derive_experiment(directory)
     runs = runs_of(directory, "throughput-write-seq")
-    for part, of in (("", median), (".min", min), (".max", max), (".n", len)):
-        drawn = wide(directory / "aggregate" / f"throughput-write-seq{part}.csv")
-        assert drawn == {place: pytest.approx(of(list(ys.values())), rel=1e-8) for place, ys in runs.items()}
+    path = directory / "aggregate" / "throughput-write-seq.csv"
+    assert wide(path) == {place: pytest.approx(median(ys.values()), rel=1e-8) for place, ys in runs.items()}
+    for part, of in (("min", min), ("max", max), ("n", len)):
+        drawn = {(series, float(x)): float(row[part]) for (series, x), row in spread_of(path).items()}
+        assert drawn == {place: pytest.approx(of(ys.values()), rel=1e-8) for place, ys in runs.items()}
 
 
 @pytest.mark.parametrize("direction", ["reference/variant", "variant/reference"])
@@ -93,12 +92,13 @@ def test_a_ratio_is_the_paired_estimate_of_its_runs(directory, direction):
     RawTree(directory, ratio_direction=direction).measure(blocks=4)
     derive_experiment(directory)
     runs = runs_of(directory, "ratio-throughput-write-seq")
-    drawn = {part: wide(directory / "aggregate" / f"ratio-throughput-write-seq{part}.csv") for part in ("", ".low")}
-    assert drawn[""].keys() == runs.keys()
-    for place, ys in runs.items():
+    path = directory / "aggregate" / "ratio-throughput-write-seq.csv"
+    drawn, spread = wide(path), spread_of(path)
+    assert drawn.keys() == runs.keys()
+    for (series, x), ys in runs.items():
         expected = paired_log_ratio(list(ys.values()), [1.0] * len(ys))
-        assert drawn[""][place] == pytest.approx(expected.value, rel=1e-7)
-        assert drawn[".low"][place] == pytest.approx(expected.low, rel=1e-6)
+        assert drawn[series, x] == pytest.approx(expected.value, rel=1e-7)
+        assert float(spread[series, f"{x:.0f}"]["low"]) == pytest.approx(expected.low, rel=1e-6)
 
 
 def test_a_void_attempt_has_no_run(directory):
@@ -195,27 +195,6 @@ def test_a_variant_that_did_not_run_at_a_size_has_no_run_there(directory):
     tree.attempt(1, "write-seq-4096", outputs=outputs)
     derive_experiment(directory)
     assert {x for _, x in runs_of(directory, "iops-write-seq")} == {4096.0}
-
-
-RUNS = st.builds(
-    Run,
-    series=st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1),
-    x=st.integers(1, 2**40),
-    y=st.floats(1e-9, 1e15),
-    block=st.integers(1, 99),
-    attempt=st.integers(1, 9),
-)
-
-
-@given(st.dictionaries(st.from_regex(r"[a-z][a-z0-9-]*", fullmatch=True), st.lists(RUNS, max_size=10), max_size=3))
-def test_every_run_comes_back_from_its_file_with_nine_digits(charts):
-    header, *rows = csv.reader(io.StringIO(csv_text(runs_rows(charts)), newline=""))
-    assert tuple(header) == RUNS_HEADER
-    wanted = [(chart, one) for chart in sorted(charts) for one in charts[chart]]
-    assert [(row[0], row[1], float(row[2]), int(row[4]), int(row[5])) for row in rows] == [
-        (chart, one.series, one.x, one.block, one.attempt) for chart, one in wanted
-    ]
-    assert [float(row[3]) for row in rows] == [pytest.approx(one.y, rel=1e-8) for _, one in wanted]
 
 
 def test_the_shipped_charts_are_made_of_the_runs_beside_them():

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from replay.base.stats import modified_z
 from replay.base.tables import csv_text
 from replay.claims.data_set import derive_data_set
-from replay.derive.outliers import LIMIT, flagged_in, outliers
-from replay.derive.runs import RUNS_FILE, Run, runs_rows
+from replay.derive.outliers import LIMIT, DrawnRun, flagged_in, outliers
+from replay.derive.part import RUNS_FILE, RUNS_HEADER
 from replay.derive.sampling import costliest, sampler_seconds, sampler_shares, sampling_entry, sampling_metrics
 from replay.evidence.record import SampleTable
-from replay.tools.logs.samples import read_samples
+from replay.tools.cell_logs import read_samples
 from support.commands import run_derive
 from support.datasets import manifest_of, measured
 
@@ -128,7 +128,12 @@ numbers = st.floats(min_value=-1e9, max_value=1e9)
 
 
 def runs(*values, series="a", x=1.0):
-    return [Run(series, x, value, block, 1) for block, value in enumerate(values, start=1)]
+    return [DrawnRun(series, x, value, block, 1) for block, value in enumerate(values, start=1)]
+
+
+def runs_file(charts):
+    """The file of these charts' runs."""
+    return csv_text([RUNS_HEADER, *([chart, *run] for chart in sorted(charts) for run in charts[chart])])
 
 
 def test_the_score_is_the_distance_from_the_median_in_median_absolute_deviations():
@@ -163,7 +168,7 @@ def test_the_command_lists_them_and_changes_nothing(tmp_path, monkeypatch, capsy
     (folder.parent / "raw").mkdir()
     (folder.parent / "raw" / "SHA256SUMS").touch()
     table = folder / RUNS_FILE
-    table.write_text(csv_text(runs_rows({"throughput": runs(10, 11, 12, 13, 30), "iops": runs(1, 1.1, 1.2)})))
+    table.write_text(runs_file({"throughput": runs(10, 11, 12, 13, 30), "iops": runs(1, 1.1, 1.2)}))
     before = table.read_bytes()
     assert run_derive(["--data", "mine", "--outliers"]) == 0
     said = capsys.readouterr().out.splitlines()
@@ -179,7 +184,7 @@ def test_runs_that_are_lines_are_not_compared_bin_by_bin(tmp_path):
     folder = tmp_path / "mine" / "mirror-lag" / "aggregate"
     folder.mkdir(parents=True)
     far = runs(10, 11, 12, 13, 30)
-    (folder / RUNS_FILE).write_text(csv_text(runs_rows({"lag-max": far, "lag-over-time": far})))
+    (folder / RUNS_FILE).write_text(runs_file({"lag-max": far, "lag-over-time": far}))
     charts = {"lag-max": {"runs": True}, "lag-over-time": {"runs": "lines"}}
     manifest = {"experiments": {"mirror-lag": {"charts": charts}}}
     (tmp_path / "mine" / "manifest.json").write_text(json.dumps(manifest))

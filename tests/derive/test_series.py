@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.derive.bins import binned, middle_seconds, wanted_series
-from replay.derive.cells import AttemptRecord, Cache, CellRow
-from replay.derive.designs import Design, DesignCell
-from replay.derive.experiment import derive_experiment
-from replay.derive.series import series_charts
 from replay.claims.data_set import derive_data_set
+from replay.derive.cells import AttemptRecord, CellRow, binned, middle_seconds, wanted_series
+from replay.derive.designs import CombinedDesign, DesignCell
+from replay.derive.experiment import derive_experiment
+from replay.derive.series import over_time
 from support.rawtree import METRICS, RawTree, rbd_bench_output
 
 OVER_TIME = {
@@ -157,15 +156,15 @@ def test_a_metric_over_time_does_not_change_other_numbers_of_the_experiment(tree
         assert [line for line in found if not line.startswith("rate-over-time")] == path.read_text().splitlines()
 
 
-def test_a_process_that_remembers_what_it_read_draws_a_series_that_a_new_design_requests(tmp_path):
-    tree, cache = RawTree(tmp_path / "demo" / "later"), Cache()
+def test_a_series_that_a_new_design_requests_is_drawn(tmp_path):
+    tree = RawTree(tmp_path / "demo" / "later")
     measured(tree, [100])
-    derive_experiment(tree.directory, cache)
+    derive_experiment(tree.directory)
     assert not list((tree.directory / "aggregate").glob("rate-over-time*"))
     tree.public["metrics"] = [*METRICS, OVER_TIME]
     tree.write_design()
     measured(tree, [100, 100])
-    derive_experiment(tree.directory, cache)
+    derive_experiment(tree.directory)
     rows = rows_of(tree, "rate-over-time-write-seq-4096")
     assert rows
     assert all(math.isfinite(float(row["y"])) for row in rows)
@@ -185,18 +184,19 @@ def drawn(*runs, after_end=None):
     public = {"metrics": [BACKLOG], "workload_factors": ["io_type"], "x_factor": None}
     levels = {"io_type": "randwrite"}
     variant = {"name": "journal", "label": "Journal", "reference": True}
-    design = Design(public, {"a": DesignCell("randwrite", "journal", levels)}, (variant,), {"io_type": ("randwrite",)})
+    cells = {"a": DesignCell("randwrite", "journal", levels)}
+    design = CombinedDesign(public, cells, (variant,), {"io_type": ("randwrite",)})
     used = []
     for block, bins in enumerate(runs, start=1):
         row = CellRow("a", "journal", "Journal", levels, True, "", {}, {}, series={("lag_seconds", 1.0): bins},
                       after_end={} if after_end is None else {"lag_seconds": after_end})  # fmt: skip
         used.append((AttemptRecord(block, "randwrite", 1, "", True, (row,)), row))
-    charts = series_charts(used, design)
+    charts = [*over_time(used, design)]
     if not charts:
         return None
     [chart] = charts
     assert chart.n == (len(runs), len(runs))
-    rows = csv.DictReader(chart.files["lag-over-time-randwrite.csv"].splitlines())
+    rows = csv.DictReader(chart.files()["lag-over-time-randwrite.csv"].splitlines())
     return [(math.floor(float(row["x"])), *(float(row[key]) for key in ("y", "low", "high", "n"))) for row in rows]
 
 

@@ -7,6 +7,7 @@ import pytest
 from replay.derive.computed import computed_metrics, of_whole_run, write_costs
 from replay.derive.experiment import derive_experiment
 from replay.derive.facts import facts_of
+from replay.evidence.bottleneck import bottleneck_of
 from support.rawtree import VARIANTS, RawTree
 
 
@@ -151,4 +152,4 @@ def test_the_writes_of_the_ramp_are_among_those_that_the_ledger_counts():
 
 def test_what_is_replayed_of_the_ramp_is_no_more_than_all_of_it():
     metrics = {"bytes": 1200.0, "duration_seconds": 30.0, "ramp_seconds": 2.0, "replayed_bytes_in_cell": 1280.0}
-    assert facts_of({}, {}, metrics)["replayed_fraction_during_cell"] == pytest.approx(1)
+    assert facts_of({}, {}, metrics, bottleneck_of({}))["replayed_fraction_during_cell"] == pytest.approx(1)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.errors import ConfigurationError
-from replay.design.experiments import experiment_names, load_experiment
+from replay.design.configuration import experiment_names, load_experiment
 from replay.design.design import block_seed, digest_of, order_of_cells, order_of_sets, plan_digest, shuffled
 from replay.design.expansion import expand
 

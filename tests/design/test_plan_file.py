@@ -7,8 +7,8 @@ import json
 import pytest
 
 from replay.base.errors import ConfigurationError
+from replay.design.configuration import experiment_names
 from replay.design.design import SCALES
-from replay.design.experiments import experiment_names
 from replay.design.plan_file import read_plan_file
 from support.plans import plan_of
 

@@ -25,9 +25,10 @@ PAGES = sorted(
 )
 #: Every word that the project uses in a special sense.
 VOCABULARY = """
-    adapter, aggregate, answer, attempt, block, cell, claim, data set, deck, derive, design, experiment, factor, ledger,
-    level, limiter, measure, pack, pilot, plan, protocol, raw output, receipt, recovery point, sampler, sandbox, scale,
-    set, sidecar, site, variant, verdict, void
+    aggregate, answer, attempt, block, bottleneck, campaign, cell, claim, data set, deck, derive, design, experiment,
+    factor, invalid, ledger, level, limit, link, measure, pack, pilot, plan, protocol, raw output, reader, receipt,
+    recovery point, sampler, sandbox, scale, set, sidecar, site, stretch, tool, upper bound, variant, verdict,
+    write budget
 """
 VOCABULARY = [word.strip() for word in VOCABULARY.split(",")]
 

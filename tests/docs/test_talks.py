@@ -17,9 +17,8 @@ import pytest
 
 from replay.base.paths import ROOT
 from replay.cli.main import main
-from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
-from replay.design.selection import narrowed
+from replay.design.configuration import load_experiment
+from replay.design.expansion import expand, narrowed
 from support.commands import run_derive
 from support.patience import patient
 from support.scripted_rbd import ScriptedRbd
@@ -39,8 +38,8 @@ ESTIMATE = "1.0\N{MULTIPLICATION SIGN}"
 FILES = {
     f"config/experiments/{NAME}.yaml": EXPERIMENT,
     "config/claims.yaml": CLAIMS,
-    "config/talk.yaml": TALK,
-    "slides/price.md": SLIDE,
+    "slides/price/talk.yaml": TALK,
+    "slides/price/price.md": SLIDE,
 }
 
 
@@ -94,10 +93,10 @@ def test_the_steps_lead_from_an_experiment_to_a_slide_without_a_problem(talk, mo
     assert status == 1
     assert said.count(f'says "?", but the data of "mine" say "{ESTIMATE}"') == 2
     status, said = check_talk(talk, "--fix")
-    assert (status, "slides/price.md: 2 texts updated." in said) == (0, True), said
+    assert (status, "slides/price/price.md: 2 texts updated." in said) == (0, True), said
     status, said = check_talk(talk)
     assert (status, "The talk takes 0:45." in said) == (0, True), said
-    assert f">{ESTIMATE}<" in (talk / "slides" / "price.md").read_text()
+    assert f">{ESTIMATE}<" in (talk / "slides" / "price" / "price.md").read_text()
 
 
 @pytest.mark.slow
@@ -123,4 +122,4 @@ def test_the_steps_lead_from_a_folder_of_results_to_a_report_and_a_talk(tmp_path
     monkeypatch.delenv("REPLAY_BENCHMARKS")
     status, said = check_talk(talk)
     assert status == 0, said
-    assert re.search(r"slides/talk\.md +5 slides", said)
+    assert re.search(r"slides/talk/talk\.md +5 slides", said)

@@ -20,12 +20,12 @@ from replay.base.clock import utc_now
 from replay.base.errors import ReplayError
 from replay.base.paths import ROOT
 from replay.base.releases import HOST, parse_release
-from replay.evidence.provenance import measuring_code
+from replay.evidence.record import measuring_code
 from replay.sandbox import down, load, up
 from support.campaign import Campaign
 from support.foreign import foreign_site, measure_as_foreign
 
-MODULES = ("interruptions", "daemons", "disks", "clients", "files", "clock")
+MODULES = ("interruptions", "daemons", "disks", "clients", "files", "clock", "distance")
 #: Those on clusters that Replay did not start.
 MODULES_BESIDE_TENANTS = ("beside_tenants",)
 FOREIGN_USER = "client.replay-drill"

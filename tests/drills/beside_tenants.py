@@ -173,7 +173,7 @@ def osd_stopped(ground: Ground) -> str:
         done = measure(ground, at=lambda: _benches(ground), fault=lambda: processes.freeze([osd]))
     finally:
         processes.thaw([osd])
-    cause = r"OSD_DOWN|SLOW_OPS|osd.* down|void|timed out"
+    cause = r"OSD_DOWN|SLOW_OPS|osd.* down|invalid|timed out"
     seconds = done.noticed(cause, within=30.0)
     assert "Traceback" not in done.text, done.text
     repair(ground)

@@ -177,11 +177,11 @@ def bring_back(ground: Ground) -> None:
     up(ground.campaign.sandbox_directory)
 
 
-def started_sandbox(ground: Ground, directory: Path) -> subprocess.Popen[str]:
+def started_sandbox(ground: Ground, directory: Path, *options: str) -> subprocess.Popen[str]:
     """Start a sandbox in a folder as a person does."""
     release = ground.sandbox.options.release
     return subprocess.Popen(
-        ground.campaign.command("sandbox", "up", "--directory", str(directory), "--release", str(release)),
+        ground.campaign.command("sandbox", "up", "--directory", str(directory), "--release", str(release), *options),
         env=ground.environment,
         cwd=ground.campaign.folder,
         stdout=subprocess.PIPE,

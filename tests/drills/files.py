@@ -106,7 +106,7 @@ def hostile_files(ground: Ground) -> str:
     talk = ground.campaign.folder / "talk"
     shutil.copytree(ROOT / "slides", talk / "slides")
     shutil.copytree(ROOT / "config", talk / "config")
-    chapter = sorted((talk / "slides").glob("*.md"))[1]
+    chapter = sorted((talk / "slides").glob("rpo/*.md"))[1]
     chapter.write_text(chapter.read_text() + "\n\n\n## Hostile\n\n" + "\n\n".join(HOSTILE_MARKDOWN) + "\n")
     done = subprocess.run(
         ["node", "scripts/check.mjs"],

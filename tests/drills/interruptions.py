@@ -17,8 +17,8 @@ from support.patience import patient
 PILOT = r"pilot 1 of"
 #: The steps of a fail-over trial, by the words of the process that does each.
 STEPS = (
-    ("the writers connect", ("trial/client.py write-once ",)),
-    ("the writer writes", ("trial/client.py write {",)),
+    ("the writers connect", ("trial_client.py write-once ",)),
+    ("the writer writes", ("trial_client.py write {",)),
     ("the first side is demoted", ("mirror image demote ",)),
     ("the second side is promoted", ("mirror image promote ",)),
     ("an image is verified", (" export --no-progress ",)),
@@ -142,7 +142,7 @@ def failover_steps(ground: Ground) -> str:
             assert done.status != 0, done.text
         else:
             _interrupted(ground, runs, interrupt)
-        ground.campaign.wait_for(lambda: not ground.campaign.processes("trial/client.py"), "the end of the clients")
+        ground.campaign.wait_for(lambda: not ground.campaign.processes("trial_client.py"), "the end of the clients")
         _all_daemons_go_on(ground)
         met.append(what)
     return f"{len(met)} steps, by Ctrl-C and kill -9 in turn; {completes(ground)}"

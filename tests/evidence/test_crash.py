@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from replay.evidence.evidence import BlockWriter, record_design
+from replay.evidence.attempts import BlockWriter, record_design
 from replay.evidence.read import list_raw, verify
 from replay.evidence.seal import recover, seal
 from support.evidence import evidence_of

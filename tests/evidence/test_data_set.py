@@ -7,8 +7,9 @@ import json
 import pytest
 
 from replay.base.errors import ConfigurationError, EvidenceError
+from replay.evidence.data_set import refuse_copies
 from replay.evidence.read import list_raw
-from replay.preflight.plan import plans, refuse_copies
+from replay.preflight.plan import plans
 from support.datasets import measured
 
 

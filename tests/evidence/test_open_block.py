@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 from replay.base.errors import EvidenceError
-from replay.evidence.documents import pretty_json
-from replay.evidence.evidence import BlockWriter, record_design
+from replay.evidence.attempts import BlockWriter, record_design
+from replay.evidence.data_set import pretty_json
+from replay.evidence.durable import SUMS, Store, read_sums
 from replay.evidence.pack import pack_name
 from replay.evidence.read import list_raw
 from replay.evidence.seal import recover, seal
-from replay.evidence.store import Store
-from replay.evidence.sums import SUMS, read_sums
 from support.evidence import evidence_of, members_of
 
 PLAN, OTHER = "0123456789ab", "ba9876543210"
@@ -75,7 +74,7 @@ def test_a_pilot_s_output_and_note_are_seen_at_once_or_not_at_all(raw, monkeypat
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("replay.evidence.evidence.pretty_json", full)
+        patch.setattr("replay.evidence.attempts.pretty_json", full)
         with pytest.raises(OSError, match="No space"):
             writer.record_pilot("host", "cell", 1, results, {"schema_version": 1})
     assert evidence_of(raw).keys() == {"design-ab12.json"}

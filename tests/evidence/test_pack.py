@@ -1,4 +1,4 @@
-"""A pack is read in chunks, and refused if cut off; `replay raw` lists, prints, unpacks and verifies packs."""
+"""A pack comes back as it was written, and is refused if cut off; `replay raw` lists, prints, unpacks and verifies."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import sys
 import pytest
 
 from replay.base.errors import EvidenceError
+from replay.evidence.durable import SUMS, sha256
 from replay.evidence.pack import members, write_pack
-from replay.evidence.sums import SUMS, sha256
 from support.commands import run_raw
 from support.evidence import evidence_of, pack_again
 from support.rawtree import RawTree
 
-#: Around the sizes of a tar's blocks and of the chunks in which a pack is decompressed.
+#: Around the sizes of a tar's blocks.
 SIZES = [0, 1, 511, 512, 513, (1 << 18) - 512, 1 << 18, (3 << 18) + 7]
 
 
@@ -64,7 +64,7 @@ def test_attempts_are_listed_with_their_validity_whether_packed_or_not(tree, cap
     assert lines[1] == "  block-01/read-seq-4096/attempt-1  10 files  valid"
     assert lines[-2:] == [
         str(tree.opened(2)),
-        "  block-02/write-seq-4096/attempt-1  10 files  void: with-journal: too_short",
+        "  block-02/write-seq-4096/attempt-1  10 files  invalid: with-journal: too_short",
     ]
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.exchange.importing.arrange import CONFIGURATION, arrange
+from replay.exchange.importing.arrange import CONFIGURATION, arrange, repetitions
 from replay.exchange.importing.recognise import recognise
 from support.foreign_results import job, report
 from support.hostile import at_most
@@ -51,6 +51,42 @@ def test_files_that_differ_in_words_are_different_points_if_their_folders_do_not
     assert arranged(run("quiet.json"), run("busy.json")).factors["folder"] == ("quiet-json", "busy-json")
 
 
+def test_digits_of_a_name_that_no_other_is_like_stay():
+    paths = ["INTEL-S3500/4k.json", "SAMSUNG-PM863/4k.json"]
+    assert arranged(*map(run, paths)).factors["folder"] == ("INTEL-S3500", "SAMSUNG-PM863")
+
+
+def test_jobs_in_a_row_are_different_points_also_where_all_runs_are_repetitions():
+    text = report(job("a", rw="read"), job("a", rw="read", group=1), job("b", rw="read", group=2)).encode()
+    runs, _ = recognise(0, "x.json", text)
+    for pooled in (False, True):
+        result = arrange("fio_report", runs, VARIANTS, pooled=pooled)
+        assert result.factors["job_in_a_row"] == ("a-1", "a-2", "b")
+        assert len({cell.point for cell in result.cells}) == 3
+
+
+def test_names_do_not_matter_if_a_person_says_that_runs_are_repetitions():
+    result = arrange("fio_report", [run("quiet.json"), run("busy.json", name="x")], VARIANTS, pooled=True)
+    assert len({cell.point for cell in result.cells}) == 1
+
+
+def test_repetitions_are_named_by_what_differs_in_their_paths():
+    sizes = [run(f"day-{day}/{size}-run{number}.json", bs=size) for day in (1, 2) for size in ("4k", "8k")
+             for number in (1, 2)]  # fmt: skip
+    assert repetitions(arranged(*sizes)) == [
+        (("day-1/", "day-2/"), 1),
+        (("4k-run1.json", "4k-run2.json"), 2),
+    ]
+    unlike = arrange("fio_report", [run("a/1.json"), run("2.json")], VARIANTS, pooled=True)
+    assert repetitions(unlike) == [(("2.json", "a/1.json"), 1)]
+
+
+def test_without_a_number_that_all_runs_state_there_is_no_axis():
+    one = replace(run(), levels={"rw": "read", "io_size_bytes": "unstated", "io_depth": "unstated", "jobs": "unstated"})
+    result = arranged(one)
+    assert (result.x_factor, result.x_label, result.x_unit) == (None, None, None)
+
+
 def test_identifiers_and_dates_in_paths_tell_repetitions_apart():
     paths = ["id-0a1b2c3d/2024-01-01/x.json", "id-9f8e7d6c/2024-02-03/x.json"]
     assert "folder" not in arranged(*map(run, paths)).factors
@@ -67,7 +103,7 @@ def test_names_of_jobs_and_files_that_repeat_factors_are_not_factors():
 
 
 def test_the_axis_is_the_number_with_the_most_levels():
-    sizes = [run(f"{size}.json", bs=size) for size in ("4k", "8k", "64k")]
+    sizes = [run(f"{size}.json", bs=size, iodepth="1") for size in ("4k", "8k", "64k")]
     assert (arranged(*sizes).x_factor, arranged(*sizes).x_unit) == ("io_size_bytes", "bytes")
     depths = [run(f"{depth}.json", iodepth=str(depth)) for depth in (1, 2, 4, 8)]
     assert (arranged(*sizes, *depths).x_factor, arranged(*depths).x_label) == ("io_depth", "Queue depth")

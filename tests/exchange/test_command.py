@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 from dataclasses import replace
-from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -24,15 +23,13 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT, program_file
 from replay.base.stats import Estimate
 from replay.cli.main import main
-from replay.exchange.compare.conditions import Checked, check
 from replay.exchange.compare.figure import ROW, figure, ticks
-from replay.exchange.compare.match import compare_sides
+from replay.exchange.compare.match import at_levels, compare_sides, paired_up
 from replay.exchange.compare.model import HIGHER, LOWER, NONE, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN, Outcome
-from replay.exchange.compare.output import COLUMNS, document, summary_lines
+from replay.exchange.compare.output import COLUMNS, Checked, check, document, summary_lines
 from replay.exchange.compare.page import ROWS, page
-from replay.exchange.compare.selection import at_levels, paired_up
-from replay.evidence.copies import AlteredFile, Stamp
 from support.compared import METRIC, comparison, experiment, runs, side
+from support.datasets import spread_of
 from support.foreign_results import job, report, write
 
 STYLE = program_file("templates", "comparison.css").read_text()
@@ -268,9 +265,10 @@ def test_variants_of_the_shipped_data_that_ran_back_to_back_have_the_ratios_that
     derived = {}
     for path in aggregate.glob("ratio-throughput-*-*.csv"):
         if "." not in path.stem:
-            tables = [series(path.with_suffix(end)) for end in (".csv", ".low.csv", ".high.csv", ".n.csv")]
-            for size in tables[0]:
-                derived[path.stem, size] = [float(table[size]) for table in tables]
+            spread = spread_of(path)
+            for size, ratio in series(path).items():
+                row = spread["With journal", size]
+                derived[path.stem, size] = [float(ratio), *(float(row[part]) for part in ("low", "high", "n"))]
     found = {}
     for one in told:
         levels = dict(level.split("=") for level in one["point"].split("; "))
@@ -296,15 +294,49 @@ def test_a_report_names_the_conditions_and_what_was_not_compared():
     assert "e: not in b" in said
 
 
-def test_altered_data_are_named_before_any_figure():
-    first, second = (side(name, experiment(runs([1, 2]))) for name in "ab")
-    sides = (first, replace(second, altered=Stamp("measured", (AlteredFile("x", "0", None),)).sentence()))
-    line = f"ALTERED DATA: b is {sides[1].altered}"
-    outcome = compare_sides(sides)
-    assert summary_lines(outcome)[0] == line
+def test_options_that_differ_are_named_before_any_ratio():
+    first, second = (
+        side(name, replace(experiment(runs([1, 2, 3])), options={"v": options}), setup={"cores": cores})
+        for name, options, cores in (("a", {"direct": "1", "size": "1g"}, 2), ("b", {"size": "1g", "rate": "9"}, 4))
+    )
+    outcome = compare_sides((first, second))
+    expected = ["cores: 2 in a, 4 in b", "direct: 1 in a, not stated in b", "rate: not stated in a, 9 in b"]
+    assert summary_lines(outcome)[:4] == [*(f"differs: {line}" for line in expected),
+                                          "b ÷ a: 1 ratio: 1 no difference beyond noise"]  # fmt: skip
     text = page(outcome, [], STYLE, "1")
-    assert text.count("ALTERED DATA") == 1
-    assert text.index(escape(line)) < text.index("<svg")
+    assert all(text.index(line) < text.index("<svg") for line in expected)
+    assert [one["option"] for one in document(outcome, [])["differences"]] == ["cores", "direct", "rate"]
+
+
+def test_a_factor_that_only_one_side_states_is_a_difference():
+    first = side("a", experiment(runs([1, 2], jobs="4"), factors={"jobs": ("4",)}))
+    outcome = compare_sides((first, side("b", experiment(runs([1, 2])))))
+    assert summary_lines(outcome)[0] == "differs: jobs: 4 in a, not stated in b"
+
+
+def test_a_difference_names_its_experiments_if_there_are_several():
+    def of(name: str, direct: str):
+        options = {"v": {"direct": direct}}
+        return side(name, *(replace(experiment(runs([1, 2]), name=one), options=options) for one in ("e", "f")))
+
+    assert summary_lines(compare_sides((of("a", "0"), of("b", "1"))))[0] == "differs: direct: 0 in a, 1 in b (e, f)"
+
+
+def test_what_rests_on_a_single_run_is_said():
+    outcome = compare_sides((side("a", experiment(runs([1]))), side("b", experiment(runs([2])))))
+    line = "n = 1: each ratio rests on a single run, which cannot say whether a difference is more than noise"
+    assert line in summary_lines(outcome)
+    assert line in page(outcome, [], STYLE, "1")
+
+
+def test_options_that_two_imports_were_run_with_are_compared(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
+    for name, engine in (("before", "libaio"), ("after", "io_uring")):
+        write(tmp_path / name, {f"{at}.json": report(job(rw="read", ioengine=engine), at=at) for at in (1, 2)})
+        assert main(["import", str(tmp_path / name), "--data", name]) == 0
+    capsys.readouterr()
+    assert main(["compare", "before", "after"]) == 0
+    assert capsys.readouterr().out.startswith("differs: ioengine: libaio in before, io_uring in after\n")
 
 
 ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=12)

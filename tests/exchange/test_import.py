@@ -7,16 +7,19 @@ import hashlib
 import json
 import math
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from replay.base import stats
+from replay.base.errors import EvidenceError
+from replay.claims.data_set import derive_data_set
 from replay.cli.main import main
-from replay.exchange.importing import walk
 from replay.evidence.pack import verified_members
 from replay.evidence.read import list_raw, verify_all
-from replay.claims.data_set import derive_data_set
+from replay.exchange.importing import command, data_set, files
+from support.commands import run_derive
 from support.foreign_results import ELBENCHO_HEADER, elbencho_row, job, report, write
 from support.samples import output
 
@@ -65,7 +68,7 @@ def test_a_folder_becomes_a_data_set_whose_figures_are_those_of_the_reports(tmp_
     chart = (benchmarks / "mine" / "imported-fio" / "aggregate" / "iops-randwrite.csv").read_text()
     assert chart == "I/O size,4096,65536\nmine,10010,10010.5\n"
     assert "imported-fio: 6 runs at 2 points, n = 3" in (printed := capsys.readouterr().out)
-    assert "notes.txt: contains none of fio's JSON" in printed
+    assert "notes.txt: contains none of fio's results" in printed
 
 
 def test_of_several_folders_the_others_are_divided_by_the_first(tmp_path, benchmarks, capsys):
@@ -149,7 +152,7 @@ def test_every_file_is_accounted_for(tmp_path, benchmarks, monkeypatch):
             "sub/ünï.json": "{}",
         },
     )
-    monkeypatch.setattr(walk, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(files, "MOST_BYTES", 1_000_000)
     (folder / "link.json").symlink_to(outside / "secret.json")
     (folder / "way-out").symlink_to(outside)
     (folder / "loop").symlink_to(folder)
@@ -173,7 +176,7 @@ def test_every_file_is_accounted_for(tmp_path, benchmarks, monkeypatch):
 
 def test_outputs_of_cbt_s_clients_are_one_run(tmp_path, benchmarks):
     text = output("rados-bench-write-4m.txt")
-    other = text.replace(b"Average Latency(s):", b"Average Latency(s): ")
+    other = text.replace(b"0.11391", b"0.11392")
     assert other != text
     base = "00000000/id-0a1b2c3d/op_size-04194304/concurrent_ops-00000016"
     depth = "numjobs-001/total_iodepth-2/iodepth-000001"
@@ -206,6 +209,206 @@ def test_outputs_of_cbt_s_clients_are_one_run(tmp_path, benchmarks):
     assert why["json_output.0.one"].startswith("CBT's own summary")
 
 
+CBT = "results/00000000/id-0a1b2c3d/randread"
+
+
+def of_client(number: int, rw: str = "randread") -> str:
+    return report(job(rw=rw, rbdname=f"image-{number}", operations=20_000 + number), at=number)
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"output.1": of_client(1)[:400]}, "it ran at once with output.1, which cannot be read: not whole JSON"),
+        ({"output.1": ""}, "it ran at once with output.1, which cannot be read: it is empty"),
+        ({"output.1": of_client(1).replace('"error": 0', '"error": 5')}, "it ran at once with output.1"),
+        ({"output.1": of_client(0)}, "it ran at once with output.1, which cannot be read: it contains the same run"),
+        ({"output.1": None}, "it ran at once with output.1, which is not there"),
+        ({"output.2": None, "../randwrite/output.2": of_client(2, "randwrite")},
+         "it ran at once with output.2, which is not there"),
+        ({"output.2": None, "../randwrite/output.2": ""}, "it ran at once with output.2, which is not there"),
+    ],
+)  # fmt: skip
+def test_a_sum_without_one_of_its_clients_is_refused_and_names_it(tmp_path, benchmarks, changed, why):
+    outputs = {f"output.{number}": of_client(number) for number in range(3)} | changed
+    write(tmp_path / "cbt", {f"{CBT}/{name}": text for name, text in outputs.items() if text is not None})
+    write(tmp_path / "cbt", {"other.json": report(job(rw="read"))})
+    assert imported(tmp_path / "cbt", "--data", "cbt") == 0
+    table = rows(benchmarks / "cbt" / "imported-fio" / "tidy.csv")
+    assert "randread" not in {row["rw"] for row in table}
+    assert left_out(benchmarks / "cbt")[f"{CBT}/output.0"].startswith(why)
+
+
+def test_names_that_differ_in_digits_are_repetitions_and_the_import_says_so(tmp_path, benchmarks, capsys):
+    files = {f"ceph-{release}/4k.json": report(job(rw="read", operations=20_000 + release)) for release in (17, 18)}
+    write(tmp_path / "mine", files)
+    assert imported(tmp_path / "mine", "--data", "pooled") == 0
+    printed = capsys.readouterr().out
+    assert "taken for repetitions: ceph-17/, ceph-18/" in printed
+    assert "or their folder with --variants" in printed
+    assert imported(tmp_path / "mine", "--data", "apart", "--variants") == 0
+    printed = capsys.readouterr().out
+    assert "taken for repetitions" not in printed
+    assert "1 of 1 point is in both folders" in printed
+    variants = {row["variant"] for row in rows(benchmarks / "apart" / "imported-fio" / "tidy.csv")}
+    assert variants == {"ceph-17", "ceph-18"}
+
+
+def test_runs_are_repetitions_whatever_their_names_if_a_person_says_so(tmp_path, benchmarks, capsys):
+    write(tmp_path / "mine", {f"{day}.json": report(job(rw="read", operations=of)) for day, of in
+                              (("monday", 20_000), ("tuesday", 20_002))})  # fmt: skip
+    assert imported(tmp_path / "mine", "--data", "apart") == 0
+    assert "n = 1" in capsys.readouterr().out
+    assert imported(tmp_path / "mine", "--data", "pooled", "--repetitions") == 0
+    assert "n = 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("content", [{"a.json": "{}"}, {}])
+def test_variants_need_one_folder_with_folders(tmp_path, benchmarks, capsys, content):
+    (tmp_path / "mine").mkdir()
+    write(tmp_path / "mine", content)
+    assert imported(tmp_path / "mine", "--data", "x", "--variants") == 2
+    assert "--variants: there is no folder in it" in capsys.readouterr().err
+
+
+def test_what_a_person_should_know_is_printed_and_kept(tmp_path, benchmarks, capsys):
+    write(tmp_path / "mine", {"a.json": report(job(rw="randread", ioengine="psync", iodepth="16"))})
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    printed = capsys.readouterr().out
+    note = "psync had 1 operation in flight, whatever iodepth said"
+    assert note in printed
+    assert "n = 1: each point has a single run" in printed
+    (row,) = [row for row in rows(benchmarks / "mine" / "imported.csv") if row["runs"] == "1"]
+    assert row["notes"] == note
+    (row,) = rows(benchmarks / "mine" / "imported-fio" / "tidy.csv")
+    assert row["io_depth"] == "1"
+
+
+def test_an_option_that_differs_between_the_folders_is_named_first(tmp_path, benchmarks, capsys):
+    for direct in "01":
+        write(tmp_path / direct, {"a.json": report(job(rw="read", direct=direct))})
+    assert imported(tmp_path / "0", tmp_path / "1", "--data", "mine") == 0
+    assert capsys.readouterr().out.splitlines()[1] == "  direct differs: 0 in 0, 1 in 1"
+
+
+def test_reads_and_writes_of_a_mix_have_charts_of_their_own(tmp_path, benchmarks):
+    write(tmp_path / "mine", {f"{size}.json": report(job(rw="randrw", rwmixread="50", bs=size)) for size in
+                              ("4k", "64k")})  # fmt: skip
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    charts = {path.stem for path in (benchmarks / "mine" / "imported-fio" / "aggregate").glob("*.csv")}
+    for metric in ("iops", "latency-mean", "latency-p99"):
+        for which in ("read", "write"):
+            assert any(chart.startswith(f"{which}-{metric}-randrw") for chart in charts), charts
+
+
+def test_what_fio_logged_over_time_is_drawn_over_time(tmp_path, benchmarks):
+    options = {"write_iops_log": "logs/a", "write_lat_log": "logs/a", "log_avg_msec": "1000"}
+    write(
+        tmp_path / "mine",
+        {
+            "a.json": report(job(rw="randread", bs="4k", **options)),
+            "a_iops.1.log": "1000, 10000, 0, 0, 0\n2000, 10000, 0, 0, 0\n",
+            "a_clat.1.log": "1000, 200000, 0, 0, 0\n2000, 200000, 0, 0, 0\n",
+            "stray_iops.1.log": "1000, 10000, 0, 0, 0\n",
+        },
+    )
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    charts = {path.stem for path in (benchmarks / "mine" / "imported-fio" / "aggregate").glob("*over-time*.csv")}
+    assert any(chart.startswith("iops-over-time") for chart in charts)
+    assert left_out(benchmarks / "mine") == {
+        "stray_iops.1.log": "looks like one of fio's logs over time, of no report beside it"
+    }
+
+
+@pytest.mark.parametrize("name", ["rados-bench-write-4m.txt", "rbd-bench-read-rand-4k.txt"])
+def test_rows_of_ceph_s_tools_are_drawn_over_time(tmp_path, benchmarks, name):
+    write(tmp_path / "mine", {"a.txt": output(name)})
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    assert list((benchmarks / "mine").glob("imported-*/aggregate/iops-over-time*.csv")) != []
+
+
+def test_runs_without_a_number_that_all_state_are_points_of_their_own(tmp_path, benchmarks):
+    mixed = job(rw="randread")
+    mixed["read"] |= {"total_ios": 20_000, "io_bytes": 20_000 * 5000 + 123}
+    mixed["read"]["bw_bytes"] = mixed["read"]["io_bytes"] // 2
+    write(tmp_path / "mine", {"odd.json": report(mixed, version="fio-3.1", group_reporting="1")})
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    (row,) = rows(benchmarks / "mine" / "imported-fio" / "tidy.csv")
+    assert (row["io_size_bytes"], row["operations_per_second"]) == ("unstated", "10000")
+
+
+# Afterwards ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_import_whose_tables_cannot_be_made_leaves_nothing(tmp_path, benchmarks, monkeypatch, capsys):
+    def refuse(data_set: Path) -> None:
+        raise EvidenceError("no table can be made", where=data_set, next_step="-")
+
+    monkeypatch.setattr(command, "derive_data_set", refuse)
+    write(tmp_path / "mine", sweep(20_000))
+    assert imported(tmp_path / "mine", "--data", "mine") == 3
+    assert "no table can be made" in capsys.readouterr().err
+    assert list(benchmarks.iterdir()) == []
+
+
+def test_an_import_that_was_interrupted_says_how_its_tables_are_made(tmp_path, benchmarks, monkeypatch, capsys):
+    class Killed(BaseException):
+        pass
+
+    def interrupt(data_set: Path) -> None:
+        raise Killed
+
+    write(tmp_path / "mine", sweep(20_000))
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "derive_data_set", interrupt)
+        with pytest.raises(Killed):
+            imported(tmp_path / "mine", "--data", "mine")
+    assert imported(tmp_path / "mine", "--data", "mine") == 2
+    said = capsys.readouterr().err
+    assert "this was imported, but its tables were not made" in said
+    assert "derive --data mine" in said
+    assert run_derive(["--data", "mine"]) == 0
+    assert (benchmarks / "mine" / "manifest.json").exists()
+
+
+def test_two_imports_at_once_do_not_break_each_other(tmp_path, benchmarks, monkeypatch):
+    """The second begins while the first has its lock, and waits until the first is done."""
+    write(tmp_path / "mine", sweep(20_000))
+    other = threading.Thread(target=imported, args=(tmp_path / "mine", "--data", "second"))
+    put_in_place = data_set.durable.put_in_place
+
+    def meanwhile(working: Path, final: Path) -> None:
+        if final.name == "first":
+            other.start()
+        put_in_place(working, final)
+
+    monkeypatch.setattr(data_set.durable, "put_in_place", meanwhile)
+    assert imported(tmp_path / "mine", "--data", "first") == 0
+    other.join()
+    for name in ("first", "second"):
+        assert len(rows(benchmarks / name / "imported-fio" / "tidy.csv")) == 6
+    assert sorted(path.name for path in benchmarks.iterdir() if path.is_dir()) == ["first", "second"]
+
+
+def test_of_two_imports_of_one_name_one_is_refused(tmp_path, benchmarks, monkeypatch, capsys):
+    write(tmp_path / "mine", sweep(20_000))
+    put_in_place, statuses = data_set.durable.put_in_place, []
+    other = threading.Thread(target=lambda: statuses.append(imported(tmp_path / "mine", "--data", "mine")))
+
+    def meanwhile(working: Path, final: Path) -> None:
+        other.start()
+        put_in_place(working, final)
+
+    monkeypatch.setattr(data_set.durable, "put_in_place", meanwhile)
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    other.join()
+    assert statuses == [2]
+    assert len(rows(benchmarks / "mine" / "imported-fio" / "tidy.csv")) == 6
+
+
+# What is read --------------------------------------------------------------------------------------------------------
+
+
 def test_bench_fio_s_folders_and_elbencho_s_rows_are_read(tmp_path, benchmarks):
     files = {
         f"sda/4k/run-{run}/randread-{depth}-{jobs}.json": report(
@@ -232,11 +435,11 @@ def test_bench_fio_s_folders_and_elbencho_s_rows_are_read(tmp_path, benchmarks):
 
 
 def test_folders_without_a_known_result_are_an_error_and_nothing_is_written(tmp_path, benchmarks, capsys):
-    write(tmp_path / "mine", {"a.txt": "hello", "b.json": report(job(), version="fio-2.1")})
+    write(tmp_path / "mine", {"a.txt": "hello", "b.json": report(job(), version="fio-1.59")})
     assert imported(tmp_path / "mine", "--data", "mine") == 2
     said = capsys.readouterr()
     assert "none of the 2 files contains a result that Replay can read" in said.err
-    assert "b.json: a report of 'fio-2.1'" in said.out
+    assert "b.json: a report of 'fio-1.59'" in said.out
     assert list(benchmarks.iterdir()) == []
 
 
@@ -258,11 +461,10 @@ def test_a_data_set_is_never_written_over(tmp_path, benchmarks, capsys):
 
 def test_a_file_that_changes_meanwhile_ends_it_and_leaves_nothing_behind(tmp_path, benchmarks, monkeypatch, capsys):
     folder = write(tmp_path / "mine", sweep(20_000))
-    from replay.exchange.importing import command
 
-    def changed(*arguments):
+    def changed(*arguments, **options):
         (folder / "run-1" / "4k.json").write_text(report(job(operations=7)))
-        return experiments_of(*arguments)
+        return experiments_of(*arguments, **options)
 
     experiments_of = command.experiments_of
     monkeypatch.setattr(command, "experiments_of", changed)

@@ -33,16 +33,66 @@ def test_fio_s_options_come_from_its_job_and_global_options():
     assert {"operations_per_second", "latency_p99_seconds", "read_bytes"} <= run.metrics | {"latency_p99_seconds"}
 
 
-def test_an_option_that_fio_was_not_given_has_its_documented_default():
-    assert only(report(job())).levels == {"rw": "read", "io_size_bytes": 4096, "io_depth": 1, "jobs": 1}
-
-
-def test_a_default_that_contradicts_the_figures_is_not_assumed():
+def test_a_level_that_a_report_does_not_state_is_unstated_and_never_fio_s_default():
     one = job()
+    one["read"] = direction(20_000, 8192)
+    assert only(report(one)).levels == {"rw": "unstated", "io_size_bytes": 8192, "io_depth": "unstated", "jobs": 1}
+    assert only(report(job(rw="randrw"))).levels["rw_mix_read"] == "unstated"
+
+
+def test_a_report_without_options_says_only_what_fio_counted():
+    one = job() | {"latency_depth": 32, "iodepth_level": {"1": 0.1, "32": 99.9}}
+    del one["job options"]
+    levels = {"rw": "unstated", "io_size_bytes": 4096, "io_depth": 32, "jobs": "unstated"}
+    assert only(report(one)).levels == levels
+
+
+@pytest.mark.parametrize(
+    ("engine", "shares", "depth"),
+    [
+        ("psync", None, 1),
+        ("psync", {"1": 100.0}, 1),
+        ("libaio", {"1": 100.0}, 1),
+        ("libaio", {"1": 0.1, "8": 99.9}, 8),
+        ("psync", {"1": 0.1, "8": 99.9}, 8),  # io_submit_mode=offload
+    ],
+)
+def test_a_synchronous_engine_has_one_operation_in_flight_whatever_iodepth_said(engine, shares, depth):
+    one = job(rw="randread", iodepth="8", ioengine=engine) | ({"iodepth_level": shares} if shares else {})
+    run = only(report(one))
+    assert run.levels["io_depth"] == depth
+    said = (f"{engine} had 1 operation in flight, whatever iodepth said",) if depth == 1 else ()
+    assert run.notes == said
+
+
+@pytest.mark.parametrize(
+    ("options", "size"),
+    [
+        ({"bs": "4k"}, 4096),
+        ({"bs": "4KiB"}, 4000),
+        ({"bs": "4k", "kb_base": "1000"}, 4000),
+        ({"bs": "4KiB", "kb_base": "1000"}, 4096),
+    ],
+)
+def test_sizes_are_what_fio_makes_of_them(options, size):
+    one = job(rw="randread")
+    one["job options"] |= options
+    one["read"] = direction(20_000, size)
+    assert only(report(one)).levels["io_size_bytes"] == size
+
+
+def test_an_option_that_contradicts_the_figures_is_refused():
+    one = job(rw="read", bs="4k")
     one["read"] = direction(20_000, 8192)
     runs, reasons = found(report(one))
     assert runs == []
     assert "moved 163840000 bytes in 20000 operations of 4096" in reasons[0]
+
+
+def test_thousands_of_operations_in_flight_after_the_ramp_are_no_contradiction():
+    one = job(rw="randread", bs="4k", iodepth="32", numjobs="64")
+    one["read"] |= {"io_bytes": (20_000 + 2000) * 4096, "bw_bytes": 22_000 * 2048}
+    assert only(report(one)).levels["io_depth"] == 32
 
 
 @pytest.mark.parametrize(
@@ -112,12 +162,18 @@ def test_the_first_releases_of_fio_3_report_less_and_are_read_too():
     assert only(text).levels["rw"] == "randread"
 
 
-@pytest.mark.parametrize("version", ["fio-2.21", "2.1.11", "x"])
+@pytest.mark.parametrize("version", ["fio-1.59", "x"])
 def test_a_release_whose_units_are_not_known_is_named(version):
     assert found(report(job(), version=version)) == (
         [],
-        [f"a report of {version!r}: the units are known only for fio 3.0 and later"],
+        [f"a report of {version!r}: Replay knows the units of fio 2 and later"],
     )
+
+
+@pytest.mark.parametrize(("version", "jobs"), [("fio-3.3", "unstated"), ("fio-3.4", 1), ("fio-2.21", "unstated")])
+def test_releases_that_do_not_say_how_many_jobs_a_group_had_leave_it_unstated(version, jobs):
+    assert only(report(job(rw="randread"), version=version, group_reporting="1")).levels["jobs"] == jobs
+    assert only(report(job(numjobs="4"), version=version)).levels["jobs"] == 4
 
 
 @pytest.mark.parametrize(
@@ -202,6 +258,31 @@ def test_a_row_that_contradicts_itself_is_left_out(fields, why):
     assert why in reason
 
 
+def command_of(*words: str) -> dict[str, str]:
+    return {"command": " ".join(f'"{word}"' for word in ("/opt/bin/elbencho", *words)) + " "}
+
+
+def test_an_option_that_only_elbencho_s_command_states_is_an_option():
+    words = ("--block", "4096", "--blockvarpct", "100", "--nofdsharing", "--rotatehosts=2", "/mnt/files")
+    options = only(ELBENCHO_HEADER + elbencho_row(**command_of(*words))).options
+    expected = {"command blockvarpct": "100", "command nofdsharing": "1", "command rotatehosts": "2"}
+    assert expected.items() <= options.items()
+    assert "command block" not in options
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--block", "8K"), "its command asks for blocks of 8192 bytes, the row says 4096"),
+        (("-t", "16"), "its command asks for 16 threads, the row says 8"),
+    ],
+)
+def test_a_command_that_contradicts_its_row_is_refused(words, why):
+    runs, (reason,) = found(ELBENCHO_HEADER + elbencho_row(**command_of(*words, "/mnt/files")))
+    assert runs == []
+    assert why in reason
+
+
 def test_a_date_without_a_time_zone_is_ignored():
     assert only(ELBENCHO_HEADER + elbencho_row(**{"ISO date": "2026-05-22T16:09:38"})).reported_at is None
 
@@ -210,7 +291,8 @@ def test_a_date_without_a_time_zone_is_ignored():
     ("content", "why"),
     [
         (b"\x7fELF\0\0", "not text"),
-        (b"\xff\xfe{", "not UTF-8 text"),
+        (b"\xff\xfe{", "not UTF-16 text"),
+        (b"\xff{", "not UTF-8 text"),
         (b"1000, 23, 0, 4096, 0\n2000, 25, 0, 4096, 0\n", "looks like one of fio's logs over time"),
         (b"[global]\nrw=read\nbs=4k\n", "looks like a job file of fio"),
         (b'{"Total time run": "10.1", "Bandwidth (MB/sec)": "100"}', "CBT's own summary"),
@@ -219,7 +301,7 @@ def test_a_date_without_a_time_zone_is_ignored():
         (b'{"fio version": "fio-3.33", "jobs": []}', "it reports no job"),
         (b"Label,Phase,RuntimeMS,Rank,MixType,Done%\n,WRITE,5000,Total,,0\n", "elbencho's statistics over time"),
         (b'ISO DATE: 2022-03-09T15:40:28-0800\nCOMMAND LINE: "elbencho"\n', "looks like elbencho's results as text"),
-        (b"hello", "contains none of fio's JSON"),
+        (b"hello", "contains none of fio's results"),
         (b'{"fio version": ' + b"[" * 100_000, "not whole JSON"),
     ],
 )

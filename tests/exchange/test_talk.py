@@ -15,6 +15,7 @@ from replay.base.paths import ROOT
 from replay.cli.main import main
 from replay.exchange.compare.read import read_side
 from replay.exchange.talk.questions import metrics_in, questions_of, usual_metrics
+from replay.exchange.talk.slides import talk_slides
 from support.foreign_results import job, report, write
 from support.patience import patient
 
@@ -93,6 +94,33 @@ def test_without_ratios_there_is_a_question_on_what_should_be_high_and_one_on_wh
     assert set(usual_metrics(entry)) < set(metrics_in(entry))
 
 
+def slide(benchmarks: Path, name: str) -> str:
+    side = read_side(benchmarks, "mine")
+    entry = side.manifest["experiments"]["imported-fio"]
+    found = questions_of("imported-fio", entry, side.experiments["imported-fio"], usual_metrics(entry), set())
+    (text,) = (one for one in talk_slides(side, found).split("\n\n\n") if f'id="{name}"' in one)
+    return text
+
+
+def test_the_set_up_names_first_what_differs_besides_what_is_compared(tmp_path, benchmarks):
+    for engine in ("psync", "mmap"):
+        entry = job(rw="randread", ioengine=engine, iodepth="16", direct="1")
+        write(tmp_path / engine, {f"{at}.json": report(entry, at=at) for at in (1, 2)})
+    imported(benchmarks, tmp_path / "psync", tmp_path / "mmap")
+    setup = slide(benchmarks, "setup")
+    (first, *_) = re.findall(r"<dt>(.*?)</dt>", setup)
+    assert first == "<code>ioengine</code> differs"
+    assert "direct" not in setup
+    assert "psync had 1 operation in flight, whatever iodepth said" in setup
+    assert "single run" not in slide(benchmarks, "method")
+
+
+def test_a_talk_about_single_runs_says_what_they_cannot_say(tmp_path, benchmarks):
+    imported(benchmarks, results(tmp_path / "only", 20_000, runs=1))
+    assert "<dd>no: a single run of each point</dd>" in slide(benchmarks, "setup")
+    assert "A point with a single run cannot say whether a difference is more than noise" in slide(benchmarks, "method")
+
+
 def checked(talk: Path) -> str:
     """Run `npm run check` on the talk, which must find nothing; return what it printed."""
     environment = {key: value for key, value in os.environ.items() if key != "REPLAY_BENCHMARKS"}
@@ -119,10 +147,10 @@ def test_the_check_finds_nothing_to_correct(tmp_path, benchmarks, rates, runs, s
     imported(benchmarks, *folders)
     talk = tmp_path / "talk"
     assert main(["talk", "mine", "--out", str(talk), "--title", "Is 2 > 1 & 3?"]) == 0
-    assert re.search(rf"slides/talk\.md +{slides} slides", checked(talk))
-    text = (talk / "slides" / "talk.md").read_text()
+    assert re.search(rf"slides/talk/talk\.md +{slides} slides", checked(talk))
+    text = (talk / "slides" / "talk" / "talk.md").read_text()
     assert ">?<" not in text, "every figure is written"
-    stated = yaml.safe_load((talk / "config" / "talk.yaml").read_text())
+    stated = yaml.safe_load((talk / "slides" / "talk" / "talk.yaml").read_text())
     assert stated["title"] == "Is 2 > 1 & 3?"
     claims = talk / "benchmarks" / "mine" / "claims.json"
     assert claims.exists() == (len(rates) > 1 or len(sizes) > 1)

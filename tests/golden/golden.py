@@ -228,7 +228,7 @@ def _argv(design: Any, cell: Any, options: Mapping[str, Any]) -> list[str] | Non
     try:
         reader = find("replay.tools", "adapter")(design.configuration["tool"])
     except AttributeError:
-        reader = find("replay.tools", "reader_of")(design.configuration["tool"])
+        reader = find("replay.tools", "reader")(design.configuration["tool"])
     if not hasattr(reader, "argv_template"):
         return None
     return reader.argv_template(

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from replay.ownership.account import Account
+from replay.base.synced_log import SyncedLog
+from replay.ownership.write_budget import WriteBudget
 from support.scripted_block import CELL_BYTES, COPIES, FILL_BYTES, FSID, PIECES, PILOT_BYTES
 
 #: All in one process of the tests: each would start the one of which the blocks are forks.
@@ -36,7 +37,7 @@ class Campaign:
     def __init__(self, blocks: subprocess.Popen[str], folder: Path) -> None:
         self.blocks, self.folder = blocks, folder
         self.ceiling = 0
-        self.account = Account(folder / "state" / "accounts" / f"{FSID}.scripted.campaign.jsonl")
+        self.budget = WriteBudget(SyncedLog(folder / "state" / "accounts" / f"{FSID}.scripted.campaign.jsonl"))
 
     def block(self, number: int, kill_after: int | None = None) -> Done:
         said = self.folder / "said"
@@ -45,7 +46,7 @@ class Campaign:
         self.blocks.stdin.write(json.dumps(asked | {"kill_after": kill_after, "said": str(said)}) + "\n")
         self.blocks.stdin.flush()
         done = Done(int(self.blocks.stdout.readline()), said.read_text())
-        assert self.written() <= self.account.total() <= self.ceiling, done.said
+        assert self.written() <= self.budget.total() <= self.ceiling, done.said
         return done
 
     def written(self) -> int:
@@ -76,7 +77,7 @@ def test_four_blocks_in_four_processes_stop_at_the_ceiling_and_continue_when_it_
     done = [campaign.block(number) for number in (1, 2, 3, 4)]
     assert [one.status for one in done] == [0, 0, 4, 4], [one.said for one in done]
     assert campaign.receipts() == ["block-01", "block-02"]
-    assert campaign.written() == campaign.account.total() == campaign.ceiling, "to the last byte that it has room for"
+    assert campaign.written() == campaign.budget.total() == campaign.ceiling, "to the last byte that it has room for"
     assert "bytes_written_to_media_per_run" in done[3].said and "bytes_written" in done[2].said
     assert "this run has written" in done[2].said and "set " in done[2].said
     assert "raise the ceiling and run measure again" in done[2].said
@@ -84,14 +85,14 @@ def test_four_blocks_in_four_processes_stop_at_the_ceiling_and_continue_when_it_
     assert [campaign.block(number).status for number in (3, 4)] == [0, 0]
     assert len(campaign.receipts()) == 4
     # The third block was filled a second time; its first set already existed.
-    assert campaign.written() == campaign.account.total() == 4 * BLOCK_MEDIA_BYTES + OPENING_MEDIA_BYTES
+    assert campaign.written() == campaign.budget.total() == 4 * BLOCK_MEDIA_BYTES + OPENING_MEDIA_BYTES
 
 
 def test_a_void_attempt_counts_like_any_other(campaign):
     campaign.ceiling = 2 * BLOCK_MEDIA_BYTES
     (campaign.folder / "void").write_text("without-journal")
     assert campaign.block(1).status == 0
-    assert campaign.written() == campaign.account.total() == BLOCK_MEDIA_BYTES + SET_MEDIA_BYTES
+    assert campaign.written() == campaign.budget.total() == BLOCK_MEDIA_BYTES + SET_MEDIA_BYTES
 
 
 def test_a_block_without_room_for_its_fill_writes_nothing(campaign):
@@ -112,11 +113,11 @@ def test_a_block_without_room_for_its_fill_writes_nothing(campaign):
 def test_a_block_that_is_killed_in_any_of_its_writes_stays_charged(campaign, piece):
     campaign.ceiling = 3 * BLOCK_MEDIA_BYTES
     assert campaign.block(1, piece).status == -signal.SIGKILL
-    left = campaign.account.total()
+    left = campaign.budget.total()
     assert left >= campaign.written() > 0
     assert campaign.block(1).status == 0
     assert campaign.receipts() == ["block-01"]
-    assert campaign.account.total() >= campaign.written() > left - SET_MEDIA_BYTES
+    assert campaign.budget.total() >= campaign.written() > left - SET_MEDIA_BYTES
 
 
 @pytest.mark.slow

@@ -14,8 +14,8 @@ from replay.base.clock import Costs
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site_file import load_site
 from replay.measure.bench import open_bench
-from replay.measure.samplers.daemons import COUNTERS, DaemonSampler, counters_in
-from replay.measure.samplers.processes import LocalProcess, read_process
+from replay.measure.samplers.daemons import COUNTERS, DaemonSampler, LocalProcess, counters_in, read_process
+from replay.measure.sets import CommitLatencies
 from support.patience import patient
 from support.samples import fixture_json
 
@@ -160,7 +160,7 @@ def process(tmp_path, *, name="ceph-osd", started=1000, io="rchar: 1\nread_bytes
 
 
 def test_a_daemon_here_also_has_cpu_seconds_and_storage_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr("replay.measure.samplers.processes.os.sysconf", lambda name: 100)
+    monkeypatch.setattr("replay.measure.samplers.daemons.os.sysconf", lambda name: 100)
     found = process(tmp_path)
     assert found.counters == {"cpu": {"seconds": 4.0}, "media": {"read_bytes": 4096, "write_bytes": 8192}}
     assert found.started == 1000
@@ -208,3 +208,18 @@ def test_on_a_sandbox_every_daemon_of_both_clusters_is_seen(sandbox_directory, t
     assert all(one["cpu"]["seconds"] > 0 for one in osds)
     assert sum(one["media"]["write_bytes"] for one in osds) >= 3 * total(sample, "client", "write_in_bytes") * 0.9
     assert 0 < sample["cost_seconds"] <= round(charged, 4)
+
+
+def test_a_cell_records_each_osds_commit_latency_unless_its_user_may_not_ask():
+    def refused(command):
+        raise CephCommandError("access denied", where="osd perf")
+
+    measured = SimpleNamespace(samples={})
+    observer = CommitLatencies()
+    observer.bench = SimpleNamespace(session=SimpleNamespace(command=refused))
+    observer.ended(None, measured)
+    assert measured.samples == {}
+    perf = {"osd_perf_infos": [{"id": number, "perf_stats": {"commit_latency_ms": 4}} for number in (10, 2)]}
+    observer.bench.session.command = lambda command: perf
+    observer.ended(None, measured)
+    assert measured.samples == {"osd_commit_latency_seconds": {"osd.2": 0.004, "osd.10": 0.004}}

@@ -17,9 +17,9 @@ import pytest
 from replay.base.clock import Costs
 from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.paths import ROOT
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.site import Pool, Pools
+from replay.cluster.site import Ceilings, Pool, Pools, TimeWindow
+from replay.design.configuration import experiment_names, load_experiment
 from replay.design.estimate import (
     HOST_SECONDS,
     PILOTS,
@@ -30,19 +30,17 @@ from replay.design.estimate import (
     seconds_per_set,
 )
 from replay.design.expansion import expand
-from replay.design.experiments import experiment_names, load_experiment
-from replay.design.media import PoolCopies
-from replay.design.procedures import protocol_class
-from replay.design.sizing import writes
-from replay.design.time_window import TimeWindow
-from replay.evidence import evidence
-from replay.evidence.history import History
+from replay.design.needs import protocol_class
+from replay.design.sizing import PoolCopies, writes
+from replay.evidence import attempts
+from replay.evidence.attempts import History
+from replay.evidence.data_set import raw_directory, refuse_mixed_scales
 from replay.evidence.record import Measured
 from replay.evidence.seal import seal
 from replay.measure.command import plan_lines
 from replay.measure.guard import Guard
 from replay.measure.sentry import RunStoppedError, Sentry
-from replay.preflight.plan import estimate, raw_directory, refuse_mixed_scales
+from replay.preflight.plan import estimate
 from support.bench import in_memory, waiting
 
 CLEAN = {
@@ -83,6 +81,7 @@ def guard(session, *, ceilings=None, window=None, now=None, written=0.0, own=Fal
         ceilings=ceilings or Ceilings(),
         time_window=window,
         pools=Pools(Pool("replay")),
+        sandbox=None,
     )
     bench = SimpleNamespace(
         site=site,
@@ -90,7 +89,7 @@ def guard(session, *, ceilings=None, window=None, now=None, written=0.0, own=Fal
         ledger=SimpleNamespace(owned=list),
         costs=Costs(),
         daemons_are_here=own,
-        spending=in_memory(before=written),
+        budget=in_memory(before=written),
         say=lambda text: None,
         waiting=waiting,
     )
@@ -353,7 +352,7 @@ def made_directory(data_set, experiment):
     """The folder of an experiment's evidence, which recording the design makes."""
     raw = raw_directory(data_set, experiment)
     design = expand(load_experiment(experiment), "quick")
-    evidence.record_design(raw, design.public(), design.digest)
+    attempts.record_design(raw, design.public(), design.digest)
     return raw
 
 
@@ -361,7 +360,7 @@ def test_a_data_set_holds_only_one_scale_of_an_experiment(data_sets):
     configuration = load_experiment("rbd-journaling")
     quick, talk = expand(configuration, "quick"), expand(configuration, "talk")
     raw = raw_directory("mine", "rbd-journaling")
-    evidence.record_design(raw, quick.public(), quick.digest)
+    attempts.record_design(raw, quick.public(), quick.digest)
     refuse_mixed_scales("mine", quick)
     with pytest.raises(ConfigurationError, match="at scale quick, not talk"):
         refuse_mixed_scales("mine", talk)
@@ -374,7 +373,7 @@ def test_the_estimate_counts_only_missing_sets(data_sets):
     assert before.seconds > before.cells * design.sizing.target_seconds
     assert before.media_bytes > 3 * before.client_bytes > 0, "three copies, and journals"
     one = design.sets[0]
-    attempt = evidence.BlockWriter(made_directory("mine", design.name), 1).begin_attempt(one.point, 1)
+    attempt = attempts.BlockWriter(made_directory("mine", design.name), 1).begin_attempt(one.point, 1)
     cells = {cell.variant.name: cell.cell_id for cell in one.cells}
     attempt.seal({"schema_version": 1, "valid": True, "cells": cells})
     assert json.loads((attempt.directory / "attempt.json").read_text())["valid"] is True
@@ -544,7 +543,7 @@ def test_skipped_variants_are_listed_with_their_reason():
 def test_receipts_of_the_data_set_give_the_estimate_of_time(data_sets):
     design = talk("placement")
     raw = made_directory("mine", design.name)
-    evidence.BlockWriter(raw, 1).record_receipt("0123456789ab", {"schema_version": 1, **receipt(300, 6)})
+    attempts.BlockWriter(raw, 1).record_receipt("0123456789ab", {"schema_version": 1, **receipt(300, 6)})
     assert estimate(design, "mine", [2, 3]).earlier_blocks == 1, "an open block that is whole counts"
     seal(raw, 1, "0123456789ab")
     told = estimate(design, "mine", [2, 3])

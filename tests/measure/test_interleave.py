@@ -12,9 +12,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.design.experiments import experiment_names
+from replay.design.configuration import experiment_names
 from replay.measure import interleave
-from replay.measure.interleave import main, measure_block, turns_of
+from replay.measure.interleave import measure_block, turns_of
+from support.commands import run_interleave
 from support.patience import patient
 
 THREE = ["--release", "16", "--release", "reef", "--release", "20"]
@@ -67,7 +68,7 @@ def test_each_block_has_every_release_once_in_an_order_of_its_own():
 
 
 def test_a_sandbox_is_up_only_for_its_own_block(world):
-    assert main([*RELEASES, "--data", "h", "--blocks", "2", "--experiment", "failover"]) == 0
+    assert run_interleave([*RELEASES, "--data", "h", "--blocks", "2", "--experiment", "failover"]) == 0
     assert len(measured(world)) == 6
     for number in range(0, len(world.said), 3):
         up, measure, down = world.said[number : number + 3]
@@ -78,13 +79,13 @@ def test_a_sandbox_is_up_only_for_its_own_block(world):
 
 def test_finished_work_starts_no_sandbox(world):
     world.done = {("h-16", 1), ("h-18", 1)}
-    assert main([*RELEASES, "--data", "h", "--blocks", "1", "--experiment", "failover"]) == 0
+    assert run_interleave([*RELEASES, "--data", "h", "--blocks", "1", "--experiment", "failover"]) == 0
     assert world.said == ["up 20", "measure h-20 1", "down 20"]
 
 
 def test_a_turn_that_fails_stops_its_sandbox_and_the_campaign(world, capsys):
     world.failing = "h-18"
-    assert main([*RELEASES, "--data", "h", "--blocks", "2", "--experiment", "failover"]) == 1
+    assert run_interleave([*RELEASES, "--data", "h", "--blocks", "2", "--experiment", "failover"]) == 1
     assert measured(world)[-1] == "measure h-18 1"
     assert world.running == set()
     said = capsys.readouterr().out
@@ -96,13 +97,13 @@ def test_a_sandbox_that_was_there_before_stays(world, capsys):
     turn.sandbox.mkdir(parents=True)
     (turn.sandbox / "sandbox.json").write_text("{}")
     words = ["--release", "16", "--release", "18", "--scale", "quick", "--data", "h", "--blocks", "1"]
-    assert main([*words, "--experiment", "failover"]) == 0
+    assert run_interleave([*words, "--experiment", "failover"]) == 0
     assert f"sandbox down --name {turn.sandbox.name}" in capsys.readouterr().out
 
 
 def test_an_interruption_stops_the_sandbox_and_tells_how_to_continue(world, monkeypatch, capsys):
     monkeypatch.setattr(interleave, "_run", lambda argv, environment: 130)
-    assert main([*RELEASES, "--blocks", "1", "--experiment", "failover"]) == 130
+    assert run_interleave([*RELEASES, "--blocks", "1", "--experiment", "failover"]) == 130
     assert world.running == set()
     assert "next: to continue, run" in capsys.readouterr().out
 
@@ -133,7 +134,7 @@ def test_an_experiment_has_no_more_blocks_than_its_scale(world, monkeypatch):
     seen = []
     monkeypatch.setattr(interleave, "is_done", lambda turn, names, scale: seen.append((turn.block, *names)) or True)
     wanted = ["--experiment", "failover", "--experiment", "client-sweep"]
-    assert main([*RELEASES, "--scale", "talk", *wanted]) == 0
+    assert run_interleave([*RELEASES, "--scale", "talk", *wanted]) == 0
     assert {one for one in seen if one[0] == 6} == {(6, "failover", "client-sweep")}
     assert {one for one in seen if one[0] == 7} == {(7, "failover")}
 
@@ -141,12 +142,12 @@ def test_an_experiment_has_no_more_blocks_than_its_scale(world, monkeypatch):
 def test_what_releases_are_compared_by_has_a_scale_of_its_own(world, monkeypatch, capsys):
     seen = []
     monkeypatch.setattr(interleave, "is_done", lambda turn, names, scale: seen.append((turn.block, *names)) or True)
-    assert main(THREE) == 0
+    assert run_interleave(THREE) == 0
     names = experiment_names("headline")
     assert {"site-loss", "write-latency"} <= set(names) < set(experiment_names())
     assert {one for one in seen if one[0] == 6} == {(6, *names)}
     assert {one for one in seen if one[0] == 7} == {(7, "site-loss")}, "ten trials, and six blocks of the others"
-    assert main([*THREE, "--experiment", "failover"]) == 2
+    assert run_interleave([*THREE, "--experiment", "failover"]) == 2
     assert "this experiment has no scale 'headline'" in capsys.readouterr().err
 
 
@@ -162,7 +163,7 @@ def test_a_block_that_takes_more_than_an_hour_is_reported(world, capsys):
 
 
 def test_a_dry_run_tells_the_order_and_starts_nothing(world, capsys):
-    assert main([*RELEASES, "--data", "h", "--blocks", "3", "--experiment", "failover", "--dry-run"]) == 0
+    assert run_interleave([*RELEASES, "--data", "h", "--blocks", "3", "--experiment", "failover", "--dry-run"]) == 0
     assert world.said == []
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in lines] == ["block 1", "block 2", "block 3"]
@@ -177,7 +178,7 @@ def test_a_dry_run_tells_the_order_and_starts_nothing(world, capsys):
     ],
 )
 def test_what_cannot_be_interleaved_is_refused(world, words, said, capsys):
-    assert main(words) == 2
+    assert run_interleave(words) == 2
     assert said in capsys.readouterr().err
     assert world.said == []
 

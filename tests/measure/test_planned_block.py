@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import shutil
 import signal
-from argparse import Namespace
 from types import SimpleNamespace
 
 import pytest
@@ -14,13 +13,14 @@ import yaml
 from replay.base.errors import ConfigurationError, RefusedError, cleaning_up, during
 from replay.base.paths import config_directory
 from replay.base.progress import Progress
-from replay.cluster.ceilings import Ceilings
+from replay.cluster.site import Ceilings
+from replay.design.configuration import load_experiment
 from replay.design.design import plan_digest
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
-from replay.design.media import PoolCopies
 from replay.design.plan_file import PlanFile, PlannedBlock
-from replay.measure import block, command
+from replay.design.sizing import PoolCopies
+from replay.measure import block, command, opening
+from replay.measure.job import Job, exit_status_of
 from replay.preflight.plan import sources_digest
 from support.bench import waiting
 from support.commands import run_measure
@@ -39,7 +39,7 @@ def edit(tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path / "config"))
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
     monkeypatch.setattr("replay.preflight.plan.missing", lambda words, site: [])
-    monkeypatch.setattr(block, "load_site", lambda name: SITE)
+    monkeypatch.setattr(opening, "load_site", lambda name: SITE)
 
     def open_bench(*_):
         raise _ReachedTheCluster
@@ -49,7 +49,7 @@ def edit(tmp_path, monkeypatch):
     planned = PlannedBlock("rbd-bench", 1, plan_digest(design, 1))
     sources = {"rbd-bench": sources_digest(SITE, "rbd-bench")}
     path = PlanFile("mine", "mine", "smoke", {"rbd-bench": design}, sources, (planned,)).write(tmp_path / "plans")
-    job = ["--plan-file", str(path), "--experiment", "rbd-bench", "--block", "1", "--plan", planned.plan]
+    words = ["--plan-file", str(path), "--experiment", "rbd-bench", "--block", "1", "--plan", planned.plan]
     experiment = tmp_path / "config" / "experiments" / "rbd-bench.yaml"
 
     def run(change) -> int:
@@ -57,7 +57,7 @@ def edit(tmp_path, monkeypatch):
         change(configuration)
         experiment.write_text(yaml.safe_dump(configuration, sort_keys=False))
         before = signal.getsignal(signal.SIGTERM)
-        status = block.main(job)
+        status = block.main(words)
         assert signal.getsignal(signal.SIGTERM) is before
         return status
 
@@ -126,12 +126,12 @@ def test_caps_that_an_interrupted_run_left_are_lifted_before_anything_is_removed
         return lambda *_: did.append(what) or 1
 
     settings = SimpleNamespace(lift_caps=does("caps"), restore=does("settings"))
-    monkeypatch.setattr(block, "OsdSettings", lambda bench: settings)
-    monkeypatch.setattr(block, "settings_of_second", lambda bench: SimpleNamespace(restore=does("second")))
+    monkeypatch.setattr(opening, "OsdSettings", lambda bench: settings)
+    monkeypatch.setattr(opening, "settings_of_second", lambda bench: SimpleNamespace(restore=does("second")))
     for what in ("leftover_mounts", "owned_leftovers", "leftover_pools", "leftover_files"):
-        monkeypatch.setattr(block, f"remove_{what}", does(what))
-    monkeypatch.setattr(block, "await_calm", lambda session, sleep: did.append("calm"))
-    block.undo_leftovers(SimpleNamespace(session=None, waiting=waiting), said.append)
+        monkeypatch.setattr(opening, f"remove_{what}", does(what))
+    monkeypatch.setattr(opening, "await_calm", lambda session, sleep: did.append("calm"))
+    opening.undo_leftovers(SimpleNamespace(session=None, waiting=waiting), said.append)
     assert did == [
         "caps",
         "leftover_mounts",
@@ -147,14 +147,14 @@ def test_caps_that_an_interrupted_run_left_are_lifted_before_anything_is_removed
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(tmp_path):
     """Run a block whose measuring is `work`; return its exit status, what it says, and its log."""
 
     def run(work):
-        monkeypatch.setattr(block, "_measure", lambda options, progress: work())
         screen, path = io.StringIO(), tmp_path / "block.log"
         with path.open("a") as log:
-            status = block._run(Namespace(experiment="trial", block=2, log=path), Progress(screen, log=log))
+            asked = Job(tmp_path / "plan.json", "trial", 2, "0", log=path)
+            status = exit_status_of(asked, Progress(screen, log=log), lambda *_: work())
         return status, screen.getvalue(), path.read_text()
 
     return run

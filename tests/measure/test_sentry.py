@@ -13,21 +13,19 @@ import pytest
 
 from replay.base.clock import utc_now
 from replay.base.progress import Progress
-from replay.cluster.ceilings import Ceilings, Stop
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.health import classify
-from replay.cluster.site import Pool, Pools
-from replay.design.experiments import load_experiment
+from replay.cluster.running import run_tool
+from replay.cluster.site import Ceilings, Pool, Pools, Stop
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.measure import runner
-from replay.measure.guard import Guard
-from replay.measure.parts import Driver
-from replay.measure.procedure import Procedure
-from replay.measure.sentry import Halted, RunStoppedError, Sentry, without_interruption
-from replay.measure.stop_mark import mark_stopped, take_mark
-from replay.ownership.ledger import Ledger
 from replay.evidence.record import Measured
-from replay.cluster.running.process import run_tool
+from replay.measure.block import BlockRunner
+from replay.measure.guard import Guard
+from replay.measure.job import mark_stopped, take_mark
+from replay.measure.protocol import Driver, Protocol
+from replay.measure.sentry import Halted, RunStoppedError, Sentry, without_interruption
+from replay.ownership.ledger import Ledger
 from support.bench import bench_of
 from support.patience import patient, wait_until
 
@@ -194,7 +192,7 @@ def test_tenants_are_looked_after_although_something_else_is_not_answered():
 # In a block -----------------------------------------------------------------------------------------------------------
 
 
-class Scripted(Procedure):
+class Scripted(Protocol):
     """Cells that do what the test says, and are kept in a list."""
 
     driver = Driver()
@@ -217,7 +215,7 @@ class Scripted(Procedure):
 @pytest.fixture
 def block(tmp_path, monkeypatch):
     """Run a block of two sets with two cells each on a cluster; return its error and its attempts."""
-    monkeypatch.setattr(runner, "versions", lambda *_: {})
+    monkeypatch.setattr("replay.measure.sets.versions", lambda *_: {})
     whole = expand(load_experiment("rbd-journaling"), "quick")
     names = [variant.name for variant in whole.variants[:2]]
     sets = [replace(one, cells=tuple(cell for cell in one.cells if cell.variant.name in names)) for one in whole.sets]
@@ -230,9 +228,7 @@ def block(tmp_path, monkeypatch):
         with Sentry(made, every_seconds=0.01) as sentry:
             guard = Guard(made, sentry=sentry)
             try:
-                runner.BlockRunner(
-                    made, design, 1, tmp_path / "raw", Progress(), guard=guard, protocol_of=Scripted
-                ).run()
+                BlockRunner(made, design, 1, tmp_path / "raw", Progress(), guard=guard, protocol_of=Scripted).run()
             except (Halted, RunStoppedError) as caught:
                 error = caught
         seals = [json.loads(path.read_text()) for path in sorted((tmp_path / "raw").glob("*.open/**/attempt.json"))]

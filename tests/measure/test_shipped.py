@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.measure import shipped
-from replay.measure.shipped import require_consent, why_it_ships
+from replay.measure import campaign
+from replay.measure.campaign import require_consent, why_it_ships
 from support.patience import patient
 
 
@@ -28,10 +28,9 @@ def project(tmp_path, monkeypatch):
     for name in ("tracked", "mine"):
         (tmp_path / "benchmarks" / name).mkdir(parents=True)
         (tmp_path / "benchmarks" / name / "campaign.json").write_text("{}")
-    (tmp_path / "slides").mkdir()
-    (tmp_path / "slides/a.md").write_text('<canvas data-chart-src="benchmarks/drawn/e/aggregate/a.csv"></canvas>')
-    (tmp_path / "config").mkdir()
-    (tmp_path / "config/talk.yaml").write_text("title: A talk\ndata_set: lead  # measured here\n")
+    (tmp_path / "slides/talk").mkdir(parents=True)
+    (tmp_path / "slides/talk/a.md").write_text('<canvas data-chart-src="benchmarks/drawn/e/aggregate/a.csv"></canvas>')
+    (tmp_path / "slides/talk/talk.yaml").write_text("title: A talk\ndata_set: lead  # measured here\n")
     for words in (["init", "-q"], ["add", "benchmarks/tracked"]):
         subprocess.run(["git", *words], cwd=tmp_path, check=True, timeout=patient(60))
     return tmp_path
@@ -39,8 +38,8 @@ def project(tmp_path, monkeypatch):
 
 def test_a_data_set_ships_if_git_tracks_it_or_the_talk_names_it(project):
     assert why_it_ships("tracked", project) == "git tracks its files"
-    assert why_it_ships("lead", project) == "config/talk.yaml names it"
-    assert why_it_ships("drawn", project) == "slides/a.md names it"
+    assert why_it_ships("lead", project) == "slides/talk/talk.yaml names it"
+    assert why_it_ships("drawn", project) == "slides/talk/a.md names it"
     assert why_it_ships("mine", project) is None
     assert why_it_ships("draw", project) is None
     assert why_it_ships("new", project) is None
@@ -71,8 +70,9 @@ def test_in_a_terminal_its_name_has_to_be_typed(project, monkeypatch, typed, agr
 
 def test_an_installed_replay_looks_for_the_talk_in_the_project(tmp_path, monkeypatch):
     (tmp_path / "config" / "sites").mkdir(parents=True)
-    (tmp_path / "config" / "talk.yaml").write_text("data_set: lead\n")
+    (tmp_path / "slides/talk").mkdir(parents=True)
+    (tmp_path / "slides/talk/talk.yaml").write_text("data_set: lead\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(shipped, "ROOT", None)
-    assert why_it_ships("lead") == "config/talk.yaml names it"
+    monkeypatch.setattr(campaign, "ROOT", None)
+    assert why_it_ships("lead") == "slides/talk/talk.yaml names it"
     assert why_it_ships("mine") is None

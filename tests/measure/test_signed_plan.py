@@ -22,7 +22,7 @@ from replay.cluster.site_file import load_site
 from replay.measure import signed_plan
 from replay.measure.run import chosen, write_plan
 from replay.measure.signed_plan import read_signed_plan
-from replay.ownership.change_record import write_change_record
+from replay.ownership.clean import write_change_record
 from replay.ownership.ledger import Ledger
 from replay.preflight.changes import CHANGES, JOURNALED, MIRRORED, PROBE, changes_for
 

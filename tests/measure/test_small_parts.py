@@ -19,12 +19,12 @@ from replay.cluster.cluster import Cluster
 from replay.cluster.health import nameless
 from replay.design.design import Sizing
 from replay.design.sizing import PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
-from replay.evidence import provenance
+from replay.evidence import record
 from replay.evidence.bottleneck import bottleneck_here
 from replay.evidence.record import Measured, SampleTable
-from replay.measure.nameless import hide, make_nameless, words_of
-from replay.measure.samplers.machine import MachineSampler, Reading
-from replay.measure.samplers.trims import TrimSampler
+from replay.measure.samplers.machine import MachineReading, MachineSampler
+from replay.measure.sidecar import placeholders_of, redact, redact_cell
+from replay.protocols.observers.trims import TrimSampler
 from support.patience import wait_until
 
 SIZING = Sizing(target_seconds=2.0, minimum_seconds=1.0, minimum_operations=64)
@@ -93,7 +93,7 @@ def test_durations_read_naturally(seconds, text):
 
 
 def reading(idle, total, busy, clock):
-    return Reading(idle, total, busy, clock)
+    return MachineReading(idle, total, busy, clock)
 
 
 @pytest.mark.parametrize(
@@ -149,8 +149,8 @@ def test_the_sampler_of_trims_reports_its_number_of_samples_and_their_time():
 
 def test_a_virtual_machine_on_another_processor_is_another_machine(monkeypatch):
     def on(model: str) -> str:
-        monkeypatch.setattr(provenance, "_lines", lambda _: [f"model name : {model}", "MemTotal: 1024 kB"])
-        return provenance.host.__wrapped__()["id"]
+        monkeypatch.setattr(record, "_lines", lambda _: [f"model name : {model}", "MemTotal: 1024 kB"])
+        return record.host.__wrapped__()["id"]
 
     assert on("A CPU") == on("A CPU") != on("Another CPU")
 
@@ -170,7 +170,7 @@ def test_a_report_that_repeats_its_configuration_names_nobody():
     said = b'{"clientname" : "client.telltale", "conf": "/srv/secret/ceph.conf", "n": "client.telltale2", "x": "\\xff"}'
     measured = Measured(["fio"], {"output": ("json", said + b"\xff"), "other": ("txt", b"nothing")}, 0, "", "", 1.0, {})
     measured.invalid = ("failed", f"exit status 1: cannot read /srv/secret/keyring of {FSID}")
-    make_nameless(measured, words_of(*sessions()))
+    redact_cell(measured, placeholders_of(*sessions()))
     shown = measured.results["output"][1]
     assert b'"clientname" : "{client}", "conf": "{conf}"' in shown
     assert b'"client.telltale2"' in shown and shown.endswith(b"\xff"), "only whole words, and bytes as they were"
@@ -180,8 +180,8 @@ def test_a_report_that_repeats_its_configuration_names_nobody():
 
 def test_the_second_cluster_is_not_named_either():
     second = Cluster(Path("/srv/secret/ceph.conf.second"), "client.other", None)
-    words = words_of(*sessions(second))
-    assert hide("client.other reads /srv/secret/ceph.conf.second", words) == "{second_client} reads {second_conf}"
+    words = placeholders_of(*sessions(second))
+    assert redact("client.other reads /srv/secret/ceph.conf.second", words) == "{second_client} reads {second_conf}"
 
 
 @pytest.mark.parametrize(

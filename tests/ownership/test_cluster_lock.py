@@ -16,21 +16,23 @@ from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Pools
-from replay.ownership import cluster_lock as module
-from replay.ownership.cluster_lock import (
+from replay.ownership import locks as module
+from replay.ownership.ledger import Ledger
+from replay.ownership.locks import (
     KIND,
     LASTS_SECONDS,
     LOCK_OBJECT,
     RENEW_EVERY_SECONDS,
     STOP_OBJECT,
     ClusterLock,
+    Holder,
     cluster_lock,
     go_command,
+    parse,
     stop_command,
     stop_switch,
+    this_process,
 )
-from replay.ownership.holder import Holder, parse, this_process
-from replay.ownership.ledger import Ledger
 
 FSID = "11111111-2222-3333-4444-555555555555"
 ELSEWHERE = Holder("another-host", "ceph", 4711, 1, "another boot", "another space", "2026-01-01T00:00:00Z")

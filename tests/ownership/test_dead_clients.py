@@ -15,9 +15,9 @@ from replay.cluster.asok import ask
 from replay.cluster.cluster import Cluster
 from replay.cluster.health import classify
 from replay.cluster.session import MonitorSession
-from replay.ownership.dead_clients import group_of_header
+from replay.ownership.image_removal import RemovalOutcome, group_of_header
 from replay.ownership.ledger import Entry, Ledger
-from replay.ownership.removal import Outcome, Remover
+from replay.ownership.removal import Remover
 from replay.sandbox import Sandbox
 from support.administrator import tell
 from support.patience import wait_until
@@ -97,7 +97,7 @@ def test_an_image_that_ceph_lists_as_open_for_ever_is_removed_where_the_pool_is_
     group = group_of_header(session, entry, entry.facts["id"])
     said: list[str] = []
 
-    def removed_at(sandbox: str | None, **more) -> Outcome:
+    def removed_at(sandbox: str | None, **more) -> RemovalOutcome:
         ledger = Ledger(FSID, directory=tmp_path)
         site = SimpleNamespace(sandbox=sandbox)
         remover = Remover(site, administrator, session, ledger, say=said.append, poll_seconds=0.5, **more)

@@ -13,15 +13,15 @@ from replay.base.waiting import Waiting
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site_file import load_site
 from replay.measure.bench import open_bench
-from replay.ownership.experiment_pools import (
+from replay.ownership.ledger import Ledger, unique_name
+from replay.ownership.pools import (
     PoolSizeRefusedError,
     PoolSpec,
     await_pools,
     create_pool,
     remove_leftover_pools,
-    remove_pools,
+    remove_pool_entries,
 )
-from replay.ownership.ledger import Ledger, unique_name
 from support.bench import waiting
 
 CLEAN = {"health": {"checks": {}}, "pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 1}]}}
@@ -163,7 +163,7 @@ def test_only_the_given_pools_are_removed_and_only_experiments_pools_are_leftove
     first, second = (create_pool(made, f"replicas-{n}", PoolSpec(n), application="rados") for n in (1, 2))
     made.ledger.intend("pool", unique_name("pool"), "", "", site="s", details={"final_name": "replay"})
     made.ledger.intend("pool", unique_name("other"), "", "", site="another", details={"final_name": "x"})
-    remove_pools(made, [first])
+    remove_pool_entries(made, lambda entry: entry.id == first.entry_id)
     assert list(made.session.pools) == ["replay", second.name]
     assert remove_leftover_pools(made) == 1
     assert list(made.session.pools) == ["replay"]
@@ -175,7 +175,7 @@ def test_a_pool_that_stays_is_an_error_that_names_it(bench):
     pool = create_pool(made, "replicas-2", PoolSpec(2), application="rados")
     made.site.allows.discard("pool_delete")
     with pytest.raises(ReplayError, match="1 pool\\(s\\) could not be removed") as raised:
-        remove_pools(made, [pool])
+        remove_pool_entries(made, lambda entry: entry.id == pool.entry_id)
     assert raised.value.where == pool.name
     assert len(made.ledger.owned()) == 1
 
@@ -201,7 +201,7 @@ def test_real_pools_have_their_copies_take_objects_and_go(live_site):
             ]  # fmt: skip
             for pool in pools:
                 live.primary_cluster.run("rados", "--pool", pool.name, "put", "an-object", "/etc/hostname")
-            remove_pools(live, pools[:1])
+            remove_pool_entries(live, lambda entry: entry.id == pools[0].entry_id)
             assert {pool.pool for pool in live.ledger.owned()} == {pool.name for pool in pools[1:]}
         finally:
             remove_leftover_pools(live)

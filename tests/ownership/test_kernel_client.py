@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from replay.base.clock import Costs
 from replay.base.errors import RefusedError, ReplayError
 from replay.design.design import Image
-from replay.ownership import kernel_client, kernel_leftovers, removal
+from replay.ownership import removal, this_machine
 from replay.ownership.images import BlockImage
-from replay.ownership.kernel_client import (
+from replay.ownership.ledger import Ledger
+from replay.ownership.removal import remove_leftover_mounts
+from replay.ownership.this_machine import (
     map_arguments,
     map_error,
     map_image,
@@ -28,8 +30,6 @@ from replay.ownership.kernel_client import (
     unmap,
     unmount,
 )
-from replay.ownership.kernel_leftovers import remove_leftover_mounts
-from replay.ownership.ledger import Ledger
 from support.bench import waiting
 
 FSID = "11111111-2222-3333-4444-555555555555"
@@ -82,8 +82,8 @@ class Machine:
 def machine(tmp_path, monkeypatch):
     made = Machine(tmp_path)
     monkeypatch.setenv("REPLAY_STATE", str(tmp_path / "state"))
-    monkeypatch.setattr(kernel_client, "require", lambda site, word, fsid: None)
-    monkeypatch.setattr(kernel_client, "RBD_BUS", tmp_path)
+    monkeypatch.setattr(this_machine, "require", lambda site, word, fsid: None)
+    monkeypatch.setattr(this_machine, "RBD_BUS", tmp_path)
     monkeypatch.setattr(removal, "unmount", lambda folder: unmount(folder, run=made.program, mounts=made.mounts))
     return made
 
@@ -131,7 +131,7 @@ def test_a_run_that_was_killed_before_the_mount_leaves_only_a_mapping(bench, mac
     assert [one.kind for one in bench.ledger.owned()] == ["kernel_mapping", "kernel_mount"], "before it was mounted"
     assert remove_leftover_mounts(bench) == 2
     assert machine.words[-1] == "rbd unmap" and "umount" not in machine.words
-    assert not any((kernel_client.state_directory() / "mounts").iterdir())
+    assert not any((this_machine.state_directory() / "mounts").iterdir())
 
 
 def test_a_mapping_that_was_never_made_is_absent(bench, machine, image):
@@ -184,7 +184,7 @@ def test_without_permission_nothing_is_mapped(bench, machine, image, monkeypatch
     def refuse(site, word, fsid):
         raise RefusedError(f"{word} is refused")
 
-    monkeypatch.setattr(kernel_client, "require", refuse)
+    monkeypatch.setattr(this_machine, "require", refuse)
     with pytest.raises(RefusedError, match="kernel_rbd is refused"):
         map_image(bench, image)
     assert (bench.ledger.owned(), machine.ran) == ([], [])
@@ -215,9 +215,9 @@ def test_the_output_of_rbd_map_becomes_a_sentence(printed, what):
 
 def test_arguments():
     assert map_arguments("pool/ns/image") == ["map", "pool/ns/image"]
-    assert mkfs_argv(kernel_client.Path("/dev/rbd3"), "xfs") == ["mkfs.xfs", "-q", "-K", "/dev/rbd3"]
+    assert mkfs_argv(this_machine.Path("/dev/rbd3"), "xfs") == ["mkfs.xfs", "-q", "-K", "/dev/rbd3"]
     with pytest.raises(ReplayError, match="no file system 'ntfs'"):
-        mkfs_argv(kernel_client.Path("/dev/rbd3"), "ntfs")
+        mkfs_argv(this_machine.Path("/dev/rbd3"), "ntfs")
 
 
 def test_old_and_new_lists_of_devices_are_read():
@@ -239,4 +239,4 @@ def test_a_foreign_list_of_devices_is_a_typed_error_or_names_nothing(text):
 
 
 def test_leftovers_and_cleaning_undo_the_same_kinds():
-    assert kernel_leftovers.KINDS == ("kernel_mount", "kernel_mapping")
+    assert removal.KINDS == ("kernel_mount", "kernel_mapping")

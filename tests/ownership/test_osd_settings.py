@@ -9,8 +9,8 @@ import pytest
 from replay.base.clock import Costs
 from replay.base.errors import RefusedError, ReplayError
 from replay.cluster import sandbox_record
+from replay.ownership.daemon_settings import OsdSettings
 from replay.ownership.ledger import Ledger
-from replay.ownership.osd_settings import OsdSettings
 from support.bench import waiting
 
 FSID = "0f0f0f0f-0000"

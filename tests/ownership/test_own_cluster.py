@@ -14,21 +14,19 @@ import pytest
 from replay.base.errors import RefusedError
 from replay.base.paths import state_directory
 from replay.cluster import admin_commands
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.cluster.own_pools import pools_can_be_deleted
+from replay.cluster.pools import pools_can_be_deleted
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Site
+from replay.cluster.site import Ceilings, Site
 from replay.cluster.site_file import load_site
 from replay.design.design import Image
 from replay.measure.bench import open_bench
 from replay.ownership.clean import clean
-from replay.ownership.experiment_pools import PoolSpec, await_pools, create_pool, remove_pools
+from replay.ownership.image_removal import RemovalOutcome
 from replay.ownership.images import create_image, remove_images
 from replay.ownership.ledger import Ledger, unique_name
-from replay.ownership.pools import await_clean, ensure_pools
-from replay.ownership.removal import Outcome
-from replay.ownership.slot import SlotLock
+from replay.ownership.locks import SlotLock
+from replay.ownership.pools import PoolSpec, await_clean, await_pools, create_pool, ensure_pools, remove_pool_entries
 from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
 from support.administrator import make_user, paste, site_text, tell
@@ -113,7 +111,7 @@ def _make_image(site: Site, ledger: Ledger, suffix: str, *, mirrored: str = "", 
     return name
 
 
-def _clean(site: Site) -> list[Outcome]:
+def _clean(site: Site) -> list[RemovalOutcome]:
     return clean(site, confirm=lambda _: True, say=lambda _: None)
 
 
@@ -158,8 +156,8 @@ def test_preflight_names_a_missing_pool_and_namespace(site: Site, write_site: Wr
     report = preflight.preflight(load_site("mine"), [])
     namespace, pool = report.findings.commands()
     connection = f"--conf {site.primary.conf} --name client.admin"
-    assert namespace == f"rbd {connection} namespace create --pool replay --namespace talk"
-    assert [line.strip() for line in pool.splitlines()[1:]] == [
+    assert namespace.text == f"rbd {connection} namespace create --pool replay --namespace talk"
+    assert [line.strip() for line in pool.text.splitlines()[1:]] == [
         f"ceph {connection} osd pool create nowhere 32 32 replicated &&",
         f"rbd {connection} pool init nowhere",
         "fi",
@@ -253,7 +251,7 @@ def test_clean_refuses_while_a_measurement_holds_the_cluster(site: Site, ledger:
     name = _make_image(site, ledger, "busy")
     slot = SlotLock(state_directory() / "locks" / f"{ledger.fsid}.lock")
     slot.acquire()
-    with pytest.raises(RefusedError, match="another measurement is running"):
+    with pytest.raises(RefusedError, match="another measurement on this cluster"):
         _clean(site)
     assert name in site.primary.json("rbd", "ls", "replay")
     slot.release()
@@ -329,7 +327,7 @@ def test_that_user_measures_in_an_experiments_pool_and_has_no_rights_in_others(p
         await_pools(bench, [pool])
         made = create_image(bench, "trial", Image(4 << 20, 4 << 20, ("layering", "exclusive-lock")), pool=pool.name)
         remove_images(bench, [made])
-        remove_pools(bench, [pool])
+        remove_pool_entries(bench, lambda entry: entry.id == pool.entry_id)
         assert bench.ledger.owned() == []
         for refused in (
             {"prefix": "osd pool delete", "pool": "replay2", "pool2": "replay2", "yes_i_really_really_mean_it": True},
@@ -386,7 +384,7 @@ def test_filling_keeps_to_the_sites_rate_and_is_charged_with_its_copies(site: Si
         made = create_image(bench, "rate", image)
         seconds = time.monotonic() - started
         remove_images(bench, [made])
-        assert bench.spending.total() == copies * (32 << 20)
+        assert bench.budget.total() == copies * (32 << 20)
     assert seconds > 2.5, "32 MiB at 8 MiB/s, of which the first second's worth may come at once"
 
 
@@ -398,7 +396,7 @@ def test_an_image_whose_fill_would_exceed_the_ceiling_is_not_filled(site: Site) 
             create_image(bench, "room", Image(32 << 20, 4 << 20, ("layering",)))
         (entry,) = bench.ledger.owned()
         assert site.primary.json("rbd", "du", entry.spec)["images"][0]["used_size"] == 0
-        assert bench.spending.total() == 0
+        assert bench.budget.total() == 0
     assert [outcome.status for outcome in _clean(site)] == ["removed"]
 
 

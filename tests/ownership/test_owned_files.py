@@ -8,8 +8,8 @@ import pytest
 
 from replay.base.errors import ReplayError
 from replay.ownership.ledger import Ledger
-from replay.ownership.owned_files import create_file, remove_file, remove_leftover_files
 from replay.ownership.removal import Remover
+from replay.ownership.this_machine import create_file, remove_file, remove_leftover_files
 
 
 @pytest.fixture

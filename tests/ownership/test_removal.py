@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from replay.cluster.cluster import CephCommandError
+from replay.ownership.image_removal import BUSY, DAEMON_SNAPSHOT, HAS_SNAPSHOTS, NOT_FOUND
 from replay.ownership.ledger import Ledger
-from replay.ownership.removal import BUSY, DAEMON_SNAPSHOT, HAS_SNAPSHOTS, NOT_FOUND, Remover
+from replay.ownership.removal import Remover
 
 FSID = "11111111-2222-3333-4444-555555555555"
 MIRRORED = {"id": "abc", "size": 1 << 20, "mirroring": {"state": "enabled"}}

@@ -8,7 +8,7 @@ from unittest import mock
 import pytest
 
 from replay.cluster.site_file import load_site
-from replay.design.experiments import experiment_names
+from replay.design.configuration import experiment_names
 from replay.preflight.plan import design_for
 from replay.sandbox import load
 from support.administrator import administrator_of

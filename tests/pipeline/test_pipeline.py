@@ -10,8 +10,9 @@ import subprocess
 
 import pytest
 
-from replay.ownership.account import Account
-from replay.evidence.sums import SUMS
+from replay.base.synced_log import SyncedLog
+from replay.evidence.durable import SUMS
+from replay.ownership.write_budget import WriteBudget
 from support.patience import patient, wait_until
 from support.programs import freeze, kill_together
 from support.tiny import Bench
@@ -150,7 +151,7 @@ def stop_at_a_ceiling(bench):
 
 def account(bench):
     (path,) = (bench.folder / "state" / "accounts").glob("*.sandbox.trial.jsonl")
-    return Account(path)
+    return WriteBudget(SyncedLog(path))
 
 
 def interrupt(bench, number, moment):

@@ -12,11 +12,11 @@ from replay.base.paths import ROOT
 from replay.claims.brief import percent, times
 from replay.claims.load import load_book
 from replay.claims.model import NOT_MEASURED
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.protocols.drivers.pilots import Pilots
-from replay.evidence.evidence import BlockWriter
+from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured
+from replay.protocols.drivers.sized_tool import Pilots
 from support.campaign import Campaign
 from support.evidence import evidence_of
 

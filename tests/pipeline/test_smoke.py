@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from replay.design.experiments import experiment_names
+from replay.design.configuration import experiment_names
 from support.smoke import measure_as_shipped
 
 TESTS = Path(__file__).resolve().parents[1]

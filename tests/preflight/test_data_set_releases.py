@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError
+from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Sandbox
-from replay.design.sandbox_options import SandboxOptions
-from replay.preflight import own_data_set, releases
+from replay.preflight import releases
 from replay.preflight.findings import Findings
 from support.rawtree import RawTree
 
@@ -80,28 +80,28 @@ def test_preflight_says_that_measuring_would_be_refused(data_set, monkeypatch):
 
 
 def test_a_start_after_an_upgrade_measures_into_a_data_set_of_its_own(data_set):
-    name, reason = own_data_set.own_data_set("mine", "rbd-journaling", "18.2.7")
+    name, reason = releases.own_data_set("mine", "rbd-journaling", "18.2.7")
     assert name == "mine-18"
     assert "benchmarks/mine/ was measured with another release of Ceph: " in reason
     assert "16 (pacific), now 18 (reef)" in reason
-    assert own_data_set.own_data_set("mine", "rbd-journaling", "16.2.14") == ("mine", None)
+    assert releases.own_data_set("mine", "rbd-journaling", "16.2.14") == ("mine", None)
 
 
 def test_a_start_asks_the_release_of_the_sandbox_that_is_there_else_the_host(tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path))
     asked = []
-    monkeypatch.setattr(own_data_set.Programs, "of", asked.append)
-    monkeypatch.setattr(own_data_set, "ceph_version", lambda programs: "18.2.7")
-    monkeypatch.setattr(own_data_set, "usual_release", lambda: "host")
-    assert own_data_set.sandbox_version() == "18.2.7"
+    monkeypatch.setattr(releases.Programs, "of", asked.append)
+    monkeypatch.setattr(releases, "ceph_version", lambda programs: "18.2.7")
+    monkeypatch.setattr(releases, "usual_release", lambda: "host")
+    assert releases.sandbox_version() == "18.2.7"
     Sandbox(str(tmp_path), str(tmp_path), "20.2.4", SandboxOptions(release="20"), {}, phase="created").save()
-    own_data_set.sandbox_version()
+    releases.sandbox_version()
     (tmp_path / "sandbox.json").write_text("{")
-    own_data_set.sandbox_version()
+    releases.sandbox_version()
     assert asked == [None, 20, None]
 
 
 def test_a_start_is_answered_in_one_line(data_set, capsys, monkeypatch):
-    monkeypatch.setattr(own_data_set, "sandbox_version", lambda: "20.2.4")
-    assert own_data_set.main(["mine", "rbd-journaling"]) == 0
+    monkeypatch.setattr(releases, "sandbox_version", lambda: "20.2.4")
+    assert releases.main(["mine", "rbd-journaling"]) == 0
     assert json.loads(capsys.readouterr().out)["data_set"] == "mine-20"

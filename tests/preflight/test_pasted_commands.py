@@ -17,7 +17,6 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site_file import load_site
 from replay.ownership.pools import await_clean
 from replay.preflight import command as preflight
-from replay.preflight.setup_script import setup_script
 from replay.sandbox import Sandbox
 from support.administrator import delete_pool, make_user, tell
 from support.cluster_snapshot import difference, snapshot, taken
@@ -151,7 +150,7 @@ def test_the_printed_commands_lead_from_nothing_to_measuring(
     )
     first = _look()
     assert first.exit_status == 4
-    done = _paste(first.findings.commands(), shell="bash")
+    done = _paste(preflight.commands_in(first), shell="bash")
     assert done.returncode == 0, done.stderr
     assert {path.stat().st_mode & 0o777 for path in (confs / "left.keyring", confs / "right.keyring")} == {0o600}
     for name in ("left", "right"):
@@ -164,15 +163,15 @@ def test_the_printed_commands_lead_from_nothing_to_measuring(
     assert then.exit_status == 0
     # Once more: everything that exists now stays as it is.
     keys = [path.read_bytes() for path in sorted(confs.iterdir())]
-    _paste(first.findings.commands(), shell="bash")
+    _paste(preflight.commands_in(first), shell="bash")
     assert [path.read_bytes() for path in sorted(confs.iterdir())] == keys
     assert _look().exit_status == 0
     assert untaken() == [[], []]
 
 
-#: What `cephadm shell` does with its words, as far as the script depends on it: files reach the program through its
+#: What `cephadm shell` does with its words, as far as the commands depend on it: files reach the program through its
 #: options, and standard input is read, whether or not the program wants it.
-CEPHADM = """\
+CEPHADM_SHELL = """\
 #!/bin/sh
 [ "$1" = shell ] || exit 64
 shift
@@ -191,7 +190,7 @@ cat | "$called" --conf "$conf" ${keyring:+--keyring "$keyring"} "$@"
 """
 
 
-def test_the_script_through_cephadm_makes_everything_and_its_undo_removes_that_alone(
+def test_the_commands_through_cephadm_make_everything_and_their_undo_removes_it(
     write_site: WriteSite,
     confs: Path,
     administrator: Cluster,
@@ -203,42 +202,31 @@ def test_the_script_through_cephadm_makes_everything_and_its_undo_removes_that_a
     before = [snapshot(cluster) for cluster in clusters]
     pools = "data: {name: paste, namespace: talk, pg_num: 8, replicas: 2}"
     _site(write_site, confs, pools=f"{{{pools}, data_pool: {{name: paste-ec, pg_num: 8, device_class: ssd}}}}")
-    made = _look().findings.admin_commands()
-    script, programs = tmp_path / "set up.sh", tmp_path / "programs"
-    script.write_text(setup_script(load_site("mine", check_files=False), made, in_container=True))
+    report, programs = _look(), tmp_path / "programs"
     programs.mkdir()
-    (programs / "cephadm").write_text(CEPHADM)
+    (programs / "cephadm").write_text(CEPHADM_SHELL)
     (programs / "cephadm").chmod(0o755)
-
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}
-        return subprocess.run(
-            ["sh", script, *words], env=environment, capture_output=True, text=True, timeout=patient(300), check=False
-        )
-
-    done = run()
+    path = f"{programs}:{os.environ['PATH']}"
+    done = _paste(preflight.commands_in(report, "cephadm"), PATH=path)
     assert done.returncode == 0, done
-    names = [one.what for command in made for one in command.in_order()]
-    assert re.findall("(?m)^made: (.*)$", done.stdout) == names
+    assert _look().findings.commands() == []
     assert untaken() == [[], []]
-    key = tell(administrator, "auth get-key", entity="client.paste")["key"]
-    assert key not in Path(f"{script}.made").read_text()
-    # A user that somebody has made anew meanwhile, and a pool in use, are left.
-    tell(administrator, "auth rm", entity="client.paste")
-    make_user(administrator, "client.paste", "mon", "allow r")
+    # A pool in use is left.
     second_administrator.run("rbd", "create", "--size", "16M", "paste/theirs")
-    left = run("undo")
-    assert left.returncode == 1
-    assert "left: user client.paste (primary cluster): it is not the one that was made here" in left.stderr
-    assert "left: pool paste (secondary cluster): it is in use" in left.stderr
+    undo = preflight.undo_in(report, "cephadm")
     # The mirror daemon may register itself as a peer of the first cluster once more.
-    notes = Path(f"{script}.made")
-    wait_until(lambda: notes.read_text().count("\n") == 2 or not run("undo"), "the undo of mirroring")
-    here, there = (difference(old, snapshot(cluster)) for old, cluster in zip(before, clusters, strict=True))
-    new = {line.split(" is new")[0] for line in here} - {"/auth/client.rbd-mirror-peer"}  # Ceph's own, for all peers
-    assert new == {"/auth/client.paste"}
+    wait_until(lambda: _paste(undo, PATH=path) and not _added(administrator, before[0]), "the undo of mirroring")
+    there = difference(before[1], snapshot(second_administrator))
     assert all(line.split(" is new")[0].split("/")[2] == "paste" for line in there), there
     assert {line.split("/")[1] for line in there} == {"pools", "namespaces", "mirroring", "images", "trash"}
+    assert not (confs / "left.keyring").exists()
+
+
+def _added(cluster: Cluster, before: Snapshot) -> set[str]:
+    """What a cluster has that it had not, besides Ceph's own user of all peers."""
+    return {line.split(" is new")[0] for line in difference(before, snapshot(cluster))} - {
+        "/auth/client.rbd-mirror-peer"
+    }
 
 
 def test_commands_for_names_of_a_neighbour_change_nothing(
@@ -247,7 +235,7 @@ def test_commands_for_names_of_a_neighbour_change_nothing(
     """Nothing could be inspected, and every name is taken: the user has other capabilities, the pools other sizes."""
     pools = "{data: {name: tenant, replicas: 1, pg_num: 16}, journal: {name: tenant-files}, data_pool: {name: tenant2}}"
     _site(write_site, confs, client="client.tenant", pools=pools)
-    commands = _look().findings.commands()
+    commands = preflight.commands_in(_look())
     assert any("osd pool create tenant 16" in each for each in commands)
     assert any("get-or-create client.tenant " in each for each in commands)
     done = _paste(commands)
@@ -260,7 +248,7 @@ def test_a_keyring_that_appears_meanwhile_is_not_overwritten(
     write_site: WriteSite, confs: Path, untaken: Callable[[], list[list[str]]]
 ) -> None:
     _site(write_site, confs, pools="{data: {name: tenant}}", second=False)
-    commands = _look().findings.commands()
+    commands = preflight.commands_in(_look())
     (confs / "left.keyring").write_text("somebody's")
     _paste(commands)
     assert (confs / "left.keyring").read_text() == "somebody's"
@@ -315,14 +303,14 @@ def test_a_namespace_and_a_missing_pool_are_made_if_the_user_exists(
     write_site: WriteSite, confs: Path, untaken: Callable[[], list[list[str]]]
 ) -> None:
     _site(write_site, confs, pools="{data: {name: paste, pg_num: 8}}", second=False)
-    assert _paste(_look().findings.commands()).returncode == 0
+    assert _paste(preflight.commands_in(_look())).returncode == 0
     _site(
         write_site,
         confs,
         pools="{data: {name: paste, namespace: talk}, journal: {name: paste-more, pg_num: 8}}",
         second=False,
     )
-    commands = _look().findings.commands()
+    commands = preflight.commands_in(_look())
     assert [re.search(r"namespace create|pool create", each)[0] for each in commands] == [
         "namespace create",
         "pool create",
@@ -336,7 +324,7 @@ def test_the_commands_of_an_erasure_coded_pool_run_to_their_end(
 ) -> None:
     data_pool = "{name: paste-ec, pg_num: 8, erasure_code: {k: 2, m: 1}}"
     _site(write_site, confs, pools=f"{{data: {{name: paste, pg_num: 8}}, data_pool: {data_pool}}}", second=False)
-    assert _paste(_look().findings.commands()).returncode == 0
+    assert _paste(preflight.commands_in(_look())).returncode == 0
     pools = {one["pool_name"]: one for one in tell(administrator, "osd pool ls", detail="detail")}
     assert "ec_overwrites" in pools["paste-ec"]["flags_names"]
     assert list(pools["paste-ec"]["application_metadata"]) == ["rbd"]
@@ -357,7 +345,8 @@ def test_a_mirror_daemon_is_started_with_its_own_user_and_only_on_the_second_clu
     (programs / "systemctl").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/called\n')
     (programs / "systemctl").chmod(0o755)
     second = Cluster(confs / "right.conf", "client.replay")
-    commands = admin_commands.mirror_daemon(second, live_sandbox.clusters["right"].fsid, folder=etc)
+    made = admin_commands.mirror_daemon(second, live_sandbox.clusters["right"].fsid, folder=etc)
+    commands = [command.text for command in made]
 
     def on_a_host_of(name: str) -> None:
         keyring = confs / f"{name}.client.admin.keyring"

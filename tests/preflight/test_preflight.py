@@ -12,18 +12,16 @@ from typing import Any
 import pytest
 
 from replay.cluster import admin_commands
-from replay.cluster.admin_shell import administrator
-from replay.cluster.ceilings import Ceilings
+from replay.cluster.admin_commands import administrator, rights
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.cluster.rights import rights
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Pool
+from replay.cluster.site import Ceilings, Pool
 from replay.cluster.site_file import load_site
-from replay.ownership.account import Account
+from replay.ownership.write_budget import WriteBudget
 from replay.preflight import checks as preflight_checks
 from replay.preflight import command as preflight
+from replay.preflight import pool_checks
 from replay.preflight.findings import Findings
-from replay.preflight.own_pools import check_own_pools
 
 WriteSite = Callable[[str, str], Path]
 TEXT = """\
@@ -57,7 +55,7 @@ def test_the_commands_of_an_administrator_are_complete_and_exact(write_site: Wri
         "mgr 'profile rbd pool=replay, profile rbd pool=replay-ec, profile rbd pool=replay-journal') &&\n"
         f"  printf '%s\\n' \"$key\" > {tmp_path}/keyring)"
     ]
-    assert [one.text for one in admin_commands.pool(site.primary, site.pools.data)] == [
+    assert admin_commands.pool(site.primary, site.pools.data).text == (
         f"if pools=$({ceph} osd pool ls) && ! printf '%s\\n' \"$pools\" | grep -qxF -e replay; then\n"
         f"  {ceph} osd crush rule create-replicated replay-ssd default host ssd &&\n"
         f"  {ceph} osd pool create replay 64 64 replicated replay-ssd &&\n"
@@ -65,9 +63,9 @@ def test_the_commands_of_an_administrator_are_complete_and_exact(write_site: Wri
         f"  {rbd} pool init replay &&\n"
         f"  {rbd} namespace create --pool replay --namespace talk\n"
         "fi"
-    ]
+    )
     assert site.pools.data_pool is not None
-    (command,) = admin_commands.pool(site.primary, site.pools.data_pool, is_data_pool=True)
+    command = admin_commands.pool(site.primary, site.pools.data_pool, is_data_pool=True)
     assert command.text.splitlines()[1:] == [
         f"  {ceph} osd erasure-code-profile set replay-ec k=4 m=2 crush-failure-domain=host crush-device-class=hdd &&",
         f"  {ceph} osd crush rule create-erasure replay-ec replay-ec &&",
@@ -76,6 +74,38 @@ def test_the_commands_of_an_administrator_are_complete_and_exact(write_site: Wri
         f"  {ceph} osd pool application enable replay-ec rbd",
         "fi",
     ]
+    assert command.undo.splitlines() == [
+        f"{ceph} osd pool delete replay-ec replay-ec --yes-i-really-really-mean-it &&",
+        f"{ceph} osd crush rule rm replay-ec &&",
+        f"{ceph} osd erasure-code-profile rm replay-ec",
+    ]
+
+
+def test_commands_are_also_printed_for_a_host_of_the_cluster_and_for_its_container(
+    write_site: WriteSite, tmp_path: Path
+) -> None:
+    (tmp_path / "second.client.admin.keyring").touch()
+    site = _load(write_site, tmp_path)
+    made = admin_commands.initialise(site.primary, site.pools.data)
+    assert admin_commands.in_form(made.text, site, "conf") == made.text
+    assert admin_commands.in_form(made.text, site, "plain") == "rbd pool init replay"
+    assert admin_commands.in_form(made.text, site, "cephadm") == (
+        f"{{\ncephadm shell --config {tmp_path}/ceph.conf -- rbd --name client.admin pool init replay\n}} < /dev/null"
+    )
+    (second,) = admin_commands.second_pool(site)
+    plain, inside = (admin_commands.in_form(second.text, site, form) for form in ("plain", "cephadm"))
+    assert plain == second.text, "the second cluster is another one than that of the host"
+    there = f"--config {tmp_path}/second.conf --keyring {tmp_path}/second.client.admin.keyring"
+    assert f"cephadm shell {there} -- ceph --name client.admin osd pool create replay 64" in inside
+
+
+def test_every_command_has_an_undo_and_the_last_one_is_undone_first(write_site: WriteSite, tmp_path: Path) -> None:
+    report = preflight.preflight(_load(write_site, tmp_path), [])
+    commands = report.findings.commands()
+    assert all(command.undo for command in commands)
+    assert report.public()["undo"] == [command.undo for command in reversed(commands)]
+    said = preflight.render(report)
+    assert said.index("osd pool create replay 64") < said.index("To undo them") < said.index("osd pool delete replay ")
 
 
 def test_rights_to_make_and_remove_pools_end_at_replays_own(write_site: WriteSite, tmp_path: Path) -> None:
@@ -106,7 +136,7 @@ def test_a_user_who_cannot_read_the_osds_counters_is_told_what_stays_unknown(up:
     findings = Findings()
     preflight_checks.check_counters(Session(), experiments, findings)
     assert [item.level for item in findings.items] == ["note"] * noted
-    readers = "fio-offered-rate, fio-profile, offered-rate, write-latency"
+    readers = "fio-offered-rate, fio-profile, offered-rate, response, write-latency"
     for item in findings.items:
         assert f"'allow *'; not measured: amplification; without what OSDs did: {readers}" in item.text
     others = [one for one in experiments if one["name"] in ("rbd-bench", "amplification")]
@@ -133,11 +163,11 @@ def test_preflight_says_whether_pools_can_be_removed(
 
     site = _load(write_site, tmp_path)
     findings = Findings()
-    check_own_pools(site, Session(), {"quorum_names": ["a", "b"]}, findings)
+    pool_checks.check_own_pools(site, Session(), {"quorum_names": ["a", "b"]}, findings)
     assert findings.items == [], "the site makes no pools"
     pools = replace(site.pools, data=replace(site.pools.data, create=True))
     site = replace(site, pools=pools, allows=frozenset({"pool_create", "pool_delete"}))
-    check_own_pools(site, Session(), {"quorum_names": ["a", "b"]}, findings)
+    pool_checks.check_own_pools(site, Session(), {"quorum_names": ["a", "b"]}, findings)
     assert [item.level for item in findings.items] == [level]
     assert preflight.Report(site, findings, []).exit_status == status
 
@@ -173,8 +203,9 @@ def test_paths_are_quoted(write_site: WriteSite, tmp_path: Path) -> None:
     folder = tmp_path / "a folder; of $(mine)"
     folder.mkdir()
     for command in admin_commands.everything(_load(write_site, folder)):
-        words = shlex.split(command.text.replace("$(", " ").replace(")", " "), comments=False)
-        assert not {"a", "folder;", "of"} & set(words), command.text
+        for text in (command.text, command.undo):
+            words = shlex.split(text.replace("$(", " ").replace(")", " "), comments=False)
+            assert not {"a", "folder;", "of"} & set(words), text
 
 
 def test_no_user_is_printed_over_a_keyring_that_exists(write_site: WriteSite, tmp_path: Path) -> None:
@@ -196,8 +227,10 @@ def test_no_second_cluster_is_printed_if_the_site_does_not_allow_it(write_site: 
 def test_every_command_is_sound_shell(write_site: WriteSite, tmp_path: Path, shell: str) -> None:
     site = _load(write_site, tmp_path)
     assert site.secondary is not None
-    pasted = [one.text for one in admin_commands.everything(site)]
-    for command in [*pasted, *admin_commands.mirror_daemon(site.secondary, "an-fsid")]:
+    printed = [*admin_commands.everything(site), *admin_commands.mirror_daemon(site.secondary, "an-fsid")]
+    forms = [(text, form) for one in printed for text in (one.text, one.undo) for form in admin_commands.FORMS]
+    for text, form in forms:
+        command = admin_commands.in_form(text, site, form)
         checked = subprocess.run([shell, "-n"], input=command, text=True, capture_output=True, check=False)
         assert (checked.returncode, checked.stderr) == (0, ""), command
 
@@ -206,7 +239,7 @@ def test_a_site_without_its_files_gets_all_commands_and_is_refused(write_site: W
     site = _load(write_site, tmp_path)
     report = preflight.preflight(site, preflight.load_experiments())
     assert report.exit_status == 4
-    assert set(report.findings.commands()) >= {one.text for one in admin_commands.everything(site)}
+    assert set(report.findings.commands()) >= set(admin_commands.everything(site))
     text = preflight.render(report)
     assert "no such file" in text and "Measuring would be REFUSED" in text
 
@@ -275,7 +308,7 @@ class Denying:
 @pytest.mark.parametrize(("status", "caps"), [(1, True), (13, True), (110, False)])
 def test_if_a_user_cannot_list_the_pool_the_advice_is_another_user(tmp_path: Path, status: int, caps: bool) -> None:
     findings = Findings()
-    preflight_checks._check_reading(Pool("replay"), Denying(tmp_path / "ceph.conf", status), findings)
+    pool_checks._check_reading(Pool("replay"), Denying(tmp_path / "ceph.conf", status), findings)
     (item,) = findings.items
     assert (item.level, item.commands) == ("refused", ())
     assert ("this user has other caps; give Replay a user of its own" in item.text) == caps
@@ -295,7 +328,7 @@ def test_only_an_empty_pool_without_an_application_is_initialised(
 ) -> None:
     findings, found = Findings(), {"application_metadata": applications}
     cluster = Cluster(tmp_path / "ceph.conf")
-    preflight_checks._check_application(cluster, Pool("replay"), found, objects, False, findings)
+    pool_checks._check_application(cluster, Pool("replay"), found, objects, False, findings)
     assert len(findings.commands()) == commands
     assert [said in item.text for item in findings.items] == ([] if said is None else [True])
 
@@ -358,8 +391,8 @@ def test_the_bytes_written_by_the_run_are_compared_with_its_ceiling(
     site = replace(_load(write_site, tmp_path), ceilings=Ceilings(bytes_written_to_media_per_run=10 << 30))
     fsid = "11111111-2222-3333-4444-555555555555"
     if written:
-        Account.of(fsid, "mine", "night").charge("an earlier night", written << 30)
+        WriteBudget.of(fsid, "mine", "night").charge("an earlier night", written << 30)
     findings = Findings(fsid=fsid)
-    preflight_checks.check_account(site, "night", left << 30, findings)
+    pool_checks.check_account(site, "night", left << 30, findings)
     (item,) = findings.items
     assert (item.level, said in item.text) == (level, True), item.text

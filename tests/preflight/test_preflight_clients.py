@@ -9,12 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.programs import HOST_PROGRAMS
+from replay.cluster.fio_ssh import Versions
 from replay.cluster.prometheus import PrometheusSource, Series
-from replay.preflight import clients as preflight_clients
-from replay.preflight.clients import check_client_hosts
+from replay.preflight import host_checks as preflight_clients
 from replay.preflight.findings import Findings
-from replay.preflight.prometheus import check_prometheus, scrape_interval
-from replay.cluster.running.fio_ssh import Versions
+from replay.preflight.host_checks import check_client_hosts, check_prometheus, scrape_interval
 from support.programs import needs
 from support.prometheus_server import matrix, serving, success, vector
 from support.ssh_server import ssh_server

@@ -11,11 +11,10 @@ import pytest
 
 from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.design.experiments import experiment_names, load_experiment
-from replay.preflight import keys, programs
-from replay.preflight.checks import why_no_answer
+from replay.design.configuration import experiment_names, load_experiment
+from replay.preflight import checks, host_checks
+from replay.preflight.checks import AES, AES256K, key_type, why_no_answer
 from replay.preflight.findings import Findings
-from replay.preflight.keys import AES, AES256K, key_type
 
 
 def site(*, hosts=("localhost",), lacks=()):
@@ -26,7 +25,7 @@ def site(*, hosts=("localhost",), lacks=()):
 def words(monkeypatch):
     """The words that a site lacks."""
     monkeypatch.setattr(
-        programs, "missing", lambda words, site: [(word, "why") for word in words if word in site.lacks]
+        host_checks, "missing", lambda words, site: [(word, "why") for word in words if word in site.lacks]
     )
 
 
@@ -35,33 +34,33 @@ def every():
 
 
 def test_preflight_looks_for_every_program_of_every_protocol():
-    found = programs.programs_of(every(), site())
+    found = host_checks.programs_of(every(), site())
     assert set(found) == {"ceph", "rbd", "rados", "fio", "iperf3", "timeout", "mount", "mkfs.ext4", "mkfs.xfs"}
     assert found["iperf3"] == ["baseline"]
 
 
 def test_preflight_looks_for_ssh_if_clients_run_on_other_hosts():
-    assert "ssh" in programs.programs_of(every(), site(hosts=("node-1",)))
-    assert "ssh" not in programs.programs_of(every(), site(hosts=("node-1",), lacks=["client_hosts"]))
+    assert "ssh" in host_checks.programs_of(every(), site(hosts=("node-1",)))
+    assert "ssh" not in host_checks.programs_of(every(), site(hosts=("node-1",), lacks=["client_hosts"]))
 
 
 def test_an_experiment_that_the_site_cannot_run_needs_nothing():
-    found = programs.programs_of(every(), site(lacks=["kernel_rbd"]))
+    found = host_checks.programs_of(every(), site(lacks=["kernel_rbd"]))
     assert not [program for program in found if program.startswith("mkfs")]
 
 
 def test_a_file_without_a_protocol_is_reported_by_another_check():
-    assert set(programs.programs_of([{"name": "x", "protocol": "nothing"}], site())) == {"ceph", "rbd"}
+    assert set(host_checks.programs_of([{"name": "x", "protocol": "nothing"}], site())) == {"ceph", "rbd"}
 
 
 def test_a_missing_program_is_named_with_who_needs_it_and_what_to_type(monkeypatch):
     monkeypatch.setattr(Programs, "find", lambda self, program: None if program in ("iperf3", "rbd") else "/x")
-    monkeypatch.setattr(programs, "_fio_has_rbd", lambda programs: False)
+    monkeypatch.setattr(host_checks, "_fio_has_rbd", lambda programs: False)
     findings = Findings()
-    programs.check_programs(every(), site(), findings)
+    host_checks.check_programs(every(), site(), findings)
     said = {item.text: item for item in findings.items}
     missing = said["iperf3 is not installed; needed by baseline"]
-    assert (missing.level, missing.commands) == ("warning", ("apt-get install iperf3",))
+    assert (missing.level, [one.text for one in missing.commands]) == ("warning", ["apt-get install iperf3"])
     assert next(item for text, item in said.items() if text.startswith("rbd is not installed")).level == "refused"
     assert "this fio has no rbd engine: experiments that use it will fail" in said
 
@@ -100,7 +99,7 @@ def test_a_keyring_without_a_key_has_no_type(tmp_path, text):
 
 
 def test_a_client_that_cannot_read_its_key_is_told_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(keys, "program_version", lambda *_: "ceph version 16.2.15 (6184) pacific (stable)")
+    monkeypatch.setattr(checks, "program_version", lambda *_: "ceph version 16.2.15 (6184) pacific (stable)")
     said = why_no_answer(cluster(tmp_path, keyring(tmp_path, AES256K, 32)), CephCommandError(UNREADABLE, where=""))
     assert "is for the cipher aes256k, which only clients of Ceph 20 or later know, and this one is 16.2.15" in said
     assert "install ceph-common of release 20" in said and "client_release: 20" in said
@@ -120,4 +119,4 @@ def test_a_key_of_the_newer_cipher_is_only_called_wrong(tmp_path):
 def test_an_input_error_with_another_key_is_passed_on(tmp_path):
     error = CephCommandError(UNREADABLE, where="")
     assert UNREADABLE in why_no_answer(cluster(tmp_path, keyring(tmp_path, AES, 16)), error)
-    assert keys.why_refused(cluster(tmp_path, None), errno.EIO) == ""
+    assert checks.why_refused(cluster(tmp_path, None), errno.EIO) == ""

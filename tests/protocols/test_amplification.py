@@ -9,14 +9,14 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
+from replay.evidence.record import Measured, Wait
+from replay.measure.samplers.daemons import ClusterReading, DaemonReading
 from replay.ownership.images import BlockImage
 from replay.protocols.amplification import Amplification
-from replay.protocols.watches import ledger, mirror
-from replay.protocols.watches.ledger import writes_in
-from replay.evidence.record import Measured, Wait
-from replay.measure.samplers.daemons import DaemonReading, Reading
+from replay.protocols.observers import daemons, mirror
+from replay.protocols.observers.daemons import writes_in
 from support.bench import bench_of, cells
 from support.smoke import measure_as_shipped
 
@@ -34,7 +34,7 @@ def protocol(**changes):
 
 def reading(writes, clock=0.0):
     one = DaemonReading({"store": {"small_writes": writes}, "client": {"operations": writes}})
-    return Reading({"primary": {"osd.0": one}}, None, clock, 0.01)
+    return ClusterReading({"primary": {"osd.0": one}}, None, clock, 0.01)
 
 
 class Daemons:
@@ -42,7 +42,7 @@ class Daemons:
 
     def __init__(self, *writes):
         self.writes = list(writes)
-        self.between = ledger.DaemonSampler(bench(), bench().sampler, processes={}).between
+        self.between = daemons.DaemonSampler(bench(), bench().sampler, processes={}).between
 
     def read(self):
         return reading(self.writes.pop(0) if len(self.writes) > 1 else self.writes[0])
@@ -53,8 +53,8 @@ def quick(monkeypatch):
     """Time that passes only during sleeps."""
     now = [0.0]
     fake = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda seconds: now.__setitem__(0, now[0] + seconds))
-    monkeypatch.setattr(ledger, "time", fake)
-    monkeypatch.setattr(ledger, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(())))
+    monkeypatch.setattr(daemons, "time", fake)
+    monkeypatch.setattr(daemons, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(())))
     return now
 
 
@@ -63,7 +63,7 @@ def cell_of(made, variant="without-journal", **levels):
 
 
 def restored(made, cell):
-    copies, counts = made.watches
+    copies, counts = made.observers
     counts.opening = reading(0)
     copies.mode = None
     measured = Measured([], {}, 0, "", "", 1.0, {})
@@ -80,7 +80,7 @@ def test_a_cell_does_its_number_of_writes_or_as_many_as_its_bytes_allow(tmp_path
 
 def test_the_closing_reading_is_the_first_after_which_the_osds_rested(quick):
     made = protocol()
-    made.watches[1].daemons = Daemons(0, 400, 700, 705, 705)
+    made.observers[1].daemons = Daemons(0, 400, 700, 705, 705)
     measured, waits = restored(made, cell_of(made))
     assert [(wait.reason, wait.outcome, wait.seconds) for wait in waits] == [("osds_quiet", "quiet", 3.0)]
     assert measured.samples["ledger"]["primary"]["osd.0"]["store"]["small_writes"] == 705
@@ -89,7 +89,7 @@ def test_the_closing_reading_is_the_first_after_which_the_osds_rested(quick):
 
 def test_a_cell_has_no_count_if_the_osds_never_rest_after_it(quick):
     made = protocol()
-    made.watches[1].daemons = Daemons(*range(0, 10**6, 1000))
+    made.observers[1].daemons = Daemons(*range(0, 10**6, 1000))
     measured, waits = restored(made, cell_of(made))
     assert waits[0].outcome == "still_writing"
     assert measured.invalid[0] == "incomplete"
@@ -97,9 +97,9 @@ def test_a_cell_has_no_count_if_the_osds_never_rest_after_it(quick):
 
 def test_trimming_after_the_osds_rested_belongs_to_the_cell(quick, monkeypatch):
     settled = [[Wait("cluster_settled", 2.0, "settled")], []]
-    monkeypatch.setattr(ledger, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(settled.pop(0))))
+    monkeypatch.setattr(daemons, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(settled.pop(0))))
     made = protocol()
-    made.watches[1].daemons = Daemons(0, 0, 300, 300)
+    made.observers[1].daemons = Daemons(0, 0, 300, 300)
     measured, waits = restored(made, cell_of(made))
     assert [wait.reason for wait in waits] == ["osds_quiet", "cluster_settled", "osds_quiet"]
     assert measured.samples["ledger"]["primary"]["osd.0"]["store"]["small_writes"] == 300
@@ -119,25 +119,25 @@ def test_a_snapshot_mirrored_cell_holds_one_snapshot_however_long_it_takes(monke
     )
     made = protocol()
     made.bench.site.second_site = SimpleNamespace(pool="replay")
-    cell, watch = cell_of(made, "snapshot-mirrored"), made.watches[0]
+    cell, observer = cell_of(made, "snapshot-mirrored"), made.observers[0]
     made.target.images[cell.variant.image_name] = [BlockImage("replay", "", "image", cell.variant.image, "")]
-    watch.started(cell)
-    assert watch.look_of(cell) is None
+    observer.started(cell)
+    assert observer.while_running(cell) is None
     measured = Measured([], {}, 0, "", "", 1.0, {})
-    watch.ended(cell, measured)
-    watch.judged(cell, measured, None)
+    observer.ended(cell, measured)
+    observer.verify(cell, measured, None)
     assert (taken, measured.invalid, measured.facts) == (["replay/image"], None, {"snapshots_taken": 1})
     assert [wait.reason for wait in measured.waits] == ["mirror_snapshot_taken"]
-    watch.settle(cell, measured)
+    observer.restore(cell, measured)
     assert awaited == [7]
 
 
 def test_if_no_osd_reports_its_counters_nothing_is_created(tmp_path):
     made = protocol()
-    silent = Reading(
+    silent = ClusterReading(
         {"primary": {}}, None, 0.0, 0.01, tuple(f"primary osd.{n}: error 13: Permission denied" for n in (0, 1))
     )
-    made.watches[1].daemons = SimpleNamespace(read=lambda: silent)
+    made.observers[1].daemons = SimpleNamespace(read=lambda: silent)
     made.open_block(tmp_path, made.design.sets)
     assert made.target.images == {}
     assert {skip.variant for skip in made.unavailable} == {variant.name for variant in made.design.variants}

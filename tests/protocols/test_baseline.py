@@ -9,15 +9,16 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.programs import HOST_PROGRAMS
-from replay.cluster.ceilings import Ceilings
-from replay.design.experiments import load_experiment
+from replay.cluster.site import Ceilings
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.design.procedures import lacking
-from replay.ownership.ledger import Ledger
-from replay.protocols.baseline import Baseline
-from replay.protocols.drivers import fio_process, network
-from replay.protocols.targets import osd_file
+from replay.design.needs import lacking
 from replay.evidence.record import Measured
+from replay.ownership.ledger import Ledger
+from replay.protocols import baseline
+from replay.protocols.baseline import BaselineProtocol
+from replay.protocols.drivers import fio
+from replay.protocols.targets import images
 from support.bench import bench_of, cell
 from support.programs import kill_together, needs
 from support.samples import sample
@@ -46,7 +47,7 @@ def make(tmp_path, monkeypatch):
         ledger = Ledger("11111111-2222-3333-4444-555555555555", directory=tmp_path / "ledger")
         sampler = SimpleNamespace(read=lambda: None, load=lambda *_: LOAD)
         bench = bench_of(site, session, ledger=ledger, sampler=sampler, daemons_are_here=True)
-        made = Baseline(bench, expand({**load_experiment("baseline"), **changes}, "quick"))
+        made = BaselineProtocol(bench, expand({**load_experiment("baseline"), **changes}, "quick"))
         made.says, made.asked = [], []
 
         def run(bench, template, values=None, **more):
@@ -54,9 +55,9 @@ def make(tmp_path, monkeypatch):
             return made.says.pop(0)
 
         server = SimpleNamespace(kill=lambda: None)
-        monkeypatch.setattr(fio_process, "run_observed", run)
-        monkeypatch.setattr(network, "run_observed", run)
-        monkeypatch.setattr(network, "_start_server", lambda bench, tool, ends: (server, 1))
+        monkeypatch.setattr(fio, "run_observed", run)
+        monkeypatch.setattr(baseline, "run_observed", run)
+        monkeypatch.setattr(baseline, "_start_server", lambda bench, tool, ends: (server, 1))
         if fill:
             monkeypatch.setattr(made.target, "fill", lambda path, size: path.write_bytes(b"x"))
         return made
@@ -100,7 +101,7 @@ def test_an_interrupted_fill_leaves_a_file_that_closing_removes(make, monkeypatc
 
 def test_nothing_is_made_if_the_osds_would_run_out_of_space(make, monkeypatch):
     protocol = make()
-    monkeypatch.setattr(osd_file.shutil, "disk_usage", lambda folder: SimpleNamespace(free=2 << 28))
+    monkeypatch.setattr(images.shutil, "disk_usage", lambda folder: SimpleNamespace(free=2 << 28))
     with pytest.raises(ReplayError, match=r"0\.5 GiB are free"):
         protocol.open_block(Path("raw"), protocol.design.sets)
     assert files(protocol) == [] and protocol.bench.ledger.owned() == []
@@ -113,7 +114,7 @@ def test_a_fill_writes_every_byte_by_direct_io(make):
     path.touch()
     protocol.target.fill(path, 8 << 20)
     assert path.stat().st_blocks * 512 >= path.stat().st_size == 8 << 20
-    assert protocol.bench.spending.total() == 8 << 20
+    assert protocol.bench.budget.total() == 8 << 20
 
 
 @needs("fio")
@@ -130,7 +131,7 @@ def test_a_write_is_charged_to_the_account_and_its_path_is_hidden(make):
     found = protocol.run(cell(protocol, "media-4096-16", "random-write"), 7)
     assert found.invalid is None and found.headline.endswith("MiB/s")
     assert str(protocol.target.path).encode() not in found.results["output"][1]
-    assert protocol.bench.spending.total() > 4096 * 1000
+    assert protocol.bench.budget.total() > 4096 * 1000
     template, values, _ = protocol.asked[0]
     assert "--filename={file}" in template and values["runtime_seconds"] == "2000ms"
 
@@ -140,7 +141,7 @@ def test_a_read_or_the_network_writes_nothing(make):
     protocol.says = [measured(sample(IPERF3)[0].replace('"blksize":\t131072', '"blksize":\t65536'))]
     found = protocol.run(cell(protocol, "network-65536-1", "network"), 7)
     assert (found.invalid, found.facts["network"]) == (None, "loopback")
-    assert protocol.bench.spending.total() == 0
+    assert protocol.bench.budget.total() == 0
 
 
 @pytest.mark.parametrize("status", [0, 1])

@@ -6,11 +6,17 @@ import pytest
 
 from replay.base.errors import ReplayError
 from replay.cluster.asok import AdminSocketError
-from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
-from replay.protocols.watches.catch_up import await_state, journal_level, resume, snapshots_level, wait_until_level
+from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, wait_until_rested
 from replay.evidence.record import SampleTable
-from replay.measure.samplers.mirror import MirrorSampler, numbers_in
-from replay.measure.samplers.trims import TrimSampler, snapshots_to_trim, wait_until_trimmed
+from replay.protocols.observers.catch_up import (
+    MirrorSampler,
+    await_state,
+    journal_level,
+    numbers_in,
+    resume,
+    snapshots_level,
+)
+from replay.protocols.observers.trims import TrimSampler, snapshots_to_trim, wait_until_trimmed
 from support.bench import Clock
 
 MEBIBYTE = 2**20
@@ -57,15 +63,14 @@ def test_an_image_is_told_to_stop_and_to_start_by_its_own_name():
 
 def test_a_state_is_awaited_for_every_image():
     daemon, socket = daemon_with(one=["Replaying", "Stopping", "Stopped"], two=["Stopped"])
-    await_state(daemon, ["one", "two"], "Stopped", sleep=lambda _: None)
+    await_state(daemon, ["one", "two"], "Stopped", pause=lambda _: None)
     assert socket.states["one"] == ["Stopped"]
 
 
 def test_a_state_that_is_never_reached_is_an_error_that_names_the_current_one():
     daemon, _ = daemon_with(one=["Error"])
-    with pytest.raises(ReplayError, match="it is 'Error'") as error:
-        await_state(daemon, ["one"], "Stopped", within_seconds=0.01, sleep=lambda _: None)
-    assert error.value.where == "one"
+    with pytest.raises(ReplayError, match="to become 'Stopped'; one is 'Error'"):
+        await_state(daemon, ["one"], "Stopped", within_seconds=0.01, pause=lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +79,7 @@ def test_a_state_that_is_never_reached_is_an_error_that_names_the_current_one():
 )
 def test_only_images_that_are_stopped_or_stopping_are_started_again(states, told):
     daemon, socket = daemon_with(one=states)
-    resume(daemon, "one", sleep=lambda _: None)
+    resume(daemon, "one", pause=lambda _: None)
     assert socket.asked.count("rbd mirror start replay/one") == told
 
 
@@ -95,7 +100,7 @@ def test_the_wait_lasts_until_the_daemon_rests_and_not_only_until_it_is_level():
     def read():
         return bytes_of(one=int(min(clock.now, 12) * MEBIBYTE))
 
-    wait = wait_until_level(
+    wait = wait_until_rested(
         read, journal_level({"one": 10 * MEBIBYTE}), quiet_seconds=1.0, clock=clock, sleep=clock.sleep
     )
     assert wait.outcome == "replayed"
@@ -104,7 +109,7 @@ def test_the_wait_lasts_until_the_daemon_rests_and_not_only_until_it_is_level():
 
 def test_a_daemon_that_stops_before_it_is_level_has_stalled():
     clock = Clock()
-    wait = wait_until_level(
+    wait = wait_until_rested(
         lambda: bytes_of(one=int(min(clock.now, 3))),
         journal_level({"one": 10}),
         quiet_seconds=1.0,
@@ -158,7 +163,7 @@ def test_texts_among_counters_are_left_out():
     }  # fmt: skip
 
 
-# Trimming ------------------------------------------------------------------------------------------------------------
+# Trimming -------------------------------------------------------------------------------------------------------------
 
 
 class Session:
@@ -195,7 +200,7 @@ def test_snapshots_of_other_pools_are_not_awaited():
 def test_the_wait_ends_when_no_snapshot_is_queued_and_no_group_trims():
     clock = Clock()
     wait = wait_until_trimmed(
-        [(Session([2, 2, 1, 0], [3, 0]), ["mine"])], timeout_seconds=300, poll_seconds=1, clock=clock, sleep=clock.sleep
+        [(Session([2, 2, 1, 0], [3, 0]), ["mine"])], timeout_seconds=300, every=1, clock=clock, pause=clock.sleep
     )
     assert (wait.outcome, wait.details) == ("trimmed", {"snapshots_to_trim": 2})
     assert wait.seconds == 4
@@ -205,16 +210,14 @@ def test_nobody_waits_for_trims_in_the_pools_of_neighbours():
     clock = Clock()
     session = Session([0], [7])
     session.neighbours_only = True
-    wait = wait_until_trimmed(
-        [(session, ["mine"])], timeout_seconds=300, poll_seconds=1, clock=clock, sleep=clock.sleep
-    )
+    wait = wait_until_trimmed([(session, ["mine"])], timeout_seconds=300, every=1, clock=clock, pause=clock.sleep)
     assert (wait.outcome, wait.seconds) == ("trimmed", 0)
 
 
 def test_trimming_that_does_not_end_is_recorded_and_the_run_continues():
     clock = Clock()
     sides = [(Session([0], [0]), ["mine"]), (Session([1], [0]), ["mine"])]
-    wait = wait_until_trimmed(sides, timeout_seconds=10, poll_seconds=1, clock=clock, sleep=clock.sleep)
+    wait = wait_until_trimmed(sides, timeout_seconds=10, every=1, clock=clock, pause=clock.sleep)
     assert (wait.outcome, wait.seconds) == ("still_trimming", 10)
 
 

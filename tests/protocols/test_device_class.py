@@ -12,17 +12,17 @@ import pytest
 
 from replay.base.clock import Costs
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import Cluster
+from replay.cluster.site import Ceilings
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
 from replay.evidence.record import Measured
-from replay.ownership.experiment_pools import ExperimentPool
-from replay.ownership.osd_settings import Osd
+from replay.ownership.daemon_settings import Osd
+from replay.ownership.pools import ExperimentPool
 from replay.protocols.device_class import DeviceClass
 from replay.protocols.device_class_objects import DeviceClassObjects
 from replay.protocols.targets import device_classes
-from replay.protocols.targets.device_classes import DeviceClasses, Reading, lacking
+from replay.protocols.targets.device_classes import CappedReading, DeviceClasses, lacking
 from replay.sandbox.io_caps import find_hierarchy
 from support.bench import bench_of, waiting
 from support.patience import patient
@@ -148,7 +148,7 @@ def test_a_cell_records_what_the_capped_disks_did(make, monkeypatch):
     monkeypatch.setattr(device_classes.time, "monotonic", lambda: 12.0)
     made.caps[2].done = (10, 190)
     cell = measured()
-    made.observe(cell, Reading(10.0, ((0, 0),)))
+    made.observe(cell, CappedReading(10.0, ((0, 0),)))
     assert (cell.facts["capped_disk_reads_per_second"], cell.facts["capped_disk_writes_per_second"]) == (5.0, 95.0)
     assert cell.invalid is None
 
@@ -160,7 +160,7 @@ def test_a_cap_that_did_not_hold_makes_the_cell_void(make, monkeypatch):
     monkeypatch.setattr(device_classes.time, "monotonic", lambda: 12.0)
     made.caps[2].done = (0, 600)
     cell = measured()
-    made.observe(cell, Reading(10.0, ((0, 0),)))
+    made.observe(cell, CappedReading(10.0, ((0, 0),)))
     assert cell.invalid == ("failed", "a capped OSD did 300 operations/s on its disk, but its cap is 100")
 
 

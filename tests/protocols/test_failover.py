@@ -14,15 +14,21 @@ from hypothesis import strategies as st
 from replay.base.errors import ConfigurationError
 from replay.base.programs import HOST_PROGRAMS
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.cluster.running import ToolRun
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.ownership.ledger import Ledger
-from replay.protocols.drivers.steps import StepLog
-from replay.protocols.drivers.trial.client import BLOCK_BYTES, fill_block, first_block, position_of, write_block
-from replay.protocols.drivers.trial.contents import inspect
-from replay.protocols.drivers.trial.pair import MirroredPair
-from replay.protocols.failover import Failover
-from replay.cluster.running.process import ToolRun
+from replay.protocols.drivers.tool import StepLog
+from replay.protocols.drivers.trial_client import (
+    BLOCK_BYTES,
+    fill_block,
+    first_block,
+    inspect,
+    position_of,
+    write_block,
+)
+from replay.protocols.failover import FailoverProtocol
+from replay.protocols.targets.mirrored_pair import MirroredPair
 from support.bench import bench_of
 from support.patience import patient
 from support.smoke import measure_as_shipped
@@ -140,7 +146,7 @@ def test_the_copy_is_in_the_second_clusters_ledger_before_anything_is_promoted(t
 def protocol_of(**changes):
     configuration = {**load_experiment("failover"), **changes}
     site = SimpleNamespace(name="s", second_site=None)
-    return Failover(bench_of(site, SimpleNamespace(cluster=Cluster("c"))), expand(configuration, "talk"))
+    return FailoverProtocol(bench_of(site, SimpleNamespace(cluster=Cluster("c"))), expand(configuration, "talk"))
 
 
 def test_the_experiment_that_ships_is_accepted():
@@ -195,7 +201,7 @@ def test_planned_trials_lose_nothing_forced_ones_say_what_and_both_leave_nothing
 def test_ctrl_c_in_the_middle_of_a_trial_leaves_nothing_on_either_cluster(campaign):
     campaign.configure("failover", options={"write_seconds": 20, "write_spread_seconds": 1})
     run = campaign.start("failover")
-    campaign.wait_for(lambda: campaign.processes("trial/client.py", " write {"), "the writer")
+    campaign.wait_for(lambda: campaign.processes("trial_client.py", " write {"), "the writer")
     run.send_signal(signal.SIGINT)
     said, _ = run.communicate(timeout=patient(200))
     assert run.returncode == 130, said
@@ -210,7 +216,7 @@ def test_clean_removes_leftovers_of_a_killed_trial_on_both_clusters(campaign):
     campaign.wait_for(lambda: campaign.processes("rbd", "export"), "the verification", seconds=150)
     os.kill(campaign.runner("failover"), signal.SIGKILL)
     run.communicate(timeout=patient(60))
-    campaign.wait_for(lambda: not campaign.processes("trial/client.py"), "the end of the clients", seconds=10)
+    campaign.wait_for(lambda: not campaign.processes("trial_client.py"), "the end of the clients", seconds=10)
     left = campaign.images()
     assert left["left"] and left["left"] == left["right"]
     cleaned = campaign.run("clean", "--site", "sandbox", "--yes")

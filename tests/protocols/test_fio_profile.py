@@ -13,16 +13,16 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.cluster.fio_clients import FioServers
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
+from replay.evidence.attempts import BlockWriter
+from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage
-from replay.protocols.drivers import fio_clients
+from replay.protocols.drivers import fio
+from replay.protocols.observers.daemons import SteadyDaemons, SteadyReadings, moments
 from replay.protocols.offered_rate import OfferedRate, peak_key
 from replay.protocols.targets.images import Images
-from replay.protocols.watches.daemons import SteadyDaemons, SteadyWatch, moments
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.record import Measured
-from replay.cluster.running.fio_clients import FioClients
 from support.bench import bench_of, cells
 from support.evidence import evidence_of
 from support.samples import sample
@@ -72,19 +72,19 @@ class Daemons:
 
 
 def watched(*elapsed):
-    watch = SteadyWatch(Daemons(), 9.0)
+    observer = SteadyReadings(Daemons(), 9.0)
     for seconds in elapsed:
-        watch(seconds)
-    return watch
+        observer(seconds)
+    return observer
 
 
 def test_the_daemons_are_read_at_the_beginning_halfway_and_at_the_end_of_the_steady_part():
     assert moments(9.0) == pytest.approx((1.0, 4.9, 8.8))
-    watch = watched(0.0, 0.9, 1.0, 1.1, 5.0, 8.7, 8.8, 8.9, 9.5)
-    sample = watch.sample(9.6)
+    observer = watched(0.0, 0.9, 1.0, 1.1, 5.0, 8.7, 8.8, 8.9, 9.5)
+    sample = observer.sample(9.6)
     assert sample["readings"] == [1, 3]
     assert sample["cost_seconds"] == pytest.approx(0.3), "that of the reading in between, too"
-    assert watch.daemons.readings == 3
+    assert observer.daemons.readings == 3
 
 
 def test_the_readings_of_a_short_cell_are_within_its_load():
@@ -111,20 +111,20 @@ def test_a_reading_that_may_be_younger_than_the_load_is_left_out():
 
 def test_a_valid_cell_without_a_sample_is_said_to_have_none():
     said = []
-    watch = SteadyDaemons()
-    watch.bench = SimpleNamespace(say=said.append)
-    watch.steady = watched(1.0, 5.0, 8.8)
+    observer = SteadyDaemons()
+    observer.bench = SimpleNamespace(say=said.append)
+    observer.steady = watched(1.0, 5.0, 8.8)
     for invalid in (("tool_failed", "exit status 1"), None):
         measured = Measured(["fio"], {}, 0, "", "", 14.1, {}, invalid=invalid)
-        watch.ended(None, measured)
-        watch.judged(None, measured, None)
+        observer.ended(None, measured)
+        observer.verify(None, measured, None)
         assert "daemons" not in measured.samples
-    assert said == [watch.steady.unknown(14.1)]
+    assert said == [observer.steady.unknown(14.1)]
     assert "of 3 readings" in said[0]
     assert "9.0 of the 14.1 s" in said[0]
     enough = Measured(["fio"], {}, 0, "", "", 9.2, {})
-    watch.ended(None, enough)
-    watch.judged(None, enough, None)
+    observer.ended(None, enough)
+    observer.verify(None, enough, None)
     assert enough.samples["daemons"]["readings"] == [1, 3]
     assert len(said) == 1
 
@@ -154,7 +154,7 @@ def offered(tmp_path, monkeypatch):
     @contextlib.contextmanager
     def clients(cluster, options, jobs, *, slot=None):
         made.jobs.append(jobs[0])
-        yield FioClients(tmp_path, jobs)
+        yield FioServers(tmp_path, jobs)
 
     def tool(bench, template, values, *, component, **how):
         made.components.append(component)
@@ -165,8 +165,8 @@ def offered(tmp_path, monkeypatch):
         image = self.design.variants[0].image
         self.images["random-read"] = [BlockImage("replay", "", "image", image, "")]
 
-    monkeypatch.setattr(fio_clients, "fio_clients", clients)
-    monkeypatch.setattr(fio_clients, "run_observed", tool)
+    monkeypatch.setattr(fio, "fio_servers", clients)
+    monkeypatch.setattr(fio, "run_observed", tool)
     monkeypatch.setattr(Images, "open", open_images)
     return made
 

@@ -13,10 +13,10 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.ownership.experiment_pools import ExperimentPool, PoolSpec
 from replay.ownership.images import BlockImage
+from replay.ownership.pools import ExperimentPool, PoolSpec
 from replay.protocols import journal_clients
 from replay.protocols.journal_clients import JournalClients
 from replay.protocols.targets import images
@@ -190,7 +190,8 @@ def test_journals_are_in_a_pool_that_the_block_removes_and_the_next_one_if_its_r
     [left_behind] = set(pools_of(campaign)) - {*before, "replay"}
 
     def look():
-        campaign.wait_for(lambda: campaign.processes("--client=sock:"), "a cell")
+        # The killed runner's controller may still be there.
+        campaign.wait_for(lambda: all(map(campaign.processes, ("replay.measure.block", "--client=sock:"))), "a cell")
         with held(campaign.runner("journal-clients")):
             pools.update(set(pools_of(campaign)) - {*before, "replay"})
             for name in campaign.cluster("left").json("rbd", "ls", "replay"):

@@ -8,15 +8,14 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.cluster.ceilings import Ceilings
-from replay.design.experiments import load_experiment
+from replay.cluster.site import Ceilings
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.ownership.images import BlockImage
-from replay.protocols.drivers import fio_process
-from replay.protocols.kernel_client import KernelClient
-from replay.protocols.targets import mount as mounts
-from replay.protocols.targets.mount import write_file
 from replay.evidence.record import Measured
+from replay.ownership.images import BlockImage
+from replay.protocols import kernel_client as mounts
+from replay.protocols.drivers import fio
+from replay.protocols.kernel_client import KernelClient, write_file
 from support.bench import bench_of
 from support.smoke import measure_as_shipped
 
@@ -64,7 +63,7 @@ def make(monkeypatch, tmp_path):
         monkeypatch.setattr(mounts, "write_file", lambda path, size: did.append(f"write {path.name}"))
         monkeypatch.setattr(mounts, "remove_leftover_mounts", lambda bench: did.append("undo mounts"))
         monkeypatch.setattr(mounts, "remove_images", lambda bench, images: did.append(f"remove {len(images)}"))
-        monkeypatch.setattr(fio_process, "run_observed", run)
+        monkeypatch.setattr(fio, "run_observed", run)
         return made
 
     return of

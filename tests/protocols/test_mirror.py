@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from replay.cluster.cluster import Cluster
 from replay.cluster.mirroring import ReplayCounters
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.ownership.images import BlockImage
-from replay.protocols.single_tool import SingleTool
-from replay.protocols.watches import mirror
-from replay.protocols.watches.mirror_position import POLL_AGE, MirrorPosition
 from replay.evidence.record import Measured, Wait
+from replay.ownership.images import BlockImage
+from replay.protocols.drivers.fio import FioProcess
+from replay.protocols.observers import mirror
+from replay.protocols.observers.mirror import POLL_AGE, MirrorPosition
+from replay.protocols.single_tool import SingleTool
 from replay.tools import Result
 from support.bench import bench_of, cells
 from support.patience import patient
@@ -37,7 +39,7 @@ def rbd(tmp_path, monkeypatch):
 
 @pytest.fixture
 def started():
-    """Return a function that starts the watch of a cell of a variant."""
+    """Return a function that starts the observer of a cell of a variant."""
 
     def of(variant):
         pools = SimpleNamespace(data=SimpleNamespace(name="pool", namespace=""))
@@ -46,9 +48,9 @@ def started():
         made = SingleTool(bench_of(site, SimpleNamespace(cluster=Cluster("c"))), design)
         cell = cells(made, variant, io_type="write")[0]
         made.target.images[cell.variant.image_name] = [BlockImage("pool", "", "image", cell.variant.image, "")]
-        [watch] = [one for one in made.watches if isinstance(one, mirror.Mirror)]
-        watch.started(cell)
-        return watch, cell
+        [observer] = [one for one in made.observers if isinstance(one, mirror.Mirror)]
+        observer.started(cell)
+        return observer, cell
 
     return of
 
@@ -63,74 +65,113 @@ def snapshot_variant():
 
 
 def test_a_snapshot_is_taken_half_an_interval_into_the_cell_and_awaited_at_its_end(rbd, started):
-    watch, cell = started(snapshot_variant())
-    interval, look, one = watch.snapshots.interval_seconds, watch.look_of(cell), measured()
+    observer, cell = started(snapshot_variant())
+    interval, look, one = observer.snapshots.interval_seconds, observer.while_running(cell), measured()
     look(0.4 * interval)
-    assert not watch.snapshots.is_under_way
+    assert not observer.snapshots.is_under_way
     look(0.5 * interval)
     look(5 * interval)
     (rbd / "go").touch()
-    watch.ended(cell, one)
-    watch.judged(cell, one, Result(metrics={"bytes": 7.0}))
+    observer.ended(cell, one)
+    observer.verify(cell, one, Result(metrics={"bytes": 7.0}))
     assert (rbd / "said").read_text() == "--conf c --name client.admin mirror image snapshot pool/image\n", (
         "one at a time"
     )
     assert one.facts == {"snapshots_taken": 1, "snapshot_interval_seconds": interval}
     assert [(wait.reason, wait.outcome) for wait in one.waits] == [("mirror_snapshot_taken", "ended")]
-    assert (one.invalid, watch.transferred_bytes) == (None, 7)
+    assert (one.invalid, observer.written_bytes) == (None, 7)
 
 
 @pytest.mark.parametrize("fails", [True, False])
 def test_a_cell_that_writes_and_meets_no_snapshot_is_void(rbd, started, fails):
-    watch, cell = started(snapshot_variant())
+    observer, cell = started(snapshot_variant())
     one = measured()
     if fails:
         (rbd / "status").write_text("2")
-        watch.look_of(cell)(1e6)
+        observer.while_running(cell)(1e6)
         (rbd / "go").touch()
-    watch.ended(cell, one)
-    watch.judged(cell, one, None)
+    observer.ended(cell, one)
+    observer.verify(cell, one, None)
     assert one.invalid == ("no_snapshot", "no mirror snapshot was taken while the cell ran")
 
 
 def test_a_cell_that_is_already_void_keeps_its_reason(rbd, started):
-    watch, cell = started(snapshot_variant())
+    observer, cell = started(snapshot_variant())
     one = measured()
     one.invalid = ("too_short", "0.1 s")
-    watch.ended(cell, one)
-    watch.judged(cell, one, None)
+    observer.ended(cell, one)
+    observer.verify(cell, one, None)
     assert one.invalid == ("too_short", "0.1 s")
 
 
 def test_a_snapshot_that_is_under_way_when_a_cell_is_interrupted_is_ended(rbd, started, monkeypatch):
-    watch, cell = started(snapshot_variant())
-    watch.look_of(cell)(1e6)
-    running = watch.snapshots._running
+    observer, cell = started(snapshot_variant())
+    observer.while_running(cell)(1e6)
+    running = observer.snapshots._running
     deadline = time.monotonic() + patient(30)
     while not (rbd / "said").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     monkeypatch.setattr(running, "end", lambda patience_seconds: None)
-    watch.stop()
+    observer.stop()
     assert running.exit_status is not None
-    watch.stop()
+    observer.stop()
+
+
+MIX = Result(metrics={"bytes": 12288.0, "read_bytes": 8192.0, "write_bytes": 4096.0, "duration_seconds": 2.0})
+
+
+@pytest.mark.parametrize(("io_type", "result", "bytes_of_journal"), [
+    ("rw", MIX, 4096),
+    ("readwrite", MIX, 4096),
+    ("rw", None, 0),
+    ("write", Result(metrics={"bytes": 12288.0}), 12288),
+])  # fmt: skip
+def test_what_a_mix_has_read_is_not_awaited_of_a_mirrored_journal(
+    started, monkeypatch, io_type, result, bytes_of_journal
+):
+    """Nobody replays reads: whoever waits for them takes a copy that is level for one that stands still."""
+    monkeypatch.setattr(mirror, "read_positions", lambda cluster, spec: (mirror.NOT_BEGUN, []))
+    observer, cell = started("journal-mirrored")
+    cell = replace(cell, levels={**cell.levels, "io_type": io_type})
+    observer.copies.daemon = Daemon(ReplayCounters(entry_bytes=4096))
+    awaited = []
+
+    def wait(read, before, expected_bytes, **_):
+        awaited.append(expected_bytes)
+        return Wait("journal_replayed", 1.0, "replayed")
+
+    monkeypatch.setattr(mirror, "wait_until_replayed", wait)
+    observer.verify(cell, measured(), result)
+    [waited] = observer.restore(cell, measured())
+    assert (awaited, waited.outcome) == ([bytes_of_journal], "replayed")
+
+
+def test_only_what_a_mix_has_written_counts_as_written(started):
+    observer, cell = started("without-journal")
+    mix = replace(cell, levels={**cell.levels, "io_type": "rw"})
+    assert observer.protocol.driver.written_bytes(mix, MIX) == 4096
+    assert observer.protocol.driver.written_bytes(cell, Result(metrics={"bytes": 12288.0})) == 12288
+    fio = FioProcess()
+    fio.protocol = SimpleNamespace(job_options=lambda _: {"ramp_seconds": 1})
+    assert fio.written_bytes(mix, MIX) == 4096 * 1.5
 
 
 def test_nothing_is_done_around_an_image_that_is_not_mirrored(started):
-    watch, cell = started("without-journal")
+    observer, cell = started("without-journal")
     one = measured()
-    assert watch.look_of(cell) is None
-    watch.ended(cell, one)
-    watch.judged(cell, one, Result(metrics={"bytes": 7.0}))
-    assert (one.facts, one.waits, one.invalid, watch.settle(cell, one)) == ({}, [], None, [])
+    assert observer.while_running(cell) is None
+    observer.ended(cell, one)
+    observer.verify(cell, one, Result(metrics={"bytes": 7.0}))
+    assert (one.facts, one.waits, one.invalid, observer.restore(cell, one)) == ({}, [], None, [])
 
 
 def test_a_copy_that_never_becomes_level_ends_the_block(started, monkeypatch):
-    watch, cell = started(snapshot_variant())
-    watch.bench.site.second_site = SimpleNamespace(pool="second")
+    observer, cell = started(snapshot_variant())
+    observer.bench.site.second_site = SimpleNamespace(pool="second")
     monkeypatch.setattr(mirror, "take_mirror_snapshot", lambda cluster, spec: 4)
     monkeypatch.setattr(mirror, "wait_until_copied", lambda copied, one, **_: Wait("snapshot_copied", 1.0, "stalled"))
     with pytest.raises(Exception, match="the mirror daemon stalled before it had caught up"):
-        watch.settle(cell, measured())
+        observer.restore(cell, measured())
 
 
 class Daemon:
@@ -149,15 +190,15 @@ class Daemon:
 
 
 def facts(mirroring, daemon, io_type="write"):
-    """The facts that the watch adds to a cell of an image with this way of mirroring."""
-    watch = MirrorPosition()
-    watch.daemon = daemon
+    """The facts that the observer adds to a cell of an image with this way of mirroring."""
+    observer = MirrorPosition()
+    observer.daemon = daemon
     made = SimpleNamespace(name="image", image=SimpleNamespace(mirroring=mirroring))
-    watch.procedure = SimpleNamespace(target=SimpleNamespace(of=lambda _: [made]))
+    observer.protocol = SimpleNamespace(target=SimpleNamespace(of=lambda _: [made]))
     cell = SimpleNamespace(levels={"io_type": io_type})
-    watch.started(cell)
+    observer.started(cell)
     found = Measured([], {}, 0, "", "", 1.0, {}, facts={"kept": 1})
-    watch.ended(cell, found)
+    observer.ended(cell, found)
     assert found.facts.pop("kept") == 1
     return found.facts
 

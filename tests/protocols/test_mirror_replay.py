@@ -15,18 +15,19 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
 from replay.cluster.mirroring import ReplayCounters
-from replay.design.experiments import load_experiment
+from replay.cluster.running import ToolRun
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
+from replay.evidence.record import Measured
+from replay.measure.sets import CommitLatencies
 from replay.ownership.images import BlockImage
 from replay.preflight.plan import design_for
 from replay.protocols import mirror_replay
-from replay.protocols.drivers.steps import StepLog
-from replay.protocols.mirror_lag import MirrorLag
-from replay.protocols.mirror_replay import MirrorReplay
+from replay.protocols.drivers.tool import StepLog
+from replay.protocols.mirror_lag import MirrorLagProtocol
+from replay.protocols.mirror_replay import MirrorReplayProtocol
+from replay.protocols.observers import mirror
 from replay.protocols.targets import images
-from replay.protocols.watches import mirror
-from replay.evidence.record import Measured
-from replay.cluster.running.process import ToolRun
 from support.bench import bench_of
 from support.made_up_output import report
 from support.patience import patient
@@ -60,7 +61,7 @@ def site(socket="/nowhere.asok", namespace=""):
 # What a site must have, and what a design may ask --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [MirrorReplay, MirrorLag])
+@pytest.mark.parametrize("kind", [MirrorReplayProtocol, MirrorLagProtocol])
 def test_a_site_without_the_daemons_socket_or_with_a_namespace_skips_the_experiment_and_says_why(kind):
     assert kind.lacking(site()) == {}
     assert "admin socket" in kind.lacking(site(socket=None))["second_site"]
@@ -70,7 +71,7 @@ def test_a_site_without_the_daemons_socket_or_with_a_namespace_skips_the_experim
 @pytest.mark.parametrize("name", ["mirror-replay", "mirror-lag"])
 def test_the_design_skips_what_the_protocol_lacks(name, monkeypatch):
     configuration = load_experiment(name)
-    design = expand(configuration, "smoke", missing=MirrorReplay.lacking(site(socket=None)))
+    design = expand(configuration, "smoke", missing=MirrorReplayProtocol.lacking(site(socket=None)))
     assert design.sets == ()
     assert [skip.requires for skip in design.skipped] == ["second_site"]
     monkeypatch.setattr("replay.preflight.plan.missing", lambda words, site: [])
@@ -80,7 +81,7 @@ def test_the_design_skips_what_the_protocol_lacks(name, monkeypatch):
 
 @pytest.mark.parametrize(
     ("kind", "name", "factor"),
-    [(MirrorReplay, "mirror-replay", "images"), (MirrorLag, "mirror-lag", "writes_per_second")],
+    [(MirrorReplayProtocol, "mirror-replay", "images"), (MirrorLagProtocol, "mirror-lag", "writes_per_second")],
 )
 def test_a_design_without_its_factor_is_refused(kind, name, factor):
     assert protocol_of(kind, name).design.sets
@@ -96,7 +97,7 @@ def test_a_design_without_its_factor_is_refused(kind, name, factor):
 def test_a_variant_that_is_not_mirrored_as_it_says_is_refused(levels, said):
     variants = [{"name": "snapshot", "label": "Snapshot", "mirroring": "snapshot", "levels": levels}]
     with pytest.raises(ConfigurationError, match=said):
-        protocol_of(MirrorReplay, "mirror-replay", variants=variants)
+        protocol_of(MirrorReplayProtocol, "mirror-replay", variants=variants)
 
 
 # The order of things when something fails --------------------------------------------------------------------------
@@ -123,8 +124,8 @@ class Daemon:
 
 @pytest.fixture
 def stopping(monkeypatch):
-    made = protocol_of(MirrorReplay, "mirror-replay")
-    made.watches[0].copies.daemon = Daemon()
+    made = protocol_of(MirrorReplayProtocol, "mirror-replay")
+    made.observers[0].copies.daemon = Daemon()
     made.removed = []
     monkeypatch.setattr(images, "remove_images", lambda bench, those: made.removed.extend(those))
     return made
@@ -134,17 +135,23 @@ def test_images_that_are_stopped_at_the_end_of_a_block_are_started_before_they_a
     image = SimpleNamespace(name="one")
     stopping.target.images = {"journal": [image]}
     stopping.driver.stopped = ["one"]
-    stopping.watches[0].copies.daemon.stop("one")
+    stopping.observers[0].copies.daemon.stop("one")
     stopping.close_block()
-    assert stopping.watches[0].copies.daemon.told == [("stop", "one"), ("start", "one")]
+    assert stopping.observers[0].copies.daemon.told == [("stop", "one"), ("start", "one")]
     assert stopping.removed == [image]
     assert stopping.driver.stopped == []
+
+
+def test_the_copies_are_found_beside_what_every_block_observes(stopping):
+    [replay] = stopping.observers
+    stopping.observers = (CommitLatencies().bound_to(stopping), replay)
+    assert stopping.driver.copies is replay.copies
 
 
 def test_images_are_removed_even_if_the_daemon_does_not_answer(stopping):
     image = SimpleNamespace(name="one")
     stopping.target.images, stopping.driver.stopped = {"journal": [image]}, ["one"]
-    stopping.watches[0].copies.daemon = None
+    stopping.observers[0].copies.daemon = None
     with pytest.raises(Exception, match="no admin socket of the mirror daemon is named"):
         stopping.close_block()
     assert stopping.removed == [image]
@@ -169,11 +176,11 @@ def replaying(monkeypatch):
     """Return a function that runs a cell of a mode; at its second reading the daemon has replayed everything."""
 
     def run(mode, rbd):
-        made = protocol_of(MirrorReplay, "mirror-replay")
+        made = protocol_of(MirrorReplayProtocol, "mirror-replay")
         cell = next(
             c for one in made.design.sets for c in one.cells if (c.variant.name, c.levels["images"]) == (mode, 2)
         )
-        daemon = made.watches[0].copies.daemon = Daemon()
+        daemon = made.observers[0].copies.daemon = Daemon()
         made.target.images[mode] = [BlockImage("pool", "", name, cell.variant.image, "") for name in ("one", "two")]
         size, made.did = cell.variant.image.size_bytes, []
 
@@ -223,14 +230,12 @@ def test_replay_is_stopped_for_the_writes_and_started_for_the_measurement(replay
         ["image-1", "image-2"] if snapshots else []
     )
     assert made.did == [{"one": "Stopped", "two": "Stopped"}], "nobody replays while fio writes"
-    assert made.watches[0].copies.daemon.states == {"one": "Replaying", "two": "Replaying"}
+    assert made.observers[0].copies.daemon.states == {"one": "Replaying", "two": "Replaying"}
     assert [argv[-1] for argv in rbd.argvs] == (["pool/one", "pool/two"] if snapshots else [])
     assert [wait.outcome for wait in measured.waits] == ["copied"] * len(snapshots)
     assert made.driver.stopped == []
     times = 2 if mode == "journal" else 1
-    assert made.bench.spending.total() == times * 2 * cell.variant.image.size_bytes, (
-        "what goes through a journal, twice"
-    )
+    assert made.bench.budget.total() == times * 2 * cell.variant.image.size_bytes, "what goes through a journal, twice"
 
 
 def test_a_snapshot_that_fails_ends_the_block_and_replay_continues(replaying, monkeypatch):

@@ -20,18 +20,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.errors import ConfigurationError
-from replay.cluster.capabilities import missing
-from replay.cluster.client_conf import client_conf, write_client_conf
-from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.cluster.cluster import Cluster, client_conf, write_client_conf
+from replay.cluster.fio_clients import FioServers, is_listening
+from replay.cluster.fio_ssh import spread
+from replay.cluster.site import missing
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.ownership.images import BlockImage
-from replay.protocols.drivers import fio_clients
-from replay.protocols.drivers.fio_clients import clients_in, hosts_of, who_was_lost
-from replay.protocols.multi_client import MultiClient
 from replay.evidence.record import Measured
-from replay.cluster.running.fio_clients import FioClients, is_listening
-from replay.cluster.running.fio_ssh import spread
+from replay.ownership.images import BlockImage
+from replay.protocols.drivers import fio
+from replay.protocols.drivers.fio import clients_in, hosts_of, who_was_lost
+from replay.protocols.multi_client import MultiClient
 from support.bench import bench_of
 from support.patience import patient, wait_until
 from support.programs import needs, processes
@@ -84,15 +83,15 @@ def protocol(tmp_path, monkeypatch):
     @contextlib.contextmanager
     def clients(cluster, options, jobs, *, slot=None):
         made.jobs, made.options = jobs, options
-        yield FioClients(tmp_path, jobs)
+        yield FioServers(tmp_path, jobs)
 
     def tool(bench, template, values, *, timeout_seconds, result_files, component, while_running):
         output, status = made.left
         invalid = ("failed", f"exit status {status}") if status else None
         return Measured(template, {"output": ("result.json", output)}, status, "", "", 1.0, {}, invalid=invalid)
 
-    monkeypatch.setattr(fio_clients, "fio_clients", clients)
-    monkeypatch.setattr(fio_clients, "run_observed", tool)
+    monkeypatch.setattr(fio, "fio_servers", clients)
+    monkeypatch.setattr(fio, "run_observed", tool)
     return made
 
 
@@ -157,7 +156,7 @@ def test_lost_clients_and_their_hosts_are_named_by_number(count, hosts, data):
 def test_if_one_of_eight_hosts_dies_in_the_cell_it_is_void_and_names_the_host_by_its_number(tmp_path, monkeypatch):
     names = tuple(f"client-{word}" for word in ("one", "two", "three", "four", "five", "six", "seven", "eight"))
     null_job = "[global]\nioengine=null\nsize=1G\nrw=write\nbs=4k\nrate=4m\ntime_based\nruntime=4\n\n[{}]\n"
-    monkeypatch.setattr(fio_clients, "job_file", lambda levels, options, client: null_job.format(client))
+    monkeypatch.setattr(fio, "job_file", lambda levels, options, client: null_job.format(client))
     before, told, cut = folders_of_clients(), [], []
     with ssh_server(names) as server:
         monkeypatch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
@@ -172,7 +171,7 @@ def test_if_one_of_eight_hosts_dies_in_the_cell_it_is_void_and_names_the_host_by
                 for pid in cut:
                     os.kill(pid, signal.SIGKILL)
 
-        measured = made.driver.run(cell, 1, look=cut_off_the_fifth)
+        measured = made.driver.run(cell, 1, while_running=cut_off_the_fifth)
     reason, detail = measured.invalid
     assert reason == "client_lost"
     assert detail.startswith("7 of 8 clients took part, without client 5 on client host 5")

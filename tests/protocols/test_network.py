@@ -11,8 +11,8 @@ from replay.base.clock import Costs
 from replay.base.errors import ReplayError
 from replay.base.programs import HOST_PROGRAMS
 from replay.evidence.record import Measured
-from replay.protocols.drivers import network
-from replay.protocols.drivers.network import Ends, TwoEnds, ends_of, on_host
+from replay.protocols import baseline
+from replay.protocols.baseline import Ends, TwoEnds, ends_of, on_host
 from replay.tools.iperf3 import TOOL
 from support.programs import needs
 
@@ -32,8 +32,8 @@ def run(bench):
 
     def of(tool=TOOL):
         sizing = SimpleNamespace(target_seconds=1)
-        procedure = SimpleNamespace(bench=bench, design=SimpleNamespace(sizing=sizing), job_options=lambda cell: {})
-        return TwoEnds(tool).bound_to(procedure).run(SimpleNamespace(levels=LEVELS), seed=1)
+        protocol = SimpleNamespace(bench=bench, design=SimpleNamespace(sizing=sizing), job_options=lambda cell: {})
+        return TwoEnds(tool).bound_to(protocol).run(SimpleNamespace(levels=LEVELS), seed=1)
 
     return of
 
@@ -49,12 +49,12 @@ def started(monkeypatch):
     """The servers that were started."""
     servers = []
 
-    class Recorded(network.Background):
+    class Recorded(baseline.Background):
         def __init__(self, argv, **more):
             super().__init__(argv, **more)
             servers.append(self)
 
-    monkeypatch.setattr(network, "Background", Recorded)
+    monkeypatch.setattr(baseline, "Background", Recorded)
     return servers
 
 
@@ -104,12 +104,12 @@ def test_a_refused_client_makes_the_cell_void_and_the_server_is_ended(run, start
 
 @needs("iperf3")
 def test_a_port_that_is_taken_is_skipped(run, started, monkeypatch):
-    with network.socket.socket() as taken:
-        taken.bind((network.LOOPBACK, 0))
+    with baseline.socket.socket() as taken:
+        taken.bind((baseline.LOOPBACK, 0))
         taken.listen()
         ports = [taken.getsockname()[1]]
-        free = network._free_port
-        monkeypatch.setattr(network, "_free_port", lambda: ports.pop() if ports else free())
+        free = baseline._free_port
+        monkeypatch.setattr(baseline, "_free_port", lambda: ports.pop() if ports else free())
         measured = run()
     assert measured.invalid is None
     assert len(started) == 2
@@ -118,16 +118,16 @@ def test_a_port_that_is_taken_is_skipped(run, started, monkeypatch):
 def test_a_server_that_never_starts_is_an_error_and_leaves_nothing_running(run, started, monkeypatch):
     with pytest.raises(ReplayError, match="ended before it listened"):
         run(changed(server_argv=lambda bind: ["false"]))
-    assert len(started) == network.MOST_PORTS
+    assert len(started) == baseline.MOST_PORTS
 
 
 def test_addresses_and_names_of_hosts_are_hidden(run, monkeypatch):
     said = b'{"system_info":\t"Linux node7 6.1 #1", "local_host": "10.0.0.7", "host":\t"node8", "error": "no node8.x"}'
     measured = Measured(["x"], {"stdout": ("stdout", said)}, 0, "a", "b", 1.0, {})
-    monkeypatch.setattr(network, "ends_of", lambda hosts: Ends("node8", "localhost"))
-    monkeypatch.setattr(network, "_address", lambda host: f"{host}.x")
-    monkeypatch.setattr(network, "_start_server", lambda *_: (SimpleNamespace(kill=lambda: None), 1))
-    monkeypatch.setattr(network, "run_observed", lambda *_, **__: measured)
+    monkeypatch.setattr(baseline, "ends_of", lambda hosts: Ends("node8", "localhost"))
+    monkeypatch.setattr(baseline, "_address", lambda host: f"{host}.x")
+    monkeypatch.setattr(baseline, "_start_server", lambda *_: (SimpleNamespace(kill=lambda: None), 1))
+    monkeypatch.setattr(baseline, "run_observed", lambda *_, **__: measured)
     assert run().results["stdout"][1] == (
         b'{"system_info":\t"Linux {host} 6.1 #1", "local_host": "{host}", "host":\t"{host}", "error": "no {host}"}'
     )

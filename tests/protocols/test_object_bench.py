@@ -12,18 +12,18 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.cluster.running import ToolRun
+from replay.cluster.site import Ceilings
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.ownership.experiment_pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
-from replay.protocols import object_bench
-from replay.protocols.drivers import rados_rounds
-from replay.protocols.object_bench import ObjectBench
-from replay.protocols.targets import rados_objects
 from replay.evidence.record import Wait
-from replay.measure.samplers.machine import Reading
-from replay.cluster.running.process import ToolRun
+from replay.measure.samplers.machine import MachineReading
+from replay.ownership.pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
+from replay.protocols import object_bench
+from replay.protocols.drivers import rados_bench as rados_driver
+from replay.protocols.object_bench import ObjectBench
+from replay.protocols.targets import objects
 from support.bench import bench_of, cell
 from support.made_up_output import rados_json
 from support.patience import patient
@@ -106,15 +106,15 @@ class Sampler:
 
     def read(self):
         self.reads += 1
-        return Reading(10 * (self.reads // 2), 10 * self.reads, (), self.reads / 10)
+        return MachineReading(10 * (self.reads // 2), 10 * self.reads, (), self.reads / 10)
 
 
 @pytest.fixture
 def rados(monkeypatch):
     made = FakeRados()
-    monkeypatch.setattr(rados_objects, "run_tool", made.run_tool)
-    monkeypatch.setattr(rados_objects.socket, "gethostname", lambda: HOST)
-    monkeypatch.setattr(rados_rounds, "run_together", made.run_together)
+    monkeypatch.setattr(objects, "run_tool", made.run_tool)
+    monkeypatch.setattr(objects.socket, "gethostname", lambda: HOST)
+    monkeypatch.setattr(rados_driver, "run_together", made.run_together)
     monkeypatch.setattr(Cluster, "run", lambda self, tool, *words, **more: made.cluster_run(tool, *words, **more))
     return made
 
@@ -185,13 +185,13 @@ def test_a_write_leaves_nothing_and_the_wait_says_how_many_objects_were_removed(
     [wait] = after
     assert (wait.reason, wait.outcome, wait.details) == ("objects_removed", "removed", {"objects": 2 * RATE})
     assert rados.held() == {"replicas-1": [], "replicas-2": [], "replicas-3": []}
-    assert protocol.bench.spending.total() == 3 * 2 * RATE * 65536
+    assert protocol.bench.budget.total() == 3 * 2 * RATE * 65536
 
 
 def test_bytes_are_charged_by_the_copies_of_their_pool(make):
     protocol = opened(make())
     measured(protocol, "write-65536", "replicas-1")
-    assert protocol.bench.spending.total() == 2 * RATE * 65536
+    assert protocol.bench.budget.total() == 2 * RATE * 65536
 
 
 def test_a_write_of_large_objects_ends_at_its_bound(make):
@@ -253,7 +253,7 @@ def test_a_sequential_read_that_never_lasts_long_enough_ends_as_too_short(make, 
     protocol = opened(make())
     rados.pass_seconds = 0.004
     result, *_ = measured(protocol, "seq-65536", "replicas-1")
-    assert result.facts["passes"] == rados_rounds.MOST_PASSES
+    assert result.facts["passes"] == rados_driver.MOST_PASSES
     assert result.invalid[0] == "too_short"
 
 
@@ -327,7 +327,7 @@ def test_a_fill_that_wrote_too_little_is_an_error(make, rados, monkeypatch):
         words[words.index("--max-objects") + 1] = "17"
         return usual(words, **more)
 
-    monkeypatch.setattr(rados_objects, "run_tool", short)
+    monkeypatch.setattr(objects, "run_tool", short)
     with pytest.raises(ReplayError, match="wrote 17 of 4096 objects"):
         protocol.prepare(cell(protocol, "rand-4096", "replicas-1"))
 

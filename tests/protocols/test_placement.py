@@ -10,18 +10,18 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.cluster.site import Ceilings
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.ownership.experiment_pools import ExperimentPool
-from replay.ownership.osd_settings import Osd
-from replay.protocols import placement
-from replay.protocols.drivers import rados
-from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, Placement
-from replay.protocols.targets.rados_objects import Removal
 from replay.evidence.record import Wait
-from replay.tools.logs.placement_entities import ROLES
+from replay.ownership.daemon_settings import Osd
+from replay.ownership.pools import ExperimentPool
+from replay.protocols import placement
+from replay.protocols.drivers import rados_bench
+from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, PlacementProtocol
+from replay.protocols.targets.objects import Removal
+from replay.tools.placement import ROLES
 from support.bench import bench_of, cell
 from support.made_up_output import placement_files, rados_json
 from support.patience import patient
@@ -81,7 +81,7 @@ def make(monkeypatch):
         session = SimpleNamespace(cluster=Cluster("c"))
         sampler = SimpleNamespace(read=lambda: None)
         bench = bench_of(site, session, sampler=sampler, daemons_are_here=True)
-        made = Placement(bench, expand({**load_experiment(experiment), **changes}, scale))
+        made = PlacementProtocol(bench, expand({**load_experiment(experiment), **changes}, scale))
         made.settings = made.target.settings = Settings()
         made.removed, made.waited, made.fills = [], [], []
         monkeypatch.setattr(placement, "throttles", made.settings.throttles)
@@ -120,7 +120,7 @@ def make(monkeypatch):
             )  # fmt: skip
 
         monkeypatch.setattr(placement, "placement_files", read)
-        monkeypatch.setattr(rados, "run_rounds", rounds)
+        monkeypatch.setattr(rados_bench, "run_rounds", rounds)
         made.open_block(Path("raw"), made.design.sets)
         return made
 
@@ -131,7 +131,7 @@ def test_a_pool_is_filled_with_the_objects_for_reads(make):
     protocol = make()
     [fill] = protocol.fills
     assert (fill.objects, fill.object_size_bytes, protocol.target.filled) == (2048, 65536, 2049)
-    assert protocol.bench.spending.total() == 2 * 2048 * 65536, "two copies"
+    assert protocol.bench.budget.total() == 2 * 2048 * 65536, "two copies"
 
 
 def test_if_nothing_is_read_nothing_is_filled(make):
@@ -187,9 +187,7 @@ def test_every_osd_follows_the_size_cap(make):
 def test_an_option_that_an_osd_does_not_adopt_is_an_error_and_nothing_is_measured(make, monkeypatch):
     protocol = make("osd-throttle")
     protocol.settings.deaf = True
-    clock = iter(range(1000))
-    monkeypatch.setattr(placement.time, "monotonic", lambda: 5 * next(clock))
-    monkeypatch.setattr(placement.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(placement, "OPTION_WITHIN_SECONDS", 0.0)
     with pytest.raises(ReplayError, match="still limits clients to 524288000 bytes instead of 8388608"):
         protocol.prepare(cell(protocol, "8388608", "write-4m"))
 
@@ -209,11 +207,11 @@ def test_a_cell_keeps_the_tools_output_and_the_placement_of_the_data(make):
 def test_a_write_removes_what_it_wrote_and_is_charged(make):
     protocol = make()
     one = cell(protocol, "equal-1", "write")
-    before = protocol.bench.spending.total()
+    before = protocol.bench.budget.total()
     measured = protocol.run(one, 1)
     [wait] = protocol.restore(one, measured)
     assert (wait.reason, wait.details) == ("objects_removed", {"objects": 17})
-    assert protocol.bench.spending.total() - before == 2 * 4000 * 65536, "two copies"
+    assert protocol.bench.budget.total() - before == 2 * 4000 * 65536, "two copies"
     assert measured.argv[measured.argv.index("--max-objects") + 1] == "32768", "bounded by bytes"
 
 

@@ -9,16 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from replay.design.design import Sizing
 from replay.design.expansion import expand
 from replay.design.sizing import MOST_GROWTH, PilotRound, longer_bytes
-from replay.protocols.drivers import one_tool
-from replay.protocols.drivers.pilots import Pilots
+from replay.evidence.attempts import BlockWriter
+from replay.evidence.record import Measured, host
+from replay.protocols.drivers import sized_tool
+from replay.protocols.drivers.sized_tool import Pilots
 from replay.protocols.single_tool import SingleTool
-from replay.evidence.evidence import BlockWriter
-from replay.evidence.provenance import host
-from replay.evidence.record import Measured
 from support.bench import bench_of
 
 MIB = 1 << 20
@@ -43,7 +42,7 @@ def sized(tmp_path, monkeypatch):
         session = SimpleNamespace(cluster=Cluster("c"))
         charged = []
         bench = bench_of(SimpleNamespace(second_site=None, pools=pools), session)
-        monkeypatch.setattr(bench, "charge", lambda what, write: charged.append(write.bytes))
+        monkeypatch.setattr(bench, "reserve", lambda what, write: charged.append(write.bytes))
         made = SingleTool(bench, design)
         image = SimpleNamespace(pool="replay", namespace="", name="image", image=cell.variant.image)
         made.target.images[cell.variant.image_name] = [image]
@@ -62,7 +61,7 @@ def sized(tmp_path, monkeypatch):
             )
             return Measured([], {"stdout": ("stdout", text.encode())}, 0, "", "", 1.0, {})
 
-        monkeypatch.setattr(one_tool, "run_observed", run)
+        monkeypatch.setattr(sized_tool, "run_observed", run)
         made.driver.pilot(BlockWriter(tmp_path / "raw", 1), cell)
         assert charged == made.totals, "each pilot is charged with what it was told to write"
         return made, cell, made.driver.io_total_bytes[cell.cell_id]

@@ -13,17 +13,16 @@ from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.programs import HOST_PROGRAMS
 from replay.base.waiting import Waiting
 from replay.cluster import sandbox_record
-from replay.cluster.capabilities import OWN_CLUSTER_ONLY, missing
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.cluster.site import OWN_CLUSTER_ONLY, missing
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.ownership import poll_age
-from replay.ownership.poll_age import PollAge
-from replay.protocols.drivers.steps import StepLog
-from replay.protocols.drivers.trial import trial as trial_module
-from replay.protocols.drivers.trial.moment import FIRST_SECONDS, phase_of, write_seconds_of
-from replay.protocols.drivers.trial.trial import Trial
-from replay.protocols.site_loss import WORD, LossOfSite, interval_of
+from replay.ownership import daemon_settings
+from replay.ownership.daemon_settings import PollAge
+from replay.protocols.drivers import trial as trial_module
+from replay.protocols.drivers.tool import StepLog
+from replay.protocols.drivers.trial import Trial
+from replay.protocols.site_loss import FIRST_SECONDS, WORD, LossOfSite, interval_of, phase_of, write_seconds_of
 from support.bench import bench_of, waiting
 
 FSID = "0f0f0f0f-0000"
@@ -107,12 +106,12 @@ def test_a_foreign_cluster_is_never_stopped_whatever_its_file_allows(monkeypatch
     site = SimpleNamespace(name="theirs", fsid=FSID, allows=(WORD,), second_site=None)
     assert WORD in OWN_CLUSTER_ONLY
     assert missing([WORD], site) == [(WORD, "refused on a cluster that Replay did not start, whatever its file allows")]
-    procedure = protocol_of()
-    procedure.bench.site = site
-    procedure.bench.session = SimpleNamespace(fsid=lambda: FSID)
-    procedure.driver.bench = procedure.bench
+    protocol = protocol_of()
+    protocol.bench.site = site
+    protocol.bench.session = SimpleNamespace(fsid=lambda: FSID)
+    protocol.driver.bench = protocol.bench
     with pytest.raises(RefusedError, match=f"{WORD} is refused"):
-        procedure.driver.loss()
+        protocol.driver.loss()
 
 
 def test_its_own_cluster_needs_the_word_too(monkeypatch):
@@ -142,7 +141,7 @@ class Settings:
 @pytest.fixture
 def poll(monkeypatch):
     settings = Settings()
-    monkeypatch.setattr(poll_age, "settings_of_second", lambda bench: settings)
+    monkeypatch.setattr(daemon_settings, "settings_of_second", lambda bench: settings)
     monkeypatch.setattr(PollAge, "daemon", SimpleNamespace(option=lambda name: settings.value, admin_socket="asok"))
     return settings, PollAge(SimpleNamespace(site=SimpleNamespace(name="s"), waiting=waiting))
 
@@ -164,9 +163,9 @@ def test_a_daemon_that_has_the_poll_age_is_left_alone(poll):
 
 def test_a_daemon_that_does_not_take_it_is_named(poll, monkeypatch):
     _, one = poll
-    monkeypatch.setattr(poll_age, "WITHIN_SECONDS", 0.0)
+    monkeypatch.setattr(daemon_settings, "WITHIN_SECONDS", 0.0)
     monkeypatch.setattr(PollAge, "daemon", SimpleNamespace(option=lambda name: 5.0, admin_socket="/run/it.asok"))
-    with pytest.raises(ReplayError, match="did not take rbd_mirror_journal_poll_age = 1") as raised:
+    with pytest.raises(ReplayError, match="for the mirror daemon to take rbd_mirror_journal_poll_age = 1") as raised:
         one.set(1.0)
     assert raised.value.where == "/run/it.asok"
 

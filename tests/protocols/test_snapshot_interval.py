@@ -11,10 +11,10 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import Cluster
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.protocols.snapshot_interval import SnapshotInterval
 from replay.evidence.record import Measured, SampleTable
+from replay.protocols.snapshot_interval import SnapshotIntervalProtocol
 from support.bench import bench_of
 from support.made_up_output import latency_log, report, steps_log
 from support.smoke import measure_as_shipped
@@ -24,7 +24,7 @@ def protocol_of(scale="talk", **changes):
     site = SimpleNamespace(name="s", second_site=None, pools=SimpleNamespace(data=SimpleNamespace(namespace="")))
     session = SimpleNamespace(cluster=Cluster("c"))
     design = expand({**load_experiment("snapshot-interval"), **changes}, scale)
-    return SnapshotInterval(bench_of(site, session), design)
+    return SnapshotIntervalProtocol(bench_of(site, session), design)
 
 
 @pytest.mark.parametrize("scale", ["smoke", "quick", "talk"])
@@ -100,5 +100,5 @@ def test_a_cell_in_which_no_snapshot_was_taken_is_void():
     for cell, invalid in ((none, None), (often, "no_snapshot")):
         files = {role: (role, text.encode()) for role, text in results.items()}
         measured = Measured([], files, 0, "", "", 4.0, {})
-        protocol.judge(cell, measured)
+        protocol.verify(cell, measured)
         assert (measured.invalid and measured.invalid[0]) == invalid

@@ -11,19 +11,19 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
-from replay.cluster.journal_position import NOT_BEGUN
-from replay.design.experiments import load_experiment
+from replay.cluster.mirroring import NOT_BEGUN
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.ownership.images import BlockImage
-from replay.protocols.drivers import logged_writer
-from replay.protocols.drivers.paced_writer import rate_of
-from replay.protocols.targets.images import Images
-from replay.protocols.watches import ledger
-from replay.protocols.watches.ledger import LedgerAboveIdle
-from replay.protocols.watches.mirror import Level
-from replay.protocols.write_latency import WriteLatency
-from replay.evidence.evidence import BlockWriter
+from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
+from replay.ownership.images import BlockImage
+from replay.protocols.drivers import fio_writer
+from replay.protocols.drivers.fio_writer import rate_of
+from replay.protocols.observers import daemons
+from replay.protocols.observers.daemons import CellCountersAboveIdle
+from replay.protocols.observers.mirror import Level
+from replay.protocols.targets.images import Images
+from replay.protocols.write_latency import WriteLatencyProtocol
 from support.bench import bench_of, cell
 from support.made_up_output import latency_log, report, steps_log
 from support.smoke import measure_as_shipped
@@ -44,7 +44,7 @@ def protocol(scale="talk", **changes):
         client_hosts=(),
     )
     bench = bench_of(site, SimpleNamespace(cluster=Cluster("c")))
-    return WriteLatency(bench, expand({**load_experiment("write-latency"), **changes}, scale))
+    return WriteLatencyProtocol(bench, expand({**load_experiment("write-latency"), **changes}, scale))
 
 
 def in_set(made, point):
@@ -134,7 +134,7 @@ class Daemons:
 
 @pytest.fixture
 def scripted(tmp_path, monkeypatch):
-    """The procedure with images, and a fio that does 400 writes a second. Replay takes as long again as the writes."""
+    """The protocol with images, and a fio that does 400 writes a second. Replay takes as long again as the writes."""
     made = protocol("quick")
     made.jobs, made.runtimes, made.invalid = [], [], None
 
@@ -159,23 +159,23 @@ def scripted(tmp_path, monkeypatch):
         write = {"step": "write", "started_seconds": 0.0, "unix_seconds_at_origin": origin, "log_lines": lines}
         measured.results["steps"] = ("steps.jsonl", steps_log(write).encode())
 
-    def settle(self, cell, measured):
+    def restore(self, cell, measured):
         mirrored = cell.variant.image.mirroring == "journal"
         reached = {"expected_after_seconds": 6.0}
         return [Wait("journal_replayed", SECONDS_OF_RUN, "replayed", reached)] if mirrored else []
 
-    monkeypatch.setattr(logged_writer, "run_fio", fio)
-    monkeypatch.setattr(logged_writer, "keep_log", steps)
+    monkeypatch.setattr(fio_writer, "run_fio", fio)
+    monkeypatch.setattr(fio_writer, "keep_log", steps)
     monkeypatch.setattr(Images, "open", open_images)
-    monkeypatch.setattr(Level, "settle", settle)
+    monkeypatch.setattr(Level, "restore", restore)
     monkeypatch.setattr(Level, "open", lambda self: None)
-    monkeypatch.setattr("replay.protocols.watches.mirror.read_positions", lambda cluster, spec: (NOT_BEGUN, []))
-    monkeypatch.setattr(ledger, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda seconds: None))
-    monkeypatch.setattr(ledger, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(())))
-    monkeypatch.setattr(ledger, "writes_in", lambda sample: 0)
-    for watch in made.watches:
-        if isinstance(watch, LedgerAboveIdle):
-            watch.daemons = Daemons()
+    monkeypatch.setattr("replay.protocols.observers.mirror.read_positions", lambda cluster, spec: (NOT_BEGUN, []))
+    monkeypatch.setattr(daemons, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda seconds: None))
+    monkeypatch.setattr(daemons, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(())))
+    monkeypatch.setattr(daemons, "writes_in", lambda sample: 0)
+    for observer in made.observers:
+        if isinstance(observer, CellCountersAboveIdle):
+            observer.daemons = Daemons()
     return made
 
 
@@ -236,7 +236,7 @@ def test_a_cell_keeps_what_the_daemons_did_because_of_it_and_what_they_do_at_res
     opened(scripted, tmp_path)
     one = in_set(scripted, "one-writer-randwrite-4096")["none"]
     measured = scripted.run(one, seed=1)
-    opening = scripted.watches[-1].opening.number
+    opening = scripted.observers[-1].opening.number
     scripted.restore(one, measured)
     assert measured.samples["ledger"]["readings"][0] == opening, "right before the writes"
     first, last = measured.samples["idle"]["readings"]

@@ -144,7 +144,7 @@ def test_the_kernel_takes_a_process_in_and_gives_it_back():
 
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(3600)"]
-CLUSTER = SimpleNamespace(name="left", osd_ids=[0, 1])
+CLUSTER = SimpleNamespace(name="left", osd_ids=[0, 1], sites={})
 
 
 @pytest.fixture
@@ -211,7 +211,7 @@ def test_the_guardian_lets_them_go_on_when_its_starter_is_killed(running, tmp_pa
     told = json.dumps([asdict(one) for one in running.values()])
     code = (
         "import subprocess, sys, time\n"
-        "one = subprocess.Popen([sys.executable, '-m', 'replay.sandbox.site_loss_guardian', sys.argv[1]],"
+        "one = subprocess.Popen([sys.executable, '-m', 'replay.sandbox.site_loss', sys.argv[1]],"
         " stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)\n"
         "one.stdout.readline(); print('ready', flush=True); time.sleep(3600)"
     )
@@ -227,10 +227,32 @@ def test_the_guardian_leaves_a_recycled_pid_alone(running):
     processes.freeze([ours])
     other = json.dumps([asdict(ours) | {"start_ticks": 1}])
     subprocess.run(
-        [sys.executable, "-m", "replay.sandbox.site_loss_guardian", other], stdin=subprocess.DEVNULL, check=True,
+        [sys.executable, "-m", "replay.sandbox.site_loss", other], stdin=subprocess.DEVNULL, check=True,
         capture_output=True,
     )  # fmt: skip
     assert processes.is_frozen(ours)
+
+
+def test_a_destroyed_site_is_killed_and_started_again_osds_last(running, monkeypatch):
+    did = []
+    monkeypatch.setattr(daemons, "start", lambda layout, role: did.append(("start", role.name)))
+    monkeypatch.setattr(daemons, "await_ready", lambda layout, role, *_, **__: did.append(("ready", role.name)))
+    monkeypatch.setattr(daemons, "record", lambda sandbox: did.append("record"))
+    sandbox = SimpleNamespace(clusters={"left": CLUSTER}, layout=None, save=lambda: did.append("save"))
+    with SiteLoss(sandbox, "left") as loss:
+        assert loss.destroy() == 4
+        assert not any(processes.is_alive(one) for one in running.values())
+        assert did == []
+    started = [what[1] for what in did if what[0] == "start"]
+    assert started[-2:] == ["osd.0", "osd.1"] and set(started) == set(running)
+    assert did[-2:] == ["record", "save"]
+
+
+def test_only_the_daemons_of_a_stretch_clusters_site_are_lost_with_it(running):
+    sites = {"mon.left": "left", "mon.right": "right", "mgr.right": "right", "osd.0": "left", "osd.1": "right"}
+    stretched = SimpleNamespace(name="left", osd_ids=[0, 1], sites=sites)
+    loss = SiteLoss(SimpleNamespace(clusters={"left": stretched}, layout=None), "left")
+    assert loss.processes == [running["osd.0"], running["mon.left"]]
 
 
 def test_a_killed_mirror_daemon_is_started_again_and_recorded(running, tmp_path, monkeypatch):

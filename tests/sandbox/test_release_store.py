@@ -11,13 +11,13 @@ import pytest
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.programs import Programs
 from replay.base.releases import find_release
-from replay.cluster.sandbox_record import Sandbox
-from replay.design.sandbox_options import SandboxOptions
-from replay.sandbox import release_sources, release_store, requirements
-from replay.sandbox.errors import NoSpaceError, SandboxError
+from replay.cluster.sandbox_options import SandboxOptions
+from replay.cluster.sandbox_record import Sandbox, SandboxError
+from replay.sandbox import release_sources, releases
 from replay.sandbox.release_sources import debian_archive, source_of, unpack_usr
+from replay.sandbox.tools import NoSpaceError
 
-PROGRAMS = list(requirements.PACKAGE_OF_PROGRAM)
+PROGRAMS = list(releases.PACKAGE_OF_PROGRAM)
 
 
 def an_image(path: Path, names=PROGRAMS, extra=()) -> Path:
@@ -52,14 +52,14 @@ def podman(tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path / "sandbox"))
     # The programs of the image cannot run: the test says what they would print.
     monkeypatch.setattr(Programs, "check_entry", lambda self: None)
-    monkeypatch.setattr(requirements, "ceph_version", lambda programs: "18.2.7")
+    monkeypatch.setattr(releases, "ceph_version", lambda programs: "18.2.7")
     an_image(tmp_path / "image.tar")
     return calls
 
 
 def test_an_image_becomes_a_release_without_being_run(podman, tmp_path):
     said = []
-    made = release_store.ensure(18, said.append, "registry/ceph:v18")
+    made = releases.ensure(18, said.append, "registry/ceph:v18")
     assert (made.version, made.source, made.folder) == (
         "18.2.7",
         "the image registry/ceph:v18",
@@ -77,19 +77,19 @@ def test_an_image_becomes_a_release_without_being_run(podman, tmp_path):
 
 
 def test_a_release_that_is_here_is_not_fetched_again(podman):
-    release_store.ensure(18, print, "one")
+    releases.ensure(18, print, "one")
     podman.unlink()
-    assert release_store.ensure(18, print).version == "18.2.7"
-    assert release_store.ensure(None, print) is None
+    assert releases.ensure(18, print).version == "18.2.7"
+    assert releases.ensure(None, print) is None
     with pytest.raises(SandboxError, match="is already here, from the image one"):
-        release_store.ensure(18, print, "another")
+        releases.ensure(18, print, "another")
     assert not podman.exists()
 
 
 def test_two_at_once_fetch_it_once(podman):
     found, threads = [], []
     for _ in range(2):
-        one = threading.Thread(target=lambda: found.append(release_store.ensure(18, lambda line: None, "one")))
+        one = threading.Thread(target=lambda: found.append(releases.ensure(18, lambda line: None, "one")))
         threads.append(one)
         one.start()
     for one in threads:
@@ -104,7 +104,7 @@ def test_leftovers_of_an_interrupted_attempt_are_replaced(podman, tmp_path):
     (half / "half-a-program").touch()
     # A release whose record is lost is of no use either.
     (tmp_path / "releases" / "18").mkdir()
-    made = release_store.ensure(18, print, "one")
+    made = releases.ensure(18, print, "one")
     assert not (made.folder / "usr" / "bin" / "half-a-program").exists()
 
 
@@ -118,9 +118,9 @@ def test_leftovers_of_an_interrupted_attempt_are_replaced(podman, tmp_path):
 )
 def test_an_unsuitable_image_is_refused_and_leaves_no_release(podman, tmp_path, monkeypatch, image, version, words):
     an_image(tmp_path / "image.tar", **image)
-    monkeypatch.setattr(requirements, "ceph_version", lambda programs: version)
+    monkeypatch.setattr(releases, "ceph_version", lambda programs: version)
     with pytest.raises(ReplayError, match=words):
-        release_store.ensure(18, print, "one")
+        releases.ensure(18, print, "one")
     assert find_release(18) is None
     assert not (tmp_path / "outside").exists()
     assert not (tmp_path / "releases" / ".18.making").exists()
@@ -130,31 +130,31 @@ def test_an_unsuitable_image_is_refused_and_leaves_no_release(podman, tmp_path, 
 def test_an_engine_that_fails_is_reported_with_its_last_words_and_its_log(podman, tmp_path):
     (tmp_path / "bin" / "podman").write_text("#!/bin/sh\necho 'no such image' >&2; exit 125\n")
     with pytest.raises(ReplayError, match=r"status 125: no such image\n  next: read .*18\.log"):
-        release_store.ensure(18, print, "one")
+        releases.ensure(18, print, "one")
     assert "no such image" in (tmp_path / "releases" / "18.log").read_text()
 
 
 def test_a_full_disk_is_refused_before_anything_is_fetched(podman, tmp_path, monkeypatch):
-    monkeypatch.setattr(requirements, "free_bytes", lambda _: 1 << 20)
+    monkeypatch.setattr(releases, "free_bytes", lambda _: 1 << 20)
     with pytest.raises(NoSpaceError, match="needs 4 GiB free"):
-        release_store.ensure(18, print, "one")
+        releases.ensure(18, print, "one")
     assert not podman.exists()
 
 
 def test_a_release_is_removed_only_if_no_sandbox_runs_it(podman, tmp_path):
-    release_store.ensure(18, print, "one")
+    releases.ensure(18, print, "one")
     folder = tmp_path / "sandbox"
     folder.mkdir()
     Sandbox(str(folder), str(folder / "run"), "18.2.7", SandboxOptions(release="18"), {}, phase="created").save()
-    assert "sandbox" in release_store.table().splitlines()[1].split()
+    assert "sandbox" in releases.table().splitlines()[1].split()
     with pytest.raises(RefusedError, match=f"is used by the sandbox in {folder}"):
-        release_store.remove(18)
+        releases.remove(18)
     assert find_release(18) is not None
     (folder / "sandbox.json").unlink()
-    assert release_store.remove(18) > 0
+    assert releases.remove(18) > 0
     assert list((tmp_path / "releases").iterdir()) == []
     with pytest.raises(SandboxError, match="there is no Ceph 18"):
-        release_store.remove(18)
+        releases.remove(18)
 
 
 def test_debian_has_some_releases_and_the_others_need_an_image():

@@ -10,21 +10,22 @@ import pytest
 from replay.base.errors import ConfigurationError
 from replay.base.programs import Programs
 from replay.base.releases import Release
-from replay.cluster.sandbox_layout import Layout
-from replay.design.sandbox_options import GIB, SandboxOptions, parse_size, show_size
-from replay.sandbox import requirements
+from replay.cluster.sandbox_options import GIB, SandboxOptions, parse_size, show_size
+from replay.cluster.sandbox_record import Layout
+from replay.sandbox import releases
 from replay.sandbox.conf import MIRROR_CLIENT, SOLID_STATE, keyrings, render, render_peer
-from replay.sandbox.errors import MissingProgramsError, NoSpaceError
 from replay.sandbox.lifecycle import up
+from replay.sandbox.tools import MissingProgramsError, NoSpaceError
 
 LAYOUT = Layout(Path("/srv/a sandbox"), Path("/srv/a sandbox/run"))
 FSID = "0addf62d-b4a1-4f6e-812b-fa38a568dd60"
+MONITORS = {"left": "[v2:127.0.0.1:23456/0]"}
 
 
 def conf_of(name: str, major: int = 16, **options: int) -> configparser.ConfigParser:
     parser = configparser.ConfigParser(interpolation=None)
     shape = SandboxOptions(**options)
-    parser.read_string(render(name=name, fsid=FSID, port=23456, layout=LAYOUT, options=shape, major=major))
+    parser.read_string(render(name=name, fsid=FSID, monitors=MONITORS, layout=LAYOUT, options=shape, major=major))
     return parser
 
 
@@ -96,7 +97,7 @@ def test_only_right_configures_the_mirroring_daemon():
 
 def test_the_monitors_keyring_holds_the_key_of_every_daemon_and_client():
     numbers = itertools.count()
-    seed, files = keyrings("right", LAYOUT, 2, lambda: f"key-{next(numbers)}")
+    seed, files = keyrings("right", LAYOUT, ["mgr.right", "osd.0", "osd.1"], lambda: f"key-{next(numbers)}")
     for entity in ("mon.", "client.admin", "mgr.right", "osd.0", "osd.1", MIRROR_CLIENT):
         assert f"[{entity}]\n\tkey = " in seed
     keys = {line for line in seed.splitlines() if "key = " in line}
@@ -112,7 +113,7 @@ def test_the_folder_of_object_classes_is_set_only_if_it_is_known():
     text = render(
         name="left",
         fsid=FSID,
-        port=1,
+        monitors=MONITORS,
         layout=LAYOUT,
         options=SandboxOptions(),
         major=18,
@@ -123,7 +124,7 @@ def test_the_folder_of_object_classes_is_set_only_if_it_is_known():
 
 def test_a_full_disk_is_refused_with_the_figure_before_anything_is_made(tmp_path, monkeypatch):
     monkeypatch.setattr(Programs, "find", lambda self, name: "/x")
-    monkeypatch.setattr(requirements, "free_bytes", lambda _: 5 * GIB)
+    monkeypatch.setattr(releases, "free_bytes", lambda _: 5 * GIB)
     with pytest.raises(NoSpaceError) as error:
         up(tmp_path / "sandbox")
     assert "needs 17 GiB free, but only 5 GiB are" in str(error.value)
@@ -137,14 +138,14 @@ def test_the_needed_space_follows_from_the_sizes():
 
 
 def test_a_disk_that_the_sandbox_can_outgrow_gives_a_warning(tmp_path, monkeypatch):
-    monkeypatch.setattr(requirements, "free_bytes", lambda _: 30 * GIB)
-    assert "can grow to 64 GiB, but only 30 GiB are free" in requirements.check_space(tmp_path, SandboxOptions())
-    monkeypatch.setattr(requirements, "free_bytes", lambda _: 500 * GIB)
-    assert requirements.check_space(tmp_path, SandboxOptions()) is None
+    monkeypatch.setattr(releases, "free_bytes", lambda _: 30 * GIB)
+    assert "can grow to 64 GiB, but only 30 GiB are free" in releases.check_space(tmp_path, SandboxOptions())
+    monkeypatch.setattr(releases, "free_bytes", lambda _: 500 * GIB)
+    assert releases.check_space(tmp_path, SandboxOptions()) is None
 
 
 def test_free_space_of_a_folder_to_be_made_is_that_of_its_parent(tmp_path):
-    assert requirements.free_bytes(tmp_path / "not" / "there") > 0
+    assert releases.free_bytes(tmp_path / "not" / "there") > 0
 
 
 def test_missing_programs_are_named_with_their_debian_packages(tmp_path, monkeypatch):
@@ -165,22 +166,22 @@ def test_a_new_sandbox_is_of_the_host_else_of_the_newest_release_that_is_here(tm
         folder.mkdir()
         record = Release(number, f"{number}.2.7", "a test", folder).to_json()
         (folder / "release.json").write_text(json.dumps(record))
-    assert requirements.usual_release() == "host"
+    assert releases.usual_release() == "host"
     monkeypatch.setattr(Programs, "find", lambda self, name: None if name == "ceph-mon" else "/x")
-    assert requirements.usual_release() == "20"
+    assert releases.usual_release() == "20"
     said = []
     with pytest.raises(MissingProgramsError, match="it lacks ceph-mon"):
         up(tmp_path / "sandbox", say=said.append)
     assert said == [f"this host lacks programs of Ceph: using Ceph 20 (tentacle) of {tmp_path}"]
     monkeypatch.setenv("REPLAY_RELEASES", str(tmp_path / "none"))
-    assert requirements.usual_release() == "host", "whose absence is then told"
+    assert releases.usual_release() == "host", "whose absence is then told"
 
 
 def test_a_sandbox_without_right_needs_no_mirroring_daemon(monkeypatch):
     monkeypatch.setattr(Programs, "find", lambda self, name: None if name == "rbd-mirror" else "/x")
-    requirements.check_programs(SandboxOptions(right_osds=0))
+    releases.check_programs(SandboxOptions(right_osds=0))
     with pytest.raises(MissingProgramsError):
-        requirements.check_programs(SandboxOptions())
+        releases.check_programs(SandboxOptions())
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.sandbox import health, ports, processes
+from replay.sandbox import conf, create, processes
 from support.patience import patient, wait_until
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(3600)"]
@@ -50,7 +50,7 @@ def test_the_start_of_a_process_is_in_seconds_since_the_epoch(tmp_path):
 
 
 def test_a_manager_became_active_when_the_monitors_say():
-    assert health.became_active({"active_change": "2026-01-01T00:00:01.500000+0000"}) == 1767225601.5
+    assert create.became_active({"active_change": "2026-01-01T00:00:01.500000+0000"}) == 1767225601.5
 
 
 def test_a_zombie_does_not_count_as_running():
@@ -126,7 +126,7 @@ def taken():
 
 
 def test_a_port_with_a_listener_is_not_free(taken):
-    assert not ports.is_free(taken)
+    assert not conf.is_free(taken)
 
 
 def test_a_port_is_free_again_after_its_listener_is_gone():
@@ -134,27 +134,27 @@ def test_a_port_is_free_again_after_its_listener_is_gone():
         listener.bind(("127.0.0.1", 0))
         listener.listen(1)
         port = listener.getsockname()[1]
-    assert ports.is_free(port)
+    assert conf.is_free(port)
 
 
 def test_chosen_ports_are_distinct_free_and_used_neither_by_ceph_nor_for_outgoing_connections():
-    chosen = ports.choose(5)
+    chosen = conf.choose(5)
     assert len(set(chosen)) == 5
-    assert all(ports.is_free(port) and 7300 < port < 32768 for port in chosen)
+    assert all(conf.is_free(port) and 7300 < port < 32768 for port in chosen)
 
 
 def test_a_busy_port_is_skipped(monkeypatch):
-    monkeypatch.setattr(ports, "_FIRST", 20000)
-    monkeypatch.setattr(ports, "_LAST", 20003)
-    monkeypatch.setattr(ports, "is_free", lambda port: port in (20001, 20003))
-    assert sorted(ports.choose(2)) == [20001, 20003]
-    with pytest.raises(ports.SandboxError, match="fewer than 2 free ports"):
-        ports.choose(2, avoid=frozenset({20001}))
+    monkeypatch.setattr(conf, "_FIRST", 20000)
+    monkeypatch.setattr(conf, "_LAST", 20003)
+    monkeypatch.setattr(conf, "is_free", lambda port: port in (20001, 20003))
+    assert sorted(conf.choose(2)) == [20001, 20003]
+    with pytest.raises(conf.SandboxError, match="fewer than 2 free ports"):
+        conf.choose(2, avoid=frozenset({20001}))
 
 
 def test_the_holder_of_a_port_is_named_with_its_pid(taken):
-    assert f"(pid {os.getpid()})" in ports.holder(taken)
+    assert f"(pid {os.getpid()})" in conf.holder(taken)
 
 
 def test_the_holder_of_a_free_port_is_not_invented():
-    assert ports.holder(1) == "a process of another user"
+    assert conf.holder(1) == "a process of another user"

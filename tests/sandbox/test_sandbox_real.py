@@ -23,7 +23,7 @@ from replay.base.releases import major_of, releases_directory
 from replay.cluster.asok import ask
 from replay.cluster.mirroring import MirrorDaemon
 from replay.sandbox import load, owns_fsid
-from replay.sandbox.requirements import ceph_version
+from replay.sandbox.releases import ceph_version
 from support.patience import patient, wait_until
 from support.releases import RELEASE
 
@@ -79,7 +79,7 @@ def status_of(folder: Path) -> dict:
 
 def rbd(folder: Path, cluster: str, *arguments: str, check: bool = True) -> str:
     sandbox = load(folder)
-    argv = sandbox.layout.programs.command(["rbd", "--conf", sandbox.clusters[cluster].conf, *arguments])
+    argv = sandbox.layout.programs_at(cluster).command(["rbd", "--conf", sandbox.clusters[cluster].conf, *arguments])
     return subprocess.run(argv, capture_output=True, text=True, timeout=patient(60), check=check).stdout
 
 

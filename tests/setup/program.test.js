@@ -1,54 +1,102 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
 
-import { nearest } from "../../scripts/npm/nearest.mjs";
-import {
-  portOf,
-  readOptions,
-  requireCount,
-  requireDataSetName,
-  requireOneOf,
-} from "../../scripts/npm/program.mjs";
+import { portOf, requireCount, requireDataSetName, requireOneOf } from "../../scripts/npm/program.mjs";
 
-const PROGRAM = {
+const MODULE = pathToFileURL(path.resolve(import.meta.dirname, "../../scripts/npm/program.mjs")).href;
+const PROGRAM = `
+import { optionsOf, portOf } from ${JSON.stringify(MODULE)};
+const options = optionsOf({
   command: "npm run bake --",
   help: "Bakes.",
   options: { out: { type: "string", default: "cake" }, port: { type: "string" }, hot: { type: "boolean" } },
-  check({ port }) {
-    portOf(port);
-  },
-};
+  check: ({ port }) => portOf(port),
+});
+console.log(JSON.stringify(options));`;
+
+/** Runs a program with these arguments. */
+const bake = (...args) =>
+  spawnSync(process.execPath, ["--input-type=module", "-e", PROGRAM, "--", ...args], { encoding: "utf8" });
 
 describe("the options of a small program", () => {
   it("come from the command line and its defaults", () => {
-    assert.deepEqual(readOptions(PROGRAM, ["--hot"]), { values: { out: "cake", hot: true } });
-    assert.deepEqual(readOptions(PROGRAM, ["--out=pie", "--port", "80"]).values, { out: "pie", port: "80" });
-    assert.deepEqual(readOptions({ command: "x", help: "y" }, []), { values: {} });
+    assert.deepEqual(JSON.parse(bake("--hot").stdout), { hot: true, out: "cake" });
+    assert.deepEqual(JSON.parse(bake("--out=pie", "--port", "80").stdout), { out: "pie", port: "80" });
   });
 
-  it("are explained by --help, even if a required one is missing", () => {
-    const needy = {
-      ...PROGRAM,
-      check() {
-        throw new Error("Name a cake.");
-      },
+  it("are explained by --help, even beside a wrong value", () => {
+    for (const flag of ["--help", "-h"]) {
+      const { status, stdout } = bake(flag, "--port=eighty");
+      assert.deepEqual([status, stdout], [0, "Bakes.\n"]);
+    }
+  });
+
+  it("that are wrong are named, with where the right ones are", () => {
+    for (const [args, what] of [
+      [["--cold"], "Unknown option '--cold'"],
+      [["cake"], "Unexpected argument 'cake'"],
+      [["--hot=very"], "Option '--hot' does not take an argument"],
+      [["--out"], "Option '--out <value>' argument missing"],
+      [["--port", "eighty"], "--port wants a number up to 65535, not 'eighty'"],
+    ]) {
+      const { status, stdout, stderr } = bake(...args);
+      assert.deepEqual([status, stdout], [2, ""]);
+      assert.equal(stderr, `npm run bake: ${what}\n  next: see npm run bake -- --help\n`);
+    }
+  });
+});
+
+describe("the packages of a program", () => {
+  const LOCK = "package-lock.json";
+
+  /** A checkout in which `npm` is a program of these lines; returns how to run a program of Replay there. */
+  function checkoutWith(t, npm) {
+    const checkout = mkdtempSync(path.join(tmpdir(), "replay-packages-"));
+    t.after(() => rmSync(checkout, { recursive: true, force: true }));
+    const module = "scripts/npm/program.mjs";
+    cpSync(path.resolve(import.meta.dirname, "../..", module), path.join(checkout, module));
+    const lock = {
+      packages: { "": {}, "node_modules/a": { version: "1.0.0" }, "node_modules/b": { optional: true } },
     };
-    for (const flag of ["--help", "-h"]) assert.deepEqual(readOptions(needy, [flag]), { help: "Bakes." });
+    writeFileSync(path.join(checkout, LOCK), JSON.stringify(lock));
+    mkdirSync(path.join(checkout, "node_modules"));
+    const calls = path.join(checkout, "calls");
+    const program = path.join(checkout, "npm.cjs");
+    writeFileSync(
+      program,
+      `require("node:fs").appendFileSync(${JSON.stringify(calls)}, process.argv.slice(2).join(" ") + "\\n");\n${npm}`,
+    );
+    const run = () =>
+      spawnSync(
+        process.execPath,
+        [
+          "--input-type=module",
+          "-e",
+          `(await import("./${module}")).installPackages(); console.log("goes on")`,
+        ],
+        { cwd: checkout, encoding: "utf8", env: { ...process.env, npm_execpath: program } },
+      );
+    return { run, called: () => readFileSync(calls, "utf8") };
+  }
+
+  it("are installed as the lock says, once", (t) => {
+    const npm = `require("node:fs").copyFileSync("${LOCK}", "node_modules/.${LOCK}");`;
+    const { run, called } = checkoutWith(t, npm);
+    const first = run();
+    assert.equal(first.stdout, "goes on\n");
+    assert.match(first.stderr, /^Installing the packages of package-lock\.json .*: npm ci\n/);
+    assert.deepEqual([run().stderr, called()], ["", "ci --no-audit --no-fund\n"]);
   });
 
-  it("that are wrong are named, with a hint on the right ones", () => {
-    const problem = (...args) => readOptions(PROGRAM, args).problem;
-    const said = (what, meant) =>
-      `npm run bake: ${what}\n  next: ${meant ? `did you mean '${meant}'? ` : ""}see npm run bake -- --help`;
-    assert.equal(problem("--cold"), said("there is no option --cold"));
-    assert.equal(problem("--prot=80"), said("there is no option --prot", "--port"));
-    assert.equal(problem("-x"), said("there is no option -x"));
-    assert.equal(problem("cake"), said("'cake' is not understood: options begin with --"));
-    assert.equal(problem("--hot", "--", "--out"), said("'--out' is not understood: options begin with --"));
-    assert.equal(problem("--hot=very"), said("--hot takes no value"));
-    assert.equal(problem("--out"), said("--out wants a value"));
-    assert.equal(problem("--out", "--hot"), said("--out wants a value"));
-    assert.equal(problem("--port", "eighty"), said("--port wants a number up to 65535, not 'eighty'"));
+  it("that cannot be installed end it, with what to do", (t) => {
+    const { status, stdout, stderr } = checkoutWith(t, "process.exit(1);").run();
+    assert.deepEqual([status, stdout], [1, ""]);
+    assert.match(stderr, /npm ci failed\.\n {2}next: see that this machine is online/);
   });
 });
 
@@ -76,17 +124,7 @@ it("a data set's name fits into a path and an address", () => {
 });
 
 it("a count is a whole number from 1", () => {
-  requireCount("rounds", "7");
+  for (const right of [undefined, "7"]) requireCount("rounds", right);
   for (const wrong of ["0", "-1", "1.5", "many", ""])
     assert.throws(() => requireCount("rounds", wrong), /--rounds wants a whole number from 1, not '/);
-});
-
-it("a typo is matched with the most similar known word, if there is one", () => {
-  const known = ["reference", "release-18", "release-20", "local"];
-  assert.equal(nearest("referense", known), "reference");
-  assert.equal(nearest("Local", known), "local");
-  assert.equal(nearest("release-2", known), "release-20");
-  assert.equal(nearest("nowhere", known), null);
-  assert.equal(nearest("", known), null);
-  assert.equal(nearest("x", []), null);
 });

@@ -8,9 +8,8 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { parse } from "yaml";
 
-import { patient } from "../../scripts/npm/patience.mjs";
+import { patient } from "../support/patience.mjs";
 import { onInterrupt } from "../../scripts/npm/processes.mjs";
-import { SHIPPED } from "../../scripts/npm/session.mjs";
 
 const PROGRAM = path.join(import.meta.dirname, "support/start-with-fakes.js");
 // A program of two processes, both of which must be gone afterwards. `read` ends at once when bash gets a signal.
@@ -199,6 +198,14 @@ describe("npm start", () => {
     assert.ok(!sitting.calls().includes("measure"));
   });
 
+  it("presents the shipped data on a system without Ceph, and says that measuring needs Linux", async (t) => {
+    const sitting = new Sitting(t);
+    sitting.program("setup", "");
+    assert.equal(await sitting.start("--once", "--on-macos"), 0);
+    assert.deepEqual(sitting.calls(), ["deck opened undefined undefined", "deck closed"]);
+    assert.match(sitting.out, /Measuring needs Linux/);
+  });
+
   it("ends when the set-up fails", async (t) => {
     const sitting = new Sitting(t);
     sitting.program("setup", "exit 1");
@@ -282,11 +289,6 @@ describe("npm start", () => {
     assert.equal(await sitting.start("--once"), 0, sitting.out);
     assert.ok(sitting.calls().includes("brief"));
     assert.ok(!sitting.calls().includes("brief-alone"));
-  });
-
-  it("stands in with the data set that the talk names", () => {
-    const talk = path.resolve(import.meta.dirname, "../../config/talk.yaml");
-    assert.equal(SHIPPED, parse(readFileSync(talk, "utf8")).data_set);
   });
 
   it("offers twice the blocks that quick scale has", async (t) => {
@@ -407,7 +409,7 @@ it("SIGTERM ends in the same order, with its own status", async (t) => {
 for (const signal of ["SIGTERM", "SIGHUP", "SIGKILL"]) {
   it(`${signal} to npm ends the program behind the script`, async (t) => {
     const sitting = new Sitting(t);
-    const manifest = { name: "fake", scripts: { start: `exec node ${PROGRAM} ${sitting.folder}` } };
+    const manifest = { name: "fake", scripts: { start: `node ${PROGRAM} ${sitting.folder}` } };
     writeFileSync(path.join(sitting.folder, "package.json"), JSON.stringify(manifest));
     sitting.program("measure", RUNS_ON);
     const npm = spawn("npm", ["start"], { cwd: sitting.folder, stdio: "ignore" });
@@ -417,12 +419,3 @@ for (const signal of ["SIGTERM", "SIGHUP", "SIGKILL"]) {
     await sitting.untilNothingRuns();
   });
 }
-
-it("every npm script is one process that takes npm's place in the shell, so that signals arrive", () => {
-  const { scripts } = JSON.parse(
-    readFileSync(path.resolve(import.meta.dirname, "../../package.json"), "utf8"),
-  );
-  for (const [name, script] of Object.entries(scripts)) {
-    assert.match(script, /^exec node scripts\/npm\/run\.cjs [a-z]+( --(quick|releases|hosts))?$/, name);
-  }
-});

@@ -19,7 +19,10 @@ from replay.sandbox.release_sources import debian_archive, mmdebstrap
 from support.campaign import Campaign
 from support.patience import patient
 
-CONTAINERFILE = (ROOT / "Containerfile").read_text()
+FILE = ROOT / "scripts" / "container" / "Containerfile"
+CONTAINERFILE = FILE.read_text()
+#: What goes into the image: Docker and podman look for it beside the file, by its name.
+IGNORED = FILE.with_name("Containerfile.dockerignore").read_text().splitlines()
 ENTER = ROOT / "tests" / "setup" / "support" / "enter-system"
 IMAGE, BASE = "localhost/replay-test", "localhost/replay-test-base"
 PODMAN = "podman,crun,fuse-overlayfs,netavark,ca-certificates"
@@ -36,11 +39,10 @@ def test_the_image_installs_the_programs_of_a_client_and_the_uv_of_the_set_up():
 
 def test_no_site_s_file_goes_into_the_image():
     """Such a file names hosts, users and paths."""
-    ignored = (ROOT / ".dockerignore").read_text().splitlines()
-    assert ignored[0] == "*", "only what is named goes in"
-    assert ignored.index("config/sites/*") > ignored.index("!config")
+    assert IGNORED[0] == "*", "only what is named goes in"
+    assert IGNORED.index("config/sites/*") > IGNORED.index("!config")
     shipped = {f"!config/sites/{path.name}" for path in (ROOT / "config/sites").glob("*.yaml") if tracked(path)}
-    assert {line for line in ignored if line.startswith("!config/sites/")} == shipped
+    assert {line for line in IGNORED if line.startswith("!config/sites/")} == shipped
 
 
 def tracked(path: Path) -> bool:
@@ -48,7 +50,7 @@ def tracked(path: Path) -> bool:
 
 
 def test_what_the_image_is_built_from_is_let_in():
-    let_in = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    let_in = {line[1:] for line in IGNORED if line.startswith("!")}
     lines = re.findall(r"^COPY ([^-].*)$", CONTAINERFILE, re.MULTILINE)
     copied = {word for line in lines for word in line.split()[:-1]}
     assert copied
@@ -191,7 +193,8 @@ def test_a_container_measures_with_conf_and_keyring_mounted_and_leaves_results_i
     context.mkdir()
     subprocess.run(["tar", "-x", "-C", context], input=archive, check=True)
     options = ("--isolation=chroot", "--network=host", f"--build-arg=BASE={BASE}:{suite}")
-    podman.run("build", *options, f"--volume={trusted[0]}:{trusted[1]}:ro", f"--tag={IMAGE}", context, seconds=900)
+    options += (f"--file={context / FILE.relative_to(ROOT)}", f"--volume={trusted[0]}:{trusted[1]}:ro")
+    podman.run("build", *options, f"--tag={IMAGE}", context, seconds=900)
 
     ceph = folder / "ceph"
     mounted_cluster(campaign, ceph)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from replay.cluster.admin_shell import AdminCommand
+from replay.cluster.admin_commands import AdminCommand
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import MonitorSession
 from replay.sandbox import Sandbox
@@ -28,7 +28,7 @@ _sessions: dict[Cluster, AdministratorSession] = {}
 def administrator_of(sandbox: Sandbox, name: str) -> Cluster:
     """Return the cluster `left` or `right` of a sandbox, with all rights."""
     one = sandbox.clusters[name]
-    return Cluster(Path(one.conf), one.client, Path(one.keyring), name, sandbox.layout.programs)
+    return Cluster(Path(one.conf), one.client, Path(one.keyring), name, sandbox.layout.programs_at(name))
 
 
 def site_text(sandbox: Sandbox, name: str, user: str, keyrings: Path, *more: str) -> str:

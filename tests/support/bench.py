@@ -1,21 +1,21 @@
-"""A bench without a cluster, for procedures in tests that script Ceph's answers."""
+"""A bench without a cluster, for protocols in tests that script Ceph's answers."""
 
 from __future__ import annotations
 
-import itertools
+import contextlib
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from replay.base.clock import Costs
 from replay.base.waiting import Waiting
 from replay.design.design import Cell
-from replay.design.media import Write
+from replay.design.sizing import Write
 from replay.measure.bench import Bench
-from replay.measure.procedure import Procedure
-from replay.ownership.account import Tally
-from replay.ownership.spending import Spending
+from replay.measure.protocol import Protocol
+from replay.ownership.write_budget import WriteBudget
 
 
 class Clock:
@@ -50,7 +50,7 @@ def bench_of(
         session=session,
         ledger=ledger,
         slot=None,
-        spending=in_memory(),
+        budget=in_memory(),
         costs=Costs(),
         sampler=sampler,
         say=say,
@@ -66,55 +66,51 @@ def waiting(
     return Waiting(what, at_most_seconds, say=lambda line: None, sleep=sleep)
 
 
-def cell(protocol: Procedure, point: str, variant: str) -> Cell:
-    """Return the cell of a variant at a point of a procedure's design."""
+def cell(protocol: Protocol, point: str, variant: str) -> Cell:
+    """Return the cell of a variant at a point of a protocol's design."""
     return next(
         one for each in protocol.design.sets if each.point == point for one in each.cells if one.variant.name == variant
     )
 
 
-def cells(protocol: Procedure, variant: str, **levels: object) -> list[Cell]:
+def cells(protocol: Protocol, variant: str, **levels: object) -> list[Cell]:
     """Return the cells of a variant that have these levels, in the design's order."""
     every = [one for each in protocol.design.sets for one in each.cells if one.variant.name == variant]
     return [one for one in every if levels.items() <= one.levels.items()]
 
 
-# The charges of a protocol under test: real spending on an account in memory ------------------------------------------
+# The write budget of a protocol under test: a real one, in memory ----------------------------------------------------
 
 
-class MemoryAccount:
-    """An account like that of the file, without the file."""
+class MemoryLog:
+    """A log like that of a budget's file, without the file."""
 
-    def __init__(self, before: float = 0.0) -> None:
-        self.tally = Tally(total=before)
-        self.what: list[str] = []
-        self._ids = itertools.count()
+    path = Path("in memory")
 
-    def total(self) -> float:
-        return self.tally.total
+    def __init__(self) -> None:
+        self._lines: list[bytes] = []
 
-    def charge(self, what: str, bytes_to_media: float, *, allow: Callable[[float], None] = lambda total: None) -> str:
-        allow(self.tally.total)
-        charge_id = str(next(self._ids))
-        self._apply(event="charge", id=charge_id, bytes_to_media=bytes_to_media)
-        self.what.append(what)
-        return charge_id
+    def lines(self) -> list[bytes]:
+        return self._lines
 
-    def settle(self, ids: Iterable[str], bytes_to_media: float, cells: Mapping[str, float]) -> None:
-        self._apply(event="settle", ids=list(ids), bytes_to_media=bytes_to_media, cells=dict(cells))
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[MemoryLog]:
+        yield self
 
-    def most_written(self, cell_id: str) -> float | None:
-        return self.tally.most.get(cell_id)
+    def lines_after(self, place: tuple[int, int]) -> tuple[list[bytes], tuple[int, int], bool]:
+        return self._lines[place[1] :], (0, len(self._lines)), True
 
-    def _apply(self, **record: object) -> None:
-        self.tally.apply(json.dumps(record).encode())
+    def append(self, record: dict[str, object]) -> None:
+        self._lines.append(json.dumps(record).encode())
 
 
-def in_memory(*, limit: float | None = None, before: float = 0.0, copies: float = 1.0) -> Spending:
-    """Return spending for which every pool keeps `copies` copies, and a journal as many again."""
+def in_memory(*, limit: float | None = None, before: float = 0.0, copies: float = 1.0) -> WriteBudget:
+    """Return a budget for which every pool keeps `copies` copies, and a journal as many again."""
 
     def media_bytes(write: Write) -> float:
         of_journal = copies if write.journaled else 0.0
         return write.bytes * ((copies if write.copies is None else write.copies) + of_journal)
 
-    return Spending(MemoryAccount(before), media_bytes, limit=limit, site="elsewhere")
+    budget = WriteBudget(MemoryLog(), media_bytes, limit=limit, site="elsewhere")
+    budget.charge("before", before, refusable=False)
+    return budget

@@ -17,10 +17,10 @@ from unittest import mock
 import yaml
 
 from replay.base.paths import ROOT
-from replay.cluster.cluster import Cluster
 from replay.cli.cluster_commands import MEASURE
+from replay.cluster.cluster import Cluster
+from replay.evidence.data_set import plain
 from replay.measure.run import chosen
-from replay.evidence.documents import plain
 from replay.sandbox import load
 from support.administrator import administrator_of, image_names, tell
 from support.evidence import evidence_of
@@ -190,4 +190,6 @@ class Campaign:
     def runner(self, experiment: str) -> int:
         """Return the pid of the block's runner: the Python process itself, not the shell that started it."""
         found = self.processes("replay.measure.block", f"--experiment {experiment}")
-        return next((pid for pid in found if Path(f"/proc/{pid}/exe").resolve().name.startswith("python")), 0)
+        found = [pid for pid in found if Path(f"/proc/{pid}/exe").resolve().name.startswith("python")]
+        assert found, f"no block of {experiment} is running"
+        return found[0]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import random
 from pathlib import Path
 
-from replay.claims.evaluate import Table, judge
+from replay.claims.evaluate import judge
 from replay.claims.model import Claim, Condition, Presupposition, Region, Selector
 from replay.claims.predicate import parse_predicate
+from replay.claims.tables import Table
 
 FACTORS = ["io_type", "io_size_bytes"]
 EQUAL = Region(0.9, 1.1, equivalence=True)
@@ -63,6 +65,13 @@ def claim(region, *presupposes, sizes=(4096,), **more):
 
 def claim_of(*conditions):
     return Claim("c", "A sentence.", "S0", "e", conditions)
+
+
+def printed(print_it, *things):
+    """Return what one of the printers writes into a pipe."""
+    stream = io.StringIO()
+    print_it(*things, stream)
+    return stream.getvalue()
 
 
 def judged(one, data, registered=None):

@@ -11,6 +11,6 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
     return lambda words: main([name, *words])
 
 
-run_claims, run_clean, run_derive, run_measure, run_preflight, run_raw, run_sandbox = map(
-    _command, ("claims", "clean", "derive", "measure", "preflight", "raw", "sandbox")
+run_claims, run_clean, run_derive, run_interleave, run_measure, run_preflight, run_raw, run_sandbox = map(
+    _command, ("claims", "clean", "derive", "interleave", "measure", "preflight", "raw", "sandbox")
 )

@@ -25,7 +25,7 @@ def measured(data_set: Path, experiment: str = "rbd-journaling", blocks: int = 1
 
 
 def pack_of(data_set: Path, name: str) -> Path:
-    """Return the pack that contains a file, or did before it was removed; named as in an unpacked `evidence/`."""
+    """Return the pack that contains a file, or did before it was removed; named as in an unpacked `raw/`."""
     experiment, _, path = name.partition("/raw/")
     (pack,) = (data_set / experiment / "raw").glob(f"{path.partition('/')[0]}-*.tar.gz")
     return pack
@@ -56,6 +56,11 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     """Return the rows of a CSV."""
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
+
+
+def spread_of(path: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the rows of the spread beside a wide aggregate, by series and level of the axis as it is written."""
+    return {(row["series"], row["x"]): row for row in rows_of(path.with_suffix(".spread.csv"))}
 
 
 def digests(folder: Path) -> dict[str, str]:

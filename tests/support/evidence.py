@@ -12,7 +12,7 @@ from replay.evidence.read import SealedMeanwhile, list_raw
 
 
 def evidence_of(raw: Path) -> dict[str, bytes]:
-    """Return every recorded file of an experiment except SHA256SUMS, verified, by its path in an unpacked `evidence/`."""
+    """Return every recorded file of an experiment except SHA256SUMS, verified, by its path in an unpacked `raw/`."""
     while raw.is_dir():
         with contextlib.suppress(SealedMeanwhile):
             listing = list_raw(raw)

@@ -89,7 +89,7 @@ def elbencho_row(
         "IOPS [last]": str(iops), "MiB/s [last]": str(int(per_second)),
         "MiB [last]": str(int(per_second * milliseconds / 1000)), "IO lat us [min]": "50", "IO lat us [avg]": "700",
         "IO lat us [max]": "9000", "version": "3.0-27",
-        "command": '"/opt/bin/elbencho" "--hosts" "node1 node2 " "--block" "4k" "/mnt/files" ', **fields,
+        "command": f'"/opt/bin/elbencho" "--hosts" "node1 node2 " "--block" "{size}" "/mnt/files" ', **fields,
     }  # fmt: skip
     return ",".join(values.get(name, "") for name in ELBENCHO_HEADER.rstrip("\n").split(",")) + "\n"
 

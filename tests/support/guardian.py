@@ -20,7 +20,7 @@ from pathlib import Path
 SUPPORT = Path(__file__).resolve().parent
 sys.path[:0] = [str(SUPPORT.parent), str(SUPPORT.parents[1] / "scripts")]
 
-from replay.cluster.sandbox_layout import STATE_FILE  # noqa: E402
+from replay.cluster.sandbox_record import STATE_FILE  # noqa: E402
 from replay.sandbox import down  # noqa: E402
 from replay.sandbox.processes import of_sandbox, stop  # noqa: E402
 from support.patience import patient  # noqa: E402

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+from collections.abc import Sequence
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -30,12 +31,16 @@ def interleaved(one: str, other: str, seed: int, reach: float = 8.0) -> str:
     return "".join(line for _, line in sorted(pairs, key=lambda pair: pair[0] + order.uniform(0, reach)))
 
 
+#: How lines can be damaged; the first three are what happens to files: a lost line, and two runs in one file.
+WAYS = ("lost", "mixed with another", "doubled", "repeated", "moved", "swapped", "replaced")
+
+
 @st.composite
-def damaged_lines(draw, text: str, other: str) -> str:
+def damaged_lines(draw, text: str, other: str, ways: Sequence[str] = WAYS) -> str:
     """Return a text with a line lost, repeated, moved, swapped with or replaced by another, or mixed with `other`."""
     lines = text.splitlines(keepends=True)
     one, two = (draw(st.integers(0, len(lines) - 1)) for _ in range(2))
-    how = draw(st.sampled_from(["lost", "repeated", "moved", "swapped", "replaced", "mixed with another", "doubled"]))
+    how = draw(st.sampled_from(ways))
     if how == "mixed with another":
         return interleaved(text, other, draw(st.integers(0, 2**32)))
     if how == "doubled":

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from replay.design.configuration import load_experiment
 from replay.design.design import plan_digest
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
 from replay.design.plan_file import PlanFile, PlannedBlock
 
 

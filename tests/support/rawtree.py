@@ -1,4 +1,4 @@
-"""Makes a whole `evidence/` as measuring would, for tests: designs, open blocks, packs, SHA256SUMS. No cluster, no clock.
+"""Makes a whole `raw/` as measuring would, for tests: designs, open blocks, packs, SHA256SUMS. No cluster, no clock.
 
 tree = RawTree(tmp_path / "demo" / "rbd-journaling")
 tree.measure(blocks=2)              # every set of every block, with receipts, a pack each
@@ -20,9 +20,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from replay.evidence.history import History
+from replay.evidence.attempts import History
+from replay.evidence.durable import read_sums
 from replay.evidence.pack import write_pack
-from replay.evidence.sums import read_sums
 
 VARIANTS = (
     {"name": "without-journal", "label": "Without journal", "reference": True, "control": False},
@@ -82,7 +82,7 @@ def _rounded(value: float) -> str:
 
 
 class RawTree:
-    """One experiment's `evidence/`. The same arguments give the same files."""
+    """One experiment's `raw/`. The same arguments give the same files."""
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from replay.tools import Result, adapter
+from replay.tools import Result, reader
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures"
 HEADING = re.compile(rb"(?:\A|\n)==> (.+) <==\n")
@@ -62,7 +62,7 @@ class MeasuredCell:
     def parse(self, **changed: str) -> Result:
         """Parse the cell with some of its files changed. A file's name, in errors, is its role."""
         names = {role: role for role in self.files}
-        return adapter(self.tool).parse({**self.files, **changed}, 0, self.levels, names=names)
+        return reader(self.tool).parse({**self.files, **changed}, 0, self.levels, names=names)
 
 
 def files_of(collection: str, name: str, suffixes: Mapping[str, str]) -> dict[str, str]:

@@ -27,25 +27,25 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 from replay.base.clock import Costs, utc_now
 from replay.base.errors import ReplayError
 from replay.base.progress import Progress
-from replay.cluster.ceilings import Ceilings
-from replay.cluster.site import Pool, Pools
+from replay.cluster.site import Ceilings, Pool, Pools
+from replay.design.configuration import load_experiment
 from replay.design.design import Design
 from replay.design.expansion import expand
-from replay.design.experiments import load_experiment
-from replay.design.media import Write
+from replay.design.sizing import Write
 from replay.evidence.record import Measured
 from replay.evidence.seal import recover
-from replay.measure import runner
-from replay.measure.bench import Bench, spending_of
+from replay.measure import sets
+from replay.measure.bench import Bench, budget_of
+from replay.measure.block import BlockRunner
 from replay.measure.guard import Guard
-from replay.measure.parts import Driver
-from replay.measure.procedure import Procedure
+from replay.measure.protocol import Driver, Protocol
 from replay.ownership.ledger import Ledger
 
 FSID = "11111111-2222-3333-4444-555555555555"
 COPIES = 3
 FILL_BYTES, PILOT_BYTES, CELL_BYTES, PIECES = 400, 100, 200, 4
 ANSWERS: dict[str, Any] = {
+    "osd perf": {"osd_perf_infos": []},
     "osd df": {"nodes": [{"id": 0, "name": "osd.0", "kb": 100, "kb_used": 10}]},
     "osd pool get": {"size": COPIES},
 }
@@ -73,7 +73,7 @@ class Media:
                     os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Scripted(Procedure):
+class Scripted(Protocol):
     """Fills, runs a pilot, and writes in each cell exactly the announced amount."""
 
     driver = Driver()
@@ -83,7 +83,7 @@ class Scripted(Procedure):
 
     def open_block(self, raw, sets) -> None:
         for what, size, adds in (("filling", FILL_BYTES, True), ("pilot", PILOT_BYTES, False)):
-            self.bench.charge(what, Write(size, adds=adds))
+            self.bench.reserve(what, Write(size, adds=adds))
             self.media.write(size)
 
     def expected_writes(self, cell) -> list[Write]:
@@ -94,7 +94,7 @@ class Scripted(Procedure):
         self.media.write(CELL_BYTES)
         invalid = ("failed", "as the script says") if cell.variant.name in self.void else None
         if invalid is None:
-            self.bench.account(Write(CELL_BYTES))
+            self.bench.commit(Write(CELL_BYTES))
         self.void.discard(cell.variant.name)
         return Measured(["scripted"], {}, 0, started, utc_now(), 1.0, {}, invalid=invalid)
 
@@ -127,18 +127,18 @@ def main(folder: Path, block: int, ceiling: float, kill_after: int | None) -> in
         slot=None,  # type: ignore[arg-type]
         costs=Costs(),
         sampler=None,  # type: ignore[arg-type]
-        spending=spending_of(site, "campaign", session),
+        budget=budget_of(site, "campaign", session),
         say=print,
         daemons_are_here=False,
         allowed=frozenset(),
     )
-    runner.versions = lambda *_: {}
+    sets.versions = lambda *_: {}
     raw = folder / "raw"
     recover(raw)
     Scripted.media = Media(folder / "media", kill_after)
     Scripted.void = set((folder / "void").read_text().split()) if (folder / "void").exists() else set()
     try:
-        runner.BlockRunner(bench, design(), block, raw, Progress(), guard=Guard(bench), protocol_of=Scripted).run()
+        BlockRunner(bench, design(), block, raw, Progress(), guard=Guard(bench), protocol_of=Scripted).run()
     except ReplayError as error:
         print(error)
         return error.exit_status

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from replay.base.progress import Progress
 from replay.cluster.cluster import Cluster
-from replay.measure.runner import BlockRunner
+from replay.measure.block import BlockRunner
 from replay.ownership.images import BlockImage
 from replay.protocols.targets import images
 from support.bench import bench_of
@@ -46,10 +46,10 @@ class ScriptedRbd:
         monkeypatch.setattr(
             images, "remove_images", lambda bench, those: self.removed.extend(one.name for one in those)
         )
-        monkeypatch.setattr("replay.measure.runner.remove_owned_leftovers", lambda bench: None)
+        monkeypatch.setattr("replay.measure.sets.remove_owned_leftovers", lambda bench: None)
         # Versions are cached for the whole process, and other tests need the real ones.
         monkeypatch.setattr(
-            "replay.measure.runner.versions", lambda session, program, secondary: {"tool": f"{program} of a test"}
+            "replay.measure.sets.versions", lambda session, program, secondary: {"tool": f"{program} of a test"}
         )
 
     def measure(self, design, block, raw):

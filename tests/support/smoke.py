@@ -12,9 +12,9 @@ from unittest import mock
 
 import yaml
 
-from replay.cluster.capabilities import missing
+from replay.cluster.site import missing
 from replay.cluster.site_file import load_site
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from support.campaign import Campaign
 from support.patience import patient

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from replay.evidence.documents import plain
+from replay.evidence.data_set import plain
 from replay.sandbox import Sandbox
 from support.evidence import members_of
 

@@ -8,12 +8,12 @@ import json
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.tools import OutputError, adapter, render
+from replay.tools import OutputError, reader, render
 from replay.tools.fio import client_argv, job_file, job_options, server_argv
-from replay.tools.output.fio_histogram import bounds_nanoseconds, merge, percentiles_seconds
+from replay.tools.fio_report import bounds_nanoseconds, merge, percentiles_seconds
 from support.samples import sample
 
-FIO = adapter("fio")
+FIO = reader("fio")
 
 
 def parse(text, levels=None, exit_status=0):
@@ -169,7 +169,7 @@ def test_client_and_server_get_a_job_file_each():
     ]  # fmt: skip
 
 
-BASELINE = adapter("baseline")
+BASELINE = reader("baseline")
 MEDIA = {"resource": "media", "io_type": "randwrite", "io_size_bytes": 4096, "io_depth": 16}
 NETWORK = {"resource": "network", "io_size_bytes": 131072, "io_depth": 1}
 OPTIONS = {"engine": "libaio", "file_size_bytes": 1 << 30, "most_bytes": 1 << 34, "ramp_seconds": 0}

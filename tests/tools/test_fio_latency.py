@@ -1,4 +1,4 @@
-"""fio's latencies in `json+`: bins, printed percentiles and summary agree, or the report is refused."""
+"""fio's latencies: bins are merged, a percentile in the last is a lower bound, and total latency is named as such."""
 
 from __future__ import annotations
 
@@ -8,170 +8,140 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.tools import OutputError, adapter
-from replay.tools.output.fio_histogram import HIGHEST_END, bounds_nanoseconds, percentiles_seconds, unreached
+from replay.tools import OutputError, reader
+from replay.tools.fio_latency import HIGHEST_END, HIGHEST_START, bounds_nanoseconds, percentiles_seconds
+from support.foreign_results import direction, job, report
 from support.samples import sample
 
-FIO = adapter("fio")
-MIXED, CLIENTS = "fio-randrw70-jsonplus.json", "fio-client-server-2-jsonplus.json"
+FIO, FOREIGN = reader("fio"), reader("fio_report")
+MIXED = "fio-randrw70-jsonplus.json"
+LAST_BIN = HIGHEST_END - 2**27 + 2**26
 
 
-def report(name):
-    text, _ = sample(name)
+def jsonplus():
+    text, _ = sample(MIXED)
     return json.loads(text[text.index("{\n") :])
 
 
-def parse(data):
-    return FIO.parse({"output": json.dumps(data, indent=1)}, 0, {})
-
-
-def latencies(data, entry=0, direction="read"):
-    return data.get("jobs", data.get("client_stats"))[entry][direction]["clat_ns"]
-
-
-def moved(bins, number, by):
-    """Return the bins with one of them moved to the middle of another, `by` bins away."""
-    keys = list(bins)
-    low, high = bounds_nanoseconds(int(keys[number]))
-    start = low + by * (high - low)
-    keys[number] = str(start + (high - low) // 2)
-    return dict(zip(keys, bins.values(), strict=True))
-
-
-def set_bins(change):
-    def damage(latency):
-        latency["bins"] = change(latency["bins"])
-
-    return damage
-
-
-def swap_counts(bins):
-    """Return the bins with the counts of the fullest and the last one exchanged, which keeps the sum."""
-    fullest = max(bins, key=bins.get)
-    last = list(bins)[-1]
-    return {**bins, fullest: bins[last], last: bins[fullest]}
-
-
-def update(**values):
-    return lambda latency: latency.update(values)
-
-
-def percentile(percent, value):
-    return lambda latency: latency["percentile"].update({percent: value})
+def foreign(one, **levels):
+    return FOREIGN.parse({"output": report(one)}, None, levels)
 
 
 @pytest.mark.parametrize(
-    ("damage", "said", "at"),
+    ("bins", "what"),
     [
-        (set_bins(lambda bins: {**bins, next(iter(bins)): 10**6}), r"the bins hold \d+ of 13963 samples", "bins"),
-        (set_bins(lambda bins: dict(reversed(bins.items()))), "bins do not rise", None),
-        (set_bins(lambda bins: moved(bins, -1, 20)), "max is not in the highest bin", "max"),
-        (set_bins(lambda bins: moved(bins, 0, -1)), "min is not in the lowest bin", "min"),
-        (set_bins(swap_counts), "that of the bins|is not the bin at which", None),
-        (set_bins(lambda bins: {**bins, "12x": 1}), "not a bin: '12x'", '"12x"'),
-        (set_bins(lambda bins: {"1.5": 1, **bins}), "not a bin: '1.5'", '"1.5"'),
-        (set_bins(lambda bins: {**bins, str(2**40 + 2**33): 0}), "no bin of fio has the middle", None),
-        (lambda latency: latency.pop("percentile"), "bins without percentiles", "bins"),
-        (percentile("99.000000", 36962305), r"is not the bin at which 99 % are reached", '"99.000000"'),
-        (percentile("95.000000", 36962304), r"is not the bin at which 95 % are reached", '"95.000000"'),
-        (percentile("0.100000", 1), "percentiles do not rise", '"0.100000"'),
-        (update(mean=5e5), "a mean of 500000 ns is not that of the bins", '"mean"'),
-        (update(N=13964), "different numbers of samples", None),
-        (update(min=5e9), "latencies are not min ≤ mean ≤ max", '"mean"'),
-        (update(bins=[]), "bins are not an object", "bins"),
-        (update(percentile=3), "percentiles are not an object", "percentile"),
+        ({"12x": 1}, "not a bin: '12x'"),
+        ({"1.5": 1}, "not a bin: '1.5'"),
+        ({"1000": -1}, "not a bin: '1000'"),
+        ({str(2**40 + 2**33): 0}, "no bin of fio has the middle"),
     ],
 )
-def test_latencies_that_contradict_each_other_are_refused_with_key_and_line(damage, said, at):
-    data = report(MIXED)
-    damage(latencies(data))
-    with pytest.raises(OutputError, match=said) as error:
-        parse(data)
-    lines = json.dumps(data, indent=1).splitlines()
-    assert "jobs[0].read" in error.value.what
-    assert error.value.line is not None
-    assert at is None or at in lines[error.value.line - 1]
+def test_what_is_no_bin_of_fio_is_refused(bins, what):
+    data = jsonplus()
+    data["jobs"][0]["read"]["clat_ns"]["bins"] = bins
+    with pytest.raises(OutputError, match=what) as error:
+        FIO.parse({"output": json.dumps(data)}, 0, {})
+    assert error.value.what.startswith("jobs[0].read.clat_ns.bins: ")
 
 
-@pytest.mark.parametrize("key", ["min", "mean", "max"])
-def test_a_completion_latency_above_the_total_latency_is_refused(key):
-    data = report("fio-randread.json")
-    latency, whole = latencies(data), data["jobs"][0]["read"]["lat_ns"]
-    latency[key] = 1.01 * whole[key]
-    with pytest.raises(OutputError, match=f"{key} is above that of lat_ns"):
-        parse(data)
+def test_the_last_bin_ends_the_scale():
+    assert bounds_nanoseconds(LAST_BIN) == (HIGHEST_START, HIGHEST_END)
+    with pytest.raises(ValueError, match="no bin"):
+        bounds_nanoseconds(HIGHEST_END + 2**26)
 
 
-@pytest.mark.parametrize("taken_ns", ["min", "middle", "max"])
-def test_a_submission_that_counts_alone_may_have_taken_as_long_as_any(taken_ns):
-    """Seen with fio 3.41: of a write at the end of the ramp only the submission counted, and it took 5 ms."""
-    data = report(MIXED)
-    submission = data["jobs"][0]["write"]["slat_ns"]
-    low, high = submission["min"], submission["max"]
-    one = {"min": low, "middle": (low + high) / 2, "max": high}[taken_ns]
-    total = submission["N"] * submission["mean"]
-    submission["N"] += 1
-    submission["mean"] = (total + one) / submission["N"]
-    parse(data)
-    for impossible in (high * 1.01, low - high * 0.01):
-        submission["mean"] = (total + impossible) / submission["N"]
-        with pytest.raises(OutputError, match="slat_ns and clat_ns have a mean of"):
-            parse(data)
+def test_a_percentile_in_the_last_bin_is_a_lower_bound_whether_it_comes_from_bins_or_was_printed():
+    data = jsonplus()
+    latency = data["jobs"][0]["read"]["clat_ns"]
+    latency["bins"] = {"1004": 96, str(LAST_BIN): 4}
+    data["jobs"][0]["write"]["total_ios"] = 0
+    found = FIO.parse({"output": json.dumps(data)}, 0, {}).metrics
+    assert found["latency_p50_seconds"] == 1004e-9
+    assert found["latency_p99_at_least_seconds"] == pytest.approx(17.0456, abs=1e-4)
+    assert "latency_p99_seconds" not in found
+
+    one = job(rw="randread")
+    one["read"]["clat_ns"] |= {"max": 19_961_747_502, "percentile": {"50.000000": 1e9, "99.000000": 17_112_760_320}}
+    result = foreign(one)
+    assert (result.metrics["latency_p50_seconds"], result.metrics["latency_max_seconds"]) == (1.0, 19.961747502)
+    assert {"latency_p99_seconds", "latency_p99_9_seconds"} & result.metrics.keys() == set()
+    assert result.notes == ("p99 ≥ 17 s: fio's last bin has no upper end",)
 
 
-def test_an_operation_whose_submission_does_not_count_took_no_longer_than_the_longest():
-    data = report(MIXED)
-    submission = data["jobs"][0]["write"]["slat_ns"]
-    total, longest = submission["N"] * submission["mean"], submission["max"]
-    submission["N"] -= 1
-    for possible in (0, longest / 2, longest * 0.99):
-        submission["mean"] = (total - possible) / submission["N"]
-        parse(data)
-    for impossible in (longest * 1.01, -longest * 0.01):
-        submission["mean"] = (total - impossible) / submission["N"]
-        with pytest.raises(OutputError, match="slat_ns and clat_ns have a mean of"):
-            parse(data)
+def test_total_latency_stands_in_for_completion_latency_that_was_not_measured_and_says_so():
+    one = job(rw="randread")
+    zero = {"min": 0, "max": 0, "mean": 0.0, "N": 0}
+    one["read"] |= {"clat_ns": zero, "lat_ns": {"min": 1e6, "max": 1e6, "mean": 1e6, "N": 20_000}}
+    result = foreign(one)
+    assert result.metrics["latency_mean_seconds"] == 0.001
+    assert "its values of latency are those of lat, since those of clat were not measured" in result.notes
+    one["read"]["lat_ns"] = zero
+    result = foreign(one)
+    assert not [name for name in result.metrics if name.startswith("latency")]
+    assert result.notes == ("no latency: fio did not measure it",)
 
 
-@pytest.mark.parametrize("damage", [update(min=2000), update(max=9e7), update(mean=1.1e6), update(N=30613)])
-def test_an_entry_of_all_clients_that_does_not_merge_them_is_refused(damage):
-    data = report(CLIENTS)
-    damage(latencies(data, entry=2))
-    data["client_stats"][2]["read"].pop("lat_ns")
-    with pytest.raises(OutputError, match="not those of all clients together") as error:
-        parse(data)
-    assert "client_stats[2].read" in error.value.what
+def test_percentiles_of_total_latency_are_named_if_there_are_none_of_completion():
+    one = job(rw="randread")
+    one["read"]["lat_ns"]["percentile"] = one["read"]["clat_ns"].pop("percentile")
+    result = foreign(one)
+    assert result.metrics["latency_p99_seconds"] == 0.0008
+    assert result.notes == ("its percentiles of latency are those of lat, since those of clat were not measured",)
 
 
-def test_a_latency_above_the_end_of_the_highest_bin_is_counted_in_it():
-    data = report("fio-file-randwrite-4k.json")
-    [entry] = data["jobs"]
-    highest = HIGHEST_END - 2**27 + 2**26
-    entry["write"]["clat_ns"] = {
-        "min": 1000, "mean": 1e10, "max": 3 * HIGHEST_END, "N": 4,
-        "percentile": {"50.000000": 1004, "99.000000": highest}, "bins": {"1004": 2, str(highest): 2},
-    }  # fmt: skip
-    entry["write"].pop("lat_ns")
-    assert bounds_nanoseconds(highest)[1] == HIGHEST_END
-    metrics = parse(data).metrics
-    assert metrics["latency_max_seconds"] == pytest.approx(3 * HIGHEST_END / 1e9)
-    entry["write"]["clat_ns"]["mean"] = 3 * HIGHEST_END
-    with pytest.raises(OutputError, match="is not that of the bins"):
-        parse(data)
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [
+        ([job(rw="randrw")], "no percentiles of reads and writes together"),
+        ([job(rw="randread"), job(rw="randread")], "several jobs in plain JSON have no bins to merge"),
+    ],
+)
+def test_percentiles_that_cannot_be_combined_are_left_out_with_the_reason(entries, why):
+    result = FOREIGN.parse({"output": report(*entries)}, None, {})
+    assert "latency_p99_seconds" not in result.metrics
+    assert why in result.notes[0]
+    assert ("read_latency_p99_seconds" in result.metrics) == (len(entries) == 1)
+
+
+def test_old_releases_count_microseconds_and_kibibytes():
+    one = job(rw="randread", bs="64k")
+    stats = one["read"]
+    for what in ("clat", "lat"):
+        latency = stats.pop(f"{what}_ns")
+        latency.pop("N")
+        latency |= {key: latency[key] / 1000 for key in ("min", "max", "mean")}
+        if what == "clat":
+            latency["percentile"] = {key: value / 1000 for key, value in latency["percentile"].items()}
+        stats[what] = latency
+    stats |= {"io_bytes": stats["io_bytes"] // 1024, "bw": stats.pop("bw_bytes") // 1024}
+    found = foreign(one, io_size_bytes=65536).metrics
+    assert found["bytes"] == 20_000 * 65536
+    assert found["latency_mean_seconds"] == pytest.approx(0.0002)
+    assert found["latency_p99_seconds"] == pytest.approx(0.0008)
+
+
+def test_bytes_that_agree_with_the_rate_in_no_unit_are_refused():
+    one = job(rw="randread")
+    one["read"]["bw"] = one["read"].pop("bw_bytes") // 1024 * 3
+    with pytest.raises(OutputError, match="in bytes or in KiB"):
+        foreign(one)
 
 
 MIDDLES = st.integers(0, 60).map(lambda number: number * 7 % 128)
 
 
 @given(st.dictionaries(MIDDLES, st.integers(1, 10**6), min_size=1), st.floats(0.001, 100))
-def test_a_percentile_is_the_one_bin_at_which_it_is_reached(histogram, percent):
+def test_a_percentile_is_the_first_bin_at_which_it_is_reached(histogram, percent):
     [seconds] = percentiles_seconds(histogram, [percent])
     middle = round(seconds * 1e9)
-    assert unreached(histogram, {percent: float(middle)}) == []
-    samples = sum(histogram.values())
-    needed = percent / 100 * samples
-    for other in histogram.keys() - {middle}:
-        up_to = sum(count for one, count in histogram.items() if one <= other)
-        if min(abs(up_to - needed), abs(up_to - histogram[other] - needed)) > 2e-7 * samples:
-            assert unreached(histogram, {percent: float(other)}) == [percent]
-    assert unreached(histogram, {percent: middle + 0.5}) == [percent]
+    needed = percent / 100 * sum(histogram.values())
+    up_to = sum(count for one, count in histogram.items() if one <= middle)
+    assert up_to >= needed * (1 - 1e-12)
+    assert up_to - histogram[middle] <= needed * (1 + 1e-12)
+
+
+def test_reads_and_writes_that_fio_reports_as_one_are_one():
+    one = job(rw="randrw")
+    one["mixed"] = direction(20_000, 4096)
+    del one["read"], one["write"]
+    assert foreign(one, rw="randrw").metrics["operations"] == 20_000

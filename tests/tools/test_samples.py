@@ -10,10 +10,16 @@ from hypothesis import strategies as st
 
 from replay.evidence.record import SampleTable
 from replay.tools import OutputError
-from replay.tools.logs.fio_log import read_log
-from replay.tools.logs.readings import check_readings, check_rests
-from replay.tools.logs.samples import moments, progress, read_samples
-from replay.tools.logs.steps import Steps
+from replay.tools.base import Run
+from replay.tools.cell_logs import (
+    Steps,
+    check_rests,
+    moments,
+    progress,
+    read_latency_log,
+    read_samples,
+    series_of_logs,
+)
 from support.made_up_output import latency_log, steps_log
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz_-.0123456789", min_size=1, max_size=20)
@@ -115,54 +121,12 @@ def test_progress_never_goes_back(values):
 
 # Readings ------------------------------------------------------------------------------------------------------------
 
-COUNTERS = ("replay", "replay_bytes", "replay_latency.avgcount")
 
-
-def readings(*moments_and_values):
-    return table(*((at, "image-1", name, value) for at, *values in moments_and_values
-                   for name, value in zip(COUNTERS, values, strict=True)))  # fmt: skip
-
-
-RISING = readings((0.5, 0, 0, 0), (1.0, 2, 50, 2), (1.5, 4, 90, 4), (2.0, 4, 90, 4))
-
-
-def check(text, entities=("image-1",)):
-    check_readings(read_samples(text, "counters.csv"), "counters.csv", entities)
-
-
-def test_whole_readings_of_counters_that_rise_or_all_start_again_are_accepted():
-    check(RISING)
-    check(readings((0.5, 7, 700, 7), (1.0, 1, 40, 1), (1.5, 2, 60, 2)))
-    check(table((0.0, "image-1", "journal_bytes", 9), (0.1, "image-1", "replay_bytes", 3), (0.2, "probe", "cost", 1)),
-          ("image-1", "probe"))  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "said", "line"),
-    [
-        ("1.000000,image-1,replay_bytes,50", "1.000000,image-1,replay_bytes,950", "replay_bytes went back", 9),
-        ("1.500000,image-1,replay_bytes,90", "1.500000,image-1,replay_bytes,40", "replay_bytes went back", 9),
-        ("0.500000,image-1,replay_bytes,0", "0.500000,image-1,replay_bytes,70", "replay_bytes went back", 6),
-        ("1.000000,image-1,replay,2", "1.000000,image-7,replay,2", "samples of 'image-7' belong to another cell", 5),
-        ("1.000000,image-1,replay,2", "0.900000,image-1,replay,2", "differ in what they hold: replay", 5),
-        ("1.000000,image-1,replay,2", "1.000000,image-1,replay_bytes,2", "two values of replay_bytes at one moment", 6),
-        ("2.000000,sampler", "2.100000,sampler", "is of another moment", 14),
-    ],
-)
-def test_a_row_that_contradicts_the_others_is_named(before, after, said, line):
-    assert before in RISING
-    with pytest.raises(OutputError, match=said) as error:
-        check(RISING.replace(before, after))
-    assert error.value.where == f"counters.csv:{line}"
-
-
-def test_a_row_that_was_lost_while_another_was_repeated_is_noticed():
-    lines = RISING.splitlines(keepends=True)
-    for lost in range(1, len(lines) - 1):
-        for repeated in range(1, len(lines) - 1):
-            if lost != repeated:
-                with pytest.raises(OutputError):
-                    check("".join([*lines[:lost], lines[repeated], *lines[lost + 1 :]]))
+def test_rows_of_an_entity_that_the_cell_does_not_have_belong_to_another_cell():
+    assert read_samples(WHOLE, "counters.csv", {"image-1", "probe"}) == read_samples(WHOLE, "counters.csv")
+    with pytest.raises(OutputError, match="samples of 'probe' belong to another cell") as error:
+        read_samples(WHOLE, "counters.csv", {"image-1"})
+    assert error.value.where == "counters.csv:4"
 
 
 def test_a_counter_that_still_moves_at_its_last_reading_does_not_rest():
@@ -195,18 +159,18 @@ def test_a_line_that_is_not_a_step_is_named(line):
 
 
 def test_a_latency_log_is_read_in_the_order_of_time():
-    found = read_log(latency_log([(10.5, 0.002), (10.25, 0.001)]), "latency", lines=2)
+    found = read_latency_log(latency_log([(10.5, 0.002), (10.25, 0.001)]), "latency", lines=2)
     assert found == [(10.25, 0.001, 2), (10.5, 0.002, 1)]
 
 
 def test_a_latency_log_with_offset_and_priority_is_read_as_well():
-    assert read_log("1500, 2000000, 1, 4096, 8192, 0x4001\n", "latency", lines=1) == [(1.5, 0.002, 1)]
+    assert read_latency_log("1500, 2000000, 1, 4096, 8192, 0x4001\n", "latency", lines=1) == [(1.5, 0.002, 1)]
 
 
 @pytest.mark.parametrize("text", ["1500, 2000000, 1\n", "1500, -1, 1, 4096, 0\n", "1500 2000000 1 4096\n", "\n", "x\n"])
 def test_a_line_that_is_not_of_the_log_is_named(text):
-    with pytest.raises(OutputError, match="not a line of fio's latency log") as error:
-        read_log(text, "latency.log", lines=1)
+    with pytest.raises(OutputError, match="not a line of fio's log") as error:
+        read_latency_log(text, "latency.log", lines=1)
     assert error.value.where == "latency.log:1"
 
 
@@ -214,7 +178,7 @@ def test_a_latency_log_cut_off_anywhere_is_refused():
     text = latency_log([(10.0, 0.001), (10.1, 0.002), (10.2, 0.003)])
     for length in range(len(text)):
         with pytest.raises(OutputError):
-            read_log(text[:length], "latency", lines=3)
+            read_latency_log(text[:length], "latency", lines=3)
 
 
 @pytest.mark.parametrize(
@@ -227,21 +191,49 @@ def test_a_latency_log_cut_off_anywhere_is_refused():
 )
 def test_a_time_that_cannot_be_in_a_latency_log_is_named(lines, said):
     with pytest.raises(OutputError, match=said) as error:
-        read_log(latency_log(lines), "latency.log", lines=3, between=(9.0, 20.0))
+        read_latency_log(latency_log(lines), "latency.log", lines=3, between=(9.0, 20.0))
     wrong = {"time runs backwards": 3}.get(said, 1 if lines[0][0] < 9 else 3)
     assert error.value.where == f"latency.log:{wrong}"
 
 
-def test_steps_that_contradict_each_other_about_their_start_or_are_out_of_order_are_refused():
+def test_steps_that_are_out_of_order_or_repeated_are_refused():
     log = steps_log({"step": "write", "started_seconds": 1.0}, {"step": "snapshot", "started_seconds": 2.0})
     first, second, end = log.splitlines(keepends=True)
     for text, line in (
         (second + first + end, 2),
         (first + second + second + end.replace('"steps": 2', '"steps": 3'), 3),
-        (first + second.replace('"started_seconds": 2.0', '"started_seconds": 2.5') + end, 2),
-        (first + second.replace("22.000Z", "23.000Z") + end, 2),
-        (first + second.replace('"started_at"', '"begun_at"') + end, 2),
     ):
         with pytest.raises(OutputError) as error:
             Steps(text, "steps.jsonl").check_whole()
         assert error.value.where == f"steps.jsonl:{line}"
+
+
+# Logs of windows beside a report --------------------------------------------------------------------------------------
+
+
+def window_log(values, direction=0, every=1000):
+    return "".join(f"{every * place}, {value}, {direction}, 0, 0\n" for place, value in enumerate(values, 1))
+
+
+def series_of(**logs):
+    return series_of_logs(Run({role.replace("_", "-"): text for role, text in logs.items()}, 0, {}))
+
+
+def test_rates_of_jobs_are_added_up_in_the_seconds_that_all_of_them_have():
+    found = series_of(log_iops_1=window_log([100, 110, 120]), log_iops_2=window_log([200, 210]))
+    assert found == ((1.0, "operations_per_second", 300), (2.0, "operations_per_second", 320))
+    both = window_log([100]) + window_log([50], direction=1)
+    assert series_of(log_iops_1=both) == ((1.0, "operations_per_second", 150),)
+    assert series_of(log_bw_1=window_log([4])) == ((1.0, "bytes_per_second", 4096),)
+
+
+def test_windows_shorter_than_a_second_are_averaged_and_one_that_ends_late_counts_in_its_second():
+    text = "500, 100, 0, 0, 0\n1001, 200, 0, 0, 0\n1502, 300, 0, 0, 0\n2003, 100, 0, 0, 0\n"
+    assert [value for _, _, value in series_of(log_iops_1=text)] == [150, 200]
+
+
+def test_latencies_over_time_are_told_of_one_job_that_only_reads_or_only_writes():
+    one = window_log([2_000_000])
+    assert series_of(log_clat_1=one) == ((1.0, "latency_seconds", 0.002),)
+    assert series_of(log_clat_1=one, log_clat_2=one) == ()
+    assert series_of(log_clat_1=one + window_log([2], direction=1)) == ()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from replay.evidence.record import SampleTable
-from replay.tools import OutputError, adapter
+from replay.tools import OutputError, reader
 from support.made_up_output import latency_log, report, steps_log
 
-SNAPSHOT_INTERVAL = adapter("snapshot-interval")
+SNAPSHOT_INTERVAL = reader("snapshot-interval")
 SIZE = 4096
 ORIGIN = 1_700_000_000.0
 #: A window each half second from 1 to 20 s: 2 ms, and 10 ms for two seconds after a snapshot.
@@ -113,20 +113,3 @@ def test_an_order_that_both_failed_and_succeeded_is_refused(before, after):
     with pytest.raises(OutputError, match="snapshot: exit status") as error:
         parse({**files, "steps": "".join(lines)}, interval=10)
     assert error.value.line == 3
-
-
-@pytest.mark.parametrize(("latency", "said"), [(0.02, "a window of 0.020000 s"), (0.0005, "where the report has")])
-def test_a_window_outside_the_latencies_of_the_report_is_refused(latency, said):
-    files = outputs()
-    lines = files["latency"].splitlines(keepends=True)
-    lines[6] = latency_log([(ORIGIN + WINDOWS[6], latency)])
-    with pytest.raises(OutputError, match=said) as error:
-        parse({**files, "latency": "".join(lines)})
-    assert error.value.line == 7
-
-
-def test_a_window_that_replaces_another_one_is_refused():
-    files = outputs()
-    lines = files["latency"].splitlines(keepends=True)
-    with pytest.raises(OutputError, match="a window occurs twice"):
-        parse({**files, "latency": "".join([*lines[:6], lines[5], *lines[7:]])})

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from replay.evidence.record import SampleTable
-from replay.tools import OutputError, adapter
-from replay.tools.logs.write_latency import told
+from replay.tools import OutputError, reader
+from replay.tools.write_latency import well_supported
 from support.made_up_output import latency_log, report, steps_log
 
-WRITE_LATENCY = adapter("write-latency")
+WRITE_LATENCY = reader("write-latency")
 ORIGIN = 1_700_000_000.0
 SIZE = 4096
 
@@ -62,7 +62,7 @@ def test_a_cell_shorter_than_half_a_minute_does_not_tell_the_worst():
 )
 def test_a_percentile_that_hardly_any_operation_exceeds_is_left_out(operations, left):
     names = [f"latency_{one}_seconds" for one in ("p50", "p99", "p99_9")]
-    found = told({"operations": float(operations), **dict.fromkeys(names, 0.1)})
+    found = well_supported({"operations": float(operations), **dict.fromkeys(names, 0.1)})
     assert [name for name in names if name in found] == [f"latency_{one}_seconds" for one in left]
 
 

@@ -5,12 +5,14 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
+from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, config_directory, program_file
 from replay.base.releases import older_releases
 from replay.base.snakemake import rule_path
+from replay.claims.judge import campaign_folders
 from replay.design.plan_file import read_plan_file
-from replay.design.talk_files import answer_path, claims_path
-from replay.evidence.layout import data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
+from replay.design.configuration import answer_path, claims_path
+from replay.evidence.data_set import data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
 
 # A data set may be called by a number, which `--config` takes for one.
 config |= {key: str(config[key]) for key in ("data", "plan_file") if key in config}
@@ -89,12 +91,29 @@ def campaign(wildcards):
     return [rule_path(path) for path in (BENCHMARKS / wildcards.data).glob("campaign.json")]
 
 
+def tables_of(folders, *others):
+    """The tables of whole data sets, and other files of theirs: made first if this run makes them."""
+    files = []
+    for path in folders:
+        if path.name in DATA_SETS:
+            files += expand(f"{DATA_SET}/{{file}}", data=path.name, file=others)
+            files += of_experiments("tidy.csv", path.name)
+        else:
+            files += [rule_path(file) for name in (*others, "*/tidy.csv") for file in sorted(path.glob(name))]
+    return files
+
+
 def older(wildcards):
     """What a description compares with: the data sets of older releases beside this one."""
-    files = []
-    for path in older_releases(BENCHMARKS / wildcards.data):
-        if path.name in DATA_SETS:
-            files += [*expand(f"{DATA_SET}/manifest.json", data=path.name), *of_experiments("tidy.csv", path.name)]
-        else:
-            files += [rule_path(file) for file in sorted([*path.glob("manifest.json"), *path.glob("*/tidy.csv")])]
-    return files
+    return tables_of(older_releases(BENCHMARKS / wildcards.data), "manifest.json")
+
+
+def campaigns(wildcards):
+    """What claims are judged by, besides the data set itself: the campaigns of its release that ship.
+
+    There are none if config/claims.yaml is invalid, which the rule then reports.
+    """
+    try:
+        return tables_of(campaign_folders(BENCHMARKS / wildcards.data))
+    except ConfigurationError:
+        return []

@@ -1,5 +1,5 @@
 import { Chart, registerables } from "chart.js";
-import { ChartCsv, EndLabels, Log2Scale, Marks } from "chartjs-plugin-csv";
+import { ChartCsv, EndLabels, Log2Scale, Marks, kindOf, loadKind } from "chartjs-plugin-csv";
 import { EXAMPLES } from "./examples.js";
 
 Chart.register(...registerables, ChartCsv, EndLabels, Log2Scale, Marks);
@@ -13,6 +13,11 @@ function element(name, text = "") {
   return made;
 }
 
+// With ?flip in the address each kind lies on its other side.
+const isFlipped = new URLSearchParams(location.search).has("flip");
+const otherAxis = (type) => ((Chart.overrides[type]?.indexAxis ?? "x") === "y" ? "x" : "y");
+await Promise.all(EXAMPLES.map(({ type = "line" }) => loadKind(type)));
+
 window.charts = EXAMPLES.map(({ title, type = "line", csv, data = { datasets: [] }, options = {} }) => {
   const section = element("section");
   const place = element("div");
@@ -24,5 +29,6 @@ window.charts = EXAMPLES.map(({ title, type = "line", csv, data = { datasets: []
   document.querySelector("main").append(section);
   const plugins = { legend: { display: AXISLESS.includes(type) }, ...options.plugins };
   plugins.csv = { text: csv, ...plugins.csv };
-  return new Chart(canvas, { type, data, options: { ...options, plugins } });
+  const lying = isFlipped && kindOf(type) ? { indexAxis: otherAxis(type) } : {};
+  return new Chart(canvas, { type, data, options: { ...options, ...lying, plugins } });
 });

@@ -40,6 +40,11 @@ export function yScaleType({ yScale, yUnit, scale = null }) {
   return yUnit === "ratio" ? "log2" : "logarithmic";
 }
 
+/** Which axis of a chart its series and categories are along: "y" in a chart that lies on its side. */
+export function indexAxisOf(chart) {
+  return chart.options.indexAxis === "y" ? "y" : "x";
+}
+
 /** Charts without axes. */
 const AXISLESS = ["pie", "doughnut", "polarArea", "radar"];
 
@@ -79,15 +84,8 @@ export function xUnitOf(model, settings) {
 export function scalesFor(model, chartType, settings, theme) {
   const { prefix } = settings;
   const xUnit = xUnitOf(model, settings);
-  const common = () => ({
-    ticks: { color: theme.text, font: theme.font, maxRotation: 0, autoSkipPadding: 12 },
-    grid: { color: theme.grid, tickColor: theme.grid },
-    border: { color: theme.grid },
-    title: { color: theme.text, font: theme.font },
-  });
-
   const xType = xScaleType(model, chartType, settings);
-  const x = { type: xType, ...common() };
+  const x = { type: xType, ...looksOf(theme) };
   x.grid.display = false;
   x.title.text = settings.xTitle ?? (model.kind === "wide" ? model.xLabel : "");
   x.title.display = x.title.text !== "";
@@ -110,34 +108,61 @@ export function scalesFor(model, chartType, settings, theme) {
     }
   }
 
-  const y = { type: yScaleType(settings), ...common() };
-  y.title.text = settings.yTitle ?? "";
-  y.title.display = y.title.text !== "";
+  return { x, y: valueScale(settings, theme) };
+}
+
+/** The looks of every axis. */
+export function looksOf(theme) {
+  return {
+    ticks: { color: theme.text, font: theme.font, maxRotation: 0, autoSkipPadding: 12 },
+    grid: { color: theme.grid, tickColor: theme.grid },
+    border: { color: theme.grid },
+    title: { color: theme.text, font: theme.font },
+  };
+}
+
+/**
+ * The scale of an axis with measured values: from zero, or logarithmic as `settings` say, with few grid lines and ticks in
+ * units.
+ * @param {object} settings   options of the plugin
+ * @param {object} theme   computed colours and font
+ * @param {{unit?: string|null, type?: string, title?: string|null, horizontal?: boolean}} [axis]   by default the y axis
+ */
+export function valueScale(settings, theme, axis = {}) {
+  const { prefix } = settings;
+  const { unit = settings.yUnit, type = yScaleType(settings), title = settings.yTitle } = axis;
+  const scale = { type, ...looksOf(theme) };
+  scale.title.text = title ?? "";
+  scale.title.display = scale.title.text !== "";
   // Sizes along x are read as 4K … 4M; an amount of bytes is not known as one without its unit.
-  y.ticks.callback = (value) =>
-    settings.yUnit === "bytes" && value !== 0
-      ? formatValue(value, "bytes")
-      : formatTick(value, settings.yUnit, { prefix });
-  y.ticks.maxTicksLimit = Y_TICKS;
-  if (y.type === "linear") {
-    y.beginAtZero = true;
-    y.ticks.stepSize = stepOf(settings.yUnit, prefix, 5);
+  scale.ticks.callback = function label(value) {
+    if (unit === "bytes" && value !== 0) return formatValue(value, "bytes");
+    return formatTick(value, unit, { prefix, ...(type === "linear" && this ? { of: this.max } : {}) });
+  };
+  scale.ticks.maxTicksLimit = Y_TICKS;
+  // Marks at the edge of the plot keep off the figures.
+  if (!axis.horizontal) scale.ticks.padding = 8;
+  if (type === "log2") scale.ticks.between = true;
+  if (type === "linear") {
+    scale.beginAtZero = true;
+    scale.ticks.stepSize = stepOf(unit, prefix, 5);
     // If values lie on both sides of 0, people compare them with it.
-    const isMiddle = ({ tick, scale }) => tick?.value === 0 && scale.min < 0 && scale.max > 0;
-    y.grid.color = (context) => (isMiddle(context) ? theme.text : theme.grid);
-    y.grid.lineWidth = (context) => (isMiddle(context) ? 2 : 1);
+    const isMiddle = ({ tick, scale: one }) => tick?.value === 0 && one.min < 0 && one.max > 0;
+    scale.grid.color = (context) => (isMiddle(context) ? theme.text : theme.grid);
+    scale.grid.lineWidth = (context) => (isMiddle(context) ? 2 : 1);
   }
-  if (y.type === "logarithmic") {
-    y.afterBuildTicks = (scale) => {
-      scale.ticks = decadeTicks(scale.ticks.map(({ value }) => value)).map((value) => ({ value }));
+  if (type === "logarithmic") {
+    scale.afterBuildTicks = (one) => {
+      one.ticks = decadeTicks(one.ticks.map(({ value }) => value)).map((value) => ({ value }));
     };
   }
-  y.border.display = false;
+  scale.border.display = false;
   // Chart.js gives an axis a fixed share of the width, and cuts off labels that need more.
-  y.beforeFit = (scale) => {
-    scale.maxWidth = Math.max(scale.maxWidth, scale.chart.width / 2);
-  };
-  return { x, y };
+  if (!axis.horizontal)
+    scale.beforeFit = (one) => {
+      one.maxWidth = Math.max(one.maxWidth, one.chart.width / 2);
+    };
+  return scale;
 }
 
 /** The options of a y axis that are valid only for the type of scale they were written for. */

@@ -29,6 +29,21 @@ export function boundedRuns(points, spanGaps = false) {
   return runs;
 }
 
+/** More points of a band than this are drawn as one for each pixel. */
+const MANY = 4000;
+
+/** As much of a band as a screen can show: the least and the greatest bound of each pixel. Pure. */
+export function outermost(points) {
+  if (points.length <= MANY) return points;
+  const columns = new Map();
+  for (const { at, low, high } of points) {
+    const pixel = Math.round(at);
+    const column = columns.get(pixel) ?? { at: pixel, low, high };
+    columns.set(pixel, { at: pixel, low: Math.min(column.low, low), high: Math.max(column.high, high) });
+  }
+  return [...columns.values()].sort((a, b) => a.at - b.at);
+}
+
 /** Entries that are visible, with the index of their dataset. */
 function visible(chart, entries) {
   return entries
@@ -55,7 +70,7 @@ function strokeWhisker(ctx, centre, top, bottom) {
  */
 export function drawBands(chart, entries) {
   const { x, y } = chart.scales;
-  clipped(chart, { across: WHISKER + 1 }, (ctx) => {
+  clipped(chart, { across: WHISKER + 1, down: 2 }, (ctx) => {
     ctx.lineWidth = 2;
     for (const { points, index, second } of visible(chart, entries)) {
       const dataset = chart.data.datasets[index];
@@ -69,8 +84,9 @@ export function drawBands(chart, entries) {
         }
         ctx.globalAlpha = second || dataset.csvQuiet ? SECOND_BAND_ALPHA : BAND_ALPHA;
         ctx.beginPath();
-        for (const point of run) ctx.lineTo(pixelX(x, point.x), pixelY(y, point.high));
-        for (const point of run.reverse()) ctx.lineTo(pixelX(x, point.x), pixelY(y, point.low));
+        const edge = outermost(run.map((point) => ({ ...point, at: pixelX(x, point.x) })));
+        for (const { at, high } of edge) ctx.lineTo(at, pixelY(y, high));
+        for (const { at, low } of edge.reverse()) ctx.lineTo(at, pixelY(y, low));
         ctx.closePath();
         ctx.fill();
       }
@@ -81,7 +97,7 @@ export function drawBands(chart, entries) {
 /** Draws the whiskers of bars and scattered points; call after the datasets are drawn. */
 export function drawWhiskers(chart, entries, color) {
   const { x, y } = chart.scales;
-  clipped(chart, { across: WHISKER + 1 }, (ctx) => {
+  clipped(chart, { across: WHISKER + 1, down: 2 }, (ctx) => {
     ctx.lineWidth = 2;
     for (const { points, index } of visible(chart, entries)) {
       const elements = chart.getDatasetMeta(index).data;

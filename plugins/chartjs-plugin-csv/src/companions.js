@@ -1,10 +1,11 @@
 /**
- * The files beside a chart's own, `X.csv`: bounds and counts have its name and a suffix; `runs.csv` has the runs of all
- * charts of its folder. Pure.
+ * The files beside a chart's own, `X.csv`: bounds and counts are in `X.spread.csv`, or in older data in a file for each
+ * statistic; `runs.csv` has the runs of all charts of its folder. Pure.
  */
 
-/** All suffixes: smallest and largest run, number of runs, interval. */
-export const COMPANIONS = ["min", "max", "n", "low", "high"];
+/** The suffix of the file with all statistics, and those of older data: smallest and largest run, count, interval. */
+export const SPREAD = "spread";
+export const COMPANIONS = [SPREAD, "min", "max", "n", "low", "high"];
 
 const COMPANION = new RegExp(`\\.(${COMPANIONS.join("|")})(\\.csv(?:[?#].*)?)$`, "i");
 

@@ -5,6 +5,7 @@ import { CsvError } from "./error.js";
 import { clearError, showError, showNotes } from "./error-view.js";
 import { ChartFiles } from "./files.js";
 import { fillChart } from "./fill.js";
+import { kindOf } from "./kinds.js";
 import { limitScale } from "./limits.js";
 import { notesOf } from "./notes.js";
 import { ownDatasets, ownScales } from "./own.js";
@@ -25,21 +26,29 @@ import { themeAt } from "./style.js";
 export class CsvController {
   #chart;
   #canvas;
-  #files = new ChartFiles(() => this.settings);
+  #files = new ChartFiles(
+    () => this.settings,
+    () => this.kind,
+  );
   #datasets = [];
   #own;
   #theme = null;
   #loaded = false;
   #hidden = new Set();
 
+  /** @param {import("chart.js").Chart} chart */
   constructor(chart) {
     this.#chart = chart;
     this.#canvas = chart.canvas;
     this.#own = { ...ownDatasets(chart.config.data?.datasets), scales: ownScales(chart) };
+    /** @type {import("./table.js").Model|null} */
     this.model = null;
+    /** @type {Error|null} */
     this.error = null;
+    /** @type {import("./entries.js").Entry[]} */
     this.entries = [];
     this.room = new Room(chart);
+    /** @type {Promise<boolean>} */
     this.ready = Promise.resolve(false);
     const { url, text } = this.settings;
     this.url = url;
@@ -48,9 +57,15 @@ export class CsvController {
 
   /** The plugin's options for this chart: its own over `Chart.defaults.plugins.csv`. Plain objects, not resolved. */
   get settings() {
-    const own = this.#chart?.config.options?.plugins?.csv;
-    const settings = { ...defaults.plugins.csv, ...(typeof own === "object" ? own : {}) };
+    const given = this.#chart?.config.options?.plugins?.csv;
+    const own = typeof given === "object" ? given : {};
+    const settings = { ...defaults.plugins.csv, ...this.kind?.defaults?.(own), ...own };
     return withOwnScales(settings, this.#own?.scales ?? {});
+  }
+
+  /** What draws this chart, unless that is Chart.js itself. */
+  get kind() {
+    return kindOf(this.#chart?.config.type);
   }
 
   /** Whether this chart gets its data from CSV. */
@@ -66,7 +81,8 @@ export class CsvController {
   /** The runs behind the points while they are shown, or null; why there are none is in `runsError`. */
   get runs() {
     const { runs, lines } = this.settings;
-    return runs || lines ? this.#files.runs.data : null;
+    const drawsThem = !this.kind || this.kind.controller.drawsRuns;
+    return (runs || lines) && drawsThem ? this.#files.runs.data : null;
   }
 
   /** The runs that are drawn as lines in place of the medians and their band, or null. */
@@ -141,7 +157,7 @@ export class CsvController {
   /**
    * Changes what a reader may change while the chart is shown: `series, shown, scale, range, runs, overlay` of the
    * options. What needs no file is drawn before this returns; the promise is for files that are not read yet.
-   * @param {Partial<object>} options
+   * @param {Partial<Pick<import("./plugin.js").CsvOptions, "series"|"shown"|"scale"|"range"|"runs"|"overlay">>} options
    * @returns {Promise<boolean>} whether runs or a second data set were read
    */
   async change(options) {
@@ -156,7 +172,7 @@ export class CsvController {
       if (keys.every((key) => key === "shown")) {
         this.#choose();
         this.#writeNotes();
-        this.#chart.update("none");
+        this.#chart.update(this.kind ? undefined : "none");
       } else this.#redraw();
     }
     if (!files) return false;
@@ -283,7 +299,7 @@ export class CsvController {
   #writeNotes() {
     const { settings, model, scale } = this;
     const { second, runs } = this.#files;
-    const drawn = { settings, model, scale, second, runs, isBeside: this.#beside !== null };
+    const drawn = { settings, model, scale, second, runs, isBeside: this.#beside !== null, kind: this.kind };
     showNotes(this.#canvas, notesOf(drawn));
   }
 

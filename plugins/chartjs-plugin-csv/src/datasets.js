@@ -40,8 +40,7 @@ export function dataFor(model, chartType, lookOf, options = {}) {
   const parted = ["pie", "doughnut", "polarArea"].includes(chartType);
   const categories = chartType === "bar" || !hasAxes(chartType) || typeof model.xs[0] === "string";
   const xs = categories ? unitedXs(model.xs, otherXs) : model.xs;
-  const whole = entries.every(({ second, points }, i) => second || points === model.series[i].points);
-  const asRows = model.kind === "wide" && chartType !== "scatter" && whole && xs.length === model.xs.length;
+  const asRows = model.kind === "wide" && chartType !== "scatter" && xs.length === model.xs.length;
   const valueOf = ({ y }) => (positive && y !== null && y <= 0 ? null : y);
 
   const datasets = entries.map((entry, index) => {
@@ -65,6 +64,25 @@ export function dataFor(model, chartType, lookOf, options = {}) {
     return dataset;
   });
   return asRows || categories ? { labels: [...xs], datasets } : { datasets };
+}
+
+/**
+ * `chart.data` for a kind with a controller of its own: a dataset for each series, an element for each of its points. Pure.
+ * @param {(name: string) => {color: string, pointStyle: string, faded?: string}} lookOf
+ * @param {{existing: object[], overrides: object[]|Record<string, object>, own: Function, entries: import("./entries.js").Entry[]}} given
+ */
+export function dataOfKind(lookOf, { existing, overrides, own, entries }) {
+  const byLabel = new Map(existing.map((dataset) => [dataset.label, dataset]));
+  const datasets = entries.map((entry, index) => {
+    const { name, label, points, second } = entry;
+    const given = { ...(second ? {} : own(name, index)), ...overrideOf(overrides, entry, index) };
+    const { color, faded = color, pointStyle } = recoloured(lookOf(name), given);
+    const line = second ? faded : color;
+    const look = { borderColor: line, backgroundColor: line, csvColor: line, pointStyle };
+    const data = points.map(({ x, y }) => ({ x, y }));
+    return Object.assign(byLabel.get(label) ?? {}, look, given, { label, data, parsing: false });
+  });
+  return { datasets };
 }
 
 /** The options for one dataset. */

@@ -1,6 +1,5 @@
 import { CsvError } from "./error.js";
-import { parseRecords, parsing } from "./parse.js";
-import { visit } from "./slices.js";
+import { parseRecords } from "./parse.js";
 
 /**
  * CSV as people have it: separated by commas, semicolons, tabs or bars, with decimal points or commas, comments, blanks
@@ -39,13 +38,13 @@ const EITHER = /^[+-]?[1-9]\d{0,2},\d{3}$/;
  */
 
 /**
- * Reads the rows of a file, and finds out in which dialect it is written. The work may be done in slices.
+ * Reads the rows of a file, and finds out in which dialect it is written.
  * @param {string} text
  * @param {Dialect} [options]
- * @returns {Generator<void, Table>}
+ * @returns {Table}
  * @throws {CsvError} kind `ambiguous` where the file can be read in two ways, naming the option
  */
-export function* readingRows(
+export function readRows(
   text,
   { delimiter = "auto", decimal = "auto", comment = "auto", missing = MISSING } = {},
 ) {
@@ -58,9 +57,9 @@ export function* readingRows(
   };
   const isMissing = (field) => field === "" || missing.includes(field);
   if (delimiter === "auto") dialect.delimiter = delimiterOf(text, dialect, { decimal, isMissing });
-  const { rows, places, left } = yield* parsing(text, dialect);
+  const { rows, places, left } = parseRecords(text, dialect);
   if (comment === "auto") refuseDataInComments(left, rows, dialect.delimiter);
-  const mark = decimal === "auto" ? yield* decimalOf(rows, places, dialect.delimiter) : decimal;
+  const mark = decimal === "auto" ? decimalOf(rows, places, dialect.delimiter) : decimal;
   return { rows, places, numberOf: (field) => toNumber(field, mark), isMissing };
 }
 
@@ -114,12 +113,12 @@ function firstLine(text, dialect) {
 }
 
 /** The decimal separator, "." or ",": always a point where commas separate the fields. */
-function* decimalOf(rows, places, delimiter) {
+function decimalOf(rows, places, delimiter) {
   if (delimiter === ",") return ".";
   let comma = null;
   let point = false;
   let sure = false;
-  yield* visit(rows, (row, index) => {
+  rows.forEach((row, index) => {
     for (const field of row) {
       if (WITH_POINT.test(field)) point = true;
       if (!WITH_COMMA.test(field)) continue;

@@ -1,5 +1,3 @@
-import { thin } from "./thin.js";
-
 /**
  * What a chart draws: the series of its own file, then those of a second data set. One entry is one dataset, in the
  * same order; `label` tells them apart, `name` decides how they look.
@@ -10,22 +8,15 @@ import { thin } from "./thin.js";
 /**
  * @param {import("./table.js").Model} model
  * @param {{model: import("./table.js").Model, label: string}|null} [second]
- * @param {object|null} [thinning]   options of `thin`; null: every point is drawn
  * @returns {Entry[]}
  */
-export function entriesOf(model, second = null, thinning = null) {
-  const drawn = (points) => (thinning ? thin(points, thinning) : points);
-  const own = model.series.map(({ name, points }) => ({
-    label: name,
-    name,
-    second: false,
-    points: drawn(points),
-  }));
+export function entriesOf(model, second = null) {
+  const own = model.series.map(({ name, points }) => ({ label: name, name, second: false, points }));
   const labels = new Set(own.map(({ label }) => label));
   const others = (second?.model.series ?? []).map(({ name, points }) => {
     const label = unused(`${name} · ${second.label}`, labels);
     labels.add(label);
-    return { label, name, second: true, points: drawn(points) };
+    return { label, name, second: true, points };
   });
   return [...own, ...others];
 }

@@ -29,6 +29,28 @@ export function range({ low, high }, unit, format) {
   return `${formatValue(low, unit, format)} to ${formatValue(high, unit, format)}`;
 }
 
+/** The middle value, or the mean of the two in the middle; NaN of none. */
+export function medianOf(values) {
+  const ordered = [...values].sort((a, b) => a - b);
+  const half = ordered.length >> 1;
+  return ordered.length % 2 ? ordered[half] : (ordered[half - 1] + ordered[half]) / 2;
+}
+
+/** The worst point: the highest, or with "low" the lowest; null of none. */
+export function worstOf(points, end = "high") {
+  const sign = end === "low" ? -1 : 1;
+  return points.reduce(
+    (worst, point) =>
+      point.y !== null && (worst === null || sign * point.y > sign * worst.y) ? point : worst,
+    null,
+  );
+}
+
+/** The measured values of a series. */
+export function valuesOf({ points }) {
+  return points.flatMap(({ y }) => (y === null ? [] : [y]));
+}
+
 /** "n = 10" or "n = 6–10" over lists of points; null if none has a count. */
 export function counts(lists) {
   let [least, greatest] = [Infinity, -Infinity];

@@ -2,17 +2,22 @@ import { chartNameOf, runsUrl } from "./companions.js";
 import { CsvError } from "./error.js";
 import { FurtherFile } from "./further-file.js";
 import { sharedRuns } from "./runs.js";
-import { loadModel, readingOf } from "./source.js";
+import { loadModel, readingOf, unlessAbsent } from "./source.js";
 
-/** The files of one chart: its own, the runs behind its points, a second data set. Reads them, and draws nothing. */
+/** The files of one chart: its own, the runs behind its points, a second data set. Draws nothing. */
 export class ChartFiles {
   #settings;
+  #kind;
   #request = null;
   #signature = null;
 
-  /** @param {() => object} settings   gives the plugin's options as they are now */
-  constructor(settings) {
+  /**
+   * @param {() => object} settings   gives the plugin's options as they are now
+   * @param {() => import("./kinds.js").Kind|null} [kind]   what draws the chart
+   */
+  constructor(settings, kind = () => null) {
     this.#settings = settings;
+    this.#kind = kind;
     this.runs = new FurtherFile((url, request) => this.#readRuns(url, request));
     this.second = new FurtherFile((url, request) => this.#readSecond(url, request));
   }
@@ -30,7 +35,7 @@ export class ChartFiles {
     this.#request = request;
     let read = null;
     try {
-      read = await loadModel(url, this.#loading(request));
+      read = await this.#read([url, ...(this.#settings().more ?? [])], request);
     } catch (error) {
       if (this.#request === request) throw error;
     }
@@ -75,21 +80,66 @@ export class ChartFiles {
 
   #loading(request) {
     const settings = this.#settings();
-    return { bands: settings.bands, reading: readingOf(settings), ...this.#fetching(request) };
+    const { bands, read } = settings;
+    return { bands, read, reading: readingOf(settings), ...this.#fetching(request) };
   }
 
-  /** The runs of the chart whose own file is at `url`. */
+  /** The runs of the chart whose own file is at `url`, and of its further files. */
   async #readRuns(url, { fresh }) {
     // Without a signal: other charts may be waiting for the same file.
-    const { maxBytes, fetch } = this.#settings();
-    const chart = chartNameOf(url);
-    const runs = (await sharedRuns(runsUrl(url), { fresh, maxBytes, fetch })).get(chart);
-    if (!runs) throw new CsvError(`it has no run of ${chart}`, { url: runsUrl(url), kind: "empty" });
-    return runs;
+    const { maxBytes, fetch, more } = this.#settings();
+    const files = await Promise.all(
+      [url, ...(more ?? [])].map(async (one) => {
+        const chart = chartNameOf(one);
+        const runs = (await sharedRuns(runsUrl(one), { fresh, maxBytes, fetch })).get(chart);
+        if (!runs) throw new CsvError(`it has no run of ${chart}`, { url: runsUrl(one), kind: "empty" });
+        return runs;
+      }),
+    );
+    if (files.length === 1) return files[0];
+    const models = files.map((runs) => ({
+      kind: "wide",
+      xLabel: "",
+      xs: [...new Set([...runs.values()].flat().map(({ x }) => x))],
+      series: [...runs].map(([name, points]) => ({ name, points })),
+    }));
+    const { series } = this.#kind().join(models, this.#settings());
+    return new Map(series.map(({ name, points }) => [name, points]));
   }
 
   async #readSecond(url, request) {
-    const { model } = await loadModel(url, this.#loading(request));
+    const { model } = await this.#read([url, ...(this.#settings().overlay?.more ?? [])], request);
     return model;
   }
+
+  /** One model of the files of a chart, and all that was read. */
+  async #read(urls, request) {
+    const [own, ...more] = urls.map((url) => loadModel(url, this.#loading(request)));
+    if (more.length === 0) return onlyAt(await own, this.#settings().at);
+    const kind = this.#kind();
+    if (!kind?.join)
+      throw new CsvError("this chart is drawn from one file, and more are named", {
+        url: urls[1],
+        kind: "options",
+      });
+    const files = await Promise.all([own, ...more.map(unlessAbsent)]);
+    const isHere = (_, index) => files[index] !== null;
+    const models = files.filter(isHere).map(({ model }) => model);
+    const settings = this.#settings();
+    const model = kind.join(models, { ...settings, names: settings.names?.filter(isHere) });
+    const lacking = urls.filter((_, index) => files[index] === null);
+    return {
+      model: lacking.length ? { ...model, lacking } : model,
+      text: files.map((file) => file?.text ?? "").join("\0\0"),
+    };
+  }
+}
+
+/** What was read, with those of its places only that a chart asks for (`at`). */
+function onlyAt({ model, text }, at) {
+  if (!at) return { model, text };
+  const wanted = [at].flat().map(String);
+  const isWanted = (x) => wanted.includes(String(x));
+  const series = model.series.map((one) => ({ ...one, points: one.points.filter(({ x }) => isWanted(x)) }));
+  return { model: { ...model, xs: model.xs.filter(isWanted), series }, text };
 }

@@ -1,7 +1,9 @@
-import { merge } from "chart.js/helpers";
-import { hasAxes, scalesFor, scalesNow, xScaleType, yScaleType } from "./axes.js";
-import { dataFor } from "./datasets.js";
-import { entriesOf } from "./entries.js";
+import { merge, toFont } from "chart.js/helpers";
+import { hasAxes, indexAxisOf, scalesFor, scalesNow, yScaleType } from "./axes.js";
+import { dataFor, dataOfKind } from "./datasets.js";
+import { choiceOf, entriesOf } from "./entries.js";
+import { kindOf } from "./kinds.js";
+import { wrapLabel } from "./labels-layout.js";
 import { isLogarithmic } from "./range.js";
 import { looksAt } from "./style.js";
 
@@ -16,26 +18,40 @@ import { looksAt } from "./style.js";
  */
 export function fillChart(chart, { model, settings, theme, room, second, own, existing, unseen = false }) {
   const { type } = chart.config;
-  const entries = entriesOf(model, second, thinningOf(model, settings, type));
+  const kind = kindOf(type);
+  const drawn = (one) =>
+    kind ? { ...one, series: inOrder(kind.marks?.(one, settings) ?? one.series, settings) } : one;
+  const entries = entriesOf(drawn(model), second && { ...second, model: drawn(second.model) });
   const names = entries.map(({ name }) => name);
   const lookOf = looksAt(chart.canvas, names, settings, { faded: second !== null });
-  chart.data = dataFor(model, type, lookOf, {
-    existing,
-    overrides: settings.datasets,
-    own: own.overrides,
-    lookOfPart: looksAt(chart.canvas, hasAxes(type) ? [] : model.xs.map(String), settings),
-    entries,
-    otherXs: second?.model.xs,
-    positive: isLogarithmic(yScaleType(settings)),
-    unseen,
-    quiet: quietIn(settings),
-    lineFrom: settings.lineFrom,
-  });
+  const given = { existing, overrides: settings.datasets, own: own.overrides, entries };
+  chart.data = kind
+    ? dataOfKind(lookOf, given)
+    : dataFor(model, type, lookOf, {
+        ...given,
+        lookOfPart: looksAt(chart.canvas, hasAxes(type) ? [] : model.xs.map(String), settings),
+        otherXs: second?.model.xs,
+        positive: isLogarithmic(yScaleType(settings)),
+        unseen,
+        quiet: quietIn(settings),
+        lineFrom: settings.lineFrom,
+      });
   chart.options.parsing = own.drawn.length > 0 || chart.data.datasets.some((dataset) => dataset.parsing);
   chart.data.datasets.push(...own.drawn);
-  if (settings.axes !== false && hasAxes(type))
-    chart.options.scales = scalesOf(model, type, settings, theme, room);
+  if (settings.axes !== false && hasAxes(type)) {
+    const scales = kind
+      ? scalesOfKind(kind, { chart, model, entries, settings, theme, colorOf: (name) => lookOf(name).color })
+      : scalesFor(model, type, settings, theme);
+    chart.options.scales = fitted(scales, settings, room);
+  }
   return entries;
+}
+
+/** Rows, columns and lanes stand in the order in which a slide names its series; those that it does not name follow. */
+function inOrder(series, { series: named }) {
+  if (!named) return series;
+  const placeOf = ({ name }) => (named.includes(name) ? named.indexOf(name) : named.length);
+  return [...series].sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Whether a series recedes behind those that are emphasised. */
@@ -43,16 +59,40 @@ function quietIn({ emphasis }) {
   return (name) => Boolean(emphasis?.length) && !emphasis.includes(name);
 }
 
-function scalesOf(model, type, settings, theme, room) {
-  const scales = scalesFor(model, type, settings, theme);
-  scales.y.afterFit = (scale) => {
-    scale.width = room.fit("left", scale.width);
-  };
-  return merge(scales, scalesNow(settings.scales, settings));
+function scalesOfKind(kind, { chart, entries, settings, ...given }) {
+  const flipped = indexAxisOf(chart) === "y";
+  const { about } = choiceOf(settings);
+  const own = entries.filter(({ name }) => about(name));
+  const { index, value } = kind.options({ ...given, settings, entries: own, flipped });
+  return flipped ? { x: value, y: index } : { x: index, y: value };
 }
 
-function thinningOf(model, settings, type) {
-  if (settings.decimate === false || type !== "line") return null;
-  const { min, max } = settings.scales?.x ?? {};
-  return { logarithmic: isLogarithmic(xScaleType(model, type, settings)), min, max };
+/**
+ * The plugin's scales with those of the page over them; the vertical one leaves the room that neighbours need, and the
+ * title of the horizontal one has as many lines as it needs.
+ */
+function fitted(scales, settings, room) {
+  const { afterFit } = scales.y;
+  scales.y.afterFit = (scale) => {
+    afterFit?.(scale);
+    scale.width = room.fit("left", scale.width);
+  };
+  const merged = merge(scales, scalesNow(settings.scales, settings));
+  const { beforeFit } = merged.x;
+  merged.x.beforeFit = (scale) => {
+    beforeFit?.(scale);
+    wrapTitle(scale);
+  };
+  return merged;
+}
+
+/** Breaks the title of a horizontal axis at blanks; Chart.js would squeeze it. */
+function wrapTitle({ options: { title }, ctx, maxWidth }) {
+  if (!title.display) return;
+  const text = [title.text].flat().join(" ");
+  ctx.save();
+  ctx.font = toFont(title.font).string;
+  const lines = wrapLabel(text, maxWidth, (part) => ctx.measureText(part).width);
+  ctx.restore();
+  title.text = lines.length > 1 ? lines : text;
 }

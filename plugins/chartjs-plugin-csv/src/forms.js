@@ -2,6 +2,8 @@
 
 /** The header that marks the long form. */
 export const LONG_HEADER = ["series", "x", "y", "low", "high", "n"];
+/** The header of a spread file, which has the statistics behind the values of a wide one. */
+export const SPREAD_HEADER = ["series", "x", "low", "high", "min", "max", "n"];
 
 /** More series than anybody can tell apart; a file with more is not meant to be drawn. */
 export const MAX_SERIES = 100;

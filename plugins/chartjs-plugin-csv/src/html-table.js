@@ -3,19 +3,20 @@ import { tablesOf } from "./tables.js";
 
 /**
  * A model as an accessible table: caption, a scope on every header cell, text only (a CSV's content never becomes
- * markup). It has a row for each x and a column for each series, or a row for each point if there are many.
+ * markup). It has a row for each x and a column for each series, or of many points the lowest, the median and the highest.
  *
  * @param {import("./table.js").Model} model
- * @param {{document?: Document, caption?: string, xTitle?: string, xUnit?: string, yUnit?: string, prefix?: string,
- *          details?: boolean, maxRows?: number}} [options]
- *   `maxRows` bounds a list of points; the caption says how many were left out
+ * @param {{document?: Document, type?: string, caption?: string, xTitle?: string, xUnit?: string, yUnit?: string,
+ *          prefix?: string, details?: boolean}} [options]   type: of the chart
  * @returns {HTMLTableElement}
  */
 export function toHtmlTable(model, options = {}) {
-  const { caption = null, xTitle = null, yUnit = null, prefix, maxRows } = options;
+  const { type = "line", caption = null, xTitle = null, yUnit = null, prefix } = options;
   const axes = { xLabel: xTitle, xUnit: xUnitOf(model, options), yUnit, prefix };
   const shown = model.series.map(({ name }) => name);
-  const [table] = tablesOf([{ heading: null, quantity: caption, model, shown, axes }], { maxRows });
+  const [table] = tablesOf([
+    { kind: type, heading: null, quantity: caption, model, shown, axes, settings: options },
+  ]);
   return drawTable(table, options);
 }
 

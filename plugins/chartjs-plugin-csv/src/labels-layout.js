@@ -47,18 +47,22 @@ function mean({ sum, size }) {
 }
 
 /**
- * Breaks a name into lines no wider than `maxWidth` at spaces; a single word may be wider, and what follows a middle dot
- * (`With journal · mine`) stays with it.
+ * Breaks a name into lines no wider than `maxWidth` between its words, as `wordsOf` tells them; a single word may be wider.
  * @param {(text: string) => number} measure width of a text
  */
 export function wrapLabel(name, maxWidth, measure) {
   const lines = [];
-  for (const word of name.split(/(?<!·) /)) {
+  for (const word of wordsOf(name)) {
     const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
     if (lines.length && measure(longer) <= maxWidth) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;
+}
+
+/** What stays on one line: words, a number with what it counts, and what follows a middle dot. Pure. */
+export function wordsOf(name) {
+  return name.split(/(?<![·\d]) /);
 }
 
 /**

@@ -2,8 +2,13 @@ import { layouts } from "chart.js";
 import { hasAxes } from "./axes.js";
 import { drawLeader, drawSwatch, lastPoint } from "./draw.js";
 import { heightOf, placeLabels, planNames } from "./labels-layout.js";
+import { kindOf } from "./kinds.js";
 import { csvOf } from "./plugin.js";
 import { endOfLine } from "./runs.js";
+
+/**
+ * @typedef {{display?: boolean, font?: {size?: number, weight?: number|string, family?: string}, lineHeight?: number, gap?: number, offset?: number, maxWidth?: number}} LabelOptions
+ */
 
 const DEFAULTS = {
   display: true,
@@ -40,6 +45,7 @@ const boxes = new WeakMap();
  *
  * Options (`options.plugins.csvLabels`, or false): `display`, `font` `{size, weight, family}`, `lineHeight`,
  * `gap` (px between labels), `offset` (px between line end and label), `maxWidth` (px; longer names wrap).
+ * @type {import("chart.js").Plugin<import("chart.js").ChartType, LabelOptions> & {id: "csvLabels", defaults: LabelOptions}}
  */
 export const EndLabels = {
   id: "csvLabels",
@@ -92,8 +98,9 @@ class LabelBox {
 
   /** Datasets with a name that the chart is about, drawn already or not: showing one must not move the others. */
   get named() {
-    // The parts of a pie are no series: Chart.js' legend names them, and the corners of a radar.
-    if (!hasAxes(this.chart.config.type)) return [];
+    const { type } = this.chart.config;
+    // The parts of a pie are no series: Chart.js' legend names them, and the corners of a radar. Kinds name theirs.
+    if (!hasAxes(type) || kindOf(type)) return [];
     const csv = csvOf(this.chart);
     return this.chart.data.datasets
       .map((dataset, index) => ({ index, name: dataset.label }))

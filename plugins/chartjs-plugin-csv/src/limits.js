@@ -1,10 +1,11 @@
-import { xUnitOf } from "./axes.js";
+import { indexAxisOf, xUnitOf } from "./axes.js";
 import { choiceOf } from "./entries.js";
+import { kindOf } from "./kinds.js";
 import { isLogarithmic, setLimits, unite, xRange, yRange } from "./range.js";
 import { runsOf } from "./runs.js";
 
 /** Scales whose ends are set here; others, such as a time axis, find their own. */
-const KINDS = ["linear", "logarithmic", "log2"];
+const KINDS = ["linear", "logarithmic", "log2", "broken"];
 /** How much of the beginning of a time axis may be empty; more than that is left out. */
 const NEAR_ZERO = 0.1;
 
@@ -28,18 +29,21 @@ export function limitScale(scale, { model, settings, entries, runs, hidden, isSh
     ({ name, label }, i) => isOn(i) && about(name) && (hidden.has(label) || chart.isDatasetVisible(i)),
   );
   if (counted.length === 0 && entries.some((_, i) => !isOn(i))) return;
-  const lists = counted.map(({ points }) => points);
+  const kind = kindOf(chart.config.type);
+  const lists = counted.map(({ points }) => kind?.measured?.(points) ?? points);
   const positive = isLogarithmic(scale.type);
-  if (scale.axis === "x") {
+  if (scale.axis === indexAxisOf(chart)) {
     if (axes === false) return;
-    const header = model.kind === "wide" ? [model.xs.map((x) => ({ x }))] : [];
+    // What a kind has along x is in its points; the header may have names of columns.
+    const header = model.kind === "wide" && !kind ? [model.xs.map((x) => ({ x }))] : [];
     const isTime = xUnitOf(model, settings) === "seconds" && scale.type === "linear";
     const found = xRange([...header, ...lists], { positive });
     setLimits(scale, unite(isTime ? fromZero(found) : found, own));
     return;
   }
   const wanted = range && Number.isFinite(range.low) && Number.isFinite(range.high) ? range : null;
-  const found = yRange([...lists, ...(runs ? runsOf(counted, runs) : [])], { positive, ...xPart(chart) });
+  const part = kind ? {} : xPart(chart);
+  const found = yRange([...lists, ...(runs ? runsOf(counted, runs) : [])], { positive, ...part });
   setLimits(scale, unite(found, wanted && (!positive || wanted.low > 0) ? wanted : null, own));
 }
 

@@ -58,7 +58,7 @@ export class Log2Scale extends Scale {
     const { values: given, maxTicksLimit } = this.options.ticks;
     const values = given?.length
       ? given.filter((v) => v >= this.min && v <= this.max)
-      : this.isHorizontal()
+      : this.isHorizontal() && !this.options.ticks.between
         ? powersOfTwo(this.min, this.max)
         : log2Ticks(this.min, this.max, maxTicksLimit);
     return values.map((value) => ({ value }));

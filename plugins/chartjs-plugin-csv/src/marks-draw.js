@@ -91,7 +91,7 @@ function drawLine(chart, item) {
 function drawPoint(chart, item) {
   if (item.shape === "none") return;
   const [x, y] = [pixelOf(chart, "x", item.x), pixelOf(chart, "y", item.y)];
-  clipped(chart, { across: POINT_RADIUS, down: POINT_RADIUS }, (ctx) => {
+  clipped(chart, { across: POINT_RADIUS + 3, down: POINT_RADIUS + 3 }, (ctx) => {
     if (item.shape === "dot") {
       ctx.fillStyle = item.color;
       ctx.beginPath();

@@ -1,3 +1,4 @@
+import { indexAxisOf } from "./axes.js";
 import { drawMark, isBand, isInSight, isPoint } from "./marks-draw.js";
 import { writeNames } from "./marks-names.js";
 import { csvOf } from "./plugin.js";
@@ -5,6 +6,17 @@ import { isLogarithmic } from "./range.js";
 import { namesOfLines } from "./runs.js";
 import { resolveColor } from "./style.js";
 import { formatValue } from "./units.js";
+
+/**
+ * @typedef {{label?: string, color?: string, reach?: boolean}} MarkLook   reach: false: the axis need not reach as far
+ * @typedef {MarkLook & {axis: "x"|"y"|"value"|"index", value: number|string, dash?: number[]}} LineMark
+ * @typedef {MarkLook & {axis: "x"|"y"|"value"|"index", low?: number|string|null, high?: number|string|null}} BandMark
+ * @typedef {MarkLook & {x: number|string, y: number, shape?: "dot"|"none"}} PointMark
+ * @typedef {LineMark|BandMark|PointMark} Mark
+ * @typedef {{size?: number, weight?: number|string, family?: string}} NameFont
+ * @typedef {{items?: Mark[]|((chart: import("chart.js").Chart<any, any, any>) => Mark[]), font?: NameFont, color?: string, halo?: string}} MarkOptions
+ *   color: of marks without one; halo: around names, the page's own colour
+ */
 
 const DEFAULTS = {
   items: [],
@@ -23,13 +35,15 @@ const current = new WeakMap();
  *
  * `options.plugins.csvMarks.items`: a list, or a function of the chart that gives one, asked at each update:
  *
- * - `{axis: "y"|"x", value, label?, color?, dash?}` a line; `dash: []` is a solid one
+ * - `{axis: "y"|"x"|"value"|"index", value, label?, color?, dash?}` a line; `dash: []` is a solid one. `value` is the axis of the
+ *   values, whichever that is
  * - `{axis: "y"|"x", low, high, label?, color?}` a band; without `low` or `high` it reaches to the plot's edge
  * - `{x, y, label?, color?, shape?}` a point, as a hollow diamond; `shape: "dot"` a filled circle, `"none"` only its name
  *
  * A name with line breaks is written in several lines. If single runs are drawn as lines, their names are marks as well.
  *
  * The y axis reaches as far as its marks, unless its end is set or the mark says `reach: false`.
+ * @type {import("chart.js").Plugin<import("chart.js").ChartType, MarkOptions> & {id: "csvMarks", defaults: MarkOptions}}
  */
 export const Marks = {
   id: "csvMarks",
@@ -41,11 +55,11 @@ export const Marks = {
   },
 
   afterDataLimits(chart, { scale }) {
-    if (scale.axis !== "y") return;
+    if (scale.axis === indexAxisOf(chart) || scale.type === "category") return;
     const { items = [] } = current.get(chart) ?? {};
     const values = items
       .filter((item) => item.reach !== false)
-      .flatMap((item) => (item.axis === "y" ? [item.value, item.low, item.high] : [item.y]))
+      .flatMap((item) => (item.axis === scale.axis ? [item.value, item.low, item.high] : [item.y]))
       .filter((value) => Number.isFinite(value));
     reach(scale, values);
   },
@@ -87,8 +101,11 @@ function marksOf(chart) {
   const options = { ...DEFAULTS, ...given, font: { ...DEFAULTS.font, ...given?.font } };
   const { canvas } = chart;
   const list = typeof options.items === "function" ? options.items(chart) : options.items;
+  const index = indexAxisOf(chart);
+  const axes = { index, value: index === "x" ? "y" : "x" };
   const items = (list ?? []).filter(hasPlace).map((item) => ({
     ...item,
+    ...(item.axis ? { axis: axes[item.axis] ?? item.axis } : {}),
     color: resolveColor(canvas, item.color ?? options.color),
   }));
   return { items, options: { ...options, halo: resolveColor(canvas, options.halo) } };

@@ -1,5 +1,4 @@
 import { CsvError } from "./error.js";
-import { STEP, finish, visit } from "./slices.js";
 
 const QUOTE = '"';
 const [LINE_FEED, RETURN] = [..."\n\r"].map((one) => one.charCodeAt(0));
@@ -20,12 +19,7 @@ const STRICT = { delimiter: ",", comment: null, trim: false, blankLines: false }
  * @throws {CsvError} with row (record) and column (field), both 1-based
  */
 export function parseCsv(text) {
-  return finish(parsingCsv(text));
-}
-
-/** The work of `parseCsv`, which may be done in slices. */
-export function* parsingCsv(text) {
-  return (yield* parsing(text, STRICT)).rows;
+  return parseRecords(text, STRICT).rows;
 }
 
 /**
@@ -40,15 +34,10 @@ export function* parsingCsv(text) {
  * @throws {CsvError}
  */
 export function parseRecords(text, dialect) {
-  return finish(parsing(text, dialect));
-}
-
-/** The work of `parseRecords`, which may be done in slices. */
-export function* parsing(text, dialect) {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   // Large files come from programs and are plain; splitting them is several times as fast as scanning.
   const plain = !text.includes(QUOTE) && !text.includes("\r");
-  const found = yield* plain ? splitRows(text.slice(start), dialect) : scanRows(text, start, dialect);
+  const found = plain ? splitRows(text.slice(start), dialect) : scanRows(text, start, dialect);
   const { rows, places } = found;
   const ragged = rows.findIndex((row) => row.length !== rows[0].length);
   if (ragged >= 0) throw raggedRow(places[ragged], rows[ragged].length, rows[0].length);
@@ -62,13 +51,13 @@ function isLeftOut(line, { comment, blankLines, delimiter }) {
   return blankLines && !line.includes(delimiter) && line.trim() === "";
 }
 
-function* splitRows(text, dialect) {
+function splitRows(text, dialect) {
   const [rows, places, left] = [[], [], []];
   if (text === "") return { rows, places, left };
   const { delimiter, comment, trim } = dialect;
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  yield* visit(lines, (line, index) => {
+  lines.forEach((line, index) => {
     if (isLeftOut(line, dialect)) {
       if (comment !== null && line.startsWith(comment)) left.push({ place: index + 1, text: line });
       return;
@@ -88,7 +77,7 @@ function raggedRow(row, found, width) {
   });
 }
 
-function* scanRows(text, start, dialect) {
+function scanRows(text, start, dialect) {
   const { delimiter, comment, trim } = dialect;
   const [quote, delimiterCode] = [QUOTE, delimiter].map((one) => one.charCodeAt(0));
   const [rows, places, left] = [[], [], []];
@@ -156,7 +145,6 @@ function* scanRows(text, start, dialect) {
   };
 
   while (at < text.length) {
-    if (place % STEP === 0) yield;
     if (skipLine()) continue;
     for (;;) {
       skipBlanks();

@@ -2,16 +2,86 @@ import { hasAxes } from "./axes.js";
 import { drawBands, drawWhiskers } from "./bands.js";
 import { CsvController } from "./controller.js";
 import { MISSING } from "./dialect.js";
+import { kindOf } from "./kinds.js";
 import { MAX_BYTES } from "./load.js";
 import { drawLines, drawRuns } from "./runs.js";
 import { PALETTE } from "./style.js";
 import { tooltipCallbacks } from "./tooltip.js";
 
+/**
+ * @typedef {"bytes"|"bytes_per_second"|"operations_per_second"|"seconds"|"ratio"|"fraction"|"count"} Unit
+ * @typedef {"auto"|"min-max"|"interval"|"both"|false} Bands
+ *
+ * @typedef {object} CsvOptions   `options.plugins.csv`; the README says what each is for
+ * @property {string|null} [url]
+ * @property {string|null} [text]
+ * @property {string[]|null} [more]
+ * @property {string[]|null} [names]
+ * @property {string|string[]|null} [at]
+ * @property {string|null} [of]
+ * @property {((text: string, url: string) => import("./table.js").Model)|null} [read]
+ * @property {string|null} [src]
+ * @property {"auto"|"prefer-rows"|"rows"|"columns"} [orientation]
+ * @property {string} [delimiter]
+ * @property {"auto"|"."|","} [decimal]
+ * @property {string|false} [comment]
+ * @property {string[]} [missing]
+ * @property {Bands} [bands]
+ * @property {string[]|null} [series]
+ * @property {string[]|null} [shown]
+ * @property {boolean} [runs]
+ * @property {"points"|"lines"} [runsAre]
+ * @property {{end?: "high"|"low", name?: string}|null} [lines]
+ * @property {string[]|null} [emphasis]
+ * @property {number} [lineFrom]
+ * @property {{url: string, more?: string[], label?: string}|null} [overlay]
+ * @property {boolean} [axes]
+ * @property {Record<string, import("chart.js").ScaleOptions|Record<string, unknown>>|null} [scales]
+ * @property {"auto"|"log2"|"linear"|"logarithmic"} [xScale]
+ * @property {"linear"|"logarithmic"|"log2"} [yScale]
+ * @property {"log"|"linear"|null} [scale]
+ * @property {{low: number, high: number}|null} [range]
+ * @property {Unit|null} [xUnit]
+ * @property {Unit|null} [yUnit]
+ * @property {(Unit|null)[]} [units]
+ * @property {string|null} [xTitle]
+ * @property {string|null} [yTitle]
+ * @property {"si"|"iec"} [prefix]
+ * @property {Record<string, Partial<import("./style.js").SeriesStyle>>} [styles]
+ * @property {import("./style.js").SeriesStyle[]} [palette]
+ * @property {Partial<import("chart.js").ChartDataset>[]|Record<string, Partial<import("chart.js").ChartDataset>>} [datasets]
+ * @property {boolean} [decimate]
+ * @property {number} [maxBytes]
+ * @property {typeof fetch|null} [fetch]
+ * @property {{text?: string, grid?: string, ink?: string, page?: string, lost?: string, font?: Partial<import("chart.js").FontSpec>}} [theme]
+ * @property {string} [reference]   options of single kinds from here on
+ * @property {number|false|null} [line]
+ * @property {string} [lineName]
+ * @property {"high"|"low"} [worst]
+ * @property {number} [unit]
+ * @property {string} [square]
+ * @property {("full"|"cross"|"hollow"|"dashed")[]} [states]
+ * @property {number|false} [knee]
+ * @property {string} [loadName]
+ * @property {number} [full]
+ * @property {string[]} [ramp]
+ * @property {string} [missingName]
+ * @property {("x"|"y"|"tail"|"to")[]} [roles]
+ * @property {{zero?: string, infinite?: string}} [ends]
+ * @property {string} [arrow]
+ * @property {string[]} [bets]
+ * @property {boolean} [bet]
+ * @property {string} [betsName]
+ */
+
+/** @type {WeakMap<import("chart.js").Chart, CsvController>} */
 const controllers = new WeakMap();
 
 /**
  * The controller of a chart: `{model, error, url, ready, entries, refresh(), restyle(), change()}`; undefined if the
  * plugin is off.
+ * @param {import("chart.js").Chart<any, any, any>} chart
+ * @returns {CsvController|undefined}
  */
 export function csvOf(chart) {
   return controllers.get(chart);
@@ -20,6 +90,7 @@ export function csvOf(chart) {
 /**
  * Chart.js plugin `csv`: fills a chart from a CSV file. Inert in charts without `options.plugins.csv.url` or
  * `.text`. The README documents every option.
+ * @type {import("chart.js").Plugin<import("chart.js").ChartType, CsvOptions> & {id: "csv", defaults: CsvOptions}}
  */
 export const ChartCsv = {
   id: "csv",
@@ -27,6 +98,11 @@ export const ChartCsv = {
   defaults: {
     url: null,
     text: null,
+    more: null,
+    names: null,
+    at: null,
+    of: null,
+    read: null,
     src: null,
     orientation: "auto",
     delimiter: "auto",
@@ -62,6 +138,9 @@ export const ChartCsv = {
     theme: {
       text: "var(--chart-text, currentcolor)",
       grid: "var(--chart-grid, color-mix(in srgb, currentcolor 16%, transparent))",
+      ink: "var(--ink, currentcolor)",
+      page: "var(--page, canvas)",
+      lost: "var(--lost, light-dark(#c4500a, #f0a35e))",
       font: { size: 16 },
     },
   },
@@ -73,11 +152,14 @@ export const ChartCsv = {
     controllers.set(chart, controller);
     if (!controller.active) return;
     const { plugins = {} } = chart.config.options;
+    const own = { ...plugins };
     if (plugins.tooltip !== false) {
       const callbacks = tooltipCallbacks(() => controller);
-      const tooltip = { ...plugins.tooltip, callbacks: { ...callbacks, ...plugins.tooltip?.callbacks } };
-      chart.config.options.plugins = { ...plugins, tooltip };
+      own.tooltip = { ...plugins.tooltip, callbacks: { ...callbacks, ...plugins.tooltip?.callbacks } };
     }
+    // A screen shows no more points than this. It takes effect where the page registered Chart.js' Decimation.
+    if (controller.settings.decimate !== false) own.decimation ??= { enabled: true, algorithm: "min-max" };
+    chart.config.options.plugins = own;
     controller.start();
   },
 
@@ -115,7 +197,7 @@ export const ChartCsv = {
   afterDatasetsDraw(chart) {
     const controller = controllers.get(chart);
     if (!controller?.model) return;
-    if (!hasAxes(chart.config.type)) return;
+    if (!hasAxes(chart.config.type) || kindOf(chart.config.type)) return;
     if (chart.config.type !== "line") drawWhiskers(chart, controller.entries, controller.theme.text);
     const { entries, lines, runs, settings } = controller;
     if (!runs || lines) return;

@@ -2,7 +2,7 @@
 
 /** Whether values of 0 and below cannot be drawn on a scale of this type. */
 export function isLogarithmic(type) {
-  return type === "log2" || type === "logarithmic";
+  return ["log2", "logarithmic", "broken"].includes(type);
 }
 
 /**
@@ -23,9 +23,14 @@ export function yRange(lists, { positive = false, from = -Infinity, to = Infinit
     for (const point of points) {
       if (typeof point.x === "number" && (point.x < from || point.x > to)) continue;
       note(point.y);
-      if (point.low === null || point.high === null) continue;
-      note(point.low);
-      note(point.high);
+      for (const [low, high] of [
+        [point.low, point.high],
+        [point.min, point.max],
+      ]) {
+        if (!Number.isFinite(low) || !Number.isFinite(high)) continue;
+        note(low);
+        note(high);
+      }
     }
   }
   return high < low ? null : { low, high };
@@ -37,7 +42,7 @@ export function xRange(lists, { positive = false } = {}) {
   let high = -Infinity;
   for (const points of lists) {
     for (const { x } of points) {
-      if (typeof x !== "number" || (positive && x <= 0)) continue;
+      if (!Number.isFinite(x) || (positive && x <= 0)) continue;
       if (x < low) low = x;
       if (x > high) high = x;
     }

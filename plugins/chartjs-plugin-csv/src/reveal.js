@@ -3,6 +3,7 @@ import {
   BarElement,
   CategoryScale,
   Chart,
+  Decimation,
   LinearScale,
   LineController,
   LineElement,
@@ -29,13 +30,34 @@ const MAX_PIXEL_RATIO = 4;
 const HEIGHT_SHARE = 0.58;
 
 /**
+ * @typedef {import("./reveal/slot.js").Slot} ChartSlot   one canvas of the deck, with or without a live chart
+ *
+ * @typedef {object} RevealChartCsvOptions   the README says what each is for
+ * @property {(src: string, canvas: HTMLCanvasElement) => string} [resolve]
+ * @property {Record<string, Partial<import("./style.js").SeriesStyle>>} [styles]
+ * @property {import("./style.js").SeriesStyle[]} [palette]
+ * @property {import("chart.js").ChartOptions} [options]
+ * @property {(kind: string, src: string|null, slot: ChartSlot) => import("chart.js").ChartOptions|null|Promise<import("chart.js").ChartOptions|null>} [chartOptions]
+ * @property {Record<string, () => Promise<{default: import("./kinds.js").Kind}>>} [kinds]
+ * @property {(slot: ChartSlot) => import("./marks.js").Mark[]|null} [marks]
+ * @property {(src: string|null, model: import("./table.js").Model) => string|Node|null|Promise<string|Node|null>} [labelFor]
+ * @property {(slot: ChartSlot) => string|null|undefined} [summaryFor]
+ * @property {typeof globalThis.fetch} [fetch]
+ * @property {string} [alignIn]
+ * @property {string} [shareIn]
+ * @property {number} [prefetch]
+ * @property {number} [limit]
+ * @property {number} [height]
+ */
+
+/**
  * The reveal.js plugin: fills every `<canvas data-chart data-chart-src>` of a deck from its CSV. List it after
  * Markdown in `plugins`. The README documents the options, the attributes, the events and the public members.
  *
- * @param {object} [options] `resolve, styles, palette, options, chartOptions, labelFor, summaryFor, marks, fetch,
- *   alignIn, shareIn, prefetch, limit, height`
+ * @param {RevealChartCsvOptions} [options]
  */
 export function RevealChartCsv(options = {}) {
+  /** @type {Map<HTMLCanvasElement, ChartSlot>} */
   const charts = new Map();
   const { prefetch = 2, limit = 12 } = options;
   /** The choices for canvases that left the deck, by their place: copies of them may come back. */
@@ -64,6 +86,7 @@ export function RevealChartCsv(options = {}) {
 
   const context = {
     resolve: options.resolve ?? ((src) => src),
+    kinds: options.kinds ?? {},
     labelFor: options.labelFor ?? null,
     summaryFor: options.summaryFor ?? null,
     marks: options.marks ?? null,
@@ -231,7 +254,7 @@ export function RevealChartCsv(options = {}) {
       Chart.register(
         ...[LineController, BarController, ScatterController, LineElement, BarElement, PointElement],
         ...[LinearScale, LogarithmicScale, CategoryScale, Log2Scale],
-        ...[Tooltip, Title, ChartCsv, EndLabels, Marks, ScaledPointer, SharedAxis],
+        ...[Tooltip, Title, Decimation, ChartCsv, EndLabels, Marks, ScaledPointer, SharedAxis],
       );
       const { height } = deck.getConfig();
       context.height =
@@ -258,7 +281,10 @@ export function RevealChartCsv(options = {}) {
       await settled();
     },
 
-    /** Reads the CSVs of live charts again, in place: of all, or of those whose slot the predicate accepts. */
+    /**
+     * Reads the CSVs of live charts again, in place: of all, or of those whose slot the predicate accepts.
+     * @param {(slot: ChartSlot) => boolean} [predicate]
+     */
     async refresh(predicate = () => true) {
       const chosen = [...charts.values()].filter((slot) => predicate(slot));
       await Promise.all(chosen.map((slot) => slot.refresh()));

@@ -1,9 +1,8 @@
 import { clipped, lastPoint, pixelX, pixelY } from "./draw.js";
 import { CsvError } from "./error.js";
 import { isLogarithmic } from "./range.js";
-import { parsingCsv } from "./parse.js";
-import { finish, inSlices } from "./slices.js";
-import { numberAt, readXs } from "./table.js";
+import { parseCsv } from "./parse.js";
+import { numberAt, xsOf } from "./table.js";
 import { loadText } from "./load.js";
 
 /** The header of `runs.csv`, which has one row for each run behind a point of the charts beside it. */
@@ -26,12 +25,7 @@ const COLUMNS = 5;
  * @throws {CsvError} naming row and column
  */
 export function readRuns(text) {
-  return finish(readingRuns(text));
-}
-
-/** The work of `readRuns`, which may be done in slices. */
-function* readingRuns(text) {
-  const [header = [], ...body] = yield* parsingCsv(text);
+  const [header = [], ...body] = parseCsv(text);
   if (header.join() !== RUNS_HEADER.join()) {
     throw new CsvError(`the header of a file of runs is ${RUNS_HEADER.join(",")}`, {
       row: 1,
@@ -42,7 +36,6 @@ function* readingRuns(text) {
   const charts = new Map();
   for (const [chart, places] of placesByChart(body)) {
     charts.set(chart, readChart(body, places));
-    yield;
   }
   return charts;
 }
@@ -60,7 +53,7 @@ function placesByChart(rows) {
 
 /** The runs of one chart by series: whether its x are numbers does not depend on other charts. */
 function readChart(rows, places) {
-  const xs = readXs(places.map((place) => rows[place][2]));
+  const xs = xsOf(places.map((place) => rows[place][2]));
   const series = new Map();
   places.forEach((place, index) => {
     const [, name, , y, block, attempt] = rows[place];
@@ -259,7 +252,7 @@ export function sharedRuns(url, { fresh = false, maxBytes, fetch }) {
 async function read(url, options) {
   const text = await loadText(url, options);
   try {
-    return await inSlices(readingRuns(text));
+    return readRuns(text);
   } catch (error) {
     throw error instanceof CsvError ? error.in(url) : error;
   }

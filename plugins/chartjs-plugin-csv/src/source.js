@@ -1,11 +1,10 @@
-import { companionUrl } from "./companions.js";
+import { SPREAD, companionUrl } from "./companions.js";
 import { CsvError } from "./error.js";
 import { loadText } from "./load.js";
-import { inSlices } from "./slices.js";
-import { joinCompanions, readingTable } from "./table.js";
+import { joinCompanions, joinSpread, readSpread, readTable } from "./table.js";
 
-/** Companion suffixes of each kind of band: [suffix of the lower bound, suffix of the upper bound]. */
-const BAND_FILES = { "min-max": ["min", "max"], interval: ["low", "high"] };
+/** Older data have a file for each statistic: [suffix of the lower bound, suffix of the upper bound]. */
+const BAND_FILES = { "min-max": ["min", "max"], interval: ["low", "high"], both: ["low", "high"] };
 
 /**
  * The band that `auto` stands for: the interval of a ratio, the minimum and maximum of everything else.
@@ -16,34 +15,45 @@ export function bandOfFile(url) {
 }
 
 /**
- * Loads a CSV file and its companions into one model.
+ * Loads a CSV file and its statistics into one model.
  *
- * `bands: false` loads the file alone; `"auto"` uses companions if they exist; `"min-max"` and `"interval"` require the
- * two bounds (the counts in `X.n.csv` stay optional). Files in the long form contain their own bounds and counts, so
- * no companion is requested.
+ * `bands: false` loads the file alone; `"auto"` uses `X.spread.csv` if it exists; `"min-max"`, `"interval"` and `"both"`
+ * require it. In its absence the files of older data are read, of which the counts in `X.n.csv` are optional. Files in the
+ * long form contain their own bounds and counts, so nothing else is requested.
  *
  * @param {string} url
- * @param {{bands?: "auto"|"min-max"|"interval"|false, reading?: object, signal?: AbortSignal, maxBytes?: number, fetch?: typeof fetch}} [options]
+ * @param {{bands?: "auto"|"min-max"|"interval"|"both"|false, reading?: object, read?: ((text: string, url: string) => import("./table.js").Model)|null, signal?: AbortSignal, maxBytes?: number, fetch?: typeof fetch}} [options]
+ *   read: reads the text of a file of the page's own form
  * @returns {Promise<{model: import("./table.js").Model, text: string}>} `text` is all that was read; equal texts give equal models
  * @throws {CsvError}
  */
-export async function loadModel(url, { bands = false, reading = {}, ...request } = {}) {
+export async function loadModel(url, { bands = false, reading = {}, read = null, ...request } = {}) {
   const text = await loadText(url, request);
-  const { model, orientation } = await interpret(text, reading, url, request.signal);
+  if (read) return { model: naming(url, () => read(text, url)), text };
+  const { model, orientation } = naming(url, () => readTable(text, reading));
   if (bands === false || model.kind === "long") return { model, text };
+  const which = bands === "auto" ? bandOfFile(url) : bands;
+  if (!Object.hasOwn(BAND_FILES, which)) throw unknownBands(bands, url);
+  const load = async (suffix, interpret) => {
+    const address = companionUrl(url, suffix);
+    const content = await loadText(address, request);
+    return { text: content, read: naming(address, () => interpret(content)) };
+  };
+  const spread = await unlessAbsent(load(SPREAD, (content) => readSpread(content, reading)));
+  if (spread) return { model: joinSpread(model, spread.read, which), text: `${text}\0${spread.text}` };
 
-  const [low, high] = BAND_FILES[bands === "auto" ? bandOfFile(url) : bands] ?? unknownBands(bands, url);
-  const load = (suffix, optional) =>
-    loadCompanion(companionUrl(url, suffix), optional, { ...reading, orientation }, request);
-  const [lowFile, highFile, nFile] = await Promise.all([
-    load(low, bands === "auto"),
-    load(high, bands === "auto"),
-    load("n", true),
-  ]);
-  const joined = joinCompanions(model, { low: lowFile?.model, high: highFile?.model, n: nFile?.model });
+  const asModel = (content) => readTable(content, { ...reading, orientation }).model;
+  const files = await Promise.all(
+    [...BAND_FILES[which], "n"].map((suffix) => unlessAbsent(load(suffix, asModel))),
+  );
+  const [low, high, n] = files.map((file) => file?.read);
+  if (bands !== "auto" && !(low && high)) {
+    const details = { url: companionUrl(url, SPREAD), kind: "status", status: 404 };
+    throw new CsvError(`there is no such file, which option bands "${bands}" needs`, details);
+  }
   return {
-    model: joined,
-    text: [text, ...[lowFile, highFile, nFile].map((file) => file?.text ?? "")].join("\u0000"),
+    model: joinCompanions(model, { low, high, n }),
+    text: [text, ...files.map((file) => file?.text ?? "")].join("\0"),
   };
 }
 
@@ -53,35 +63,32 @@ export function readingOf({ orientation, delimiter, decimal, comment, missing })
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** Reads CSV text into a model, and says how the file is laid out; a page stays usable meanwhile. Errors name `url`. */
-async function interpret(text, reading, url, signal) {
+/** Does what reads a file's text; errors name the file. */
+function naming(url, read) {
   try {
-    return await inSlices(readingTable(text, reading), { signal });
+    return read();
   } catch (error) {
     throw error instanceof CsvError ? error.in(url) : error;
   }
 }
 
-async function loadCompanion(url, optional, reading, request) {
+/** What is read of a file that need not exist, or null. A file that exists but is malformed is an error. */
+export async function unlessAbsent(file) {
   try {
-    const text = await loadText(url, request);
-    return { text, model: (await interpret(text, reading, url, request.signal)).model };
+    return await file;
   } catch (error) {
-    if (optional && isAbsent(error)) return null;
+    if (error instanceof CsvError && isAbsent(error)) return null;
     throw error;
   }
 }
 
-/** Whether a server answered that the file does not exist. A companion that exists but is malformed is an error. */
-function isAbsent(error) {
-  return (
-    error instanceof CsvError &&
-    ((error.kind === "status" && [404, 410].includes(error.status)) || error.kind === "html")
-  );
+/** Whether a server answered that there is no such file. */
+function isAbsent({ kind, status }) {
+  return (kind === "status" && [404, 410].includes(status)) || kind === "html";
 }
 
 function unknownBands(bands, url) {
-  throw new CsvError(`option bands is "${bands}"; expected "auto", "min-max", "interval" or false`, {
+  return new CsvError(`option bands is "${bands}"; expected "auto", "min-max", "interval", "both" or false`, {
     url,
     kind: "options",
   });

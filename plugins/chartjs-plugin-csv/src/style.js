@@ -142,11 +142,10 @@ export function looksAt(canvas, names, options, { faded = false } = {}) {
   };
 }
 
-/** Text colour, grid colour and font as the browser computes them at the canvas. */
-export function themeAt(canvas, { text, grid, font }) {
+/** Colours and font as the browser computes them at the canvas. */
+export function themeAt(canvas, { font, ...colors }) {
   return {
-    text: resolveColor(canvas, text),
-    grid: resolveColor(canvas, grid),
+    ...Object.fromEntries(Object.entries(colors).map(([name, color]) => [name, resolveColor(canvas, color)])),
     font: { family: getComputedStyle(canvas).fontFamily || undefined, ...font },
   };
 }

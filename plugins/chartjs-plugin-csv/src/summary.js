@@ -1,5 +1,6 @@
 import { xUnitOf } from "./axes.js";
 import { counts, place, range } from "./figures.js";
+import { kindOf } from "./kinds.js";
 import { formatValue } from "./units.js";
 
 const KINDS = {
@@ -32,12 +33,13 @@ const MOST_SERIES = 6;
  */
 export function summarize(model, options = {}) {
   const { type = "line", title = null, yTitle = null, second = null, notes = [] } = options;
-  const say = {
-    x: (value) => place(value, xUnitOf(model, options), options),
-    y: (value) => formatValue(value, options.yUnit, options),
-    bounds: (point) => range(point, options.yUnit, options),
-  };
+  const say = sayIn(model, options);
   const subject = title || yTitle;
+  const kind = kindOf(type);
+  if (kind) {
+    const words = [kind.sentence(model, say), ...notes, second && `compared with ${second}`];
+    return `${words.filter(Boolean).join("; ")}.`;
+  }
   const head = `${KINDS[type] ?? "Chart"}${subject ? ` of ${subject}` : ""}: ${spanOf(model, options, say)}`;
   const told = model.series.slice(0, MOST_SERIES).map((series) => describeSeries(series, say));
   if (model.series.length === 0) told.push("no series shown yet");
@@ -45,6 +47,24 @@ export function summarize(model, options = {}) {
   const n = counts(model.series.map(({ points }) => points));
   const end = [n, ...notes, second && `compared with ${second}`].filter(Boolean);
   return `${[head, ...told, ...end].join("; ")}.`;
+}
+
+/**
+ * A chart's values in words.
+ * @param {import("./table.js").Model} model
+ * @param {object} settings   options of the plugin
+ * @returns {import("./kinds.js").Say}
+ */
+export function sayIn(model, settings) {
+  const { title, yTitle, yUnit } = settings;
+  return {
+    x: (value) => place(value, xUnitOf(model, settings), settings),
+    y: (value) => formatValue(value, yUnit, settings),
+    bounds: (point) => range(point, yUnit, settings),
+    title: title || yTitle || null,
+    settings,
+    in: (unit) => sayIn(model, { ...settings, yUnit: unit }),
+  };
 }
 
 function spanOf(model, { xTitle = null }, say) {

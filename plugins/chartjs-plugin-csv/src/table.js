@@ -1,13 +1,21 @@
 import { CsvError } from "./error.js";
-import { ambiguous, readingRows, toNumber } from "./dialect.js";
-import { LONG_HEADER, MAX_NAME, MAX_SERIES } from "./forms.js";
-import { readingPlainLong } from "./plain-long.js";
-import { STEP, finish, visit } from "./slices.js";
+import { ambiguous, readRows, toNumber } from "./dialect.js";
+import { LONG_HEADER, MAX_NAME, MAX_SERIES, SPREAD_HEADER } from "./forms.js";
 
 /**
- * @typedef {{x: number|string, y: number|null, low: number|null, high: number|null, n: number|null}} Point
+ * @typedef {object} Point
+ * @property {number|string} x
+ * @property {number|null} y   in base units; null where the field is empty
+ * @property {number|null} low
+ * @property {number|null} high
+ * @property {number|null} n
+ * @property {number|null} [min]   the smallest and the greatest run, or the ends of a prediction, beside an interval
+ * @property {number|null} [max]
+ *
  * @typedef {{name: string, points: Point[]}} Series
- * @typedef {{kind: "wide"|"long", xLabel: string, xs: (number|string)[], series: Series[]}} Model
+ * @typedef {{kind: "wide"|"long", xLabel: string, xs: (number|string)[], series: Series[], lacking?: string[]}} Model
+ *   lacking: further files that were not there
+ * @typedef {{low: number|null, high: number|null, min: number|null, max: number|null, n: number|null}} Spread
  */
 
 /** How much of a wrong field an error message quotes, in characters. */
@@ -24,7 +32,7 @@ const MOMENT =
  * Reads CSV text into a model: long if the header says so, else wide, with a row or a column for each series.
  *
  * A missing field is null. Values are in base units, as written. In the wide form `low`, `high` and `n` are null
- * until companions are joined (see `joinCompanions`). x values are numbers if all of them are, else strings.
+ * until a spread file is joined (see `joinSpread`). x values are numbers if all of them are, else strings.
  *
  * @param {string} text
  * @param {import("./dialect.js").Dialect & {orientation?: "auto"|"prefer-rows"|"rows"|"columns"}} [options]
@@ -37,26 +45,19 @@ export function readModel(text, options = {}) {
 }
 
 /** Like `readModel`, but also returns how the file is laid out: `{model, orientation}`. */
-export function readTable(text, options = {}) {
-  return finish(readingTable(text, options));
-}
-
-/** The work of `readTable`, which may be done in slices. */
-export function* readingTable(text, { orientation = "auto", ...dialect } = {}) {
+export function readTable(text, { orientation = "auto", ...dialect } = {}) {
   if (!ORIENTATIONS.includes(orientation)) {
     throw new CsvError(`option orientation is "${orientation}"; expected ${ORIENTATIONS.join(", ")}`, {
       kind: "options",
     });
   }
-  const plain = yield* readingPlainLong(text, dialect);
-  if (plain !== null) return { model: plain, orientation };
-  const table = yield* readingRows(text, dialect);
+  const table = readRows(text, dialect);
   const { rows } = table;
   if (rows.length === 0) throw new CsvError("the file is empty", { kind: "empty" });
   const header = rows[0];
-  const isLong = header.length === LONG_HEADER.length && LONG_HEADER.every((name, i) => header[i] === name);
+  const isLong = isHeader(header, LONG_HEADER);
   if (rows.length === 1) throw new CsvError("a header, but no data row", { kind: "empty" });
-  if (isLong) return { model: yield* readLong(table), orientation };
+  if (isLong) return { model: readLong(table), orientation };
   if (header.length < 2) {
     throw new CsvError("the header names no x value (expected: axis title, then one column per x)", {
       row: 1,
@@ -64,18 +65,16 @@ export function* readingTable(text, { orientation = "auto", ...dialect } = {}) {
       kind: "header",
     });
   }
-  const laid = ["rows", "columns"].includes(orientation)
-    ? orientation
-    : yield* orientationOf(table, orientation);
-  const model = yield* laid === "rows" ? readRowsOfSeries(table) : readColumnsOfSeries(table);
+  const laid = ["rows", "columns"].includes(orientation) ? orientation : orientationOf(table, orientation);
+  const model = laid === "rows" ? readRowsOfSeries(table) : readColumnsOfSeries(table);
   return { model, orientation: laid };
 }
 
 /** x values are numbers or moments; names of series are words. */
-function* orientationOf({ rows, numberOf }, wanted) {
+function orientationOf({ rows, numberOf }, wanted) {
   const isPlace = (text) => numberOf(text) !== null || MOMENT.test(text);
-  const above = yield* areAlong(rows[0].slice(1), (text) => text, isPlace);
-  const beside = yield* areAlong(rows.slice(1), ([first]) => first, isPlace);
+  const above = areAlong(rows[0].slice(1), (text) => text, isPlace);
+  const beside = areAlong(rows.slice(1), ([first]) => first, isPlace);
   if (above !== beside) return above ? "rows" : "columns";
   if (wanted === "prefer-rows") return "rows";
   throw ambiguous(
@@ -86,19 +85,18 @@ function* orientationOf({ rows, numberOf }, wanted) {
 }
 
 /** Whether texts are x values. A missing one is an error in the file, and says nothing about its layout. */
-function* areAlong(items, textOf, isPlace) {
+function areAlong(items, textOf, isPlace) {
   let some = false;
-  for (let index = 0; index < items.length; index += 1) {
-    const text = textOf(items[index]);
+  for (const item of items) {
+    const text = textOf(item);
     if (isPlace(text)) some = true;
     else if (text !== "") return false;
-    if (index % STEP === STEP - 1) yield;
   }
   return some;
 }
 
-function* readRowsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
-  const xs = yield* xsOf(header.slice(1), numberOf);
+function readRowsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
+  const xs = xsOf(header.slice(1), numberOf);
   const seen = new Set();
   header.forEach((text, i) => checkName(text, { row: places[0], column: i + 1 }));
   xs.forEach((x, i) => {
@@ -112,40 +110,34 @@ function* readRowsOfSeries({ rows: [header, ...body], places, numberOf, isMissin
   for (const [index, [name, ...fields]] of body.entries()) {
     const row = places[index + 1];
     addSeries(names, name, { row, column: 1, kind: "header" });
-    const points = [];
-    yield* visit(fields, (text, i) => {
-      points.push(
-        pointOf(xs[i], valueAt(text, { numberOf, isMissing }, { row, column: i + 2 }, header[i + 1])),
-      );
-    });
-    series.push({ name, points });
+    const valueOf = (text, i) =>
+      valueAt(text, { numberOf, isMissing }, { row, column: i + 2 }, header[i + 1]);
+    series.push({ name, points: fields.map((text, i) => pointOf(xs[i], valueOf(text, i))) });
   }
   return { kind: "wide", xLabel: header[0], xs, series };
 }
 
-function* readColumnsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
+function readColumnsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
   const names = new Set();
   header
     .slice(1)
     .forEach((name, i) => addSeries(names, name, { row: places[0], column: i + 2, kind: "header" }));
-  const xs = yield* xsOf(
+  const xs = xsOf(
     body.map(([x]) => x),
     numberOf,
   );
-  yield* visit(xs, (x, index) => {
+  xs.forEach((x, index) => {
     const at = { row: places[index + 1], column: 1 };
     if (x === "") throw new CsvError("a row without an x value", { ...at, kind: "number" });
     if (typeof x === "string") checkName(x, at);
   });
-  const series = [];
-  for (const [i, name] of [...names].entries()) {
-    const points = [];
-    yield* visit(body, (fields, index) => {
+  const series = [...names].map((name, i) => ({
+    name,
+    points: body.map((fields, index) => {
       const at = { row: places[index + 1], column: i + 2 };
-      points.push(pointOf(xs[index], valueAt(fields[i + 1], { numberOf, isMissing }, at, name)));
-    });
-    series.push({ name, points });
-  }
+      return pointOf(xs[index], valueAt(fields[i + 1], { numberOf, isMissing }, at, name));
+    }),
+  }));
   const distinct = [...new Set(xs)];
   if (distinct.length === xs.length) return { kind: "wide", xLabel: header[0], xs, series };
   // Several values at one x: points, as in the long form.
@@ -174,14 +166,19 @@ function valueAt(text, { numberOf, isMissing }, { row, column }, title) {
   });
 }
 
-function* readLong({ rows: [, ...body], places, numberOf, isMissing }) {
+/** Whether a file's first row is this header, and nothing else. */
+function isHeader(row, header) {
+  return row.length === header.length && header.every((name, i) => row[i] === name);
+}
+
+function readLong({ rows: [, ...body], places, numberOf, isMissing }) {
   const byName = new Map();
   const names = new Set();
-  const xs = yield* xsOf(
+  const xs = xsOf(
     body.map((fields) => fields[1]),
     numberOf,
   );
-  yield* visit(body, (fields, index) => {
+  body.forEach((fields, index) => {
     const row = places[index + 1];
     const name = fields[0];
     if (name === "") throw new CsvError("a point without a series name", { row, column: 1, kind: "header" });
@@ -230,16 +227,12 @@ function checkName(name, at) {
 }
 
 /** x values are numbers if all of them are, else they stay words. */
-export function readXs(texts, numberOf = toNumber) {
-  return finish(xsOf(texts, numberOf));
-}
-
-function* xsOf(texts, numberOf) {
+export function xsOf(texts, numberOf = toNumber) {
   const numbers = [];
   for (const text of texts) {
     const number = numberOf(text);
     if (number === null) return texts;
-    if (numbers.push(number) % STEP === 0) yield;
+    numbers.push(number);
   }
   return numbers;
 }
@@ -254,27 +247,86 @@ function quoted(text) {
   return text.length > QUOTED ? `"${text.slice(0, QUOTED)}…"` : `"${text}"`;
 }
 
+/** An x value as both files have it: 4096 of a header, and "4096" of a row. */
+function placeOf(x) {
+  return typeof x === "number" ? x : (toNumber(x) ?? x);
+}
+
 /**
- * A new model with `low`, `high` and `n` taken from companion models, point by point, by series name and x.
- * A point that a companion lacks keeps null. `model` itself and its y values do not change.
+ * Reads `X.spread.csv`, the statistics behind the values of `X.csv`.
+ *
+ * @param {string} text
+ * @param {import("./dialect.js").Dialect} [dialect]
+ * @returns {Map<string, Map<number|string, Spread>>} by series and x; an empty field is null: no such statistic
+ * @throws {CsvError} naming row and column
+ */
+export function readSpread(text, dialect = {}) {
+  const { rows, places, numberOf, isMissing } = readRows(text, dialect);
+  const [header = [], ...body] = rows;
+  if (!isHeader(header, SPREAD_HEADER)) {
+    throw new CsvError(`the header of a spread file is ${SPREAD_HEADER.join(",")}`, {
+      row: 1,
+      column: 1,
+      kind: "header",
+    });
+  }
+  const bySeries = new Map();
+  body.forEach(([name, x, ...fields], index) => {
+    const row = places[index + 1];
+    const at = (i) =>
+      valueAt(fields[i], { numberOf, isMissing }, { row, column: i + 3 }, SPREAD_HEADER[i + 2]);
+    const statistics = bySeries.get(name) ?? new Map();
+    bySeries.set(name, statistics);
+    const place = placeOf(x);
+    if (statistics.has(place))
+      throw new CsvError(`series ${quoted(name)} twice at ${quoted(x)}`, { row, column: 2, kind: "header" });
+    statistics.set(place, { low: at(0), high: at(1), min: at(2), max: at(3), n: at(4) });
+  });
+  return bySeries;
+}
+
+/**
+ * A new model whose points have the bounds and counts of a spread file. A point that the file lacks keeps null.
+ *
+ * @param {Model} model
+ * @param {ReturnType<typeof readSpread>} spread
+ * @param {"min-max"|"interval"|"both"} bands   which statistics become `low` and `high`; with "both" these are the
+ *   interval, and a point has `min` and `max` besides
+ * @returns {Model}
+ */
+export function joinSpread(model, spread, bands) {
+  const boundsOf = ({ low, high, min, max, n }) => {
+    if (bands === "min-max") return { low: min, high: max, n };
+    return bands === "both" ? { low, high, min, max, n } : { low, high, n };
+  };
+  return withPoints(model, (name, point) => {
+    const found = spread.get(name)?.get(placeOf(point.x));
+    return found ? { ...point, ...boundsOf(found) } : point;
+  });
+}
+
+/**
+ * The same for files of the older form, `X.low.csv` and the like: models of one statistic each.
  *
  * @param {Model} model
  * @param {{low?: Model|null, high?: Model|null, n?: Model|null}} companions
  * @returns {Model}
  */
 export function joinCompanions(model, companions) {
-  const lookups = Object.fromEntries(
-    Object.entries(companions)
-      .filter(([, companion]) => companion)
-      .map(([key, companion]) => [key, lookup(companion)]),
-  );
+  const lookups = Object.entries(companions)
+    .filter(([, companion]) => companion)
+    .map(([key, companion]) => [key, lookup(companion)]);
+  return withPoints(model, (name, point) => {
+    const joined = { ...point };
+    for (const [key, find] of lookups) joined[key] = find(name, point.x) ?? point[key];
+    return joined;
+  });
+}
+
+function withPoints(model, joined) {
   const series = model.series.map(({ name, points }) => ({
     name,
-    points: points.map((point) => {
-      const joined = { ...point };
-      for (const [key, find] of Object.entries(lookups)) joined[key] = find(name, point.x) ?? point[key];
-      return joined;
-    }),
+    points: points.map((point) => joined(name, point)),
   }));
   return { ...model, series };
 }

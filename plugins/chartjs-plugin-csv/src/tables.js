@@ -3,18 +3,18 @@
  * chart of many points becomes a list. Pure: no page.
  */
 
-import { counts, place, range, shortRange } from "./figures.js";
+import { counts, medianOf, place, range, shortRange, valuesOf } from "./figures.js";
+import { kindOf } from "./kinds.js";
 import { formatValue } from "./units.js";
 
 /** A table with more columns than this cannot be read from a seat. */
 const MOST_COLUMNS = 8;
 const MOST_ROWS = 40;
-const MOST_POINTS = 500;
 
 /**
- * @typedef {{heading: string|null, quantity: string|null, model: import("./table.js").Model, shown: string[],
- *            axes: {xLabel: string|null, xUnit: string|null, yUnit: string|null, prefix?: string}, counted?: boolean}} Shown
- *   a chart as people see it; counted: false if each point is one observation, so that its count says nothing
+ * @typedef {{kind?: string, heading: string|null, quantity: string|null, model: import("./table.js").Model, shown: string[],
+ *            axes: {xLabel: string|null, xUnit: string|null, yUnit: string|null, prefix?: string}, settings?: object|null}} Shown
+ *   a chart as people see it
  * @typedef {{value: number|null, text: string, detail: string|null}} Cell
  * @typedef {{caption: string, valuesCaption: string, groups: {title: string, columns: string[]}[], xLabel: string,
  *            rows: {title: string, cells: Cell[]}[]}} Table   `groups`: the columns of each chart;
@@ -23,20 +23,58 @@ const MOST_POINTS = 500;
 
 /**
  * @param {Shown[]} charts
- * @param {{maxRows?: number}} [options]   maxRows: for a list of points
  * @returns {Table[]}
  */
-export function tablesOf(charts, { maxRows = MOST_POINTS } = {}) {
+export function tablesOf(charts) {
   const sheaves = [];
   for (const chart of charts) {
     const last = sheaves.at(-1);
     if (last && canJoin(last, chart)) last.push(chart);
     else sheaves.push([chart]);
   }
-  return sheaves.map((sheaf) => (isPivot(sheaf[0]) ? crossTable(sheaf) : list(sheaf[0], maxRows)));
+  return sheaves.map((sheaf) => {
+    const kind = kindOf(sheaf[0].kind);
+    if (kind) return kind.table(sheaf[0]);
+    if (isPivot(sheaf[0])) return crossTable(sheaf);
+    const points = seriesOf(sheaf[0]).reduce((sum, series) => sum + series.points.length, 0);
+    return points > MOST_ROWS ? extremes(sheaf[0], points) : list(sheaf[0]);
+  });
 }
 
-function seriesOf({ model, shown }) {
+/**
+ * A table with a row for each series, or for each part of one.
+ * @param {Shown} chart
+ * @param {{title: string, cell: (series: import("./table.js").Series) => Cell}[]} columns
+ * @param {{rows?: {title: string, series: import("./table.js").Series}[], xLabel?: string, n?: boolean}} [options]
+ *   rows: instead of the series; n: false where each point is one observation, so that its count says nothing
+ * @returns {Table}
+ */
+export function rowTable(chart, columns, { rows, xLabel = "", n = true } = {}) {
+  const series = seriesOf(chart);
+  const caption = captionOf([chart], { n: n ? countsOf([chart]) : null });
+  return {
+    caption,
+    valuesCaption: caption,
+    groups: [{ title: chart.heading ?? "", columns: columns.map(({ title }) => title) }],
+    xLabel,
+    rows: (rows ?? series.map((one) => ({ title: one.name, series: one }))).map((row) => ({
+      title: row.title,
+      cells: columns.map(({ cell }) => cell(row.series)),
+    })),
+  };
+}
+
+/** A value of a table in its unit, with its bounds. */
+export function valueCell(point, axes) {
+  return cellOf(point ?? null, axes, true);
+}
+
+/** A cell of words, or of a figure that is no value of the file. */
+export function textCell(text, value = null) {
+  return { value, text, detail: null };
+}
+
+export function seriesOf({ model, shown }) {
   return model.series.filter(({ name }) => shown.includes(name));
 }
 
@@ -48,6 +86,7 @@ function isPivot({ model }) {
 
 function canJoin(sheaf, chart) {
   const columns = [...sheaf, chart].reduce((sum, one) => sum + seriesOf(one).length, 0);
+  if ([...sheaf, chart].some(({ kind }) => kindOf(kind))) return false;
   const key = (one) => JSON.stringify([xLabelOf(one), one.axes.xUnit, typeof one.model.xs[0]]);
   return isPivot(chart) && isPivot(sheaf[0]) && key(sheaf[0]) === key(chart) && columns <= MOST_COLUMNS;
 }
@@ -56,7 +95,7 @@ function xLabelOf({ model, axes }) {
   return model.kind === "wide" ? model.xLabel : (axes.xLabel ?? "x");
 }
 
-function crossTable(sheaf) {
+export function crossTable(sheaf) {
   const xs = [...new Set(sheaf.flatMap(({ model }) => model.xs))];
   if (typeof xs[0] === "number") xs.sort((a, b) => a - b);
   const points = sheaf.flatMap((chart) => seriesOf(chart).flatMap((series) => series.points));
@@ -65,7 +104,7 @@ function crossTable(sheaf) {
   const columns = sheaf.flatMap((chart) => {
     return seriesOf(chart).map((series) => {
       const byX = new Map(series.points.map((point) => [point.x, point]));
-      return (x) => cellOf(byX.get(x) ?? null, chart.axes, oneCount || !isCounted(chart));
+      return (x) => cellOf(byX.get(x) ?? null, chart.axes, oneCount);
     });
   });
   const names = new Set(sheaf.flatMap((chart) => seriesOf(chart).map(({ name }) => name)));
@@ -89,11 +128,9 @@ function crossTable(sheaf) {
   };
 }
 
-const isCounted = ({ counted = true }) => counted;
-
 /** How many observations the points of some charts have behind them. */
 function countsOf(charts) {
-  return counts(charts.filter(isCounted).flatMap((chart) => seriesOf(chart).map(({ points }) => points)));
+  return counts(charts.flatMap((chart) => seriesOf(chart).map(({ points }) => points)));
 }
 
 function cellOf(point, { yUnit, prefix }, countIsSaid) {
@@ -114,28 +151,40 @@ function captionOf(sheaf, { only = null, bounded = false, n = null }) {
   return [only, quantities.join("; ") || "Values", bounded && bounds, n].filter(Boolean).join(" · ");
 }
 
-function list(chart, maxRows) {
+/** Of many points people ask for the lowest, the median and the highest. */
+function extremes(chart, count) {
+  const point = (y) => ({ x: "", y: Number.isFinite(y) ? y : null, low: null, high: null, n: null });
+  const column = (title, valueIn) => ({
+    title,
+    cell: (series) => valueCell(point(valueIn(valuesOf(series))), chart.axes),
+  });
+  const table = rowTable(chart, [
+    column("Lowest", (values) => values.reduce((least, one) => Math.min(least, one), Infinity)),
+    column("Median", medianOf),
+    column("Highest", (values) => values.reduce((most, one) => Math.max(most, one), -Infinity)),
+    { title: "Points", cell: (series) => textCell(String(valuesOf(series).length)) },
+  ]);
+  const caption = `${table.caption} · the CSV has all ${count} points`;
+  return { ...table, caption, valuesCaption: caption, xLabel: "Series" };
+}
+
+function list(chart) {
   const { xUnit, yUnit, prefix } = chart.axes;
-  const all = seriesOf(chart).flatMap(({ name, points }) => points.map((point) => ({ name, point })));
-  const kept = all.slice(0, maxRows);
-  const left = all.length - kept.length;
   const caption = captionOf([chart], { n: countsOf([chart]) });
-  const whole = left
-    ? `${caption} · the first ${kept.length} of ${all.length} points; the CSV has all`
-    : caption;
-  const plain = (text) => ({ value: null, text, detail: null });
   return {
-    caption: whole,
-    valuesCaption: whole,
+    caption,
+    valuesCaption: caption,
     groups: [{ title: chart.heading ?? "", columns: [xLabelOf(chart), "Value", "Least to greatest"] }],
     xLabel: "Series",
-    rows: kept.map(({ name, point }) => ({
-      title: name,
-      cells: [
-        plain(place(point.x, xUnit, { prefix })),
-        { value: point.y, text: formatValue(point.y, yUnit, { prefix }), detail: null },
-        plain(range(point, yUnit, { prefix }) ?? "–"),
-      ],
-    })),
+    rows: seriesOf(chart).flatMap(({ name, points }) =>
+      points.map((point) => ({
+        title: name,
+        cells: [
+          textCell(place(point.x, xUnit, { prefix })),
+          { value: point.y, text: formatValue(point.y, yUnit, { prefix }), detail: null },
+          textCell(range(point, yUnit, { prefix }) ?? "–"),
+        ],
+      })),
+    ),
   };
 }

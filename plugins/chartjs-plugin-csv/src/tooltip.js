@@ -1,9 +1,13 @@
-import { formatValue } from "./units.js";
 import { xUnitOf } from "./axes.js";
+import { kindOf } from "./kinds.js";
+import { sayIn } from "./summary.js";
+import { formatValue } from "./units.js";
 
 /**
  * Text of one point for tooltips and tables: value, bounds and number of runs. Pure.
  * `30.7 MB/s (28.1 MB/s to 33 MB/s, n = 10)`
+ * @param {import("./table.js").Point} point
+ * @param {{yUnit?: string|null, prefix?: string}} [format]
  */
 export function describePoint(point, { yUnit, prefix } = {}) {
   const format = (value) => formatValue(value, yUnit, { prefix });
@@ -25,22 +29,27 @@ export function describeX(x, model, settings) {
  */
 export function tooltipCallbacks(current) {
   const pointOf = (item) => {
-    const entry = current().entries.find(({ label }) => label === item.dataset.label);
-    return entry?.points[item.dataIndex] ?? null;
+    const points = current().entries.find(({ label }) => label === item.dataset.label)?.points ?? [];
+    if (points.length === item.dataset.data.length) return points[item.dataIndex] ?? null;
+    // Chart.js has left out points that a screen cannot show, and moved the others by less than a pixel.
+    const distance = ({ x, y }) => (y === item.raw.y ? Math.abs(x - item.raw.x) : Infinity);
+    return points.reduce((best, point) => (distance(point) < distance(best) ? point : best), points[0]);
   };
+  const kind = (item) => kindOf(item.chart.config.type);
   return {
     title(items) {
       const { model, settings } = current();
       const point = items.length ? pointOf(items[0]) : null;
-      if (!point) return "";
-      const title = settings.xTitle || (model.kind === "wide" ? model.xLabel : "");
+      if (!point || kind(items[0])?.tell) return "";
+      const title = settings.xTitle || (model.kind === "wide" && !kind(items[0]) ? model.xLabel : "");
       return [title, describeX(point.x, model, settings)].filter(Boolean).join(" ");
     },
     label(item) {
+      const { settings, model } = current();
       const point = pointOf(item);
-      return point
-        ? `${item.dataset.label}: ${describePoint(point, current().settings)}`
-        : item.dataset.label;
+      if (!point) return item.dataset.label;
+      const told = kind(item)?.tell?.(point, sayIn(model, settings)) ?? describePoint(point, settings);
+      return `${item.dataset.label}: ${told}`;
     },
   };
 }

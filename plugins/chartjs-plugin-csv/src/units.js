@@ -41,9 +41,10 @@ export function formatSize(bytes) {
   return `${number}${prefix}`;
 }
 
-function formatSeconds(value) {
-  const size = Math.abs(value);
-  if (size === 0) return "0 s";
+/** `of`: the value whose unit is used. */
+function formatSeconds(value, of = value) {
+  const size = Math.abs(of);
+  if (size === 0 || value === 0) return "0 s";
   if (round(size * 1e6) < 1) return `${round(value * 1e9)} ns`;
   if (round(size * 1e3) < 1) return `${round(value * 1e6)} µs`;
   if (round(size) < 1) return `${round(value * 1e3)} ms`;
@@ -84,15 +85,30 @@ export function formatValue(value, unit = null, { prefix = "si" } = {}) {
 }
 
 /**
+ * A value in as many digits as are read from afar: 61 s, 4.8 s, 152 ms, 2.0×, 16×.
+ * @param {number|null} value
+ */
+export function short(value, unit = null, format = {}) {
+  return formatValue(value, unit, format).replace(/^-?\d+(\.\d+)?(?=(.*))/, (digits, _, rest) => {
+    const number = Number(digits);
+    if (Math.abs(number) >= 10) return String(Math.round(number));
+    const text = number.toPrecision(2);
+    // What is rounded keeps its zero: 2.0×, 1.0k ops/s.
+    return unit === "ratio" || /^\s?[kKMGTP]/.test(rest) ? text : String(Number(text));
+  });
+}
+
+/**
  * A value as an axis tick: `4K` for bytes, `1.2k` for operations per second, else as `formatValue`. Zero is `0`; negative
- * values have a minus sign, not a hyphen.
+ * values have a minus sign, not a hyphen. `of`: the greatest value of a linear axis, whose unit of time all have.
  */
 export function formatTick(value, unit = null, format = {}) {
   return tick(value, unit, format).replace(/^-/, "\u2212");
 }
 
-function tick(value, unit, { prefix = "si" } = {}) {
+function tick(value, unit, { prefix = "si", of } = {}) {
   if (value === 0) return "0";
+  if (unit === "seconds" && of !== undefined) return formatSeconds(value, of);
   if (!Number.isFinite(value)) return String(value);
   if (unit === "bytes") return formatSize(value);
   if (unit === "operations_per_second") {

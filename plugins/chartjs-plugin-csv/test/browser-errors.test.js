@@ -35,7 +35,7 @@ inDeck(
       /\/d\/markup\.csv: the content is markup/,
       /\/d\/ragged\.csv: row 2, column 3: 2 fields where the header has 3/,
       /\/d\/word\.csv: row 2, column 3: "<b id=injected>two<\/b>" is not a number/,
-      /data-chart is "pie"; expected line, bar, scatter/,
+      /\/d\/word\.csv: there is no chart “pie”; there are bar, chain, dumbbell/,
       /\/d\/word\.csv: the options in the comment are not JSON/,
       /neither data-chart-src nor CSV text/,
     ];

@@ -94,7 +94,72 @@ test("a ratio's band is its interval, any other file's its minimum and maximum",
   assert.equal(bandOfFile("ratio-a/throughput.csv"), "min-max");
 });
 
-test("bands auto: companions that exist are joined", async () => {
+const SPREAD = "series,x,low,high,min,max,n\nWith journal,4096,4.5,5.5,4,7,10\nWith journal,8192,,,5,8,9\n";
+
+test("bands auto: a spread file is joined, and nothing else is requested", async () => {
+  const { fetch, asked } = fetchOf({ "X.csv": MAIN, "X.spread.csv": SPREAD });
+  const { model } = await loadModel("X.csv", { bands: "auto", fetch });
+  assert.deepEqual(model.series[0].points, [
+    { x: 4096, y: 5, low: 4, high: 7, n: 10 },
+    { x: 8192, y: 6, low: 5, high: 8, n: 9 },
+  ]);
+  assert.deepEqual(
+    asked.map(({ url }) => url),
+    ["X.csv", "X.spread.csv"],
+  );
+});
+
+test("a spread file gives the interval, the extremes, or both; an empty field is no such statistic", async () => {
+  const files = fetchOf({ "X.csv": MAIN, "X.spread.csv": SPREAD });
+  const pointsOf = async (bands) => (await loadModel("X.csv", { ...files, bands })).model.series[0].points;
+  assert.deepEqual(await pointsOf("interval"), [
+    { x: 4096, y: 5, low: 4.5, high: 5.5, n: 10 },
+    { x: 8192, y: 6, low: null, high: null, n: 9 },
+  ]);
+  assert.deepEqual((await pointsOf("both"))[0], {
+    x: 4096,
+    y: 5,
+    low: 4.5,
+    high: 5.5,
+    min: 4,
+    max: 7,
+    n: 10,
+  });
+});
+
+test("a ratio's spread file is read for its interval, and words along x are found as well", async () => {
+  const { model } = await loadModel("ratio-X.csv", {
+    ...fetchOf({
+      "ratio-X.csv": "way,first,2\nA,1,2\n",
+      "ratio-X.spread.csv": "series,x,low,high,min,max,n\nA,first,0.9,1.1,,,6\nA,2,1.5,2.5,,,6\n",
+    }),
+    bands: "auto",
+    reading: { orientation: "rows" },
+  });
+  assert.deepEqual(
+    model.series[0].points.map(({ low, high, n }) => [low, high, n]),
+    [
+      [0.9, 1.1, 6],
+      [1.5, 2.5, 6],
+    ],
+  );
+});
+
+test("a spread file of another form, or with a place twice, is an error that names it", async () => {
+  const reading = (text) =>
+    failure(loadModel("X.csv", { ...fetchOf({ "X.csv": MAIN, "X.spread.csv": text }), bands: "auto" }));
+  assert.match(
+    (await reading("series,x,low\nA,1,2\n")).message,
+    /X\.spread\.csv: row 1, column 1: the header of a spread file is/,
+  );
+  const twice = `${SPREAD}With journal,4096,1,2,3,4,5\n`;
+  assert.match(
+    (await reading(twice)).message,
+    /X\.spread\.csv: row 4, column 2: series "With journal" twice at "4096"/,
+  );
+});
+
+test("bands auto: companions of older data that exist are joined", async () => {
   const { fetch } = fetchOf({
     "X.csv": MAIN,
     "X.min.csv": "I/O size,4096,8192\nWith journal,4,5\n",
@@ -123,7 +188,7 @@ test("bands auto: a malformed companion is an error that names it", async () => 
 test("bands min-max: a missing bound is an error, a missing count is not", async () => {
   assert.equal(
     (await failure(loadModel("X.csv", { ...fetchOf({ "X.csv": MAIN }), bands: "min-max" }))).url,
-    "X.min.csv",
+    "X.spread.csv",
   );
   const files = { "X.csv": MAIN, "X.low.csv": MAIN, "X.high.csv": MAIN };
   const { model } = await loadModel("X.csv", { ...fetchOf(files), bands: "interval" });

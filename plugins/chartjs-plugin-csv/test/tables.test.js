@@ -71,17 +71,6 @@ test("counts that differ stand in the cells; an x that one chart lacks is empty 
   assert.deepEqual(table.rows[2].cells[1], { value: null, text: "–", detail: null });
 });
 
-test("where each point is one observation, a table says no count", () => {
-  const trials = ratioChart("A", [2, 3, 4]);
-  for (const one of trials.model.series[0].points) one.n = 1;
-  assert.match(tablesOf([trials])[0].caption, / · n = 1$/);
-  const [table] = tablesOf([{ ...trials, counted: false }]);
-  assert.match(table.caption, / · interval beside it$/);
-  assert.equal(table.rows[0].cells[0].detail, "1.50–2.50");
-  const [both] = tablesOf([ratioChart("B", [5, 6, 7]), { ...trials, counted: false }]);
-  assert.match(both.caption, / · n = 10$/);
-});
-
 test("charts over other axes have tables of their own, and so do charts with many series", () => {
   const seconds = ratioChart("B", [1, 2, 3]);
   seconds.axes = { ...RATIO_AXES, xUnit: "seconds" };
@@ -95,7 +84,7 @@ test("charts over other axes have tables of their own, and so do charts with man
   assert.equal(tablesOf([wide, ratioChart("A", [1, 2, 3])]).length, 2);
 });
 
-test("many points are a list, which says how many of them it leaves out", () => {
+test("of many points a table has the lowest, the median and the highest; the CSV has the rest", () => {
   const points = Array.from({ length: 700 }, (_, x) => point(x, x));
   const chart = {
     heading: "Lag",
@@ -105,11 +94,22 @@ test("many points are a list, which says how many of them it leaves out", () => 
     axes: { xLabel: "Elapsed", xUnit: "seconds", yUnit: "seconds" },
   };
   const [table] = tablesOf([chart]);
-  assert.match(table.caption, /the first 500 of 700 points; the CSV has all$/);
-  assert.equal(table.rows.length, 500);
+  assert.match(table.caption, / · the CSV has all 700 points$/);
+  assert.deepEqual(table.groups[0].columns, ["Lowest", "Median", "Highest", "Points"]);
+  assert.deepEqual(
+    table.rows.map(({ title, cells }) => [title, ...cells.map(({ text }) => text)]),
+    [["Journal", "0 s", "350 s", "699 s", "700"]],
+  );
+});
+
+test("a few points that share an x are a list", () => {
+  const points = [point(1, 2), point(1, 3), point(2, 4)];
+  const model = { kind: "long", xLabel: "x", xs: [1, 2], series: [{ name: "Journal", points }] };
+  const axes = { xLabel: "Elapsed", xUnit: "seconds", yUnit: "seconds" };
+  const [table] = tablesOf([{ heading: null, quantity: null, model, shown: ["Journal"], axes }]);
   assert.deepEqual(table.groups[0].columns, ["Elapsed", "Value", "Least to greatest"]);
-  assert.equal(table.rows[3].title, "Journal");
-  assert.equal(table.rows[3].cells[1].value, 3);
+  assert.equal(table.rows.length, 3);
+  assert.equal(table.rows[1].cells[1].value, 3);
 });
 
 test("every value that a chart shows is in its table exactly once", () => {

@@ -1,16 +1,16 @@
-/** Reads the talk as text: the chapters that config/talk.yaml names, and the slides of each, with their lines. */
+/** Reads the talk as text: the chapters that slides/<talk>/talk.yaml names, and the slides of each, with their lines. */
 
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-import { TALK_FILE, readTalkFile } from "../talk-file.js";
+import { readTalkFile } from "../talk-file.js";
 import { READER_SEPARATORS, SEPARATORS } from "../talk-page.js";
 
 /**
  * @typedef {{file: string, line: number, start: number, text: string, id: string|null, timing: string|null,
  *            timings: Record<string, string>, cut: string|null, chapter: string|null, minutes: string|null,
  *            cutMinutes: Record<string, string>, uncounted: boolean, dataSet: string|null, front: boolean}} Slide
- *   file as config/talk.yaml names it; line of the slide's first line, from 1; start: where text begins in its chapter,
+ *   file as slides/<talk>/talk.yaml names it; line of the slide's first line, from 1; start: where text begins in its chapter,
  *   as `normalText` gives it; timings and cutMinutes: by cut, what the slide states for one; chapter: the name of the
  *   chapter that begins with it; dataSet: the one that it names instead of the talk's own; front: a section of the reader's page, and no slide
  * @typedef {{file: string, line: number, message: string, fix?: {from: number, to: number, text: string}}} Problem
@@ -75,7 +75,7 @@ export function lineIn(slide, position) {
  * @returns {Promise<{talk: import("../talk-file.js").TalkFile,
  *                    chapters: {file: string, text: string, slides: Slide[]}[], problems: Problem[]}>}
  *   chapters: the reader's page is the last of them; problems: chapters that are not there
- * @throws {import("../checked-yaml.js").InvalidFile} if config/talk.yaml is not as it must be
+ * @throws {import("../checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
 export async function readTalk(root) {
   const talk = readTalkFile(root);
@@ -93,7 +93,7 @@ export async function readTalk(root) {
       chapters.push({ ...chapter, text, slides: slidesOf(normalText(text), chapter) });
     } catch (error) {
       if (error.code !== "ENOENT") throw error;
-      problems.push({ file: TALK_FILE, line, message: `there is no chapter ${chapter.file}` });
+      problems.push({ file: talk.file, line, message: `there is no chapter ${chapter.file}` });
     }
   }
   return { talk, chapters, problems };

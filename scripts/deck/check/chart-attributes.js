@@ -5,6 +5,7 @@ import { seriesNames } from "chartjs-plugin-csv";
 import { namesIn } from "../../../deck/data/ceilings.js";
 import { HERE, parseMarks, parseNotes } from "../../../deck/chart-tools/marks.js";
 import { stepsOf } from "../../../deck/text/canvases.js";
+import { partsOf } from "../../../deck/data/data-set.js";
 import { chartEntry } from "../../../deck/data/provenance.js";
 import { elementsWith } from "../text/segments.js";
 import { lineIn } from "./chapters.js";
@@ -59,6 +60,8 @@ export function steps({ slides, shipped: { manifest } }) {
     } = attributes;
     const names = stepsOf(written).flat();
     if (names.length === 0) return ["data-chart-steps without a series"];
+    // What a data set says as a whole has parts of its own, such as an arrow.
+    if (partsOf(src)?.document) return [];
     const shown = seriesNames(chosen) ?? (manifest && chartEntry(src, manifest)?.series);
     if (!Array.isArray(shown)) return [];
     return names

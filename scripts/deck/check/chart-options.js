@@ -1,4 +1,4 @@
-/** What a chart's own options (the JSON in its canvas) say and do: no figure without an origin, and no axis that misleads. */
+/** What a chart's own options (the JSON in its canvas) say: no figure without an origin. */
 
 import { isNumeric } from "./numerals.js";
 import { lineIn } from "./chapters.js";
@@ -14,24 +14,6 @@ export function chartTexts({ slides }) {
       .filter(isNumeric)
       .map((text) => `the chart's options say "${text}", a numeral that comes from no data; leave it out`),
   );
-}
-
-/**
- * The axis of values is not turned round, and neither cropped nor stretched: distances on it are what the audience sees. It may
- * begin at 0. `data-chart-range="WHY"` says why another range is right, such as 0 to 1 of a share.
- */
-export function chartRanges({ slides }) {
-  return eachOptions(slides, ({ options, element }) => {
-    const { y = {} } = options.options?.scales ?? options.scales ?? {};
-    const found = [];
-    if (y.reverse) found.push("the axis of values is turned round (reverse); leave it as it is");
-    const limits = ["min", "max", "suggestedMin", "suggestedMax"].filter((key) => key in y && y[key] !== 0);
-    if (limits.length > 0 && !element.attributes["data-chart-range"]?.trim())
-      found.push(
-        `the axis of values has a ${limits.join(" and a ")} of its own, which may hide data; say why with data-chart-range="…", or leave it out`,
-      );
-    return found;
-  });
 }
 
 function eachOptions(slides, messagesOf) {

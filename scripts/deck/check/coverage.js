@@ -1,9 +1,8 @@
-/** What the talk must speak of: every claim, every chart of a claim; and what a chart must have: a finding and a source. */
+/** What the talk must speak of: every claim, every chart of a claim; and where each chart comes from. */
 
+import { partsOf } from "../../../deck/data/data-set.js";
 import { chartEntry } from "../../../deck/data/provenance.js";
-import { boundElements, elementsWith, headingOf } from "../text/segments.js";
-import { elements } from "../text/tree.js";
-import { TALK_FILE } from "../talk-file.js";
+import { boundElements, elementsWith } from "../text/segments.js";
 import { lineIn } from "./chapters.js";
 import { chartsOf, isAwaited } from "./charts-of.js";
 
@@ -28,7 +27,7 @@ export function claimsStated({ shipped, stated }) {
       ? []
       : [
           {
-            file: TALK_FILE,
+            file: stated.file,
             line: stated.lineOf("claims", at),
             message: `claims.json of "${shipped.name}" has no claim "${id}"`,
           },
@@ -40,7 +39,9 @@ export function claimsStated({ shipped, stated }) {
 export function claimsDrawn({ slides, shipped, stated, claimPlace }) {
   const drawn = new Set(
     slides.flatMap((slide) =>
-      chartsOf(slide).map(({ parts }) => (parts ? `${parts.experiment}/${parts.chart}` : null)),
+      chartsOf(slide)
+        .flatMap(({ element, parts }) => [parts, ...furtherParts(element)])
+        .map((parts) => (parts ? `${parts.experiment}/${parts.chart}` : null)),
     ),
   );
   return claimsIn(shipped, stated)
@@ -51,32 +52,13 @@ export function claimsDrawn({ slides, shipped, stated, claimPlace }) {
     }));
 }
 
-/** The title of a slide with a chart is its finding: it takes its words or a figure from the data. */
-export function chartFindings({ slides }) {
-  return slides
-    .filter((slide) => chartsOf(slide).length > 0)
-    .flatMap((slide) => {
-      const heading = headingOf(slide);
-      const problem = (at, message) => [{ file: slide.file, line: lineIn(slide, at), message }];
-      if (heading === null) return problem(0, "a slide with a chart, and without a title");
-      const finds = [...elements(heading)].some(
-        ({ name, attributes }) => "data-when" in attributes || (name === "data" && "value" in attributes),
-      );
-      if (finds) return [];
-      return problem(
-        heading.start,
-        'the title above a chart is no finding; choose its words with data-when="…", or bind a figure with <data value="…">',
-      );
-    });
-}
-
 /** The manifest of the shipped data set says where each chart comes from that it shows. */
 export function chartSources({ slides, shipped }) {
   const { name, manifest } = shipped;
   if (manifest === null) return [];
   return slides.flatMap((slide) =>
     chartsOf(slide)
-      .filter(({ src, parts }) => parts && chartEntry(src, manifest) === null)
+      .filter(({ src, parts }) => parts?.chart && chartEntry(src, manifest) === null)
       .filter(({ element, parts }) => !isAwaited(element, parts.experiment, shipped))
       .map(({ element, parts }) => ({
         file: slide.file,
@@ -84,6 +66,11 @@ export function chartSources({ slides, shipped }) {
         message: `the manifest of "${name}" does not list the chart ${parts.experiment ?? "csv"}/${parts.chart}: nothing says where it comes from`,
       })),
   );
+}
+
+/** What the further files of a chart name. */
+function furtherParts({ attributes: { "data-chart-more": more = "" } }) {
+  return more.split("|").map((src) => partsOf(src.trim()));
 }
 
 /** The claims that a slide speaks of; "" for a table of all. */

@@ -1,26 +1,17 @@
 /** What a talk may show of data: files as they were recorded, and one data set a slide. */
 
-import { TALK_FILE } from "../talk-file.js";
-import { UNLISTED } from "../verified/alterations.js";
 import { lineIn } from "./chapters.js";
 import { chartsOf } from "./charts-of.js";
 
-/** Every file of the data sets on the slides is what derive wrote, or what was measured. */
+/** Every file of the data sets on the slides is what derive wrote. */
 export function unaltered({ altered }) {
   return Object.entries(altered).flatMap(([name, found]) =>
     found.map(({ file, what }) => ({
       file: `benchmarks/${name}/${file}`,
       line: 1,
-      message: `${what}; ${wayBack(name, { file, what })}`,
+      message: `${what}; write it again with: ./replay derive --data ${name}`,
     })),
   );
-}
-
-function wayBack(name, { file, what }) {
-  if (what === UNLISTED) return "remove it";
-  return file.includes("/raw/")
-    ? "restore it from git or from a copy"
-    : `write it again with: npm run derive -- --data ${name}`;
 }
 
 /** The data set that a slide names is one of those that the talk says single slides show. */
@@ -31,7 +22,7 @@ export function namedDataSets({ slides, stated }) {
     .map(({ file, line, dataSet }) => ({
       file,
       line,
-      message: `data-set="${dataSet}": ${TALK_FILE} names no such data set under other_data_sets${known.length ? `, but ${known.join(", ")}` : ""}`,
+      message: `data-set="${dataSet}": ${stated.file} names no such data set under other_data_sets${known.length ? `, but ${known.join(", ")}` : ""}`,
     }));
 }
 
@@ -41,7 +32,7 @@ export function namedDataSets({ slides, stated }) {
  */
 export function oneDataSet({ slides, stated, literal, dataSets }) {
   return slides.flatMap((slide) => {
-    const charts = chartsOf(slide).filter(({ parts }) => parts !== null);
+    const charts = chartsOf(slide).filter(({ parts }) => parts !== null && !parts.document);
     const names = [...new Set(charts.map(({ parts }) => parts.dataSet))];
     if (names.length < 2) {
       const [name] = names;

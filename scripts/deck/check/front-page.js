@@ -6,7 +6,7 @@ import { elementsWith } from "../text/segments.js";
 import { elements } from "../text/tree.js";
 import { lineIn } from "./chapters.js";
 
-/** `<div data-slide="slides/10-price.md#price-at-the-peak" data-part="h2 .panels">` names a slide that has such parts. */
+/** `<div data-slide="slides/rpo/91-journal.md#price-at-the-peak" data-part="h2 .panels">` names a slide that has such parts. */
 export function takenParts({ slides }) {
   return slides.flatMap((slide) =>
     [...elementsWith(slide, "data-slide")].flatMap((element) => {
@@ -15,7 +15,7 @@ export function takenParts({ slides }) {
       const taken = parseTaken(place, part);
       if (taken === null)
         return problem(
-          `data-slide="${place}" data-part="${part ?? ""}": write slides/FILE.md#ID, and as parts tags or .classes`,
+          `data-slide="${place}" data-part="${part ?? ""}": write slides/TALK/FILE.md#ID, and as parts tags or .classes`,
         );
       const source = slides.find(({ file, id }) => file === taken.file && id === taken.id);
       if (!source) return problem(`${taken.file} has no slide "${taken.id}"`);

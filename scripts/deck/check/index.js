@@ -4,15 +4,16 @@ import { readFile, readdir } from "node:fs/promises";
 import path from "node:path";
 
 import { withDataSet } from "../../../deck/data/data-set.js";
+import { findAlterations } from "../alterations.js";
 import { indexOf, scanBenchmarks } from "../data-sets.js";
 import { readBeside, readDataSet } from "../text/data-set-words.js";
 import { readSlide } from "../text/segments.js";
 import { byTelling, tellingOf } from "../text/slide-words.js";
-import { findAlterations } from "../verified/alterations.js";
 import { chartsOf } from "./charts-of.js";
 import { lineAt, readTalk } from "./chapters.js";
 import { secondsIn } from "./cuts.js";
 import { readDeclared } from "./declared.js";
+import { accept, evidenceFile, readEvidence } from "./evidence.js";
 import { releasesOn } from "./releases.js";
 import { RULES, RULES_OF_SLIDES, forOtherData } from "./rules.js";
 import { readStyles } from "./styles.js";
@@ -27,7 +28,7 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {Map<string, string>} files   what the deck may read below benchmarks
  * @property {Set<string>} dataSets
  * @property {Set<string>} experiments
- * @property {import("../talk-file.js").TalkFile} stated   config/talk.yaml
+ * @property {import("../talk-file.js").TalkFile} stated   slides/<talk>/talk.yaml
  * @property {import("../talk-file.js").TalkFile["cuts"]} cuts
  * @property {{name: string, manifest: object|null, claims: object|null}} shipped   the data set that the slides are held
  *   to: the talk's, or for rules of slides the one of these slides
@@ -37,16 +38,16 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {(id: string) => {file: string, line: number}} claimPlace   where a claim is written
  * @property {{file: string, text: string}[]} styles   the deck's style sheets
  * @property {Record<string, string[]>|null} published   figures by source, as the author declared them
- * @property {object|null} verdictWords   words that tell texts for "held" and "refuted" apart, as the author declared them
- * @property {Record<string, import("../verified/alterations.js").Alteration[]>} altered   of the data sets that slides show
+ * @property {Map<string, object>|null} evidence   what each sentence rests on, by its id; null if the talk keeps no such file
+ * @property {Record<string, import("../alterations.js").Alteration[]>} altered   of the data sets that slides show
  *
  * @param {{root: string, benchmarks: string, data?: string|null}} places
  *   root: the talk's folder; data: the data set to hold the talk to, null for the one that it names
- * @returns {Promise<{problems: import("./chapters.js").Problem[],
+ * @returns {Promise<{accept: (which: string[], reading: object) => ReturnType<typeof accept>, keepsEvidence: boolean, problems: import("./chapters.js").Problem[],
  *                    times: {file: string, slides: number, seconds: Record<number, number>, appendix: number}[],
  *                    cuts: number[]}>}
  *   seconds: of the slides that are counted, by cut; cuts: in minutes, the usual one first
- * @throws {import("../checked-yaml.js").InvalidFile} if config/talk.yaml is not as it must be
+ * @throws {import("../checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
 export async function checkTalk({ root, benchmarks, data = null }) {
   const { talk: stated, chapters, problems } = await readTalk(root);
@@ -72,6 +73,7 @@ export async function checkTalk({ root, benchmarks, data = null }) {
     altered: await findAlterations(benchmarks, shown),
     styles: await readStyles(root),
     ...(await readDeclared(root)),
+    evidence: await readEvidence(root, evidenceFile(stated)),
     experiments: await experimentNames(root, files),
     beside: new Map(
       await Promise.all(released.map(async (name) => [name, await readBeside(benchmarks, name)])),
@@ -89,7 +91,13 @@ export async function checkTalk({ root, benchmarks, data = null }) {
   }
   problems.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
   const times = chapters.filter(({ front }) => !front).map((chapter) => timeOf(chapter, stated.cuts));
-  return { problems, times, cuts: stated.cuts.map(({ minutes }) => minutes) };
+  return {
+    problems,
+    times,
+    cuts: stated.cuts.map(({ minutes }) => minutes),
+    keepsEvidence: talk.evidence !== null,
+    accept: (which, reading) => accept({ root, file: evidenceFile(stated), ...talk }, which, reading),
+  };
 }
 
 /** A slide as the deck shows it with another data set: its charts are of that one. */

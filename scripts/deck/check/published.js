@@ -18,21 +18,6 @@ export function publishedFigures({ slides, shipped, published }) {
     }));
 }
 
-/** What is declared and quoted nowhere: a figure that was changed on the slide leaves one behind. */
-export function quotedNowhere({ slides, shipped, published }) {
-  if (published === null) return [];
-  const quoted = new Set(quotedFigures(slides, shipped).map(({ source, figure }) => `${source} ${figure}`));
-  return Object.entries(published).flatMap(([source, figures]) =>
-    figures
-      .filter((figure) => !quoted.has(`${source} ${figure}`))
-      .map((figure) => ({
-        file: PUBLISHED_FILE,
-        line: 1,
-        message: `no slide quotes "${figure}" of ${source}; remove it`,
-      })),
-  );
-}
-
 function quotedFigures(slides, shipped) {
   const sizes = ioSizes(shipped.manifest);
   return slides.flatMap((slide) => [

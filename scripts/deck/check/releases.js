@@ -40,7 +40,7 @@ export function releasesCurrent({ beside }) {
         {
           file: `benchmarks/${name}/releases.json`,
           line: 1,
-          message: `compares with other figures than those of "${older}" now; write it again with: npm run derive -- --data ${name}`,
+          message: `compares with other figures than those of "${older}" now; write it again with: ./replay derive --data ${name}`,
         },
       ];
     }),

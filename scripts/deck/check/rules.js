@@ -10,19 +10,20 @@ import { isElement } from "../text/tree.js";
 import { isAwaited } from "./charts-of.js";
 import { lineAt, lineIn } from "./chapters.js";
 import { ceilings, emphasis, lines, marks, notes, series, steps } from "./chart-attributes.js";
-import { chartRanges, chartTexts } from "./chart-options.js";
-import { chartFindings, chartSources, claimsDrawn, claimsSpoken, claimsStated } from "./coverage.js";
+import { chartTexts } from "./chart-options.js";
+import { chartSources, claimsDrawn, claimsSpoken, claimsStated } from "./coverage.js";
 import { chapterMinutes, cutAttributes, pace, wholeStory } from "./cuts.js";
 import { namedDataSets, oneDataSet, unaltered } from "./data-on-slides.js";
+import { unreadSentences } from "./evidence.js";
 import { listedConditions, takenParts } from "./front-page.js";
 import { numerals, sourceIds } from "./numerals.js";
-import { publishedFigures, quotedNowhere } from "./published.js";
+import { publishedFigures } from "./published.js";
 import { releaseClaims, releasesCurrent } from "./releases.js";
 import { removedParts } from "./removed.js";
 import { styledTexts } from "./styles.js";
 import { boundValues, shippedData, staleLiterals } from "./values.js";
-import { verdictWording } from "./verdict-words.js";
 import { verdictGroupsCover, verdictTexts } from "./verdicts.js";
+import { wordsOfCharts, wordsOfValues } from "./words.js";
 
 const KEBAB = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
@@ -94,7 +95,7 @@ export function links({ slides }) {
   );
 }
 
-/** `data-talk` names what config/talk.yaml says of a talk. */
+/** `data-talk` names what slides/<talk>/talk.yaml says of a talk. */
 export function talkFacts({ slides }) {
   return slides.flatMap((slide) =>
     [...elementsWith(slide, "data-talk")].flatMap((element) =>
@@ -147,22 +148,22 @@ function canvasesOf(slide) {
 export const RULES = [
   ...[lineEnds, timing, oneNote, ids, links, talkFacts, removedParts, unaltered, namedDataSets, oneDataSet],
   ...[cutAttributes, chapterMinutes, wholeStory],
-  ...[verdictGroupsCover, quotedNowhere, verdictWording, chartTexts, chartRanges, styledTexts],
-  ...[claimsStated, claimsSpoken, claimsDrawn, chartFindings],
+  ...[verdictGroupsCover, chartTexts, styledTexts, wordsOfValues, unreadSentences],
+  ...[claimsStated, claimsSpoken, claimsDrawn],
   ...[takenParts, listedConditions, releaseClaims, releasesCurrent],
 ];
 
 /** Rules for the slides of one data set, which compare them with it. */
 export const RULES_OF_SLIDES = [
   ...[charts, series, steps, marks, ceilings, notes, emphasis, lines, chartSources],
-  ...[shippedData, boundValues, staleLiterals, verdictTexts, numerals, sourceIds, publishedFigures, pace],
+  ...[wordsOfCharts, shippedData, boundValues, staleLiterals, verdictTexts, numerals, sourceIds, publishedFigures, pace],
 ];
 
 /**
  * What the talk's own data alone decide, because it is about what is written on the slides: the deck writes the figures of
  * another data set over it.
  */
-const OF_WHAT_IS_WRITTEN = [staleLiterals, numerals, publishedFigures, quotedNowhere];
+const OF_WHAT_IS_WRITTEN = [staleLiterals, numerals, publishedFigures, unreadSentences];
 
 /** Those of the rules that hold for a talk with another data set than its own. */
 export function forOtherData(rules) {

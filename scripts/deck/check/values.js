@@ -23,7 +23,7 @@ export function shippedData({ shipped: { name, manifest, claims }, stated }) {
   const problem = (file, what) => ({
     file: `benchmarks/${name}/${file}`,
     line: 1,
-    message: `${what}; write it with: npm run derive -- --data ${name}`,
+    message: `${what}; write it with: ./replay derive --data ${name}`,
   });
   return [
     ...(manifest === null ? [problem("manifest.json", "the data set that ships has no manifest.json")] : []),

@@ -40,7 +40,7 @@ export async function readBeside(benchmarks, name) {
 export function lacking({ name, manifest, claims }) {
   return Object.entries({ "manifest.json": manifest, "claims.json": claims })
     .filter(([, document]) => document === null)
-    .map(([file]) => `“${name}” has no ${file}; write it with: npm run derive -- --data ${name}`);
+    .map(([file]) => `“${name}” has no ${file}; write it with: ./replay derive --data ${name}`);
 }
 
 /**
@@ -65,7 +65,7 @@ export function wordsOf({ manifest, claims, answer = null }, { shipped = false }
 async function readObject(file) {
   const value = await readParsed(file, JSON.parse);
   if (value !== null && (typeof value !== "object" || Array.isArray(value)))
-    throw new Error(`${file} contains no JSON object; write it again with npm run derive`);
+    throw new Error(`${file} contains no JSON object; write it again with ./replay derive`);
   return value;
 }
 

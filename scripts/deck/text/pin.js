@@ -1,12 +1,13 @@
 /** Pins a talk to one data set: fills in its values, and removes the texts that its verdicts do not choose. Pure. */
 
-import { withDataSet } from "../../../deck/data/data-set.js";
+import { partsOf, withDataSet } from "../../../deck/data/data-set.js";
 import { parseWhen } from "../../../deck/text/verdict-text.js";
 import { applyEdits } from "./escape.js";
 import { escapeText } from "./escape.js";
 import { boundElements, elementsWith } from "./segments.js";
 import { textOf } from "./tree.js";
 
+const MORE = /(\sdata-chart-more\s*=\s*)("[^"]*"|'[^']*')/i;
 const SOURCE = /(\sdata-chart-src\s*=\s*)("[^"]*"|'[^']*')/i;
 
 /**
@@ -40,17 +41,35 @@ function pinSlide(slide, { data: { name }, words }) {
     ...[...elementsWith(slide, "data-chart-src")].map((element) => ({
       from: element.start,
       to: element.innerStart,
-      text: slide.text
-        .slice(element.start, element.innerStart)
-        .replace(
-          SOURCE,
-          (_, before, quoted) => before + quoted[0] + withDataSet(quoted.slice(1, -1), name) + quoted[0],
-        ),
+      text: pinChart(slide.text.slice(element.start, element.innerStart), element.attributes, name),
     })),
   ]);
   // Blank lines separate slides: removing a text must not leave two of them, nor remove those at the end.
   const ending = /\s*$/.exec(slide.text)[0];
   return pinned.replace(/\n(?:[ \t]*\n){2,}/g, "\n\n").trim() + ending;
+}
+
+/** A chart's further files are pinned as well, unless they are there to be compared with. */
+function pinChart(tag, { "data-chart-src": own }, name) {
+  const isOwn = (src) => partsOf(src)?.dataSet === partsOf(own)?.dataSet;
+  const pinned = (src) => (isOwn(src) ? withDataSet(src, name) : src);
+  return tag
+    .replace(
+      SOURCE,
+      (_, before, quoted) => before + quoted[0] + withDataSet(quoted.slice(1, -1), name) + quoted[0],
+    )
+    .replace(
+      MORE,
+      (_, before, quoted) =>
+        before +
+        quoted[0] +
+        quoted
+          .slice(1, -1)
+          .split("|")
+          .map((src) => pinned(src.trim()))
+          .join(" | ") +
+        quoted[0],
+    );
 }
 
 /** A slide no longer names a data set that it is not told with. */

@@ -13,9 +13,9 @@ import { chapterElement, readerElement } from "../talk-page.js";
 export class RefusedParts extends Error {}
 
 /**
- * @param {Map<string, string>} chapters   Markdown by file, such as `slides/00-hook.md`
+ * @param {Map<string, string>} chapters   Markdown by file, such as `slides/rpo/00-loss.md`
  * @param {{readerPage?: string|null}} [talk]   readerPage: the file that is no chapter, but the reader's page
- * @returns {Promise<Map<string, string>>} HTML by file, such as `slides/00-hook.html`; empty where a chapter is
+ * @returns {Promise<Map<string, string>>} HTML by file, such as `slides/rpo/00-loss.html`; empty where a chapter is
  * @throws {RefusedParts} naming the file, and what in it may not be on a slide
  */
 export async function renderChapters(chapters, { readerPage = null } = {}) {

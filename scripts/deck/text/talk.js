@@ -12,9 +12,9 @@ export class NotThere extends Error {}
  * @param {string} root   the talk's folder
  * @returns {Promise<{stated: import("../talk-file.js").TalkFile, shipped: string, chapters: {file: string, text: string,
  *                    slides: import("./segments.js").ReadSlide[]}[]}>}
- *   stated: config/talk.yaml; shipped: the data set whose texts are written on the slides; text: with LF line ends
+ *   stated: slides/<talk>/talk.yaml; shipped: the data set whose texts are written on the slides; text: with LF line ends
  * @throws {NotThere} naming a chapter that cannot be read
- * @throws {import("../checked-yaml.js").InvalidFile} if config/talk.yaml is not as it must be
+ * @throws {import("../checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
 export async function openTalk(root) {
   const { talk, chapters, problems } = await readTalk(root);

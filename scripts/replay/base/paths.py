@@ -32,16 +32,16 @@ def program_file(*parts: str) -> Path:
 def find_project() -> Path | None:
     """Return the project folder, which holds `config/` and `benchmarks/`; None if there is none.
 
-    It is the working directory, or the nearest folder above it, that has `config/sites` or `config/talk.yaml`; else the
-    checkout.
+    It is the working directory, or the nearest folder above it, that has `config/sites` or a talk in `slides/`; else
+    the checkout.
     """
     here = Path.cwd()
-    return next((folder for folder in (here, *here.parents) if _is_project(folder / "config")), ROOT)
+    return next((folder for folder in (here, *here.parents) if _is_project(folder)), ROOT)
 
 
-def _is_project(config: Path) -> bool:
+def _is_project(folder: Path) -> bool:
     try:
-        return (config / "sites").is_dir() or (config / "talk.yaml").is_file()
+        return (folder / "config" / "sites").is_dir() or any(folder.glob("slides/*/talk.yaml"))
     except PermissionError:
         # A folder that this user may not look into is none of theirs.
         return False
@@ -51,7 +51,7 @@ def project_directory() -> Path:
     """Return the project folder. Raises ConfigurationError if there is none."""
     if (found := find_project()) is None:
         raise ConfigurationError(
-            "this is not a Replay project: neither this folder nor any above it has config/sites or config/talk.yaml",
+            "this is not a Replay project: neither this folder nor any above it has config/sites or slides/*/talk.yaml",
             where=Path.cwd(),
             next_step="go to your project's folder, or create a project here: replay init",
         )

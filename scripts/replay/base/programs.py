@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from replay.base.errors import ReplayError
@@ -25,7 +25,7 @@ SYSTEM_PYTHON = "/usr/bin/python3"
 OF_RELEASE = frozenset(
     {
         *("ceph", "rbd", "rados", "rbd-mirror", "rbd-nbd", "ceph-mon", "ceph-mgr", "ceph-osd"),
-        *("ceph-authtool", "monmaptool", "fio", "iperf3", "timeout", "python3"),
+        *("ceph-authtool", "monmaptool", "crushtool", "fio", "iperf3", "timeout", "python3"),
     }
 )
 # Debian keeps daemons in /usr/bin, other distributions in /usr/sbin, which an ordinary user's PATH may lack.
@@ -40,9 +40,13 @@ class MissingProgramError(ReplayError):
 
 @dataclass(frozen=True)
 class Programs:
-    """Where programs come from: the host, or a release."""
+    """Where programs come from: the host, or a release; and the site in whose network they run.
+
+    `entry` is what leads a program into the network namespace of a sandbox's site, empty for the host's network.
+    """
 
     release: Release | None = None
+    entry: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, number: int | None) -> Programs:
@@ -61,6 +65,10 @@ class Programs:
         if number is None:
             return cls()
         return cls(find_release(number) or Release(number, "", "", release_directory(number)))
+
+    def inside(self, entry: Sequence[str]) -> Programs:
+        """Return the same programs as they run in a site's network namespace."""
+        return replace(self, entry=tuple(entry))
 
     def find(self, name: str) -> Path | None:
         """Return a program's absolute path as the program itself sees it, None if there is no such program.
@@ -99,9 +107,9 @@ class Programs:
         # Entering a user namespace clears the parent-death signal, so it is set afterwards.
         bound = _DIES_WITH_PARENT if dies_with_parent else ()
         if self.release is None or program.name not in OF_RELEASE:
-            return [*bound, str(program), *argv[1:]]
+            return [*self.entry, *bound, str(program), *argv[1:]]
         namespaces = ["--mount"] if os.geteuid() == 0 else ["--map-root-user", "--mount"]
-        enter = ["unshare", *namespaces, "--", *bound, "sh", "-c", _ENTER, str(self.release.folder)]
+        enter = [*self.entry, "unshare", *namespaces, "--", *bound, "sh", "-c", _ENTER, str(self.release.folder)]
         return [*enter, str(program), *argv[1:]]
 
     def check(self) -> None:

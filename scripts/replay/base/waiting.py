@@ -1,14 +1,19 @@
 """Waiting that a person can follow: what for, for how long at most, and every ten seconds what is seen.
 
-The one place for waits of all rooms. Loops keep their own conditions and limits, and sleep with `Waiting.pause`.
+The one place for waits of all rooms: `poll` asks again and again up to a limit, `Waiting` tells a person meanwhile.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
 
 from replay.base.clock import elapsed_text
+from replay.base.errors import ReplayError
+
+T = TypeVar("T")
 
 #: A wait that is shorter is not worth a line.
 SAY_AFTER_SECONDS = 5.0
@@ -63,3 +68,39 @@ class Waiting:
             if self.at_most_seconds is not None:
                 waited += f" of at most {elapsed_text(self.at_most_seconds)}"
             self._say(f"waiting for {self.what}: {waited}" + (f"; {seen}" if seen else ""))
+
+
+class NotInTimeError(ReplayError):
+    """What was waited for did not happen in time."""
+
+
+def poll(
+    ask: Callable[[], T | None],
+    *,
+    what: str,
+    seconds: float,
+    every: float = 0.5,
+    seen: Callable[[], str] | None = None,
+    where: str | Path | None = None,
+    error: type[ReplayError] = NotInTimeError,
+    next_step: str = "look at: ceph status; then run the same command again",
+    pause: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> T:
+    """Ask every `every` seconds until the answer is not None, and return the answer.
+
+    It asks at once, and for the last time when `seconds` are over. `pause` sleeps; `Waiting.pause` also tells a person
+    what is waited for. What `ask` or `pause` raises ends the wait. Raises NotInTimeError (or another `error`), which
+    names `what` and what was `seen` last.
+    """
+    deadline = clock() + seconds
+    while (answer := ask()) is None:
+        if clock() >= deadline:
+            last = seen() if seen is not None else ""
+            raise error(
+                f"waited {elapsed_text(seconds)} in vain for {what}" + (f"; {last}" if last else ""),
+                where=where,
+                next_step=next_step,
+            )
+        pause(every)
+    return answer

@@ -1,4 +1,7 @@
-"""The plain sentences of `config/claims.yaml`: templates whose placeholders stand for a data set's figures. Pure."""
+"""A data set's claims as a few plain sentences: templates of `config/claims.yaml`, filled with figures. Pure.
+
+Nothing is computed here except how many digits of a figure are shown, so sentences, deck and files always agree.
+"""
 
 from __future__ import annotations
 
@@ -60,16 +63,16 @@ def wording_of(raw: Mapping[str, Any], experiments: Collection[str], where: str)
     ):
         _check(f"plain.{name}", raw[name], allowed, where)
     controls = {}
-    for experiment, one in raw.get("controls", {}).items():
+    for experiment, texts in raw.get("controls", {}).items():
         if experiment not in experiments:
             raise ConfigurationError(
                 f"plain.controls: there is no experiment {experiment!r}",
                 where=where,
                 next_step=f"experiments: {', '.join(experiments)}",
             )
-        for name, text in one.items():
+        for name, text in texts.items():
             _check(f"plain.controls.{experiment}.{name}", text, OF_A_CONTROL, where)
-        controls[experiment] = Control(**one)
+        controls[experiment] = Control(**texts)
     return Wording(**{**raw, "controls": controls})
 
 
@@ -79,7 +82,7 @@ def _check(name: str, text: str, allowed: Collection[str], where: str) -> None:
             raise ConfigurationError(
                 f"{name}: there is no figure {{{placeholder}}}",
                 where=where,
-                next_step=f"one of {', '.join(f'{{{one}}}' for one in allowed)}",
+                next_step=f"one of {', '.join(f'{{{name}}}' for name in allowed)}",
             )
 
 
@@ -112,13 +115,13 @@ def brief(
     wording = book.wording
     if wording is None:
         return []
-    said = [
+    sentences = [
         _of_claim(claim, claim.plain, wording, document, other)
         for claim in book.claims
         if claim.plain and _is_measured(document, claim, claim.plain)
     ]
     there = {document["claims"][claim.id]["experiment"] for claim in book.claims if claim.id in document["claims"]}
-    return said + [
+    return sentences + [
         _of_control(wording, name, controls[name]) for name in wording.controls if name in there and controls.get(name)
     ]
 
@@ -128,9 +131,9 @@ def as_text(data_set: str, sentences: Sequence[Sentence], width: int = 100) -> s
     if not sentences:
         return f"The data set {data_set} has measured no claim that has a plain sentence."
     lines = [f"What the data set {data_set} says (intervals: {CONFIDENCE:.0%}, over n blocks):"]
-    for one in sentences:
-        lines += _wrapped(one.text, width, "  - ")
-        lines += _wrapped(one.beside, width, "    ")
+    for sentence in sentences:
+        lines += _wrapped(sentence.text, width, "  - ")
+        lines += _wrapped(sentence.beside, width, "    ")
     return "\n".join(lines)
 
 
@@ -176,25 +179,25 @@ def _beside(claim: Claim, plain: Plain, wording: Wording, other: Mapping[str, An
     return filled(wording.against, {**name, **_figures(plain, judged), "verdict": verdict})
 
 
-def _of_control(wording: Wording, experiment: str, found: Mapping[str, Any]) -> Sentence:
+def _of_control(wording: Wording, experiment: str, control: Mapping[str, Any]) -> Sentence:
     """Return what a control found. It passed if there are intervals, and all of them include 1."""
-    one = wording.controls[experiment]
-    if not found["intervals"]:
-        return Sentence(one.no_interval)
+    texts = wording.controls[experiment]
+    if not control["intervals"]:
+        return Sentence(texts.no_interval)
     figures = {
-        "intervals": str(found["intervals"]),
-        "excluding_one": str(found["excluding_one"]),
-        "geometric_mean": times(found["geometric_mean"], digits=3),
+        "intervals": str(control["intervals"]),
+        "excluding_one": str(control["excluding_one"]),
+        "geometric_mean": times(control["geometric_mean"], digits=3),
     }
-    return Sentence(filled(one.passed if found["excluding_one"] == 0 else one.strayed, figures))
+    return Sentence(filled(texts.passed if control["excluding_one"] == 0 else texts.strayed, figures))
 
 
 def _figures(plain: Plain, judged: Mapping[str, Any]) -> dict[str, str]:
-    found = judged["conditions"][plain.condition]
+    condition = judged["conditions"][plain.condition]
     show = {"times": times, "percent": percent}[plain.shown]
-    ends = [found["low"], found["high"]]
+    ends = [condition["low"], condition["high"]]
     interval = "no interval" if None in ends else " to ".join(show(end) for end in ends)
-    return {"estimate": show(found["estimate"]), "interval": f"{interval}, n = {found['n']}"}
+    return {"estimate": show(condition["estimate"]), "interval": f"{interval}, n = {condition['n']}"}
 
 
 def times(value: float, digits: int = 2) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from replay.claims.answer_table import write_answer
+from replay.claims.answer import write_answer
 from replay.claims.documents import write_claims
 from replay.claims.manifest import describe_data_set
 from replay.derive.part import Derived, refuse_altered_tables
-from replay.evidence.layout import exclusive, named_experiments
+from replay.evidence.data_set import exclusive, named_experiments
 
 
 def derive_data_set(data_set: Path, experiments: Sequence[str] = ()) -> list[Derived]:

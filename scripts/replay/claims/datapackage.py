@@ -1,4 +1,4 @@
-"""Writes datapackage.json, a Frictionless description of a data set's derived files (https://datapackage.org).
+"""datapackage.json, a Frictionless description of a data set's derived files (https://datapackage.org).
 
 It holds the digest of each file but itself, so that a file that was altered after deriving can be named.
 """
@@ -18,12 +18,11 @@ from replay.base.invocation import replay_command
 from replay.base.releases import COMPARED_RELEASES
 from replay.base.tables import json_text, write_if_changed
 from replay.derive.part import KEYS, LONG_HEADER, REGISTERED_FILE, RUNS_FILE, SPREAD_HEADER
-from replay.evidence.copies import read_stamp
 
 DATAPACKAGE = "datapackage.json"
 #: The derived files that are not tables.
 JSON_DOCUMENTS = ("claims.json", "manifest.json", "recording.json", COMPARED_RELEASES)
-_WORDS = {*KEYS, "invalid_reason", "limiter", "started_at", "ended_at"} - {"block", "attempt"}
+_WORDS = {*KEYS, "invalid_reason", "limiter", "host", "started_at", "ended_at"} - {"block", "attempt"}
 _NUMBER = re.compile(r"(?:-?\d+(?:\.\d+)?)?", re.ASCII)
 _INTEGERS = {"block", "attempt", "used", "valid"}
 
@@ -34,16 +33,10 @@ def write_datapackage(data_set: Path) -> bool:
 
 
 def datapackage(data_set: Path) -> dict[str, Any]:
-    """Return the package: for each file a resource with its size and digest, and for a CSV file its fields.
-
-    The title and description of an altered copy say so.
-    """
-    stamp = read_stamp(data_set)
-    said = {"title": f"ALTERED DATA: {data_set.name}", "description": f"Altered: {stamp.sentence()}."} if stamp else {}
+    """Return the package: for each file a resource with its size and digest, and for a CSV file its fields."""
     return {
         "profile": "data-package",
         "name": _slug(data_set.name),
-        **said,
         "resources": [_resource(path, path.relative_to(data_set).as_posix()) for path in described_files(data_set)],
     }
 
@@ -102,7 +95,7 @@ def _schema(name: str, rows: Iterator[list[str]]) -> dict[str, Any]:
 
 def _claim_type(column: str) -> str:
     types = dict.fromkeys(("estimate", "low", "high", "p_value", "q_value"), "number")
-    return {**types, "n": "integer", "exploratory": "boolean", "altered": "boolean"}.get(column, "string")
+    return {**types, "n": "integer", "exploratory": "boolean"}.get(column, "string")
 
 
 def _registered_type(column: str) -> str:
@@ -116,7 +109,7 @@ def _run_type(column: str) -> str:
 def _answer_type(column: str) -> str:
     if column in ("name", "label", "mode") or column.endswith("_source"):
         return "string"
-    return "boolean" if column == "altered" else "integer" if column.endswith("_n") else "number"
+    return "integer" if column.endswith("_n") else "number"
 
 
 def _tidy_type(column: str, words: set[str]) -> str:
@@ -144,9 +137,9 @@ def differences(data_set: Path) -> list[str]:
     Raises ReplayError if there is no usable datapackage.json.
     """
     recorded = recorded_digests(data_set)
-    there = {path.relative_to(data_set).as_posix(): path for path in described_files(data_set)}
-    lines = [f"missing: {data_set / name}" for name in recorded.keys() - there.keys()]
-    for name, path in there.items():
+    present = {path.relative_to(data_set).as_posix(): path for path in described_files(data_set)}
+    lines = [f"missing: {data_set / name}" for name in recorded.keys() - present.keys()]
+    for name, path in present.items():
         if name not in recorded:
             lines.append(f"not described: {path}")
         elif recorded[name] != f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}":
@@ -158,7 +151,7 @@ def recorded_digests(data_set: Path) -> dict[str, str]:
     """Return the digests in datapackage.json, `sha256:…`, by path in the data set. Raises ReplayError without them."""
     path = data_set / DATAPACKAGE
     try:
-        return {one["path"]: one["hash"] for one in json.loads(path.read_bytes())["resources"]}
+        return {each["path"]: each["hash"] for each in json.loads(path.read_bytes())["resources"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReplayError(
             f"this file does not list the derived files: {error}",

@@ -26,42 +26,14 @@ from replay.claims.model import (
 from replay.claims.predicate import parse_predicate
 from replay.claims.tables import PLACEHOLDER
 from replay.derive.facts import FACTS, Fact, FactType
+from replay.design.configuration import (
+    claim_digest,
+    claims_path,
+    experiment_names,
+    load_claims_document,
+    load_experiment,
+)
 from replay.design.documents import Document
-from replay.design.experiments import experiment_names, load_experiment
-from replay.design.registration import claim_digest
-from replay.design.talk_files import claims_path, load_claims_document
-
-
-def charts_of(experiment: Mapping[str, Any], scale: str | None = None) -> list[str]:
-    """Return `<experiment>/<aggregate>` for each chart of an experiment, at a scale or for all levels.
-
-    A metric over time has one chart for each level of the x factor, and its name ends in that level; see
-    docs/data-formats.md.
-    """
-    factors = dict(experiment["factors"])
-    if scale is not None:
-        factors |= experiment["scales"][scale].get("factors", {})
-    workloads = itertools.product(*(factors[factor] for factor in experiment["workload_factors"]))
-    return [
-        f"{experiment['name']}/{'-'.join(str(part) for part in (name, *workload, *level))}"
-        for workload in workloads
-        for metric in experiment["metrics"]
-        for name, level in _chart_names(metric, experiment.get("x_factor"), factors)
-    ]
-
-
-def _chart_names(
-    metric: Mapping[str, Any], x_factor: str | None, factors: Mapping[str, Sequence[Any]]
-) -> Iterator[tuple[str, tuple]]:
-    """Yield the start of each chart's name, and the level at its end, if any."""
-    if metric.get("series") and x_factor is not None:
-        yield from ((metric["name"], (level,)) for level in factors[x_factor])
-        return
-    yield metric["name"], ()
-    drawn_as_ratio = metric.get("ratio") and not metric.get("series") and not metric.get("entity")
-    if drawn_as_ratio and x_factor is not None:
-        yield f"ratio-{metric['name']}", ()
-
 
 #: How the names of imported experiments begin, and of no configured one.
 IMPORTED = "imported"
@@ -85,9 +57,9 @@ def load_book(data_set: Path | None = None) -> Book:
             raise ConfigurationError(f"two claims are called {raw['id']!r}", where=document.where("claims", number))
         _check_source(raw["source"], sources, document.where("claims", number, "source"))
         claims[raw["id"]] = _claim(raw, known, document, number, sources)
-    said = document.data.get("plain")
+    plain = document.data.get("plain")
     return Book(
-        sources, tuple(claims.values()), wording_of(said, list(known), document.where("plain")) if said else None
+        sources, tuple(claims.values()), wording_of(plain, list(known), document.where("plain")) if plain else None
     )
 
 
@@ -102,13 +74,13 @@ def known_experiments(data_set: Path | None = None) -> dict[str, Mapping[str, An
 
 def _imported_into(data_set: Path) -> dict[str, Mapping[str, Any]]:
     """Return imported designs by experiment. One that cannot be read is left out: deriving names it."""
-    found = {}
+    imported = {}
     for path in sorted(data_set.glob(f"{IMPORTED}-*/raw/design-*.json")):
         try:
-            found[path.parts[-3]] = {**json.loads(path.read_bytes()), "name": path.parts[-3]}
+            imported[path.parts[-3]] = {**json.loads(path.read_bytes()), "name": path.parts[-3]}
         except (OSError, ValueError, TypeError):
             continue
-    return found
+    return imported
 
 
 def _claim(
@@ -129,7 +101,7 @@ def _claim(
     for index, condition in enumerate(raw["conditions"]):
         where = document.where("claims", number, "conditions", index)
         metric = condition.get("metric", raw["metric"])
-        conditions += [_condition(one, metric, experiment, where) for one in _each(condition, where)]
+        conditions += [_condition(each, metric, experiment, where) for each in _each(condition, where)]
     if "chart" in raw:
         _check_chart(raw, experiment, document.where("claims", number, "chart"))
     return Claim(
@@ -140,19 +112,19 @@ def _claim(
         chart=raw.get("chart"),
         conditions=tuple(conditions),
         presupposes=tuple(
-            _presupposition(one, conditions, experiment, document.where("claims", number, "presupposes", index))
-            for index, one in enumerate(raw.get("presupposes", ()))
+            _presupposition(each, conditions, experiment, document.where("claims", number, "presupposes", index))
+            for index, each in enumerate(raw.get("presupposes", ()))
         ),
         presupposes_nothing=raw.get("presupposes_nothing", ""),
         kind=raw.get("kind", CLAIM),
         says=tuple(
-            _quotation(one, raw["source"], sources, document.where("claims", number, "says", index))
-            for index, one in enumerate(raw.get("says", ()))
+            _quotation(said, raw["source"], sources, document.where("claims", number, "says", index))
+            for index, said in enumerate(raw.get("says", ()))
         ),
         differs=raw.get("differs", ""),
         ours=raw.get("ours", ""),
         digest=claim_digest(raw),
-        plain=_plain(raw, document, number, [one.name for one in conditions if isinstance(one, Condition)]),
+        plain=_plain(raw, document, number, [each.name for each in conditions if isinstance(each, Condition)]),
     )
 
 
@@ -166,7 +138,7 @@ def _presupposition(
         raise ConfigurationError(
             f"of: {unknown[0]!r} is not a factor", where=where, next_step=f"factors: {list(experiment['factors'])}"
         )
-    selectors = [selector for one in conditions if isinstance(one, Condition) for _, selector in one.terms]
+    selectors = [selector for each in conditions if isinstance(each, Condition) for _, selector in each.terms]
     if not any(_matches(selector, variants, levels) for selector in selectors):
         raise ConfigurationError(
             "of: none of the claim's ratios has such a cell",
@@ -248,7 +220,7 @@ def _check_chart(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: s
 
 
 def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any], where: str) -> Condition | Count:
-    metrics = {one["metric"]: one for one in experiment["metrics"]}
+    metrics = {each["metric"]: each for each in experiment["metrics"]}
     if metric not in metrics and metric in FACTS and FACTS[metric].type is not FactType.WORD:
         metrics[metric] = _metric_of(FACTS[metric])
     if metric not in metrics:
@@ -283,7 +255,7 @@ def _metric_of(fact: Fact) -> Mapping[str, str]:
 
 
 def _selector(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> Selector:
-    variants = [one["name"] for one in experiment["variants"]]
+    variants = [variant["name"] for variant in experiment["variants"]]
     if raw.get("variant") not in variants:
         raise ConfigurationError(f"variant {raw.get('variant')!r} is not one of {variants}", where=where)
     factors = experiment["factors"]
@@ -311,3 +283,34 @@ def _region(raw: Mapping[str, Any], where: str) -> Region:
             raise ConfigurationError(f"between: {low:g} is not less than {high:g}", where=where)
         return Region(low, high)
     return Region(raw.get("above"), raw.get("below"))
+
+
+def charts_of(experiment: Mapping[str, Any], scale: str | None = None) -> list[str]:
+    """Return `<experiment>/<aggregate>` for each chart of an experiment, at a scale or for all levels.
+
+    A metric over time has one chart for each level of the x factor, and its name ends in that level; see
+    docs/data-formats.md.
+    """
+    factors = dict(experiment["factors"])
+    if scale is not None:
+        factors |= experiment["scales"][scale].get("factors", {})
+    workloads = itertools.product(*(factors[factor] for factor in experiment["workload_factors"]))
+    return [
+        f"{experiment['name']}/{'-'.join(str(part) for part in (name, *workload, *level))}"
+        for workload in workloads
+        for metric in experiment["metrics"]
+        for name, level in _chart_names(metric, experiment.get("x_factor"), factors)
+    ]
+
+
+def _chart_names(
+    metric: Mapping[str, Any], x_factor: str | None, factors: Mapping[str, Sequence[Any]]
+) -> Iterator[tuple[str, tuple]]:
+    """Yield the start of each chart's name, and the level at its end, if any."""
+    if metric.get("series") and x_factor is not None:
+        yield from ((metric["name"], (level,)) for level in factors[x_factor])
+        return
+    yield metric["name"], ()
+    drawn_as_ratio = metric.get("ratio") and not metric.get("series") and not metric.get("entity")
+    if drawn_as_ratio and x_factor is not None:
+        yield f"ratio-{metric['name']}", ()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from replay.claims.predicate import Predicate
 
 HELD, REFUTED, INCONCLUSIVE = "held", "refuted", "inconclusive"
 NOT_TESTABLE, NOT_MEASURED = "not testable here", "not measured"
 VERDICTS = (HELD, REFUTED, INCONCLUSIVE, NOT_TESTABLE, NOT_MEASURED)
+#: Over several campaigns, a claim is held, refuted, or settled at most in each campaign by itself.
+IN_THIS_CAMPAIGN = "in this campaign"
 
 #: A verdict needs this many blocks: an interval takes two, and a count in a single block has not been repeated.
 BLOCKS_FOR_VERDICT = 2
@@ -67,7 +69,7 @@ class Region:
 class Condition:
     """A log-linear contrast of cells with a region: the sum of `weight` times the mean logarithm of a selector.
 
-    `says` may name columns of tidy.csv in braces; a finding replaces them with the data set's values. `better` belongs
+    `says` may name columns of tidy.csv in braces; a result replaces them with the data set's values. `better` belongs
     to the metric: "higher" or "lower". `simultaneous` is the number of conditions whose intervals hold together.
     """
 
@@ -188,22 +190,36 @@ class Claim:
 
 @dataclass(frozen=True)
 class Book:
-    """All of config/claims.yaml: the claims, the title of each source by its id, and the wording that claims share."""
+    """The claims of config/claims.yaml, the title of each source by its id, and the wording that claims share."""
 
     sources: Mapping[str, str]
     claims: tuple[Claim, ...]
     wording: Wording | None = None
 
 
+class Origin(NamedTuple):
+    """Where a block's estimate comes from: the host that measured its cells, and their bottleneck."""
+
+    host: str
+    bottleneck: str
+
+
+def agreed(words: Iterable[str]) -> str:
+    """Return the word on which all agree, else `mixed`."""
+    different = {*words}
+    return different.pop() if len(different) == 1 else "mixed"
+
+
 @dataclass(frozen=True)
-class Finding:
-    """A data set's finding on one condition.
+class ConditionResult:
+    """What a data set says about one condition.
 
     `low` and `high` bound the 95 % interval, or are None if there is none. `blocks` holds each block's own estimate, by
     block number; `estimate` is their geometric mean. For a count, `low` and `high` are the smallest and the largest
     count, and the estimates are the counts that differ most from the claimed one. `multiplicity` gives `p_value` and
     `q_value`, which are None if nothing is tested. `neighbours` says whether the cells of each pair ran back to back in
-    one set; it is None for a count. `times` has each block's first start and last end, as tidy.csv writes them.
+    one set; it is None for a count. `times` has each block's first start and last end, as tidy.csv writes them, and
+    `origins` the host and bottleneck of its cells.
     """
 
     condition: Condition | Count
@@ -220,6 +236,12 @@ class Finding:
     p_value: float | None = None
     q_value: float | None = None
     times: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    origins: Mapping[int, Origin] = field(default_factory=dict)
+
+    @property
+    def hosts(self) -> list[str]:
+        """The hosts that measured its blocks."""
+        return sorted({origin.host for origin in self.origins.values()})
 
 
 @dataclass(frozen=True)
@@ -246,42 +268,102 @@ class Judgement:
     claim: Claim
     verdict: str
     reason: str
-    findings: tuple[Finding, ...]
+    results: tuple[ConditionResult, ...]
     presupposed: tuple[Presupposed, ...] = ()
     exploratory: str = ""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What one campaign says about a condition: the blocks of a data set that one host measured.
+
+    `low` and `high` bound the 95 % interval, or are the smallest and the largest count; `standard_error` is that of the
+    estimate's logarithm. They are None for one block. `verdict` is that of the whole data set on the condition, and
+    `testable` says whether its cells were as the claim presupposes.
+    """
+
+    name: str
+    host: str
+    bottleneck: str
+    n: int
+    estimate: float
+    low: float | None
+    high: float | None
+    standard_error: float | None
+    verdict: str
+    testable: bool
+
+
+class Interval(NamedTuple):
+    """A mean ratio with its interval, and the standard error of its logarithm."""
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class ConditionOverCampaigns:
+    """What several campaigns say about a condition.
+
+    `mean` and `tau`, the standard deviation of the campaigns' true log-ratios, are None for fewer than two campaigns
+    with an interval, `prediction` for fewer than three. `verdict` is held, refuted or IN_THIS_CAMPAIGN.
+    """
+
+    campaigns: tuple[Campaign, ...] = ()
+    mean: Interval | None = None
+    tau: float | None = None
+    prediction: tuple[float, float] | None = None
+    verdict: str = IN_THIS_CAMPAIGN
+
+    @property
+    def tested(self) -> tuple[Campaign, ...]:
+        """The campaigns in which the claim was testable, and that have an interval."""
+        return tuple(campaign for campaign in self.campaigns if campaign.testable and campaign.standard_error)
+
+
+@dataclass(frozen=True)
+class ClaimOverCampaigns:
+    """What several campaigns say about a claim, and about each of its conditions by name."""
+
+    verdict: str = IN_THIS_CAMPAIGN
+    conditions: Mapping[str, ConditionOverCampaigns] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Assessment:
     """A data set's verdict on every claim.
 
-    `altered` says that the data set is a copy whose raw output was changed; "" if it is not. The next two are filled in
-    for comparisons: `measured_with` names the versions of Ceph and of the client, "" if they are not known; `machines`
-    holds the pseudonyms of the hosts that measured each block of each experiment.
+    `over_campaigns` has what several campaigns say, by the claim's id. The last two are filled in for comparisons:
+    `measured_with` names the versions of Ceph and of the client, "" if they are not known; `machines` holds the
+    pseudonyms of the hosts that measured each block of each experiment.
     """
 
     data_set: str
-    altered: str
     sources: Mapping[str, str]
     judgements: tuple[Judgement, ...]
+    over_campaigns: Mapping[str, ClaimOverCampaigns] = field(default_factory=dict)
     measured_with: str = ""
     machines: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @property
     def claims(self) -> tuple[Judgement, ...]:
         """The verdicts on claims about storage."""
-        return tuple(one for one in self.judgements if one.claim.kind == CLAIM)
+        return tuple(judgement for judgement in self.judgements if judgement.claim.kind == CLAIM)
 
     @property
     def setup_checks(self) -> tuple[Judgement, ...]:
         """The verdicts on the set-up itself."""
-        return tuple(one for one in self.judgements if one.claim.kind == SETUP_CHECK)
+        return tuple(judgement for judgement in self.judgements if judgement.claim.kind == SETUP_CHECK)
 
     def of(self, experiments: Collection[str]) -> Assessment:
         """Return the assessment with only the claims of these experiments."""
-        return replace(self, judgements=tuple(one for one in self.judgements if one.claim.experiment in experiments))
+        judgements = (judgement for judgement in self.judgements if judgement.claim.experiment in experiments)
+        return replace(self, judgements=tuple(judgements))
 
     def measured(self) -> tuple[Assessment, tuple[Judgement, ...]]:
         """Return the assessment without the claims that are not measured, and those claims by themselves."""
-        absent = tuple(one for one in self.judgements if one.verdict == NOT_MEASURED)
-        return replace(self, judgements=tuple(one for one in self.judgements if one not in absent)), absent
+        absent = tuple(judgement for judgement in self.judgements if judgement.verdict == NOT_MEASURED)
+        measured = (judgement for judgement in self.judgements if judgement.verdict != NOT_MEASURED)
+        return replace(self, judgements=tuple(measured)), absent

@@ -19,7 +19,7 @@ from replay.claims.model import (
     NOT_TESTABLE,
     REFUTED,
     Condition,
-    Finding,
+    ConditionResult,
     Judgement,
 )
 
@@ -46,51 +46,50 @@ class Multiplicity:
 def with_q_values(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
     """Return the judgements with p-values, and with q-values over all tested conditions of claims together."""
     judgements = tuple(judgements)
-    p_values = [_p_value(found) for _, found in _tested(judgements)]
-    q_values = iter(statistics.false_discovery_q_values(p_values))
-    values = {
-        (claim, found.condition.name): (p_value, next(q_values))
-        for (claim, found), p_value in zip(_tested(judgements), p_values, strict=True)
-    }
+    tested = [(claim, result.condition.name) for claim, result in _tested(judgements)]
+    p_values = [_p_value(result) for _, result in _tested(judgements)]
+    q_values = statistics.false_discovery_q_values(p_values)
+    values = dict(zip(tested, zip(p_values, q_values, strict=True), strict=True))
 
-    def valued(claim: str, found: Finding) -> Finding:
-        p_value, q_value = values.get((claim, found.condition.name), (None, None))
-        return replace(found, p_value=p_value, q_value=q_value)
+    def valued(claim: str, result: ConditionResult) -> ConditionResult:
+        p_value, q_value = values.get((claim, result.condition.name), (None, None))
+        return replace(result, p_value=p_value, q_value=q_value)
 
     return tuple(
-        replace(one, findings=tuple(valued(one.claim.id, found) for found in one.findings)) for one in judgements
+        replace(judgement, results=tuple(valued(judgement.claim.id, result) for result in judgement.results))
+        for judgement in judgements
     )
 
 
 def multiplicity(judgements: Sequence[Judgement]) -> Multiplicity:
     """Return what testing so many claims at once means for their verdicts."""
-    tested = [one for one in judgements if any(found.p_value is not None for found in one.findings)]
-    q_values = [found.q_value for one in tested for found in one.findings if found.q_value is not None]
+    tested = [judgement for judgement in judgements if any(result.p_value is not None for result in judgement.results)]
+    q_values = [result.q_value for judgement in tested for result in judgement.results if result.q_value is not None]
     return Multiplicity(
         tested=len(tested),
-        decided=sum(one.verdict in (HELD, REFUTED) for one in tested),
-        by_chance=math.fsum(_error(one) for one in tested),
+        decided=sum(judgement.verdict in (HELD, REFUTED) for judgement in tested),
+        by_chance=math.fsum(_error(judgement) for judgement in tested),
         conditions=len(q_values),
         discoveries=sum(value <= FALSE_DISCOVERY_RATE for value in q_values),
     )
 
 
-def _tested(judgements: Iterable[Judgement]) -> Iterator[tuple[str, Finding]]:
-    for one in judgements:
-        if one.claim.kind == CLAIM and one.verdict not in (NOT_TESTABLE, NOT_MEASURED):
-            for found in one.findings:
-                if isinstance(found.condition, Condition) and found.n >= BLOCKS_FOR_VERDICT:
-                    yield one.claim.id, found
+def _tested(judgements: Iterable[Judgement]) -> Iterator[tuple[str, ConditionResult]]:
+    for judgement in judgements:
+        if judgement.claim.kind == CLAIM and judgement.verdict not in (NOT_TESTABLE, NOT_MEASURED):
+            for result in judgement.results:
+                if isinstance(result.condition, Condition) and result.n >= BLOCKS_FOR_VERDICT:
+                    yield judgement.claim.id, result
 
 
-def _p_value(found: Finding) -> float:
+def _p_value(result: ConditionResult) -> float:
     """Return the p-value of what the estimate says: held if it is inside the region, else refuted.
 
     To be held it must clear both edges, so the larger tail counts. The tail is doubled, because the data could have
     said either; for the two one-sided tests of no difference (Schuirmann 1987) it is not.
     """
-    logs = [math.log(value) for value in found.blocks.values()]
-    region, estimate = found.condition.region, math.fsum(logs) / len(logs)
+    logs = [math.log(value) for value in result.blocks.values()]
+    region, estimate = result.condition.region, math.fsum(logs) / len(logs)
     tails = [
         (statistics.one_sided_p_value(logs, math.log(edge)), (estimate > math.log(edge)) == inside_is_above)
         for edge, inside_is_above in ((region.low, True), (region.high, False))
@@ -102,8 +101,8 @@ def _p_value(found: Finding) -> float:
     return min(1.0, 2 * min(tail for tail, inside in tails if not inside))
 
 
-def _error(one: Judgement) -> float:
+def _error(judgement: Judgement) -> float:
     """Return the probability of a wrong verdict on a claim whose truth is just beyond the edge of its region."""
     one_sided = (1 - statistics.CONFIDENCE) / 2
-    equivalence = any(found.condition.region.equivalence for found in one.findings)
+    equivalence = any(result.condition.region.equivalence for result in judgement.results)
     return 2 * one_sided if equivalence else one_sided

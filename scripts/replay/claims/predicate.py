@@ -36,9 +36,9 @@ class Predicate:
     comparison: str
     value: float | str
 
-    def holds(self, found: float | str) -> bool:
+    def holds(self, value: float | str) -> bool:
         """Return whether a value of the fact meets the predicate."""
-        return _COMPARISONS[self.comparison](found, self.value)
+        return _COMPARISONS[self.comparison](value, self.value)
 
     def text(self) -> str:
         """Return the predicate as config/claims.yaml writes it."""
@@ -55,7 +55,7 @@ class Predicate:
         """Return a value that was found, with enough digits to tell it from the required value."""
         asked = _shown(self.fact, self.value, 3)
         shown = [_shown(self.fact, found, digits) for digits in range(3, 16)]
-        return next((one for one in shown if one != asked), shown[-1]) if found != self.value else asked
+        return next((text for text in shown if text != asked), shown[-1]) if found != self.value else asked
 
 
 def parse_predicate(text: str, where: str) -> Predicate:

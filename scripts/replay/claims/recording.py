@@ -16,7 +16,7 @@ from typing import Any
 from replay.base import stats as statistics
 from replay.base.clock import utc_text
 from replay.base.tables import json_text, level_text, number_text, write_if_changed
-from replay.evidence.copies import MANIFEST
+from replay.evidence.data_set import MANIFEST
 
 RECORDING = "recording.json"
 #: A longer pause of an experiment (a night, another experiment, a busy machine) counts as one of this length.
@@ -29,7 +29,7 @@ Row = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Attempt:
+class TimedAttempt:
     """One attempt of a set, from the rows of tidy.csv. `used` says whether charts draw it."""
 
     block: int
@@ -64,9 +64,9 @@ def recording(manifest: Mapping[str, Any], tables: Mapping[str, Sequence[Row]]) 
     An experiment without a timed attempt is left out, and so is a chart without a used one.
     """
     experiments = {
-        name: found
+        name: experiment
         for name, entry in manifest["experiments"].items()
-        if (found := _experiment(entry, attempts_of(tables.get(name, ())))) is not None
+        if (experiment := _experiment(entry, attempts_of(tables.get(name, ())))) is not None
     }
     pairs = max(
         (
@@ -88,7 +88,7 @@ def recording(manifest: Mapping[str, Any], tables: Mapping[str, Sequence[Row]]) 
     }
 
 
-def attempts_of(rows: Iterable[Row]) -> list[Attempt]:
+def attempts_of(rows: Iterable[Row]) -> list[TimedAttempt]:
     """Return the attempts that rows of tidy.csv belong to, in the order in which they ended.
 
     An attempt lasts from the start of its first cell to the end of its last. Attempts without a cell are left out.
@@ -96,12 +96,12 @@ def attempts_of(rows: Iterable[Row]) -> list[Attempt]:
     cells: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         cells.setdefault((row["block"], row["point"], row["attempt"]), []).append(row)
-    found = []
+    attempts = []
     for (block, _, _), several in cells.items():
         timed = [row for row in several if row["started_at"] and row["ended_at"]]
         if timed:
-            found.append(
-                Attempt(
+            attempts.append(
+                TimedAttempt(
                     block=int(block),
                     levels=several[0],
                     used=any(row["used"] == "1" for row in several),
@@ -109,7 +109,7 @@ def attempts_of(rows: Iterable[Row]) -> list[Attempt]:
                     ended=max(datetime.fromisoformat(row["ended_at"]) for row in timed),
                 )
             )
-    return sorted(found, key=lambda one: (one.ended, one.started, one.block, tuple(one.levels.values())))
+    return sorted(attempts, key=lambda each: (each.ended, each.started, each.block, tuple(each.levels.values())))
 
 
 def played_seconds(spans: Sequence[tuple[float, float]], longest_pause: float = LONGEST_PAUSE_SECONDS) -> list[float]:
@@ -131,23 +131,27 @@ def played_seconds(spans: Sequence[tuple[float, float]], longest_pause: float = 
     return result
 
 
-def _experiment(entry: Mapping[str, Any], attempts: Sequence[Attempt]) -> dict[str, Any] | None:
+def _experiment(entry: Mapping[str, Any], attempts: Sequence[TimedAttempt]) -> dict[str, Any] | None:
     if not attempts:
         return None
-    first = min(one.started for one in attempts)
-    spans = [((one.started - first).total_seconds(), (one.ended - first).total_seconds()) for one in attempts]
+    first = min(attempt.started for attempt in attempts)
+    spans = [
+        ((attempt.started - first).total_seconds(), (attempt.ended - first).total_seconds()) for attempt in attempts
+    ]
     seconds = [round(value, 1) for value in played_seconds(spans)]
-    timed = [(at, one) for at, one in zip(seconds, attempts, strict=True) if one.used]
+    timed = [(at, attempt) for at, attempt in zip(seconds, attempts, strict=True) if attempt.used]
     return {
         "started_at": utc_text(first),
-        "ended_at": utc_text(max(one.ended for one in attempts)),
+        "ended_at": utc_text(max(attempt.ended for attempt in attempts)),
         "seconds": max(seconds),
         "attempts": len(attempts),
         "groups": _groups(entry.get("charts", {}), timed),
     }
 
 
-def _groups(charts: Mapping[str, Mapping[str, Any]], timed: Sequence[tuple[float, Attempt]]) -> list[dict[str, Any]]:
+def _groups(
+    charts: Mapping[str, Mapping[str, Any]], timed: Sequence[tuple[float, TimedAttempt]]
+) -> list[dict[str, Any]]:
     """Group the charts by when their parts arrive. Charts of several metrics of the same runs form one group."""
     groups: dict[tuple[Any, ...], list[str]] = {}
     for name, chart in charts.items():
@@ -165,18 +169,18 @@ def _arrives(chart: Mapping[str, Any]) -> str:
 
 
 def _moments(
-    chart: Mapping[str, Any], arrives: str, timed: Sequence[tuple[float, Attempt]]
+    chart: Mapping[str, Any], arrives: str, timed: Sequence[tuple[float, TimedAttempt]]
 ) -> tuple[tuple[float, int | float | None, int | None], ...]:
     """Return (seconds, x, block) of every arrival, in order. x and block are None if they distinguish nothing."""
     workload = {factor: level_text(level) for factor, level in chart["workload"].items()}
-    found: dict[tuple[int | float | None, int | None], float] = {}
-    for at, one in timed:
-        if any(one.levels.get(factor) != level for factor, level in workload.items()):
+    arrivals: dict[tuple[int | float | None, int | None], float] = {}
+    for at, attempt in timed:
+        if any(attempt.levels.get(factor) != level for factor, level in workload.items()):
             continue
-        x = _number(one.levels[chart["x"]["factor"]]) if arrives in (RUN, ROW) else None
-        block = one.block if arrives in (RUN, BLOCK) else None
-        found[x, block] = max(at, found.get((x, block), 0.0))
-    return tuple(sorted(((at, x, block) for (x, block), at in found.items()), key=_order))
+        x = _number(attempt.levels[chart["x"]["factor"]]) if arrives in (RUN, ROW) else None
+        block = attempt.block if arrives in (RUN, BLOCK) else None
+        arrivals[x, block] = max(at, arrivals.get((x, block), 0.0))
+    return tuple(sorted(((at, x, block) for (x, block), at in arrivals.items()), key=_order))
 
 
 def _order(moment: tuple[float, int | float | None, int | None]) -> tuple[float, float, int]:
@@ -190,9 +194,9 @@ def _number(text: str) -> int | float:
 
 def _group(names: Sequence[str], arrives: str, moments: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
     columns = {"seconds": 0, "x": 1, "block": 2}
-    told = {RUN: ("seconds", "x", "block"), BLOCK: ("seconds", "block"), ROW: ("seconds", "x"), WHOLE: ("seconds",)}
+    states = {RUN: ("seconds", "x", "block"), BLOCK: ("seconds", "block"), ROW: ("seconds", "x"), WHOLE: ("seconds",)}
     return {
         "arrives": arrives,
         "charts": list(names),
-        **{column: [moment[columns[column]] for moment in moments] for column in told[arrives]},
+        **{column: [moment[columns[column]] for moment in moments] for column in states[arrives]},
     }

@@ -1,22 +1,27 @@
-"""The input of claims: the rows of one experiment's tidy.csv that charts use, and what they state. Pure."""
+"""The input of claims: the rows of an experiment's tidy.csv that charts use, and what its blocks registered."""
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from replay.claims.model import Claim, Finding, Selector
+from replay.claims.model import Selector
 from replay.derive.facts import FACTS, FactType
+from replay.derive.part import REGISTERED_FILE
 
 #: A placeholder for a column of tidy.csv in what a condition says.
 PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
 
 Row = Mapping[str, Any]
+#: For each block, what each of its receipts registered: digests by the claim's id.
+Registered = Mapping[int, Sequence[Mapping[str, str]]]
 
 
 class Table:
-    """The used rows of one experiment's tidy.csv, found by block, variant and levels.
+    """The used rows of one experiment's tidy.csv, by block, variant and levels.
 
     A row also holds its cell's facts under `facts`, as numbers and words. `registered` holds what the blocks' receipts
     say.
@@ -46,25 +51,31 @@ class Table:
 
     def find(self, block: int, selector: Selector) -> list[Row] | None:
         """Return a block's rows for the selector, one for each point, or None if one is missing."""
-        found = [self.rows.get(self._key(block, selector.variant, point)) for point in selector.points()]
-        return None if any(row is None for row in found) else found
+        rows = [self.rows.get(self._key(block, selector.variant, point)) for point in selector.points()]
+        return None if any(row is None for row in rows) else rows
 
 
-def _facts(row: Row) -> dict[str, float | str]:
-    """Return the facts in a row. An unknown one, which is empty or not a word of the vocabulary, is left out."""
-    found: dict[str, float | str] = {}
-    for name in FACTS.keys() & row.keys():
-        text, fact = row[name], FACTS[name]
-        if fact.type is FactType.WORD and text in fact.words:
-            found[name] = text
-        elif fact.type is not FactType.WORD and text not in (None, ""):
-            found[name] = float(text)
-    return found
+def read_table(experiment: Path, factors: Sequence[str]) -> Table | None:
+    """Read an experiment's tidy.csv, and the claims that its blocks registered.
+
+    Returns None if the experiment was not measured. Without registered.csv, the table has no registered claims.
+    """
+    if not (experiment / "tidy.csv").exists():
+        return None
+    return Table(_rows(experiment / "tidy.csv"), factors, registered_in(_rows(experiment / REGISTERED_FILE)))
 
 
-def _text(level: Any) -> str:
-    """Return a level as tidy.csv writes it, so that 4096 and "4096" are the same."""
-    return f"{level:g}" if isinstance(level, float) else str(level)
+def registered_in(rows: Iterable[Mapping[str, str]]) -> Registered:
+    """Return what the rows of registered.csv say: for each block, one mapping per receipt."""
+    receipts: dict[tuple[int, str, str], dict[str, str]] = {}
+    for row in rows:
+        claims = receipts.setdefault((int(row["block"]), row["plan"], row["ended_at"]), {})
+        if row["claim"]:
+            claims[row["claim"]] = row["digest"]
+    registered: dict[int, list[Mapping[str, str]]] = {}
+    for (block, *_), claims in receipts.items():
+        registered.setdefault(block, []).append(claims)
+    return registered
 
 
 def filled(says: str, rows: Sequence[Row]) -> str:
@@ -77,41 +88,26 @@ def filled(says: str, rows: Sequence[Row]) -> str:
     return PLACEHOLDER.sub(stated, says)
 
 
-#: For each block, what each of its receipts registered: digests by the claim's id.
-Registered = Mapping[int, Sequence[Mapping[str, str]]]
+def _facts(row: Row) -> dict[str, float | str]:
+    """Return the facts in a row. An unknown one, which is empty or not a word of the vocabulary, is left out."""
+    facts: dict[str, float | str] = {}
+    for name in FACTS.keys() & row.keys():
+        text, fact = row[name], FACTS[name]
+        if fact.type is FactType.WORD and text in fact.words:
+            facts[name] = text
+        elif fact.type is not FactType.WORD and text not in (None, ""):
+            facts[name] = float(text)
+    return facts
 
 
-def registered_in(rows: Iterable[Mapping[str, str]]) -> Registered:
-    """Return what the rows of registered.csv say: for each block, one mapping per receipt."""
-    receipts: dict[tuple[int, str, str], dict[str, str]] = {}
-    for row in rows:
-        claims = receipts.setdefault((int(row["block"]), row["plan"], row["ended_at"]), {})
-        if row["claim"]:
-            claims[row["claim"]] = row["digest"]
-    found: dict[int, list[Mapping[str, str]]] = {}
-    for (block, *_), claims in receipts.items():
-        found.setdefault(block, []).append(claims)
-    return found
+def _text(level: Any) -> str:
+    """Return a level as tidy.csv writes it, so that 4096 and "4096" are the same."""
+    return f"{level:g}" if isinstance(level, float) else str(level)
 
 
-def exploratory(claim: Claim, findings: Iterable[Finding], registered: Registered) -> str:
-    """Return why a claim is exploratory, so not registered as it stands by all of its blocks; "" if it is registered.
-
-    A claim without data is not exploratory.
-    """
-    blocks = sorted({block for found in findings for block in found.blocks})
-    digests = {block: [one.get(claim.id) for one in registered.get(block, ())] for block in blocks}
-    lacking = [block for block, found in digests.items() if not found or None in found]
-    changed = [block for block, found in digests.items() if any(one not in (None, claim.digest) for one in found)]
-    said = []
-    if changed:
-        said.append(f"it was changed after {_blocks(changed, blocks)} had been measured")
-    if lacking:
-        said.append(f"{_blocks(lacking, blocks)} had been measured before it was registered")
-    return "; ".join(said)
-
-
-def _blocks(some: Sequence[int], every: Sequence[int]) -> str:
-    if len(some) == len(every):
-        return "every block" if len(every) > 1 else "its only block"
-    return f"block {some[0]}" if len(some) == 1 else f"{len(some)} of {len(every)} blocks"
+def _rows(path: Path) -> list[dict[str, str]]:
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+    except FileNotFoundError:
+        return []

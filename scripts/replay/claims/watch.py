@@ -14,7 +14,7 @@ from replay.base.errors import ReplayError
 from replay.claims.data_set import judge_and_describe
 from replay.derive.experiment import derive_experiment
 from replay.derive.part import Derived
-from replay.evidence.layout import experiments_in, recorded_in
+from replay.evidence.data_set import experiments_in, recorded_in
 
 POLL_SECONDS = 0.1
 

@@ -12,8 +12,8 @@ from replay.base.invocation import deck_command, replay_command
 from replay.base.paths import benchmarks_directory, shown
 from replay.cli.data_commands import CLAIMS, DERIVE
 from replay.cli.grammar import Command
-from replay.design.talk_files import claims_path
-from replay.evidence.history import History
+from replay.design.configuration import claims_path
+from replay.evidence.attempts import History
 from replay.measure import command
 
 

@@ -19,8 +19,8 @@ from replay.cli.grammar import (
     add_site,
 )
 from replay.cluster import sandbox_record
+from replay.cluster.sandbox_options import SandboxOptions, parse_rate, parse_rtt, parse_size, show_size
 from replay.design.design import DEFAULT_SCALE, SCALES
-from replay.design.sandbox_options import SandboxOptions, parse_size, show_size
 
 _CONTINUE = "every finished set is kept; run the same command again to continue"
 _ONLY_THIS = "only this experiment (may be repeated)"
@@ -52,9 +52,10 @@ def _preflight(parser: Parser) -> None:
     form.add_argument("--json", action="store_true", help="print the report as JSON")
     form.add_argument(
         "--format",
-        choices=("script", "cephadm", "rook"),
-        help="print only an administrator's commands, as a script that can also undo them: plain, or through "
-        "cephadm shell; or resources for a cluster that Rook runs, without asking it",
+        # The forms of cluster.admin_commands, which completion need not load.
+        choices=("plain", "conf", "cephadm"),
+        help="print only an administrator's commands and their undo: for a host of the cluster, with --conf for this "
+        "machine, or through cephadm shell",
     )
 
 
@@ -178,7 +179,7 @@ def _sandbox(parser: Parser) -> None:
     place.add_argument("--name", default="default", help="which sandbox of this project (default: %(default)s)")
     place.add_argument("--directory", metavar="DIR", help="its folder, instead of .replay/sandbox/NAME")
     commands = parser.add_subparsers(
-        title="commands", required=True, metavar="up|status|down|conf|releases", dest="what", parser_class=Parser
+        title="commands", required=True, metavar="up|status|down|link|conf|releases", dest="what", parser_class=Parser
     )
     default = SandboxOptions()
 
@@ -199,6 +200,11 @@ def _sandbox(parser: Parser) -> None:
         "has no Ceph, the newest one that is here)",
     )
     up.add_argument("--image", metavar="IMAGE", help="take the release from this container image (podman or docker)")
+    up.add_argument("--rtt", type=_rtt, metavar="TIME", help="join the sites by a line with this round trip: 20ms")
+    up.add_argument("--rate", type=_rate, metavar="RATE", help="with --rtt, the line's rate: 100mbit, 1gbit")
+    up.add_argument(
+        "--stretch", action="store_true", default=None, help="one cluster over both sites, instead of two and mirroring"
+    )
     up.add_argument("--quiet", action="store_true", help="print errors only")
 
     down = commands.add_parser("down", parents=[place], help="stop it and remove all its files")
@@ -206,6 +212,12 @@ def _sandbox(parser: Parser) -> None:
 
     status = commands.add_parser("status", parents=[place], help="daemons, health, mirroring")
     status.add_argument("--json", action="store_true", help="for programs")
+
+    link = commands.add_parser("link", parents=[place], help="change the line between the sites while it runs")
+    link.add_argument("--rtt", type=_rtt, metavar="TIME", help="another round trip, such as 80ms")
+    rate = link.add_mutually_exclusive_group()
+    rate.add_argument("--rate", type=_rate, metavar="RATE", help="another rate, such as 100mbit")
+    rate.add_argument("--no-rate", action="store_true", help="no limit of its own")
 
     releases = commands.add_parser("releases", help="list the releases of Ceph in this checkout")
     change = releases.add_mutually_exclusive_group()
@@ -227,9 +239,24 @@ SANDBOX = Command(
     "start and stop two small Ceph clusters of your own",
     _sandbox,
     "replay.sandbox.cli:run",
-    "Run two real Ceph clusters, left and right, mirrored from left to right, as processes of this user.",
+    "Run two real Ceph clusters, left and right, mirrored from left to right, as processes of this user. With --rtt "
+    "the sites are as far apart as you say.",
     level=_level_of_sandbox,
 )
+
+
+def _rtt(text: str) -> float:
+    try:
+        return parse_rtt(text)
+    except ReplayError as error:
+        raise argparse.ArgumentTypeError(f"{error.what}; {error.next_step}") from error
+
+
+def _rate(text: str) -> float:
+    try:
+        return parse_rate(text)
+    except ReplayError as error:
+        raise argparse.ArgumentTypeError(f"{error.what}; {error.next_step}") from error
 
 
 def _size(text: str) -> int:

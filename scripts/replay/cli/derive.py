@@ -20,8 +20,7 @@ from replay.base.version import JUDGING, program_digest
 from replay.claims.datapackage import differences
 from replay.derive.outliers import flagged_in
 from replay.derive.part import read_part
-from replay.evidence.copies import read_stamp
-from replay.evidence.layout import named_experiments
+from replay.evidence.data_set import named_experiments
 from replay.evidence.read import verify_all, verify_packs
 
 _RESULT = re.compile(r"([a-z][a-z0-9-]*): (\d+ cells, (\d+) files changed)")
@@ -30,8 +29,6 @@ _RESULT = re.compile(r"([a-z][a-z0-9-]*): (\d+ cells, (\d+) files changed)")
 def run(options: argparse.Namespace) -> int:
     """Derive according to the options; return the exit status. Raises ReplayError, e.g. for altered raw output."""
     data_set = benchmarks_directory() / options.data
-    if stamp := read_stamp(data_set):
-        print(f"ALTERED DATA: {data_set.name} is {stamp.sentence()}", flush=True)
     if options.verify:
         return _verify(data_set)
     if options.outliers:

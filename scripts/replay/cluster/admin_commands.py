@@ -1,22 +1,103 @@
-"""The commands with which an administrator gives Replay what a site's file names. Nothing here runs them.
+"""The commands with which an administrator gives Replay what a site's file names, and their undo. Nothing runs them.
 
 They only add. Preflight's knowledge is outdated when they are pasted, and it knows nothing about a site that it could
 not inspect. So each command checks again by itself, and never changes an existing user, keyring, pool, mirroring mode,
 peer, site name or daemon. They are POSIX shell without comments (an interactive zsh does not accept any).
-`preflight.setup_script` makes one script of them, which also undoes what it made.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from replay.cluster.admin_shell import AdminCommand, block, named, new_keyring, program
 from replay.cluster.cluster import Cluster
-from replay.cluster.rights import rights, second_rights
+from replay.cluster.pools import NAME_PREFIX, OWN_KEY, OWN_VALUE, POOL_DELETE_OPTION
 from replay.cluster.site import Pool, Site
+
+ADMINISTRATOR = "client.admin"
+#: How commands reach Ceph: on a host of the first cluster, by each cluster's configuration, or in cephadm's container.
+PLAIN, CONF, CEPHADM = "plain", "conf", "cephadm"
+FORMS = (PLAIN, CONF, CEPHADM)
+#: What may be asked of the monitors beyond `profile rbd`, where Replay makes or removes pools of its own, with the
+#: argument that has to begin with `replay-`. Ceph asks for the last one when a pool is first used for images.
+_POOL_CREATE = {
+    "osd pool create": "pool",
+    "osd pool set": "pool",
+    "osd pool rename": "srcpool",
+    "osd pool application enable": "pool",
+    "osd pool application set": "pool",
+    "osd crush rule create-replicated": "name",
+    "osd erasure-code-profile set": "name",
+    "osd pool op unmanaged-snap": "poolname",
+}
+_POOL_DELETE = {"osd pool delete": "pool", "osd crush rule rm": "name", "osd erasure-code-profile rm": "name"}
+
+
+@dataclass(frozen=True)
+class AdminCommand:
+    """Shell that makes something, and shell that removes it by its name: only what `text` made may be undone.
+
+    `undo` is empty where there is nothing to undo. Both are in the form CONF, without a newline at the end.
+    """
+
+    text: str
+    undo: str = ""
+
+
+def in_form(text: str, site: Site, form: str) -> str:
+    """Return a command or its undo in another form than CONF.
+
+    PLAIN is for a host of the first cluster; the second cluster is still reached by its configuration file.
+    """
+    if form == CONF:
+        return text
+    for cluster in (site.primary,) if form == PLAIN or site.secondary is None else (site.primary, site.secondary):
+        admin = administrator(cluster)
+        files = ["--config", str(admin.conf), *(["--keyring", str(admin.keyring)] if admin.keyring else [])]
+        for name in ("ceph", "rbd"):
+            inside = shlex.join(["cephadm", "shell", *files, "--", name, "--name", admin.client])
+            text = text.replace(f"{program(name, cluster)} ", f"{name if form == PLAIN else inside} ")
+    # `cephadm shell` reads standard input even if its command does not, and so would swallow the next command.
+    return text if form == PLAIN else f"{{\n{text}\n}} < /dev/null"
+
+
+def administrator(cluster: Cluster) -> Cluster:
+    """Return the cluster as its administrator reaches it, with the keyring of the usual name next to its conf.
+
+    If there is none, ceph looks for one itself.
+    """
+    keyring = cluster.conf.with_name(f"{cluster.conf.stem}.{ADMINISTRATOR}.keyring")
+    return replace(cluster, client=ADMINISTRATOR, keyring=keyring if os.path.lexists(keyring) else None)
+
+
+def program(name: str, cluster: Cluster) -> str:
+    """Return how an administrator calls a program on a cluster."""
+    return shlex.join([name, *administrator(cluster).arguments()])
+
+
+def everything(site: Site) -> list[AdminCommand]:
+    """Return all commands for setting up a site from scratch, for both clusters."""
+    commands = []
+    for each in site.pools.all():
+        if not each.create:
+            commands.append(pool(site.primary, each, is_data_pool=each is site.pools.data_pool))
+    return commands + user(site) + second_site(site)
+
+
+def second_site(site: Site) -> list[AdminCommand]:
+    """Return all commands for setting up the second cluster from scratch, except for the mirror daemon.
+
+    Whether a daemon runs is only known if the cluster answers. None if the site's file does not allow its use.
+    """
+    if "second_site" not in site.allows:
+        return []
+    return second_pool(site) + second_user(site) + mirroring(site)
+
+
+# Users --------------------------------------------------------------------------------------------------------------
 
 
 def user(site: Site) -> list[AdminCommand]:
@@ -29,112 +110,140 @@ def second_user(site: Site) -> list[AdminCommand]:
     return _user(site.second_site.cluster, second_rights(site)) if site.second_site else []
 
 
-def pool(cluster: Cluster, wanted: Pool, *, is_data_pool: bool = False) -> list[AdminCommand]:
+def rights(site: Site) -> dict[str, str]:
+    """Return the capabilities of the site's user on the cluster to be measured, by kind of daemon.
+
+    They allow no more than the site's file lets Replay do.
+    """
+    osd = [_profile(pool) for pool in site.pools.all()]
+    mgr = [*dict.fromkeys(f"profile rbd pool={pool.name}" for pool in site.pools.all())]
+    if "pool_create" in site.allows:
+        # An experiment's pools have random names; Replay marks them, and only they have this mark.
+        mark = f"{OWN_KEY}={OWN_VALUE}"
+        osd += [f"allow rwx tag rbd {mark}", f"allow rwx tag rados {mark}"]
+    if "pool_delete" in site.allows:
+        mgr.append(f'allow command "config show" with key={POOL_DELETE_OPTION}')
+    return {"mon": _monitor_rights(site), "osd": ", ".join(osd), "mgr": ", ".join(mgr)}
+
+
+def second_rights(site: Site) -> dict[str, str]:
+    """Return the capabilities of the user on the second cluster."""
+    profile = f"profile rbd pool={site.pools.data.name}"
+    return {"mon": "profile rbd", "osd": profile, "mgr": profile}
+
+
+def _user(cluster: Cluster, caps: dict[str, str]) -> list[AdminCommand]:
+    """Return the command that creates a user and its keyring.
+
+    Ceph refuses `get-or-create` for a user with other capabilities, but `-o` would already have emptied the file.
+    """
+    if cluster.keyring is None or os.path.lexists(cluster.keyring):
+        return []
+    ceph, keyring = program("ceph", cluster), shlex.quote(str(cluster.keyring))
+    words = " ".join(f"{daemon} '{text}'" for daemon, text in caps.items())
+    step = _new_keyring(f"{ceph} auth get-or-create {cluster.client} {words}", keyring)
+    return [AdminCommand(step, f"{ceph} auth rm {cluster.client} && rm -f {keyring}")]
+
+
+def _new_keyring(made: str, keyring: str, indented: str = "") -> str:
+    """Return a command that writes another command's output to a new file that only its owner can read.
+
+    It writes the file at the end, so a failing command leaves no empty keyring.
+    """
+    lines = ("(umask 077 && set -o noclobber &&", f"key=$({made}) &&", f"printf '%s\\n' \"$key\" > {keyring})")
+    return f"\n{indented}  ".join(lines)
+
+
+def _profile(pool: Pool) -> str:
+    # Creating a pool includes creating its namespace, which needs the whole pool.
+    inside = f" namespace={pool.namespace}" if pool.namespace and not pool.create else ""
+    return f"profile rbd pool={pool.name}{inside}"
+
+
+def _monitor_rights(site: Site) -> str:
+    commands = _POOL_CREATE if "pool_create" in site.allows else {}
+    commands = commands | (_POOL_DELETE if "pool_delete" in site.allows else {})
+    caps = [f'allow command "{command}" with {name} prefix {NAME_PREFIX}' for command, name in commands.items()]
+    if "pool_delete" in site.allows:
+        made = [pool.name for pool in site.pools.all() if pool.create and not pool.name.startswith(NAME_PREFIX)]
+        caps += [f'allow command "osd pool delete" with pool={name}' for name in made]
+    return ", ".join(["profile rbd", *caps])
+
+
+# Pools --------------------------------------------------------------------------------------------------------------
+
+
+def pool(cluster: Cluster, wanted: Pool, *, is_data_pool: bool = False) -> AdminCommand:
     """Return the command that creates a pool: replicated by device class, or erasure-coded with overwrites.
 
     It does nothing if a pool of that name exists, or if the cluster does not confirm that there is none: `pool create`
     succeeds on an existing pool, and the next commands would change it.
     """
-    ceph = program("ceph", cluster)
-    name, pg_num = wanted.name, wanted.pg_num or 32
-    no_pool = f"pools=$({ceph} osd pool ls) && ! printf '%s\\n' \"$pools\" | grep -qxF -e {name}"
+    ceph, name, pg_num = program("ceph", cluster), wanted.name, wanted.pg_num or 32
+    undo = [f"{ceph} osd pool delete {name} {name} --yes-i-really-really-mean-it"]
     if is_data_pool:
         k, m = wanted.erasure_code or (2, 1)
         device = f" crush-device-class={wanted.device_class}" if wanted.device_class else ""
-        profile = named(
-            f"erasure code profile {name} ({cluster.name} cluster)",
-            f"{ceph} osd erasure-code-profile",
-            name,
-            f"set {name} k={k} m={m} crush-failure-domain=host{device}",
-        )
-        rule_of_pool = named(
-            f"CRUSH rule {name} ({cluster.name} cluster)",
-            f"{ceph} osd crush rule",
-            name,
-            f"create-erasure {name} {name}",
-        )
-        first = [profile, rule_of_pool]
         steps = [
+            f"{ceph} osd erasure-code-profile set {name} k={k} m={m} crush-failure-domain=host{device}",
+            f"{ceph} osd crush rule create-erasure {name} {name}",
             f"{ceph} osd pool create {name} {pg_num} {pg_num} erasure {name} {name}",
             f"{ceph} osd pool set {name} allow_ec_overwrites true",
             f"{ceph} osd pool application enable {name} rbd",
         ]
+        undo += [f"{ceph} osd crush rule rm {name}", f"{ceph} osd erasure-code-profile rm {name}"]
     else:
-        first = []
-        rule = f" {name}-{wanted.device_class}" if wanted.device_class else ""
-        if rule:
-            first.append(
-                named(
-                    f"CRUSH rule{rule} ({cluster.name} cluster)",
-                    f"{ceph} osd crush rule",
-                    rule.strip(),
-                    f"create-replicated{rule} default host {wanted.device_class}",
-                )
-            )
-        steps = [f"{ceph} osd pool create {name} {pg_num} {pg_num} replicated{rule}"]
+        steps, rule = [], ""
+        if wanted.device_class:
+            rule = f" {name}-{wanted.device_class}"
+            steps.append(f"{ceph} osd crush rule create-replicated{rule} default host {wanted.device_class}")
+        steps.append(f"{ceph} osd pool create {name} {pg_num} {pg_num} replicated{rule}")
         if wanted.replicas:
             steps.append(f"{ceph} osd pool set {name} size {wanted.replicas}")
         steps.append(_initialise(cluster, wanted))
         steps += [_namespace(cluster, wanted)] if wanted.namespace else []
-    undo = [
-        *([] if is_data_pool else [_without_images(cluster, wanted)]),
-        f"{ceph} osd pool delete {name} {name} --yes-i-really-really-mean-it",
-    ]
-    return [
-        AdminCommand(
-            f"pool {name} ({cluster.name} cluster)",
-            block(no_pool, [step for one in first for step in one.steps] + steps),
-            no_pool,
-            tuple(steps),
-            _id_of_pool(ceph, name),
-            tuple(undo),
-            before=tuple(first),
-        )
-    ]
+        undo = [_without_images(cluster, wanted), *undo, *([f"{ceph} osd crush rule rm{rule}"] if rule else [])]
+    no_pool = f"pools=$({ceph} osd pool ls) && ! printf '%s\\n' \"$pools\" | grep -qxF -e {name}"
+    return AdminCommand(_block(no_pool, steps), _chain(undo))
 
 
 def second_pool(site: Site) -> list[AdminCommand]:
     """Return the command that creates the data pool's counterpart on the second cluster, with its defaults."""
     if (second := site.second_site) is None:
         return []
-    return pool(second.cluster, replace(site.pools.data, replicas=None, device_class=None))
+    return [pool(second.cluster, replace(site.pools.data, replicas=None, device_class=None))]
 
 
-def initialise(cluster: Cluster, wanted: Pool) -> list[AdminCommand]:
+def initialise(cluster: Cluster, wanted: Pool) -> AdminCommand:
     """Return the command that initialises a pool for block devices; `rbd` refuses pools of other applications."""
-    ceph, name, step = program("ceph", cluster), wanted.name, _initialise(cluster, wanted)
-    enabled = f"{ceph} osd pool application get {name}"
-    return [
-        AdminCommand(
-            f"application rbd of pool {name} ({cluster.name} cluster)",
-            step,
-            f"found=$({enabled}) && ! printf '%s' \"$found\" | grep -q '\"rbd\"'",
-            (step,),
-            _id_of_pool(ceph, name),
-            (
-                _without_images(cluster, wanted),
-                f"{ceph} osd pool application disable {name} rbd --yes-i-really-mean-it",
-            ),
-        )
-    ]
+    disable = f"{program('ceph', cluster)} osd pool application disable {wanted.name} rbd --yes-i-really-mean-it"
+    return AdminCommand(_initialise(cluster, wanted), _chain([_without_images(cluster, wanted), disable]))
 
 
-def namespace(cluster: Cluster, wanted: Pool) -> list[AdminCommand]:
+def namespace(cluster: Cluster, wanted: Pool) -> AdminCommand:
     """Return the command that creates the pool's namespace; it fails if the namespace exists."""
-    rbd, step = program("rbd", cluster), _namespace(cluster, wanted)
-    there = f"rows=$({rbd} namespace ls {wanted.name})"
-    has = f"printf '%s\\n' \"$rows\" | grep -qx '{wanted.namespace} *'"
-    return [
-        AdminCommand(
-            f"namespace {wanted.spec} ({cluster.name} cluster)",
-            step,
-            f"{there} && ! {has}",
-            (step,),
-            f"{there} && {has} && {_id_of_pool(program('ceph', cluster), wanted.name)}",
-            # Ceph itself refuses to remove one with images in it.
-            (f"{rbd} namespace remove --pool {wanted.name} --namespace {wanted.namespace}",),
-        )
-    ]
+    # Ceph itself refuses to remove one with images in it.
+    remove = f"{program('rbd', cluster)} namespace remove --pool {wanted.name} --namespace {wanted.namespace}"
+    return AdminCommand(_namespace(cluster, wanted), remove)
+
+
+def _initialise(cluster: Cluster, wanted: Pool) -> str:
+    return f"{program('rbd', cluster)} pool init {wanted.name}"
+
+
+def _namespace(cluster: Cluster, wanted: Pool) -> str:
+    return f"{program('rbd', cluster)} namespace create --pool {wanted.name} --namespace {wanted.namespace}"
+
+
+def _without_images(cluster: Cluster, wanted: Pool) -> str:
+    """Return a test that fails if the pool holds an image, also one in the trash or in the site's namespace."""
+    rbd = program("rbd", cluster)
+    specs = dict.fromkeys((wanted.name, wanted.spec))
+    lists = " && ".join(f"{rbd} {listing} {spec}" for spec in specs for listing in ("ls", "trash ls --all"))
+    return f'images=$({lists}) && [ -z "$images" ]'
+
+
+# Mirroring ----------------------------------------------------------------------------------------------------------
 
 
 def mirroring(site: Site) -> list[AdminCommand]:
@@ -151,46 +260,34 @@ def mirroring(site: Site) -> list[AdminCommand]:
         for spec in dict.fromkeys((data.name, data.spec))
         for cluster in (site.primary, second.cluster)
     ]
-    here, there = program("rbd", site.primary), program("rbd", second.cluster)
-    by_image = " && ".join(f"{rbd} mirror pool info {data.name} | grep -qx 'Mode: image'" for rbd in (here, there))
-    without = f"{there} mirror pool info {data.name} | grep -qx 'Peer Sites: none'"
+    first_rbd, second_rbd = program("rbd", site.primary), program("rbd", second.cluster)
+    by_image = " && ".join(
+        f"{rbd} mirror pool info {data.name} | grep -qx 'Mode: image'" for rbd in (first_rbd, second_rbd)
+    )
+    without = f"{second_rbd} mirror pool info {data.name} | grep -qx 'Peer Sites: none'"
     step = (
-        f"{here} mirror pool peer bootstrap create {data.name} |\n"
-        f"    {there} mirror pool peer bootstrap import --direction rx-only {data.name} -"
+        f"{first_rbd} mirror pool peer bootstrap create {data.name} |\n"
+        f"    {second_rbd} mirror pool peer bootstrap import --direction rx-only {data.name} -"
     )
-    identity = f"{there} mirror pool info {data.name} | sed -n 's/^UUID: //p'"
-    peer = AdminCommand(
-        f"peer of pool {data.name} ({second.cluster.name} cluster)",
-        block(f"{by_image} && {without}", [step]),
-        f"{by_image} && {without} && {here} mirror pool info {data.name} | grep -qx 'Peer Sites: none'",
-        (step,),
-        identity,
-        # The second cluster's daemon registers itself as a peer of the first, a moment later. The user
-        # client.rbd-mirror-peer of the first cluster stays: every pool's peers share it.
-        (
-            f'{there} mirror pool peer remove {data.name} "$identity"',
-            f"peer=$({here} mirror pool info {data.name} | sed -n 's/^UUID: //p')",
-            f'{{ [ -z "$peer" ] || {here} mirror pool peer remove {data.name} "$peer"; }}',
-        ),
-    )
-    return [*commands, peer]
+    # The second cluster's daemon registers itself as a peer of the first, a moment later. The user
+    # client.rbd-mirror-peer of the first cluster stays: every pool's peers share it.
+    undo = [
+        f'peer=$({rbd} mirror pool info {data.name} | sed -n "s/^UUID: //p") && '
+        f'{{ [ -z "$peer" ] || {rbd} mirror pool peer remove {data.name} "$peer"; }}'
+        for rbd in (second_rbd, first_rbd)
+    ]
+    return [*commands, AdminCommand(_block(f"{by_image} && {without}", [step]), _chain(undo))]
 
 
 def _mirrored_by_image(cluster: Cluster, spec: str) -> AdminCommand:
     rbd = program("rbd", cluster)
-    disabled = f"{rbd} mirror pool info {spec} | grep -qx 'Mode: disabled'"
-    step = f"{rbd} mirror pool enable {spec} image"
     return AdminCommand(
-        f"mirroring of {spec} ({cluster.name} cluster)",
-        f"{disabled} && {step}",
-        disabled,
-        (step,),
-        f"{rbd} mirror pool info {spec} | grep -x 'Mode: image'",
-        (f"{rbd} mirror pool status {spec} | grep -q '^images: 0 total'", f"{rbd} mirror pool disable {spec}"),
+        f"{rbd} mirror pool info {spec} | grep -qx 'Mode: disabled' && {rbd} mirror pool enable {spec} image",
+        f"{rbd} mirror pool status {spec} | grep -q '^images: 0 total' && {rbd} mirror pool disable {spec}",
     )
 
 
-def mirror_daemon(second: Cluster, fsid: str, *, folder: Path = Path("/etc/ceph")) -> list[str]:
+def mirror_daemon(second: Cluster, fsid: str, *, folder: Path = Path("/etc/ceph")) -> list[AdminCommand]:
     """Return the commands that start a mirror daemon on the second cluster: with cephadm, or from packages.
 
     The second command is for a host of that cluster with its own configuration in `folder`; elsewhere it does nothing.
@@ -198,82 +295,32 @@ def mirror_daemon(second: Cluster, fsid: str, *, folder: Path = Path("/etc/ceph"
     ceph = program("ceph", second)
     keyring = f"{shlex.quote(str(folder))}/ceph.client.$id.keyring"
     made = "ceph auth get-or-create \"client.$id\" mon 'profile rbd-mirror' osd 'profile rbd'"
-    return [
-        block(
-            f"services=$({ceph} orch ls rbd-mirror) && ! printf '%s\\n' \"$services\" | grep -q '^rbd-mirror'",
-            [f"{ceph} orch apply rbd-mirror --placement=1"],
-        ),
-        block(
-            f'id=rbd-mirror.$(hostname -s) && [ "$(ceph fsid)" = {fsid} ]',
-            [
-                f"{{ [ -e {keyring} ] || {{ {new_keyring(made, keyring, '  ')} && chown ceph: {keyring}; }}; }}",
-                'systemctl enable --now "ceph-rbd-mirror@$id"',
-            ],
-        ),
-    ]
-
-
-def everything(site: Site) -> list[AdminCommand]:
-    """Return all commands for setting up a site from scratch, for both clusters."""
-    commands = []
-    for each in site.pools.all():
-        if not each.create:
-            commands += pool(site.primary, each, is_data_pool=each is site.pools.data_pool)
-    return commands + user(site) + second_site(site)
-
-
-def second_site(site: Site) -> list[AdminCommand]:
-    """Return all commands for setting up the second cluster from scratch, except for the mirror daemon.
-
-    Whether a daemon runs is only known if the cluster answers. None if the site's file does not allow its use.
-    """
-    if "second_site" not in site.allows:
-        return []
-    return second_pool(site) + second_user(site) + mirroring(site)
-
-
-def _user(cluster: Cluster, wanted: dict[str, str]) -> list[AdminCommand]:
-    """Return the command that creates a user and its keyring.
-
-    Ceph refuses `get-or-create` for a user with other capabilities, but `-o` would already have emptied the file.
-    """
-    if cluster.keyring is None or os.path.lexists(cluster.keyring):
-        return []
-    ceph, keyring = program("ceph", cluster), shlex.quote(str(cluster.keyring))
-    caps = " ".join(f"{daemon} {_quoted(text)}" for daemon, text in wanted.items())
-    step = new_keyring(f"{ceph} auth get-or-create {cluster.client} {caps}", keyring)
+    own = "id=rbd-mirror.$(hostname -s)"
     return [
         AdminCommand(
-            f"user {cluster.client} ({cluster.name} cluster)",
-            step,
-            f"users=$({ceph} auth ls) && ! printf '%s\\n' \"$users\" | grep -qxF -e {cluster.client}",
-            (step,),
-            # The key itself must not get into the script's notes.
-            f"key=$({ceph} auth get-key {cluster.client}) && printf '%s' \"$key\" | cksum",
-            (f"{ceph} auth rm {cluster.client}", f"rm -f {keyring}"),
-        )
+            _block(
+                f"services=$({ceph} orch ls rbd-mirror) && ! printf '%s\\n' \"$services\" | grep -q '^rbd-mirror'",
+                [f"{ceph} orch apply rbd-mirror --placement=1"],
+            ),
+            f"{ceph} orch rm rbd-mirror",
+        ),
+        AdminCommand(
+            _block(
+                f'{own} && [ "$(ceph fsid)" = {fsid} ]',
+                [
+                    f"{{ [ -e {keyring} ] || {{ {_new_keyring(made, keyring, '  ')} && chown ceph: {keyring}; }}; }}",
+                    'systemctl enable --now "ceph-rbd-mirror@$id"',
+                ],
+            ),
+            f'{own} && systemctl disable --now "ceph-rbd-mirror@$id" && ceph auth rm "client.$id" && rm -f {keyring}',
+        ),
     ]
 
 
-def _initialise(cluster: Cluster, wanted: Pool) -> str:
-    return f"{program('rbd', cluster)} pool init {wanted.name}"
+def _block(condition: str, steps: Sequence[str]) -> str:
+    """Return a command that runs all steps, up to one that fails, if a condition holds."""
+    return f"if {condition}; then\n{_chain([f'  {step}' for step in steps])}\nfi"
 
 
-def _namespace(cluster: Cluster, wanted: Pool) -> str:
-    return f"{program('rbd', cluster)} namespace create --pool {wanted.name} --namespace {wanted.namespace}"
-
-
-def _id_of_pool(ceph: str, name: str) -> str:
-    return f"{ceph} osd lspools | awk '$2 == \"{name}\" {{ print $1 }}'"
-
-
-def _without_images(cluster: Cluster, wanted: Pool) -> str:
-    """Return a test that fails if the pool holds an image, also one in the trash or in the site's namespace."""
-    rbd = program("rbd", cluster)
-    specs = dict.fromkeys((wanted.name, wanted.spec))
-    lists = " && ".join(f"{rbd} {listing} {spec}" for spec in specs for listing in ("ls", "trash ls --all"))
-    return f'found=$({lists}) && [ -z "$found" ]'
-
-
-def _quoted(text: str) -> str:
-    return f"'{text}'"
+def _chain(steps: Sequence[str]) -> str:
+    return " &&\n".join(steps)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.programs import HOST_PROGRAMS, MissingProgramError, Programs
+
+#: Where monitors listen if nothing else is said.
+MONITOR_PORT = 3300
 
 
 class CephCommandError(ReplayError):
@@ -70,9 +74,9 @@ class Cluster:
                 next_step=f"check that the monitors named in {self.conf} can be reached",
             ) from error
         if check and done.returncode != 0:
-            said = (done.stderr or done.stdout).strip().splitlines()
+            printed = (done.stderr or done.stdout).strip().splitlines()
             raise CephCommandError(
-                f"exit status {done.returncode}: {said[-1] if said else 'nothing was printed'}",
+                f"exit status {done.returncode}: {printed[-1] if printed else 'nothing was printed'}",
                 where=shown,
                 exit_status_of_tool=done.returncode,
             )
@@ -85,6 +89,15 @@ class Cluster:
             return json.loads(done.stdout)
         except json.JSONDecodeError as error:
             raise CephCommandError(f"printed no JSON: {error}", where=f"{tool} {' '.join(args)}") from error
+
+
+def monitor_addresses(conf: Path) -> list[tuple[str, int]]:
+    """Return host and port of the monitors that a ceph.conf names; none if it names none (they may be in the DNS)."""
+    named = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", conf.read_text(encoding="utf-8", errors="replace"), re.M)
+    text = named[1] if named else ""
+    version_2 = re.findall(r"v2:(\[[^\]]+\]|[^:,\s\]]+):(\d+)", text)
+    plain = [] if version_2 else re.findall(r"(?:v1:)?(\[[0-9a-fA-F:]+\]|[^:,;\s\[\]/]+)(?::(\d+))?(?:/\d+)?", text)
+    return [(host.strip("[]"), int(port or MONITOR_PORT)) for host, port in version_2 or plain]
 
 
 def _run(
@@ -113,3 +126,23 @@ def _run(
         except BaseException:
             process.kill()
             raise
+
+
+def client_conf(site_conf: str, client: str, keyring: PurePath | None, options: Mapping[str, str]) -> str:
+    """Return the site's configuration with a client's section after it.
+
+    Ceph merges sections of the same name, the last value wins, and the section with the client's full name takes
+    precedence over `[client]` and `[global]`.
+    """
+    lines = [f"{name} = {value}" for name, value in sorted(options.items())]
+    if keyring is not None:
+        lines.insert(0, f"keyring = {keyring}")
+    return "\n".join([site_conf.rstrip("\n"), "", f"[{client}]", *lines, ""])
+
+
+def write_client_conf(path: Path, cluster: Cluster, options: Mapping[str, str]) -> Path:
+    """Write the configuration of a cluster's client, readable by its owner alone; return its path."""
+    text = client_conf(cluster.conf.read_text(encoding="utf-8"), cluster.client, cluster.keyring, options)
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -7,33 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# A run on such a cluster would measure its problems, or add to them.
-REFUSED_CODES = frozenset(
-    {
-        "PG_AVAILABILITY",
-        "PG_DEGRADED",
-        "PG_DEGRADED_FULL",
-        "PG_DAMAGED",
-        "PG_BACKFILL_FULL",
-        "PG_RECOVERY_FULL",
-        "OBJECT_MISPLACED",
-        "OBJECT_UNFOUND",
-        "OSD_DOWN",
-        "OSD_FULL",
-        "OSD_NEARFULL",
-        "OSD_BACKFILLFULL",
-        "OSD_OUT_OF_ORDER_FULL",
-        "OSD_TOO_MANY_REPAIRS",
-        "POOL_FULL",
-        "POOL_NEARFULL",
-        "POOL_BACKFILLFULL",
-        "POOL_NEAR_FULL",
-        "SLOW_OPS",
-        "REQUEST_SLOW",
-        "REQUEST_STUCK",
-        # Without a manager, usage and placement group statistics are frozen, and ceilings cannot be checked.
-        "MGR_DOWN",
-    }
+
+def _codes(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# A run on such a cluster would measure its problems, or add to them. Without a manager (MGR_DOWN), usage and placement
+# group statistics are frozen, and ceilings cannot be checked.
+REFUSED_CODES = _codes(
+    """
+    PG_AVAILABILITY PG_DEGRADED PG_DEGRADED_FULL PG_DAMAGED PG_BACKFILL_FULL PG_RECOVERY_FULL OBJECT_MISPLACED
+    OBJECT_UNFOUND OSD_DOWN OSD_FULL OSD_NEARFULL OSD_BACKFILLFULL OSD_OUT_OF_ORDER_FULL OSD_TOO_MANY_REPAIRS
+    POOL_FULL POOL_NEARFULL POOL_BACKFILLFULL POOL_NEAR_FULL SLOW_OPS REQUEST_SLOW REQUEST_STUCK MGR_DOWN
+    """
 )
 #: What the recovery of a whole cluster ends by itself: none of these is left when it is done.
 SETTLING_CODES = frozenset({"PG_AVAILABILITY", "PG_DEGRADED", "OBJECT_MISPLACED", "PG_STATE", "RECOVERY"})
@@ -41,101 +27,38 @@ SETTLING_CODES = frozenset({"PG_AVAILABILITY", "PG_DEGRADED", "OBJECT_MISPLACED"
 _ALSO_SETTLING_CODES = frozenset({"SLOW_OPS"})
 _REFUSED_PATTERN = re.compile(r"OSD_[A-Z]+_DOWN")  # OSD_HOST_DOWN, OSD_RACK_DOWN, …
 
-HARMLESS_CODES = frozenset(
-    {
-        "AUTH_INSECURE_GLOBAL_ID_RECLAIM",
-        "AUTH_INSECURE_GLOBAL_ID_RECLAIM_ALLOWED",
-        "BLUEFS_AVAILABLE_SPACE",
-        "BLUEFS_SPILLOVER",
-        "BLUESTORE_FRAGMENTATION",
-        "BLUESTORE_LEGACY_STATFS",
-        "BLUESTORE_NO_PER_PG_OMAP",
-        "BLUESTORE_NO_PER_POOL_OMAP",
-        "CACHE_POOL_NO_HIT_SET",
-        "CEPHADM_PAUSED",
-        "DAEMON_OLD_VERSION",
-        "DASHBOARD_DEBUG",
-        "DEVICE_HEALTH",
-        "DEVICE_HEALTH_IN_USE",
-        "LARGE_OMAP_OBJECTS",
-        "MANY_OBJECTS_PER_PG",
-        "MGR_INSIGHTS_WARNING",
-        "MGR_MODULE_DEPENDENCY",
-        "MGR_MODULE_ERROR",
-        "MON_CLOCK_SKEW",
-        "MON_DISK_BIG",
-        "MON_DISK_LOW",
-        "MON_DOWN",
-        "MON_MSGR2_NOT_ENABLED",
-        "OLD_CRUSH_STRAW_CALC_VERSION",
-        "OLD_CRUSH_TUNABLES",
-        "OSD_NO_DOWN_OUT_INTERVAL",
-        "OSD_SLOW_PING_TIME_BACK",
-        "OSD_SLOW_PING_TIME_FRONT",
-        "OSD_UPGRADE_FINISHED",
-        "PG_NOT_DEEP_SCRUBBED",
-        "PG_NOT_SCRUBBED",
-        "POOL_APP_NOT_ENABLED",
-        "POOL_NO_REDUNDANCY",
-        "POOL_PG_NUM_NOT_POWER_OF_TWO",
-        "POOL_TARGET_SIZE_BYTES_OVERCOMMITTED",
-        "POOL_TARGET_SIZE_RATIO_OVERCOMMITTED",
-        "POOL_TOO_FEW_PGS",
-        "POOL_TOO_MANY_PGS",
-        "RECENT_CRASH",
-        "RECENT_MGR_MODULE_CRASH",
-        "SMALLER_PGP_NUM",
-        "TELEMETRY_CHANGED",
-        "TOO_FEW_OSDS",
-        "TOO_FEW_PGS",
-        "TOO_MANY_PGS",
-    }
+HARMLESS_CODES = _codes(
+    """
+    AUTH_INSECURE_GLOBAL_ID_RECLAIM AUTH_INSECURE_GLOBAL_ID_RECLAIM_ALLOWED BLUEFS_AVAILABLE_SPACE BLUEFS_SPILLOVER
+    BLUESTORE_FRAGMENTATION BLUESTORE_LEGACY_STATFS BLUESTORE_NO_PER_PG_OMAP BLUESTORE_NO_PER_POOL_OMAP
+    CACHE_POOL_NO_HIT_SET CEPHADM_PAUSED DAEMON_OLD_VERSION DASHBOARD_DEBUG DEVICE_HEALTH DEVICE_HEALTH_IN_USE
+    LARGE_OMAP_OBJECTS MANY_OBJECTS_PER_PG MGR_INSIGHTS_WARNING MGR_MODULE_DEPENDENCY MGR_MODULE_ERROR
+    MON_CLOCK_SKEW MON_DISK_BIG MON_DISK_LOW MON_DOWN MON_MSGR2_NOT_ENABLED OLD_CRUSH_STRAW_CALC_VERSION
+    OLD_CRUSH_TUNABLES OSD_NO_DOWN_OUT_INTERVAL OSD_SLOW_PING_TIME_BACK OSD_SLOW_PING_TIME_FRONT
+    OSD_UPGRADE_FINISHED PG_NOT_DEEP_SCRUBBED PG_NOT_SCRUBBED POOL_APP_NOT_ENABLED POOL_NO_REDUNDANCY
+    POOL_PG_NUM_NOT_POWER_OF_TWO POOL_TARGET_SIZE_BYTES_OVERCOMMITTED POOL_TARGET_SIZE_RATIO_OVERCOMMITTED
+    POOL_TOO_FEW_PGS POOL_TOO_MANY_PGS RECENT_CRASH RECENT_MGR_MODULE_CRASH SMALLER_PGP_NUM TELEMETRY_CHANGED
+    TOO_FEW_OSDS TOO_FEW_PGS TOO_MANY_PGS
+    """
 )
 
 # CephFS, object gateways and the like serve others; block devices work without them.
-UNRELATED_CODES = frozenset(
-    {
-        "FS_DEGRADED",
-        "FS_INLINE_DATA_DEPRECATED",
-        "FS_WITH_FAILED_MDS",
-        "MDS_ALL_DOWN",
-        "MDS_CACHE_OVERSIZED",
-        "MDS_CLIENTS_BROKEN_ROOTSQUASH",
-        "MDS_CLIENTS_LAGGY",
-        "MDS_CLIENT_LATE_RELEASE",
-        "MDS_CLIENT_LATE_RELEASE_MANY",
-        "MDS_CLIENT_OLDEST_TID",
-        "MDS_CLIENT_OLDEST_TID_MANY",
-        "MDS_CLIENT_RECALL",
-        "MDS_CLIENT_RECALL_MANY",
-        "MDS_DAMAGE",
-        "MDS_DEGRADED",
-        "MDS_ESTIMATED_REPLAY_TIME",
-        "MDS_FAILED",
-        "MDS_HEALTH_READ_ONLY",
-        "MDS_INSUFFICIENT_STANDBY",
-        "MDS_READ_ONLY",
-        "MDS_SLOW_METADATA_IO",
-        "MDS_SLOW_REQUEST",
-        "MDS_TRIM",
-        "MDS_UP_LESS_THAN_MAX",
-        "RGW_LARGE_OMAP_OBJECTS",
-    }
+UNRELATED_CODES = _codes(
+    """
+    FS_DEGRADED FS_INLINE_DATA_DEPRECATED FS_WITH_FAILED_MDS MDS_ALL_DOWN MDS_CACHE_OVERSIZED
+    MDS_CLIENTS_BROKEN_ROOTSQUASH MDS_CLIENTS_LAGGY MDS_CLIENT_LATE_RELEASE MDS_CLIENT_LATE_RELEASE_MANY
+    MDS_CLIENT_OLDEST_TID MDS_CLIENT_OLDEST_TID_MANY MDS_CLIENT_RECALL MDS_CLIENT_RECALL_MANY MDS_DAMAGE
+    MDS_DEGRADED MDS_ESTIMATED_REPLAY_TIME MDS_FAILED MDS_HEALTH_READ_ONLY MDS_INSUFFICIENT_STANDBY MDS_READ_ONLY
+    MDS_SLOW_METADATA_IO MDS_SLOW_REQUEST MDS_TRIM MDS_UP_LESS_THAN_MAX RGW_LARGE_OMAP_OBJECTS
+    """
 )
 
 # No reason to refuse a cluster that already has them; but a run during which they appear may be their cause.
-STOPPING_CODES = frozenset(
-    {
-        "BLOCK_DEVICE_STALLED_READ_ALERT",
-        "BLUESTORE_SLOW_OP_ALERT",
-        "DB_DEVICE_STALLED_READ_ALERT",
-        "MON_CLOCK_SKEW",
-        "MON_DISK_LOW",
-        "MON_DOWN",
-        "OSD_SLOW_PING_TIME_BACK",
-        "OSD_SLOW_PING_TIME_FRONT",
-        "WAL_DEVICE_STALLED_READ_ALERT",
-    }
+STOPPING_CODES = _codes(
+    """
+    BLOCK_DEVICE_STALLED_READ_ALERT BLUESTORE_SLOW_OP_ALERT DB_DEVICE_STALLED_READ_ALERT MON_CLOCK_SKEW MON_DISK_LOW
+    MON_DOWN OSD_SLOW_PING_TIME_BACK OSD_SLOW_PING_TIME_FRONT WAL_DEVICE_STALLED_READ_ALERT
+    """
 )
 
 # Flags of the OSD map that stop or distort client I/O; noout, noscrub and the like do not.
@@ -229,9 +152,9 @@ def new_since(start: Verdict, now: Verdict) -> dict[str, str]:
 
     These are those that refuse a measurement and STOPPING_CODES, never UNRELATED_CODES.
     """
-    found = dict(now.refuse) | {code: text for code, text in now.harmless + now.unknown if code in STOPPING_CODES}
+    now_known = dict(now.refuse) | {code: text for code, text in now.harmless + now.unknown if code in STOPPING_CODES}
     before = {code for code, _ in start.refuse + start.harmless + start.unknown}
-    return {code: text for code, text in found.items() if code not in before}
+    return {code: text for code, text in now_known.items() if code not in before}
 
 
 def recovering(status: Mapping[str, Any]) -> bool:
@@ -248,8 +171,8 @@ def slow_operations(status: Mapping[str, Any]) -> int:
     count = 0
     for code in ("SLOW_OPS", "REQUEST_SLOW", "REQUEST_STUCK"):
         if check := status.get("health", {}).get("checks", {}).get(code):
-            found = re.match(r"\s*(\d+)", check.get("summary", {}).get("message", ""))
-            count += int(found[1]) if found else 1
+            counted = re.match(r"\s*(\d+)", check.get("summary", {}).get("message", ""))
+            count += int(counted[1]) if counted else 1
     return count
 
 

@@ -1,7 +1,8 @@
-"""Reads the mirror daemon's own counters, and waits until it has caught up.
+"""Asks a mirror daemon and a mirrored journal how far replay is, and waits until it has caught up.
 
 `rbd mirror image status` lags by up to half a minute and says "0 behind" while entries are still replayed. The daemon's
-admin socket is live, and a snapshot's `complete` flag on the other side is exact: waits use these.
+admin socket is live, a journal knows what its peers have replayed, five seconds late at most
+(`rbd_mirror_journal_commit_age`), and a snapshot's `complete` flag on the other side is exact: waits use these.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from replay.base.errors import ReplayError
+from replay.base.waiting import NotInTimeError, poll
 from replay.cluster import asok
 from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.site import Site
 from replay.evidence.record import Wait
 
 
@@ -100,6 +103,25 @@ class MirrorDaemon:
         self._ask = ask
         self._question: str | None = None
 
+    @classmethod
+    def named_by(cls, site: Site) -> MirrorDaemon | None:
+        """Return the daemon whose admin socket a site names, None if it names none."""
+        second = site.second_site
+        if second is None or second.mirror_daemon_admin_socket is None:
+            return None
+        return cls(second.mirror_daemon_admin_socket, second.pool)
+
+    @classmethod
+    def of(cls, site: Site) -> MirrorDaemon:
+        """Return the daemon whose admin socket a site names. Raises ReplayError if it names none."""
+        if (daemon := cls.named_by(site)) is None:
+            raise ReplayError(
+                "no admin socket of the mirror daemon is named, so Replay cannot tell what it does",
+                where=f"config/sites/{site.name}.yaml",
+                next_step="name second_cluster.mirror_daemon_admin_socket",
+            )
+        return daemon
+
     def _answer(self, command: dict[str, Any] | str, *, within_seconds: float) -> Any:
         """Return the daemon's answer. Raises AdminSocketError, and calls the daemon what it is if it is silent."""
         try:
@@ -160,58 +182,11 @@ class MirrorDaemon:
 def _image_replayers(status: Any) -> list[dict[str, Any]]:
     """Return every image replayer in the daemon's status, whose shape differs by release."""
     if isinstance(status, dict):
-        found = list(status.get("image_replayers", []))
-        return found + [one for value in status.values() for one in _image_replayers(value)]
+        replayers = list(status.get("image_replayers", []))
+        return replayers + [replayer for value in status.values() for replayer in _image_replayers(value)]
     if isinstance(status, list):
-        return [one for value in status for one in _image_replayers(value)]
+        return [replayer for value in status for replayer in _image_replayers(value)]
     return []
-
-
-def wait_until_replayed(
-    read: Callable[[], ReplayCounters],
-    before: ReplayCounters,
-    expected_bytes: int,
-    *,
-    quiet_seconds: float = 1.0,
-    stall_seconds: float = 60.0,
-    poll_seconds: float = 0.1,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
-) -> Wait:
-    """Wait until the daemon has replayed at least `expected_bytes` of journal since `before`, and then rests.
-
-    Only the daemon's counters matter; no status is queried. The outcome is `replayed`, or `stalled` if they did not
-    change for `stall_seconds` before the expected bytes had been replayed. `expected_after_seconds` says when they had
-    been, None if they never were.
-    """
-    started = moved = clock()
-    last, expected_after = read(), None
-    while True:
-        now = clock()
-        advanced = last.entry_bytes - before.entry_bytes
-        if expected_after is None and advanced >= expected_bytes:
-            expected_after = round(now - started, 3)
-        if advanced >= expected_bytes and now - moved >= quiet_seconds:
-            outcome = "replayed"
-            break
-        if now - moved >= stall_seconds:
-            outcome = "stalled"
-            break
-        sleep(poll_seconds)
-        current = read()
-        if current != last:
-            last, moved = current, clock()
-    return Wait(
-        "journal_replayed",
-        clock() - started,
-        outcome,
-        {
-            "replayed_entries": last.entries - before.entries,
-            "replayed_bytes": last.entry_bytes - before.entry_bytes,
-            "expected_bytes": expected_bytes,
-            "expected_after_seconds": expected_after,
-        },
-    )
 
 
 def take_mirror_snapshot(primary: Cluster, spec: str) -> int:
@@ -239,6 +214,182 @@ def copied_snapshots(secondary: Cluster, spec: str, *, while_running: Callable[[
     }
 
 
+#: The newest entry that a client of the journal is done with: the tag, which changes with the writer, and its number.
+Position = tuple[int, int]
+NOT_BEGUN: Position = (0, -1)
+
+
+def positions_in(status: Mapping[str, Any]) -> tuple[Position, list[Position]]:
+    """Return the position of the image's own client, and of each mirroring peer, from `rbd journal status`."""
+    positions: dict[str, Position] = {}
+    for client in status["registered_clients"]:
+        places = client["commit_position"]["object_positions"]
+        positions[client["id"]] = max(((place["tag_tid"], place["entry_tid"]) for place in places), default=NOT_BEGUN)
+    own = positions.pop("", NOT_BEGUN)
+    return own, list(positions.values())
+
+
+def read_positions(cluster: Cluster, spec: str) -> tuple[Position, list[Position]]:
+    """Ask for the positions of an image's journal. Raises CephCommandError."""
+    return positions_in(cluster.json("rbd", "journal", "status", spec))
+
+
+def is_replaying(second: Cluster, spec: str) -> bool:
+    """Return whether the second cluster says that it replays the image; not if it does not know it yet."""
+    try:
+        return second.json("rbd", "mirror", "image", "status", spec)["state"] == "up+replaying"
+    except CephCommandError as error:
+        if error.exit_status_of_tool is None:
+            raise
+        return False
+
+
+#: What a daemon says of its health, the worst last.
+_GOOD, _PASSING = ("OK",), ("UNKNOWN", "WARNING")
+
+
+@dataclass(frozen=True)
+class MirrorHealth:
+    """`level` is `ok`, `warning` or `broken`; `text` is for people, with what the daemons themselves complain about."""
+
+    level: str
+    text: str
+
+
+def judge_daemons(status: Mapping[str, Any]) -> MirrorHealth | None:
+    """Judge the daemons that serve a pool; None if there is none.
+
+    One daemon leads a pool. The others stand by, and so does one that was killed, for a minute.
+    """
+    daemons = status.get("daemons", ())
+    if not daemons:
+        return None
+    leading = [daemon for daemon in daemons if daemon.get("leader")]
+    complaints = sorted({complaint for daemon in leading or daemons for complaint in daemon.get("callouts", ())})
+    because = f": {'; '.join(complaints)}" if complaints else ""
+    if not leading:
+        return MirrorHealth(
+            "broken", f"{len(daemons)} rbd-mirror daemon(s) are registered, but none leads the pool{because}"
+        )
+    health = leading[0].get("health", "UNKNOWN")
+    if health in _GOOD:
+        return MirrorHealth("ok", f"rbd-mirror replays the pool{_image_states(status)}")
+    level = "warning" if health in _PASSING else "broken"
+    return MirrorHealth(level, f"rbd-mirror leads the pool, and its health is {health}{because}{_image_states(status)}")
+
+
+def _image_states(status: Mapping[str, Any]) -> str:
+    states = status.get("summary", {}).get("states", {})
+    return f" ({', '.join(f'{count} images {state}' for state, count in sorted(states.items()))})" if states else ""
+
+
+# Waits --------------------------------------------------------------------------------------------------------------
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Rest(Generic[T]):
+    """How a wait for replay ended: the last reading, whether it is level, and after how many seconds it first was."""
+
+    last: T
+    is_level: bool
+    level_after_seconds: float | None
+    seconds: float
+
+    @property
+    def outcome(self) -> str:
+        """`replayed` or `stalled`."""
+        return "replayed" if self.is_level else "stalled"
+
+
+def wait_until_rested(
+    read: Callable[[], T],
+    is_level: Callable[[T], bool],
+    *,
+    quiet_seconds: float,
+    stall_seconds: float = 60.0,
+    poll_seconds: float = 0.1,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None],
+) -> Rest[T]:
+    """Read until what is read is level and unchanged for `quiet_seconds`, or unchanged for `stall_seconds` before."""
+    started = moved = clock()
+    last, level_after = read(), None
+    while True:
+        now = clock()
+        if (level := is_level(last)) and level_after is None:
+            level_after = round(now - started, 3)
+        if now - moved >= (quiet_seconds if level else stall_seconds):
+            return Rest(last, level, level_after, now - started)
+        sleep(poll_seconds)
+        if (current := read()) != last:
+            last, moved = current, clock()
+
+
+def wait_until_replayed(
+    read: Callable[[], ReplayCounters],
+    before: ReplayCounters,
+    expected_bytes: int,
+    *,
+    quiet_seconds: float = 1.0,
+    stall_seconds: float = 60.0,
+    poll_seconds: float = 0.1,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Wait:
+    """Wait until the daemon has replayed at least `expected_bytes` of journal since `before`, and then rests.
+
+    Only the daemon's counters matter; no status is queried. The outcome is `replayed`, or `stalled` if they did not
+    change for `stall_seconds` before the expected bytes had been replayed. `expected_after_seconds` says when they had
+    been, None if they never were.
+    """
+    rest = wait_until_rested(
+        read,
+        lambda counters: counters.entry_bytes - before.entry_bytes >= expected_bytes,
+        quiet_seconds=quiet_seconds,
+        stall_seconds=stall_seconds,
+        poll_seconds=poll_seconds,
+        clock=clock,
+        sleep=sleep,
+    )
+    details = {
+        "replayed_entries": rest.last.entries - before.entries,
+        "replayed_bytes": rest.last.entry_bytes - before.entry_bytes,
+        "expected_bytes": expected_bytes,
+        "expected_after_seconds": rest.level_after_seconds,
+    }
+    return Wait("journal_replayed", rest.seconds, rest.outcome, details)
+
+
+def wait_until_level(
+    read: Callable[[], tuple[Position, list[Position]]],
+    before: Position,
+    *,
+    stall_seconds: float = 60.0,
+    poll_seconds: float = 1.0,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Wait:
+    """Wait until every peer has replayed what the journal's own client has written; `before` is where peers were.
+
+    The outcome is `replayed`, or `stalled` if no peer moved for `stall_seconds` before that.
+    """
+    rest = wait_until_rested(
+        read,
+        lambda positions: bool(positions[1]) and all(peer == positions[0] for peer in positions[1]),
+        quiet_seconds=0.0,
+        stall_seconds=stall_seconds,
+        poll_seconds=poll_seconds,
+        clock=clock,
+        sleep=sleep,
+    )
+    least = min(rest.last[1], default=NOT_BEGUN)
+    entries = least[1] - (before[1] if least[0] == before[0] else -1)
+    details = {"replayed_entries": entries, "expected_after_seconds": rest.level_after_seconds}
+    return Wait("journal_replayed", rest.seconds, rest.outcome, details)
+
+
 def wait_until_copied(
     copied: Callable[[], set[int]],
     snapshot_id: int,
@@ -249,9 +400,16 @@ def wait_until_copied(
     sleep: Callable[[float], None] = time.sleep,
 ) -> Wait:
     """Wait until a mirror snapshot is complete on the other side. The outcome is `copied` or `stalled`."""
-    started = clock()
-    while not any(one >= snapshot_id for one in copied()):
-        if clock() - started >= timeout_seconds:
-            return Wait("snapshot_copied", clock() - started, "stalled", {"snapshot_id": snapshot_id})
-        sleep(poll_seconds)
-    return Wait("snapshot_copied", clock() - started, "copied", {"snapshot_id": snapshot_id})
+    started, outcome = clock(), "copied"
+    try:
+        poll(
+            lambda: True if any(copy >= snapshot_id for copy in copied()) else None,
+            what=f"the copy of mirror snapshot {snapshot_id}",
+            seconds=timeout_seconds,
+            every=poll_seconds,
+            pause=sleep,
+            clock=clock,
+        )
+    except NotInTimeError:
+        outcome = "stalled"
+    return Wait("snapshot_copied", clock() - started, outcome, {"snapshot_id": snapshot_id})

@@ -34,7 +34,7 @@ class PrometheusError(ReplayError):
     reason = "its answer was not understood"
 
 
-class NoAnswerError(PrometheusError):
+class SilentServerError(PrometheusError):
     """The server could not be reached, or refused to answer."""
 
     reason = "it did not answer"
@@ -99,16 +99,16 @@ class PrometheusClient:
             with urllib.request.urlopen(request, timeout=self.timeout_seconds, context=self._tls()) as answer:
                 body = answer.read(LARGEST_ANSWER_BYTES + 1)
         except urllib.error.HTTPError as error:
-            said = _error_in(error.read(4096))
+            reason_given = _error_in(error.read(4096))
             hint = "check prometheus.user and password_file" if error.code in (401, 403) else "check its log"
-            raise NoAnswerError(
-                f"answered {error.code} to {query!r}{': ' + said if said else ''}",
+            raise SilentServerError(
+                f"answered {error.code} to {query!r}{': ' + reason_given if reason_given else ''}",
                 where=self.source.url,
                 next_step=hint,
             ) from error
         except (OSError, ValueError) as error:
             reason = getattr(error, "reason", error)
-            raise NoAnswerError(
+            raise SilentServerError(
                 f"does not answer: {reason}",
                 where=self.source.url,
                 next_step="check that this machine can reach it, or remove prometheus from the site's file",
@@ -153,20 +153,20 @@ def series_in(body: bytes, kind: str) -> list[Series]:
     Values that are not finite are left out, and series without any other. Raises PrometheusError if the answer is
     an error, is cut short or of another kind, or if samples go back in time.
     """
-    found = []
-    for one in _result_in(body, kind, list):
+    series = []
+    for entry in _result_in(body, kind, list):
         try:
-            labels = {str(key): str(value) for key, value in one["metric"].items()}
-            pairs = one["values"] if kind == "matrix" else [one["value"]]
+            labels = {str(key): str(value) for key, value in entry["metric"].items()}
+            pairs = entry["values"] if kind == "matrix" else [entry["value"]]
             samples = tuple(_sample(pair) for pair in pairs)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise PrometheusError(f"a series of its answer cannot be read: {str(one)[:200]}") from error
+            raise PrometheusError(f"a series of its answer cannot be read: {str(entry)[:200]}") from error
         if any(later[0] <= earlier[0] for earlier, later in pairwise(samples)):
             raise PrometheusError(f"samples of a series go back in time: {labels}")
         finite = tuple(sample for sample in samples if math.isfinite(sample[1]))
         if finite:
-            found.append(Series(labels, finite))
-    return found
+            series.append(Series(labels, finite))
+    return series
 
 
 def scalar_in(body: bytes) -> float:

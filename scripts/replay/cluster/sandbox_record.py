@@ -1,9 +1,14 @@
-"""`sandbox.json`: the parts of a sandbox, for other code. Reading it never contacts a daemon."""
+"""Where a sandbox keeps its files, and `sandbox.json`: its parts, for other code. Reading it never contacts a daemon.
+
+One class knows every path; no other code builds one.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,14 +16,127 @@ from typing import Any
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
 from replay.base.paths import working_directory
-from replay.cluster.sandbox_layout import STATE_FILE, Layout, default_directory
-from replay.design.sandbox_options import SandboxOptions
+from replay.base.programs import Programs
+from replay.base.releases import HOST, parse_release
+from replay.cluster.sandbox_options import SandboxOptions
 
 SCHEMA_VERSION = 1
+LOOPBACK = "127.0.0.1"
+STATE_FILE = "sandbox.json"
+# A Unix socket's path has at most 107 bytes. The longest name in the folder of sockets is rbd-mirror's:
+# `right-client.rbd-mirror.right.PID.ADDRESS.asok`, with a PID of 7 and an address of 15 digits, and for the remote
+# cluster `left-client.rbd-mirror-peer.PID.ADDRESS.asok`.
+_LONGEST_SOCKET_PATH = 107
+_LONGEST_SOCKET_NAME = 62
+_SCRATCH_PARENT, _SCRATCH_PREFIX = Path("/tmp"), "replay-run-"
 
 
 class SandboxError(ReplayError):
     """The sandbox cannot be started, stopped or read; the error says what to do."""
+
+
+def default_directory(name: str = "default") -> Path:
+    """Return the state directory of the sandbox `name`; `REPLAY_SANDBOX_DIR` replaces the default one.
+
+    Raises ConfigurationError for a name that cannot be a single folder.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
+        raise ConfigurationError(
+            f"{name!r} is not a valid sandbox name", next_step="use letters, digits, dots, dashes and underscores"
+        )
+    if name == "default" and (override := os.environ.get("REPLAY_SANDBOX_DIR")):
+        return Path(override).resolve()
+    return working_directory() / "sandbox" / name
+
+
+def choose_run_directory(directory: Path) -> Path:
+    """Return a folder for sockets and pid files: inside the sandbox or, if that path is too long, a new one.
+
+    Sockets have a short limit, and folders of tests or of deep checkouts exceed it. The new folder is made with
+    mkdtemp (mode 0700); it is recorded in the state file and removed by `down`.
+    """
+    inside = directory / "run"
+    if len(os.fsencode(inside)) + 1 + _LONGEST_SOCKET_NAME <= _LONGEST_SOCKET_PATH:
+        inside.mkdir(parents=True, exist_ok=True)
+        return inside
+    return Path(tempfile.mkdtemp(prefix=_SCRATCH_PREFIX, dir=_SCRATCH_PARENT))
+
+
+def is_scratch(run: Path) -> bool:
+    """Return whether `choose_run_directory` made this folder of sockets outside the sandbox."""
+    return run.parent == _SCRATCH_PARENT and run.name.startswith(_SCRATCH_PREFIX)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The paths of one sandbox, and its programs. `run` is the folder of admin sockets and pid files.
+
+    `release` is the number of the release that it runs, or `host`. `link` is the line between its sites.
+    """
+
+    directory: Path
+    run: Path
+    release: str = HOST
+    link: Link | None = None
+
+    @property
+    def programs(self) -> Programs:
+        """The programs that this sandbox runs. Raises ReplayError if its release no longer exists."""
+        return Programs.of(parse_release(self.release))
+
+    def programs_at(self, site: str) -> Programs:
+        """Return these programs as they run in the network of the site `left` or `right`."""
+        return self.programs if self.link is None else self.programs.inside(self.link.entry(site))
+
+    def address(self, site: str) -> str:
+        """Return the address of a site's daemons."""
+        return LOOPBACK if self.link is None else self.link.addresses[site]
+
+    @property
+    def state_file(self) -> Path:
+        """The JSON that other code reads."""
+        return self.directory / STATE_FILE
+
+    def cluster(self, name: str) -> Path:
+        """Folder of one cluster."""
+        return self.directory / name
+
+    def conf(self, name: str) -> Path:
+        """`ceph.conf` of one cluster, for daemons and clients."""
+        return self.cluster(name) / "ceph.conf"
+
+    def keyring(self, name: str) -> Path:
+        """Keyring of one cluster's clients (administrator, and rbd-mirror on `right`)."""
+        return self.cluster(name) / "client.keyring"
+
+    def data(self, name: str, daemon: str) -> Path:
+        """Data folder of a daemon, named `mon.left`, `osd.0` and so on."""
+        return self.cluster(name) / daemon
+
+    def log(self, name: str, daemon: str) -> Path:
+        """The daemon's own log."""
+        return self.cluster(name) / "log" / f"{daemon}.log"
+
+    def output(self, name: str, daemon: str) -> Path:
+        """The daemon's output on stdout and stderr."""
+        return self.cluster(name) / "log" / f"{daemon}.out"
+
+    def socket(self, name: str, daemon: str) -> Path:
+        """Admin socket of a monitor, manager or OSD (rbd-mirror names its own by pid)."""
+        return self.run / f"{name}-{daemon}.asok"
+
+    def pid_file(self, name: str, daemon: str) -> Path:
+        """The daemon's process: its pid, and the proof that it is still the same process."""
+        return self.run / f"{name}-{daemon}.pid"
+
+    def link_file(self, ending: str) -> Path:
+        """A file of the line between the sites: `json` and `log` are kept, `pid` and `sock` go with its process."""
+        return (self.run if ending in ("pid", "sock") else self.directory) / f"link.{ending}"
+
+    @property
+    def mirror_work(self) -> Path:
+        """Working directory of rbd-mirror."""
+        return self.directory / "rbd-mirror"
 
 
 @dataclass
@@ -49,6 +167,9 @@ class SandboxCluster:
     client: str = "client.admin"
     run_dir: str = ""
     daemons: list[Daemon] = field(default_factory=list)
+    #: Of a stretch cluster: the site of each daemon, in the order in which they start, and each monitor's port.
+    sites: dict[str, str] = field(default_factory=dict)
+    monitor_ports: dict[str, int] = field(default_factory=dict)
 
     @property
     def osd_ids(self) -> list[int]:
@@ -66,7 +187,34 @@ class SandboxCluster:
 
 
 @dataclass
-class MirrorDaemon:
+class Link:
+    """The line between the sites: the process that keeps it, and what was asked of it and measured.
+
+    `way` says what carries the packets: `netem` (the kernel) or `tun` (the process). `namespaces` has each site's
+    network namespace as a path; `user_namespace` is the one around them if they are an ordinary user's. Measured values
+    are None until the line has been measured, and `measured_at` says when that was (UTC).
+    """
+
+    pid: int
+    way: str
+    control: str
+    namespaces: dict[str, str]
+    addresses: dict[str, str]
+    rtt_seconds: float
+    rate_bytes_per_second: float | None
+    user_namespace: str | None = None
+    measured_rtt_seconds: float | None = None
+    measured_rate_bytes_per_second: float | None = None
+    measured_at: str | None = None
+
+    def entry(self, site: str) -> tuple[str, ...]:
+        """Return the words that lead a program into the network of a site. It keeps its pid and its files."""
+        user = (f"--user={self.user_namespace}", "--preserve-credentials") if self.user_namespace else ()
+        return ("nsenter", *user, f"--net={self.namespaces[site]}", "--")
+
+
+@dataclass
+class MirrorProcess:
     """rbd-mirror on `right`. `asok` answers `rbd mirror status` and `perf dump`; `asoks` are all its sockets."""
 
     pid: int
@@ -88,13 +236,14 @@ class Sandbox:
     ceph_version: str
     options: SandboxOptions
     clusters: dict[str, SandboxCluster]
-    mirror: MirrorDaemon | None = None
+    mirror: MirrorProcess | None = None
     phase: str = "creating"
+    link: Link | None = None
 
     @property
     def layout(self) -> Layout:
-        """Paths of this sandbox."""
-        return Layout(Path(self.directory), Path(self.run_dir), self.options.release)
+        """Paths and programs of this sandbox."""
+        return Layout(Path(self.directory), Path(self.run_dir), self.options.release, self.link)
 
     @property
     def fsids(self) -> list[str]:
@@ -162,7 +311,7 @@ def _parse(document: Any, path: Path) -> Sandbox:
         for name, entry in document["clusters"].items():
             known = {key: value for key, value in entry.items() if key not in ("osd_ids", "pids")}
             clusters[name] = SandboxCluster(**{**known, "daemons": [Daemon(**daemon) for daemon in known["daemons"]]})
-        mirror = MirrorDaemon(**document["mirror"]) if document["mirror"] else None
+        mirror = MirrorProcess(**document["mirror"]) if document["mirror"] else None
         return Sandbox(
             directory=document["directory"],
             run_dir=document["run_dir"],
@@ -171,6 +320,7 @@ def _parse(document: Any, path: Path) -> Sandbox:
             clusters=clusters,
             mirror=mirror,
             phase=document["phase"],
+            link=Link(**document["link"]) if document.get("link") else None,
         )
     except (KeyError, TypeError, AttributeError, ConfigurationError) as error:
         raise IncompatibleStateError(f"damaged: {error!r}", where=path, next_step=_start_again()) from error
@@ -195,8 +345,8 @@ def owner_of(fsid: str, directory: Path | str | None = None) -> Sandbox | None:
         folders = [default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))]
     for folder in folders:
         try:
-            if fsid in (found := load(folder)).fsids:
-                return found
+            if fsid in (sandbox := load(folder)).fsids:
+                return sandbox
         except SandboxError:
             continue
     return None

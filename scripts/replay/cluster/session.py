@@ -21,6 +21,7 @@ from typing import IO, Any
 
 from replay.base.programs import SYSTEM_PYTHON, MissingProgramError
 from replay.cluster.cluster import CephCommandError, Cluster
+from replay.evidence.record import DAEMONS, SECOND_SITE, program_version, short_version
 
 SERVER = Path(__file__).with_name("session_server.py")
 
@@ -185,12 +186,12 @@ class MonitorSession:
         return json.loads(line)
 
     def _died(self, why: str = "") -> _ServerDiedError:
-        said = ""
+        printed = ""
         if self._said is not None:
             self._said.seek(0)
-            said = self._said.read().decode(errors="replace").strip()
+            printed = self._said.read().decode(errors="replace").strip()
         self._stop()
-        return _ServerDiedError(why or (said.splitlines()[-1] if said else "nothing was printed"))
+        return _ServerDiedError(why or (printed.splitlines()[-1] if printed else "nothing was printed"))
 
     def _stop(self) -> None:
         child, self._child, self._buffer = self._child, None, b""
@@ -246,3 +247,33 @@ def _json(text: str, failure: Any, command: dict[str, Any]) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise failure(command, f"printed no JSON: {error}") from error
+
+
+def versions(session: MonitorSession, program: str, secondary: MonitorSession | None = None) -> dict[str, Any]:
+    """Return versions of the tool, librbd, and each cluster's daemons (null where this client may not ask).
+
+    A kind of daemon has several versions if they are mixed. `client_release` is present if the client's programs come
+    from a release instead of the host.
+    """
+    programs = session.cluster.programs
+    known: dict[str, Any] = {
+        "tool": program_version(program, programs),
+        "librbd": short_version(program_version("rbd", programs)),
+        **_daemons(session),
+    }
+    if secondary is not None:
+        known[SECOND_SITE] = _daemons(secondary)
+    if programs.release is not None:
+        known["client_release"] = programs.release.number
+    return known
+
+
+def _daemons(session: MonitorSession) -> dict[str, list[str] | None]:
+    try:
+        answer = session.command({"prefix": "versions"})
+    except CephCommandError:
+        return dict.fromkeys(DAEMONS)
+    return {
+        kind: sorted(filter(None, {short_version(text) for text in answer.get(kind.replace("_", "-"), {})}))
+        for kind in DAEMONS
+    }

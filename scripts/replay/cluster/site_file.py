@@ -16,12 +16,10 @@ from replay.base.paths import config_directory, program_file
 from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.base.releases import parse_release
 from replay.cluster import sandbox_record
-from replay.cluster.ceilings import Ceilings
 from replay.cluster.cluster import Cluster
 from replay.cluster.prometheus import OsdCpuSeries, PrometheusSource
-from replay.cluster.site import Pool, Pools, SecondSite, Site
+from replay.cluster.site import Ceilings, Pool, Pools, SecondSite, Site, TimeWindow
 from replay.design.documents import Document, load_validated_document
-from replay.design.time_window import TimeWindow
 
 
 def load_site(name: str, *, check_files: bool = True) -> Site:
@@ -37,7 +35,7 @@ def load_site(name: str, *, check_files: bool = True) -> Site:
         raise ConfigurationError(
             f"name: {raw['name']!r} is not the file's name {path.stem!r}", where=document.where("name")
         )
-    reader = _Reader(document, check_files)
+    reader = _SiteReader(document, check_files)
     pools = Pools(**{role: _pool(entry) for role, entry in raw["pools"].items()})
     _check_pools(document, pools, frozenset(raw["allows"]))
     if "sandbox" in raw:
@@ -63,7 +61,7 @@ def load_site(name: str, *, check_files: bool = True) -> Site:
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _SiteReader:
     """Turns the file's paths into clusters."""
 
     document: Document
@@ -221,16 +219,20 @@ def _of_sandbox(
     sandbox = sandbox_record.load(sandbox_record.default_directory(name))
     left, right = sandbox.clusters["left"], sandbox.clusters.get("right")
     second, programs = None, client_programs or sandbox.layout.programs
+
+    def at(site: str) -> Programs:
+        return programs.inside(sandbox.link.entry(site)) if sandbox.link else programs
+
     if right is not None and sandbox.mirror is not None:
-        cluster = Cluster(Path(right.conf), right.client, Path(right.keyring), "secondary", programs)
+        cluster = Cluster(Path(right.conf), right.client, Path(right.keyring), "secondary", at("right"))
         second = SecondSite(cluster, pool, Path(sandbox.mirror.asok))
-    return Cluster(Path(left.conf), left.client, Path(left.keyring), "primary", programs), second, left.fsid
+    return Cluster(Path(left.conf), left.client, Path(left.keyring), "primary", at("left")), second, left.fsid
 
 
 def fsid_in(conf: Path) -> str | None:
     """Return the fsid that a ceph.conf names, in lower case, None if it names none or cannot be read."""
     try:
-        found = re.search(r"^\s*fsid\s*=\s*([0-9a-fA-F-]{36})", conf.read_text(encoding="utf-8"), re.MULTILINE)
+        fsid = re.search(r"^\s*fsid\s*=\s*([0-9a-fA-F-]{36})", conf.read_text(encoding="utf-8"), re.MULTILINE)
     except (OSError, UnicodeDecodeError):
         return None
-    return found[1].lower() if found else None
+    return fsid[1].lower() if fsid else None

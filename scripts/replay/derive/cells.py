@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import EvidenceError
-from replay.derive.computed import Entity, computed_metrics, ledger_entities, of_whole_run
+from replay.derive.computed import Entity, computed_metrics, latency_entities, ledger_entities, of_whole_run
 from replay.derive.facts import Value, facts_of
 from replay.derive.sampling import sampler_seconds, sampling_metrics
 from replay.evidence.bottleneck import UNKNOWN, Bottleneck, bottleneck_of
-from replay.evidence.documents import parse_json, plain
+from replay.evidence.data_set import parse_json, plain
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
-from replay.tools import OutputError, Result, find_adapter, judge
+from replay.tools import OutputError, Result, find_reader, judge
 
 Designs = dict[str, dict[str, Any]]
 #: (metric, width of its bins in seconds) for each metric of a design with `series: true`.
@@ -55,7 +55,7 @@ class CellRow:
     metrics: Mapping[str, float]
     sidecar: Mapping[str, Any]
     series: Binned = field(default_factory=dict)
-    #: What the tool and the ledger of daemons say about OSDs, other daemons and placement groups.
+    #: What the reader and the ledger of daemons say about OSDs, other daemons and placement groups.
     entities: tuple[Entity, ...] = ()
     #: What each sampler cost, in seconds: see `sampler_seconds`.
     sampler_seconds: Mapping[str, float] = field(default_factory=dict)
@@ -209,7 +209,11 @@ def _row(
             metrics=measured | sampling_metrics(costs, sidecar),
             sidecar={key: value for key, value in sidecar.items() if key != "samples"},
             series=binned(result.series, wanted) if valid else {},
-            entities=(*(Entity(*entity) for entity in result.entities), *ledger_entities(sidecar, counted)),
+            entities=(
+                *(Entity(*entity) for entity in result.entities),
+                *ledger_entities(sidecar, counted),
+                *latency_entities(sidecar),
+            ),
             sampler_seconds=costs,
             after_end=result.after_end,
             facts=facts_of(sidecar, outputs, measured, bottleneck) if valid else {},
@@ -227,7 +231,7 @@ def _parse(
 
     A tool without a reader has no output to parse: its metrics are the facts of its sidecars.
     """
-    reader = find_adapter(tool)
+    reader = find_reader(tool)
     if reader is None:
         return Result(), "", ""
     try:
@@ -292,14 +296,20 @@ def of_one_host(records: Sequence[AttemptRecord]) -> list[AttemptRecord]:
     ]
 
 
+def host_of(sidecar: Mapping[str, Any]) -> str:
+    """Return the pseudonym of the host that measured a cell, else its processor and kernel; "" if neither is known."""
+    host = sidecar.get("host") or {}
+    return str(host.get("id") or ", ".join(str(host[key]) for key in ("cpu", "kernel") if host.get(key)))
+
+
 def hosts_of(record: AttemptRecord) -> frozenset[Host]:
     """Return the hosts that an attempt's sidecars name; empty if they name none."""
-    hosts = (row.sidecar.get("host") for row in record.rows)
-    return frozenset((str(host.get("id")), str(host.get("cpu"))) for host in hosts if host)
+    sidecars = (row.sidecar for row in record.rows)
+    return frozenset((host_of(sidecar), str(sidecar["host"].get("cpu"))) for sidecar in sidecars if sidecar.get("host"))
 
 
 def machines_by_block(records: Iterable[AttemptRecord]) -> dict[str, list[str]]:
-    """Return the pseudonyms of the machines whose cells count, by block."""
+    """Return the hosts whose cells count, by block."""
     machines: dict[int, set[str]] = {}
     for record in records:
         if record.good:

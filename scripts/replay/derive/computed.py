@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 from replay.evidence.bottleneck import busy_fractions
 
-#: Moments of an entity's value: right before the tool ran, or a difference over the whole cell.
-BEFORE, OVER_CELL = "before", "cell"
+#: Moments of an entity's value: right before the tool ran, a difference over the whole cell, or when the tool ended.
+BEFORE, OVER_CELL, AT_END = "before", "cell", "end"
 #: The prefix of each cluster's kinds of entities.
 _SECOND = {"primary": "", "secondary": "second_"}
 
@@ -126,6 +126,15 @@ def ledger_entities(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) ->
         for cluster, prefix in _SECOND.items()
         for name, stages in ledger.get(cluster, {}).items()
         for entity in _of_daemon(cluster, prefix, name, stages, metrics)
+    ]
+
+
+def latency_entities(sidecar: Mapping[str, Any]) -> list[Entity]:
+    """Return how fast each OSD committed when the cell's tool ended, as `commit_latency_seconds`."""
+    latencies = (sidecar.get("samples") or {}).get("osd_commit_latency_seconds") or {}
+    return [
+        Entity("osd", name.removeprefix("osd."), "commit_latency_seconds", float(seconds), AT_END)
+        for name, seconds in latencies.items()
     ]
 
 

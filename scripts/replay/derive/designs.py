@@ -13,7 +13,7 @@ from typing import Any
 
 from replay.base.errors import EvidenceError
 from replay.base.paths import config_directory
-from replay.design.experiments import load_experiment
+from replay.design.configuration import load_experiment
 
 #: Marks a metric that the recorded design does not list.
 ADDED = "added"

@@ -12,11 +12,11 @@ import pandas as pd
 from replay.base import stats as statistics
 from replay.base.tables import level_text, rounded
 from replay.derive.aggregates import Aggregate
-from replay.derive.cells import AttemptRecord, CellRow, machines_by_block
+from replay.derive.cells import AttemptRecord, CellRow, host_of, machines_by_block
 from replay.derive.designs import CombinedDesign
 from replay.derive.part import LINES
 from replay.derive.sampling import sampling_entry
-from replay.evidence.versions import ceph_versions, client_version
+from replay.evidence.record import ceph_versions, client_version
 
 #: Facts of sidecars that are part of the set-up. The manifest states them if the design does not.
 RECORDED_FACTS = ("snapshot_interval_seconds", "replicas", "osds_per_class")
@@ -73,22 +73,37 @@ def entry(
 def provenance(records: Sequence[AttemptRecord]) -> dict[str, Any]:
     """Return what the manifest also collects over all experiments: days, machines, commits, versions."""
     sidecars = [row.sidecar for record in records for row in record.rows]
-    hosts = [host for sidecar in sidecars if isinstance(host := sidecar.get("host"), dict)]
+    hosts = {host_of(sidecar): host for sidecar in sidecars if isinstance(host := sidecar.get("host"), dict)}
+    blocks = machines_by_block(records)
     versions = [known for sidecar in sidecars if isinstance(known := sidecar.get("versions"), dict)]
     days = [_day(sidecar[key]) for sidecar in sidecars for key in ("started_at", "ended_at") if sidecar.get(key)]
     return {
         "measured_from": min(days, default=None),
         "measured_to": max(days, default=None),
-        "machines": sorted({str(host.get("id")) for host in hosts}),
-        "machines_by_block": machines_by_block(records),
+        "machines": sorted(hosts),
+        "machines_by_block": blocks,
+        "hosts": [
+            {
+                "host": name,
+                "cpu": host.get("cpu"),
+                "kernel": host.get("kernel"),
+                "blocks": [int(block) for block, names in blocks.items() if name in names],
+            }
+            for name, host in sorted(hosts.items())
+        ],
         # Older sidecars may name several processors for one machine: its pseudonym did not depend on the processor.
-        "processors": sorted({str(host["cpu"]) for host in hosts if host.get("cpu")}),
-        "kernels": sorted({str(host["kernel"]) for host in hosts if host.get("kernel")}),
+        "processors": _named(sidecars, "cpu"),
+        "kernels": _named(sidecars, "kernel"),
         "ceph_versions": sorted({version for known in versions for version in ceph_versions(known)}),
         "librbd_versions": sorted(filter(None, {client_version(known) for known in versions})),
         "git_commits": sorted({str(sidecar["git_commit"]) for sidecar in sidecars if sidecar.get("git_commit")}),
         "git_dirty": any(sidecar.get("git_dirty") for sidecar in sidecars),
     }
+
+
+def _named(sidecars: Iterable[Mapping[str, Any]], key: str) -> list[str]:
+    """Return what the sidecars name as their host's processor or kernel."""
+    return sorted({str(value) for sidecar in sidecars if (value := (sidecar.get("host") or {}).get(key))})
 
 
 def _chart(
@@ -104,7 +119,7 @@ def _chart(
     for factor, level in workload.items():
         counted = counted[counted[factor] == level]
     at = [record for record in records if any(workload.items() <= row.levels.items() for row in record.rows)]
-    limiters = counted["limiter"].unique()
+    limiters, hosts = counted["limiter"].unique(), sorted({*counted["host"]})
     spread, runs = aggregate.spread_file, not aggregate.runs.empty
     return {
         "title": aggregate.title,
@@ -126,6 +141,7 @@ def _chart(
             "invalid": sum(not record.good for record in at),
         },
         "limiter": None if counted.empty else limiters[0] if len(limiters) == 1 else "mixed",
+        **({"hosts": hosts} if len(hosts) > 1 else {}),
         "measured_to": None if counted.empty else _day(counted["ended_at"].max()),
         **(
             {"summary": _trials(aggregate, design)}

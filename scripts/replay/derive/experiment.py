@@ -15,8 +15,8 @@ from replay.derive.entry import entry, provenance
 from replay.derive.part import RATIOS, REGISTERED_FILE, RUNS_FILE, Derived, write_part
 from replay.derive.series import by_entity, over_time
 from replay.derive.tables import entities_csv, registered_csv, table_csv, tidy_frame, used_attempts, used_rows
-from replay.evidence.layout import exclusive
-from replay.evidence.sums import sha256
+from replay.evidence.data_set import exclusive
+from replay.evidence.durable import sha256
 
 #: Written only if asked for, so that its absence is no fault.
 ENTITIES_FILE = "entities.csv"

@@ -15,9 +15,7 @@ from typing import Any
 
 from replay.derive.computed import of_whole_run
 from replay.evidence.bottleneck import STEADY, Bottleneck, busy_fractions
-from replay.tools.logs.samples import moments, progress, read_samples
-from replay.tools.logs.snapshots import snapshots_taken
-from replay.tools.logs.steps import Steps
+from replay.tools.cell_logs import Steps, moments, progress, read_samples, snapshots_taken
 
 
 class FactType(Enum):
@@ -123,6 +121,27 @@ _ALL = (
         "`load_seconds` and the fact `snapshot_interval_seconds`",
     ),
     Fact(
+        "snapshot_distance_median_seconds",
+        FactType.SECONDS,
+        "the median distance between snapshots",
+        "median of the times between two mirror snapshots that were taken one after the other",
+        "the fact of the same name",
+    ),
+    Fact(
+        "snapshot_distance_longest_seconds",
+        FactType.SECONDS,
+        "the longest distance between snapshots",
+        "longest of the times between two mirror snapshots that were taken one after the other",
+        "the fact of the same name",
+    ),
+    Fact(
+        "longest_gap_seconds",
+        FactType.SECONDS,
+        "the longest time in which nothing was acknowledged",
+        "longest time between two writes that were acknowledged one after the other",
+        "the fact of the same name, which needs a log that shows it",
+    ),
+    Fact(
         "daemons_stopped",
         FactType.COUNT,
         "the number of daemons stopped at the loss",
@@ -148,6 +167,13 @@ _ALL = (
 FACTS = {fact.name: fact for fact in _ALL}
 
 
+#: These stand in the sidecar under the same name.
+_RECORDED = (
+    "snapshot_distance_median_seconds",
+    "snapshot_distance_longest_seconds",
+    "longest_gap_seconds",
+    "daemons_stopped",
+)
 _IMAGE = "image-1"
 
 Value = float | str
@@ -166,7 +192,7 @@ def facts_of(
         "load_seconds": metrics.get("duration_seconds"),
         "offered_share_met": metrics.get("offered_share_met"),
         "snapshots_taken_in_cell": metrics.get("snapshots_taken"),
-        "daemons_stopped": metrics.get("daemons_stopped"),
+        **{name: metrics.get(name) for name in _RECORDED},
         "snapshots_synced_in_cell": metrics.get("snapshots_copied_in_cell"),
         "poll_ages_in_cell": _quotient(metrics, "duration_seconds", "journal_poll_age_seconds"),
         "snapshot_intervals_in_cell": _quotient(metrics, "duration_seconds", "snapshot_interval_seconds"),

@@ -18,7 +18,7 @@ from typing import Any
 from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.tables import write_if_changed
-from replay.evidence.layout import experiments_in
+from replay.evidence.data_set import experiments_in
 
 PART = "experiment.json"
 RATIOS = "ratios.csv"

@@ -8,13 +8,13 @@ from typing import Any
 import pandas as pd
 
 from replay.base.tables import csv_text, level_text
-from replay.derive.cells import AttemptRecord, CellRow
+from replay.derive.cells import AttemptRecord, CellRow, host_of
 from replay.derive.designs import CombinedDesign
 from replay.derive.facts import FACTS
 from replay.derive.part import KEYS
 
 _FIRST_METRICS = ("operations", "bytes", "duration_seconds", "operations_per_second", "bytes_per_second")
-_LAST = ("cpu_idle_fraction", "disk_busy_fraction", "limiter", "started_at", "ended_at")
+_LAST = ("cpu_idle_fraction", "disk_busy_fraction", "limiter", "host", "started_at", "ended_at")
 _REGISTERED = ("block", "plan", "ended_at", "claim", "digest")
 _ENTITIES = ("experiment", "block", "cell", "attempt", "kind", "id", "moment", "metric", "value")
 
@@ -91,6 +91,7 @@ def _fields(record: AttemptRecord, row: CellRow) -> dict[str, Any]:
         "cpu_idle_fraction": load.get("cpu_idle_fraction"),
         "disk_busy_fraction": load.get("disk_busy_fraction"),
         "limiter": row.bottleneck.resource,
+        "host": host_of(row.sidecar),
         "started_at": str(row.sidecar.get("started_at") or ""),
         "ended_at": str(row.sidecar.get("ended_at") or ""),
     }

@@ -1,6 +1,6 @@
-"""Writes two parts of the docs: the list of protocols, from the procedures' declarations, and the table of levels.
+"""Writes the two tables of protocols in docs/adding-an-experiment.md from the protocols' declarations.
 
-`python -m replay.design.describe` rewrites the text between the two marks of each part.
+`python -m replay.design.describe` rewrites the text between the page's two marks.
 """
 
 from __future__ import annotations
@@ -9,84 +9,77 @@ import sys
 from typing import Any
 
 from replay.base.paths import ROOT
-from replay.design.describe_levels import levels_table
-from replay.design.needs import REQUIRED, Factor, Option
-from replay.design.procedures import protocol_class, protocol_names
+from replay.design.needs import REQUIRED, Factor, Option, protocol_class, protocol_names
 
 PAGE = ROOT / "docs" / "adding-an-experiment.md"
-LEVELS_PAGE = ROOT / "docs" / "experiments.md"
-BEGIN, END = "<!-- {part}: written by `python -m replay.design.describe` -->", "<!-- end of {part} -->"
-_KINDS = {"never": "no mirrored variants", "always": "mirrored variants only"}
+BEGIN, END = "<!-- protocols: written by `python -m replay.design.describe` -->", "<!-- end of protocols -->"
+_MIRRORING = {"never": "; no mirrored variants", "always": "; mirrored variants only"}
 
 
-def describe() -> str:
-    """Return every protocol with its factors, options and programs, as Markdown."""
-    return "\n".join(_describe(name) for name in protocol_names())
+def protocols_text() -> str:
+    """Return a table of the protocols, and one of all levels and options, as Markdown."""
+    protocols = [_row(f"`{name}`", *_protocol(name)) for name in protocol_names()]
+    declared = [
+        row
+        for name in protocol_names()
+        for needs in [protocol_class(name).needs]
+        for row in [*map(_factor, needs.factors), *map(_option, needs.options)]
+    ]
+    return "\n".join(
+        [
+            _row("protocol", "what it does", "tool, programs", "levels and options"),
+            _row("---", "---", "---", "---"),
+            *protocols,
+            "",
+            _row("level or option", "of what", "default", "meaning"),
+            _row("---", "---", "---", "---"),
+            *sorted(set(declared)),
+            "",
+        ]
+    )
 
 
-#: The parts: the page, the part's name in the marks, the function that returns its text.
-PARTS = ((PAGE, "protocols", describe), (LEVELS_PAGE, "levels", levels_table))
-
-
-def replaced(page: str, part: str, text: str) -> str:
-    """Return a page with the new text of a part. Raises ValueError if the page lacks a mark."""
-    begin, end = BEGIN.format(part=part), END.format(part=part)
-    before, rest = page.split(begin)
-    _, after = rest.split(end)
-    return f"{before}{begin}\n\n{text}\n{end}{after}"
+def with_protocols(page: str) -> str:
+    """Return the page with new tables. Raises ValueError if it lacks a mark."""
+    before, rest = page.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n\n{protocols_text()}\n{END}{after}"
 
 
 def main() -> int:
-    """Rewrite the pages."""
-    for page, part, text in PARTS:
-        page.write_text(replaced(page.read_text(), part, text()))
+    """Rewrite the page."""
+    PAGE.write_text(with_protocols(PAGE.read_text()))
     return 0
 
 
-def _describe(name: str) -> str:
+def _protocol(name: str) -> tuple[str, str, str]:
     protocol = protocol_class(name)
     needs = protocol.needs
-    first = (protocol.__doc__ or "").strip().splitlines()[0]
-    tools = " or ".join(f"`{tool}`" for tool in needs.tools) or "any tool that takes the number of bytes to transfer"
-    said = [f"Tool: {tools}.", f"Programs: {', '.join(f'`{one}`' for one in needs.programs)}"]
-    if needs.programs_elsewhere:
-        elsewhere = ", ".join(f"`{one}`" for one in needs.programs_elsewhere)
-        said[-1] += f"; with clients on other hosts also {elsewhere}"
-    said[-1] += "."
-    if needs.mirroring in _KINDS:
-        said.append(f"It has {_KINDS[needs.mirroring]}.")
-    lines = [
-        f"### {name}",
-        "",
-        first,
-        "",
-        *said,
-        "",
-        "| level or option | of what | default | meaning |",
-        "|---|---|---|---|",
-    ]
-    lines += [_factor(one) for one in needs.factors] + [_option(one) for one in needs.options]
-    return "\n".join([*lines, ""])
+    tools = " or ".join(f"`{tool}`" for tool in needs.tools) or "any tool sized in bytes"
+    programs = " ".join(f"`{program}`" for program in (*needs.programs, *needs.programs_elsewhere))
+    names = [f"**`{factor.name}`**" if factor.required else f"`{factor.name}`" for factor in needs.factors]
+    names += [f"**`{option.name}`**" if option.default is REQUIRED else f"`{option.name}`" for option in needs.options]
+    what = (protocol.__doc__ or "").strip().splitlines()[0]
+    return what, f"{tools}: {programs}{_MIRRORING.get(needs.mirroring, '')}", ", ".join(names)
 
 
-def _factor(one: Factor) -> str:
-    words = ", ".join(f"`{word}`" for word in one.words) or "level"
-    return _row(one.name, words, "required" if one.required else "", one.meaning)
+def _factor(factor: Factor) -> str:
+    return _row(f"`{factor.name}`", ", ".join(f"`{word}`" for word in factor.words) or "level", "", factor.meaning)
 
 
-def _option(one: Option) -> str:
-    kind = one.kind if not one.unit else f"{one.kind}, {one.unit}"
-    default = "required" if one.default is REQUIRED else _text(one.default)
-    can = "option or level" if one.varies else "option"
-    return _row(one.name, f"{can}: {kind}", default, one.meaning)
+def _option(option: Option) -> str:
+    kind = option.kind if not option.unit else f"{option.kind}, {option.unit}"
+    default = "" if option.default is REQUIRED else _value(option.default)
+    place = "option or level" if option.varies else "option"
+    return _row(f"`{option.name}`", f"{place}: {kind}", default, option.meaning)
 
 
-def _text(value: Any) -> str:
+def _value(value: Any) -> str:
     return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`" if value != "" else "none"
 
 
 def _row(*cells: str) -> str:
-    return f"| `{cells[0]}` | {' | '.join(cells[1:])} |"
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

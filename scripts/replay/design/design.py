@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-#: Only some experiments have the last one: what `replay interleave` compares releases by.
-SCALES = ("smoke", "quick", "talk", "headline")
+#: Only some experiments have the last two: what tests the lead talk's headline again in an hour, and what
+#: `replay interleave` compares releases by.
+SCALES = ("smoke", "quick", "talk", "replicate", "headline")
 DEFAULT_SCALE = "quick"
 
 
@@ -40,7 +41,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Sizing:
-    """How long a cell lasts: a target for its pilot, and the duration below which it is void."""
+    """How long a cell lasts: a target for its pilot, and the duration below which it is invalid."""
 
     target_seconds: float
     minimum_seconds: float
@@ -136,12 +137,12 @@ class Design:
             ],
             "metrics": [dict(metric) for metric in raw["metrics"]],
             # Only if there are any, so that the digests of other designs do not change.
-            **({"ceilings": [dict(one) for one in raw["ceilings"]]} if "ceilings" in raw else {}),
+            **({"ceilings": [dict(ceiling) for ceiling in raw["ceilings"]]} if "ceilings" in raw else {}),
             "ratio_direction": raw.get("ratio_direction", "reference/variant"),
             "cells": {
                 cell.cell_id: {"point": cell.point, "variant": cell.variant.name, "levels": dict(cell.levels)}
-                for one in (*self.sets, *self.left_out)
-                for cell in one.cells
+                for cell_set in (*self.sets, *self.left_out)
+                for cell in cell_set.cells
             },
             "skipped": [{"variant": s.variant, "requires": s.requires, "detail": s.detail} for s in self.skipped],
         }
@@ -184,7 +185,7 @@ def order_of_sets(design: Design, seed: int) -> list[CellSet]:
     Levels of a hard-to-change factor are randomised as whole plots: sets that share them stay together.
     """
     hard = tuple(design.configuration.get("hard_to_change", ()))
-    by_point = {one.point: one for one in design.sets}
+    by_point = {cell_set.point: cell_set for cell_set in design.sets}
 
     def key(point: str) -> tuple[str, ...]:
         levels = by_point[point].levels
@@ -194,7 +195,7 @@ def order_of_sets(design: Design, seed: int) -> list[CellSet]:
     return [by_point[point] for point in sorted(by_point, key=key)]
 
 
-def order_of_cells(one: CellSet, seed: int, attempt: int) -> list[Cell]:
+def order_of_cells(cell_set: CellSet, seed: int, attempt: int) -> list[Cell]:
     """Return a set's cells in the random order of that attempt."""
-    by_name = {cell.variant.name: cell for cell in one.cells}
-    return [by_name[name] for name in shuffled(by_name, seed, one.point, attempt)]
+    by_name = {cell.variant.name: cell for cell in cell_set.cells}
+    return [by_name[name] for name in shuffled(by_name, seed, cell_set.point, attempt)]

@@ -95,8 +95,7 @@ def _parse(path: Path, text: str) -> Document:
 def _indentation(text: str, line: int) -> str:
     """Return the blanks at the beginning of a line, which is counted from 1; empty if there is no such line."""
     lines = text.splitlines()
-    found = re.match(r"[ \t]*", lines[line - 1]) if line <= len(lines) else None
-    return found[0] if found else ""
+    return re.match(r"[ \t]*", lines[line - 1])[0] if line <= len(lines) else ""
 
 
 def load_validated(path: Path, schema_path: Path) -> dict[str, Any]:
@@ -136,12 +135,12 @@ def validate(document: Document, schema: Mapping[str, Any]) -> None:
     if not errors:
         return
     # jsonschema reports each missing key separately, but each message covers them all.
-    found = list(dict.fromkeys(item for error in errors for item in _explain(error)))
-    found.sort(key=lambda item: document.lines.get(item[0], document.lines.get(item[0][:-1], 1)))
-    (first_path, first_text, first_hint), rest = found[0], found[1:10]
+    violations = list(dict.fromkeys(item for error in errors for item in _explain(error)))
+    violations.sort(key=lambda item: document.lines.get(item[0], document.lines.get(item[0][:-1], 1)))
+    (first_path, first_text, first_hint), rest = violations[0], violations[1:10]
     more = "".join(f"\n  {document.where(*path)}: {text}" + (f" ({hint})" if hint else "") for path, text, hint in rest)
-    if len(found) > 10:
-        more += f"\n  and {len(found) - 10} more"
+    if len(violations) > 10:
+        more += f"\n  and {len(violations) - 10} more"
     raise ConfigurationError(first_text + more, where=document.where(*first_path), next_step=first_hint)
 
 
@@ -203,10 +202,10 @@ def _explain(error: ValidationError) -> list[tuple[KeyPath, str, str]]:
             options = [str(option) for option in error.validator_value]
             return [(path, f"{name}: {value!r} is not one of {', '.join(options)}", did_you_mean(str(value), options))]
         # Without a context, more than one of the alternatives is met.
-        case "oneOf" if all(one.validator == "required" for one in error.context):
+        case "oneOf" if all(alternative.validator == "required" for alternative in error.context):
             either = " or ".join(", ".join(option.get("required", ("…",))) for option in error.validator_value)
-            found = "none" if error.context else "more than one"
-            return [(path, f"{name}: expected either {either}, found {found}", "")]
+            present = "none" if error.context else "more than one"
+            return [(path, f"{name}: expected either {either}, found {present}", "")]
         case "type":
             return [(path, f"{name}: expected {_types(error.validator_value)}, found {_shown(value)}", "")]
     expected = error.schema.get("description") if isinstance(error.schema, Mapping) else None

@@ -8,9 +8,8 @@ from statistics import median
 from typing import Any
 
 from replay.design.design import Cell, CellSet, Design, Image
-from replay.design.media import PoolCopies
-from replay.design.procedures import needs_of, protocol_class
-from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, seconds_of, writes
+from replay.design.needs import needs_of, protocol_class
+from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, PoolCopies, seconds_of, writes
 
 #: For estimates before anything was measured: seconds to create an image, and seconds to fill one MiB of it. Measured
 #: on a sandbox. The protocols declare everything else.
@@ -60,7 +59,7 @@ class Estimate:
 
     def __add__(self, other: Estimate) -> Estimate:
         """Return the sum of both."""
-        return Estimate(*(one + another for one, another in zip(astuple(self), astuple(other), strict=True)))
+        return Estimate(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
 
 def reckon(
@@ -77,7 +76,7 @@ def reckon(
     terms = terms or Terms()
     protocol = design.configuration["protocol"]
     per_set = seconds_per_set(receipts, design.scale, sized_once=protocol_class(protocol).pilot_share > 0)
-    blocks = [[cell for one in sets for cell in one.cells] for sets in todo]
+    blocks = [[cell for cell_set in sets for cell in cell_set.cells] for sets in todo]
     client = media = 0.0
     for cells in blocks:
         for cell in (cell for cell in cells if writes(cell.levels)):
@@ -93,7 +92,7 @@ def reckon(
         seconds = sum(
             seconds_by_design(design, cells, first=number == 0, terms=terms) for number, cells in enumerate(blocks)
         )
-    left, in_all = sum(map(len, blocks)), len(blocks) * sum(len(one.cells) for one in design.sets)
+    left, in_all = sum(map(len, blocks)), len(blocks) * sum(len(cell_set.cells) for cell_set in design.sets)
     return Estimate(left, in_all, seconds, client, media, len(per_set) if left else 0)
 
 
@@ -102,11 +101,11 @@ def seconds_per_set(receipts: Iterable[Mapping[str, Any]], scale: str, *, sized_
 
     `sized_once` leaves out pilots, which do not run again. Receipts of sittings that measured nothing do not count.
     """
-    told = [one for one in receipts if one["scale"] == scale and one["sets_measured_in_this_sitting"]]
     return [
-        (one["costs_seconds"]["total"] - (one["costs_seconds"].get("pilot", 0.0) if sized_once else 0.0))
-        / one["sets_measured_in_this_sitting"]
-        for one in told
+        (receipt["costs_seconds"]["total"] - (receipt["costs_seconds"].get("pilot", 0.0) if sized_once else 0.0))
+        / receipt["sets_measured_in_this_sitting"]
+        for receipt in receipts
+        if receipt["scale"] == scale and receipt["sets_measured_in_this_sitting"]
     ]
 
 

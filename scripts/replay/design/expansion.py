@@ -1,12 +1,14 @@
-"""Turns an experiment's configuration into its design, factors to cells, and refuses contradictions. Pure."""
+"""Turns an experiment's configuration into its design, factors to cells, whole or at some levels alone. Pure."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import did_you_mean
 from replay.design.design import SCALES, Cell, CellSet, Design, Image, Sizing, Skip, Variant, digest_of
 
 
@@ -20,7 +22,7 @@ def expand(
     """Expand an experiment's configuration at a scale.
 
     `missing` maps a word of `requires` that the site lacks to the reason; variants that need it are skipped with that
-    word. `site_client_options` (such as a rate ceiling) are part of each cell's identity, since they change it.
+    word. `site_client_options` (such as a limit of the rate) are part of each cell's identity, since they change it.
     Raises ConfigurationError if the configuration contradicts itself.
     """
     where = f"config/experiments/{configuration['name']}.yaml"
@@ -108,8 +110,8 @@ def _variants(
     geometry = configuration.get("image", {"size_bytes": 0, "object_size_bytes": 0, "features": []})
     variants = []
     for name in wanted:
-        one = raw[name]
-        owner = raw[_known(one.get("image_of", name), raw, f"{name}: image_of", where)]
+        variant = raw[name]
+        owner = raw[_known(variant.get("image_of", name), raw, f"{name}: image_of", where)]
         image = Image(
             size_bytes=int(at_scale.get("image_size_bytes", geometry["size_bytes"])),
             object_size_bytes=int(geometry["object_size_bytes"]),
@@ -119,19 +121,19 @@ def _variants(
         variants.append(
             Variant(
                 name=name,
-                label=one["label"],
+                label=variant["label"],
                 image_name=owner["name"],
                 image=image,
                 client_options={
                     **configuration.get("client_options", {}),
-                    **one.get("client_options", {}),
+                    **variant.get("client_options", {}),
                     **site_options,
                 },
-                levels=dict(one.get("levels", {})),
-                reference=bool(one.get("reference")),
-                control=bool(one.get("control")),
-                requires=tuple(one.get("requires", ())),
-                size_of=_known(one.get("size_of", name), raw, f"{name}: size_of", where),
+                levels=dict(variant.get("levels", {})),
+                reference=bool(variant.get("reference")),
+                control=bool(variant.get("control")),
+                requires=tuple(variant.get("requires", ())),
+                size_of=_known(variant.get("size_of", name), raw, f"{name}: size_of", where),
             )
         )
     return variants
@@ -162,8 +164,11 @@ def _sets(
     for combination in itertools.product(*factors.values()):
         levels = dict(zip(factors, combination, strict=True))
         point = "-".join(str(level) for level in combination)
-        here = [v for v in variants if any(_within(levels, limits) for limits in _limits(only, v.name))]
-        cells = tuple(_cell(configuration, point, levels, variant, options, sizing) for variant in here)
+        cells = tuple(
+            _cell(configuration, point, levels, variant, options, sizing)
+            for variant in variants
+            if any(_within(levels, limits) for limits in _limits(only, variant.name))
+        )
         if cells:
             sets.append(CellSet(point=point, levels=levels, cells=cells))
     return sets
@@ -207,3 +212,48 @@ def _cell(
         ),
     }
     return Cell(cell_id=digest_of(identity), point=point, variant=variant, levels=all_levels)
+
+
+def narrowed(design: Design, wanted: Iterable[str]) -> Design:
+    """Return the design with only the sets at the wanted levels, each `FACTOR=LEVEL`; the others are left out.
+
+    Levels of one factor are alternatives; several factors all have to fit. Without any, the design stays as it is.
+    Raises ConfigurationError if there is no such factor or level, or no set at these levels.
+    """
+    chosen = _levels(design, wanted)
+    if not chosen or not design.sets:
+        return design
+    kept = tuple(cell_set for cell_set in design.sets if _fits(cell_set, chosen))
+    if not kept:
+        raise ConfigurationError(f"{design.name} has no set at these levels", where=_option(wanted))
+    return replace(design, sets=kept, left_out=tuple(cell_set for cell_set in design.sets if cell_set not in kept))
+
+
+def _fits(cell_set: CellSet, chosen: Mapping[str, list[Any]]) -> bool:
+    return all(cell_set.levels.get(factor) in levels for factor, levels in chosen.items())
+
+
+def _levels(design: Design, wanted: Iterable[str]) -> dict[str, list[Any]]:
+    """Return the wanted levels by factor, as the design writes them."""
+    chosen: dict[str, list[Any]] = {}
+    for text in wanted:
+        factor, _, level = text.partition("=")
+        if factor not in design.factors:
+            raise ConfigurationError(
+                f"{design.name} has no factor {factor!r}; its factors are {', '.join(design.factors)}",
+                where=_option([text]),
+                next_step=did_you_mean(factor, list(design.factors)),
+            )
+        known = {str(known_level): known_level for known_level in design.factors[factor]}
+        if level not in known:
+            raise ConfigurationError(
+                f"{design.name} has no level {level!r} of {factor} at scale {design.scale}; it has {', '.join(known)}",
+                where=_option([text]),
+                next_step=f"add it to the factor, or to the scale, in config/experiments/{design.name}.yaml",
+            )
+        chosen.setdefault(factor, []).append(known[level])
+    return chosen
+
+
+def _option(wanted: Iterable[str]) -> str:
+    return " ".join(f"--only {text}" for text in wanted)

@@ -1,18 +1,21 @@
-"""What a procedure declares: its tools, its factors, its options with their units, and the programs that it starts.
+"""Protocols by name, and what each declares: its tools, its factors, its options with their units, its programs.
 
-The declarations are data, so that modules below the procedures can read them: experiment files are checked against them
-before a measurement, preflight looks for the programs, and docs/adding-an-experiment.md is generated from them.
+A module in replay.protocols with a class `PROTOCOL` is the protocol of its name; there is no list to extend. The
+declarations are data, so that rooms below the protocols can read them: experiment files are checked against them before
+a measurement, preflight looks for the programs, and docs/adding-an-experiment.md lists them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from replay.base import plugins
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import did_you_mean
 
+PACKAGE = "replay.protocols"
 REQUIRED: Any = object()
 """The default of an option that every experiment must set."""
 
@@ -60,7 +63,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Needs:
-    """What a procedure needs from an experiment and from this machine.
+    """What a protocol needs from an experiment and from this machine.
 
     `tools`: what the experiment's `tool` may be; empty means any benchmark tool. `mirroring`: whether variants
     are mirrored: never, may be, always. `programs_elsewhere` are needed where clients run on other hosts.
@@ -78,21 +81,51 @@ class Needs:
 
     def option(self, name: str) -> Option:
         """Return the option of that name. Raises KeyError when it is not declared."""
-        return {one.name: one for one in self.options}[name]
+        return {option.name: option for option in self.options}[name]
 
     def levels(self) -> list[str]:
         """Return the names that a factor can have."""
-        return [*(one.name for one in self.factors), *(one.name for one in self.options if one.varies)]
+        return [*(factor.name for factor in self.factors), *(option.name for option in self.options if option.varies)]
 
 
-def check_declared(configuration: Mapping[str, Any], needs: Needs, where: Callable[..., str]) -> None:
-    """Refuse keys that the experiment's protocol does not know, and missing ones.
+def protocol_names() -> list[str]:
+    """Return the names of all protocols, without importing their modules."""
+    return plugins.module_names(PACKAGE)
 
-    `where(*keys)` returns a key's place in the file. Raises ConfigurationError.
+
+def protocol_class(name: str) -> Any:
+    """Return the class of the protocol of that name. Raises ConfigurationError if there is none."""
+    if name not in protocol_names():
+        raise ConfigurationError(f"no protocol {name!r}", next_step=f"protocols: {', '.join(protocol_names())}")
+    # Imported here, so that a broken or slow protocol does not affect the others.
+    return plugins.load(PACKAGE, name).PROTOCOL
+
+
+def protocol_for(bench: Any, design: Any) -> Any:
+    """Return the protocol of a design's cells, for one block."""
+    return protocol_class(design.configuration["protocol"])(bench, design)
+
+
+def needs_of(name: str) -> Needs:
+    """Return the declarations of the protocol of that name."""
+    return protocol_class(name).needs
+
+
+def lacking(name: str, site: Any) -> dict[str, str]:
+    """Return what the protocol of that name needs and the site lacks: a word of `requires` to the reason."""
+    return protocol_class(name).lacking(site)
+
+
+def check_experiment(configuration: Mapping[str, Any], where: Callable[..., str] | None = None) -> None:
+    """Refuse options, factors and levels that the experiment's protocol does not know, and missing ones.
+
+    `where(*keys)` returns a key's place in the file; without it errors only name the file. Raises ConfigurationError.
     """
+    file = f"config/experiments/{configuration['name']}.yaml"
+    needs = needs_of(configuration["protocol"])
 
     def refuse(what: str, *path: str | int, next_step: str = "") -> NoReturn:
-        raise ConfigurationError(what, where=where(*path), next_step=next_step)
+        raise ConfigurationError(what, where=where(*path) if where else file, next_step=next_step)
 
     protocol, tool = configuration["protocol"], str(configuration["tool"])
     if needs.tools and tool.replace("_", "-") not in needs.tools:
@@ -100,59 +133,57 @@ def check_declared(configuration: Mapping[str, Any], needs: Needs, where: Callab
     _check_options(configuration, needs, refuse)
     _check_factors(configuration, needs, refuse)
     for word, refused, sentence in (("never", True, "has no"), ("always", False, "needs")):
-        wrong = [one["name"] for one in configuration["variants"] if bool(one.get("mirroring")) is refused]
+        wrong = [variant["name"] for variant in configuration["variants"] if bool(variant.get("mirroring")) is refused]
         if needs.mirroring == word and wrong:
             refuse(f"{protocol} {sentence} mirrored variants: {', '.join(wrong)}", "variants")
 
 
 def _check_options(configuration: Mapping[str, Any], needs: Needs, refuse: Callable[..., NoReturn]) -> None:
-    known, varied = {one.name: one for one in needs.options}, _levels_by_name(configuration)
+    declared, levels_of = {option.name: option for option in needs.options}, _levels_by_name(configuration)
     given = {("options",): configuration.get("options", {})}
-    given |= {("scales", name, "options"): one.get("options", {}) for name, one in configuration["scales"].items()}
+    given |= {("scales", name, "options"): scale.get("options", {}) for name, scale in configuration["scales"].items()}
     for path, name, value in [(path, *item) for path, options in given.items() for item in options.items()]:
         key = ".".join((*path, name))
-        if name not in known:
-            what = f"{configuration['protocol']} has no such option; it has {', '.join(known) or 'none'}"
-            refuse(f"{key}: {what}", *path, name, next_step=did_you_mean(name, list(known)))
-        if not known[name].takes(value):
-            refuse(f"{key}: expected {known[name].expected}, found {value!r}", *path, name)
-    for one in needs.options:
-        if one.default is REQUIRED and one.name not in given["options",] and not (one.varies and one.name in varied):
-            refuse(f"options.{one.name}: this option is missing: {one.meaning}", "options")
-        for path, level in varied.get(one.name, ()) if one.varies else ():
-            if not one.takes(level):
-                refuse(f"{'.'.join(map(str, path))}: expected {one.expected}, found {level!r}", *path)
+        if name not in declared:
+            what = f"{configuration['protocol']} has no such option; it has {', '.join(declared) or 'none'}"
+            refuse(f"{key}: {what}", *path, name, next_step=did_you_mean(name, list(declared)))
+        if not declared[name].takes(value):
+            refuse(f"{key}: expected {declared[name].expected}, found {value!r}", *path, name)
+    for name, option in declared.items():
+        if option.default is REQUIRED and name not in given["options",] and not (option.varies and name in levels_of):
+            refuse(f"options.{name}: this option is missing: {option.meaning}", "options")
+        for path, level in levels_of.get(name, ()) if option.varies else ():
+            if not option.takes(level):
+                refuse(f"{'.'.join(map(str, path))}: expected {option.expected}, found {level!r}", *path)
 
 
 def _check_factors(configuration: Mapping[str, Any], needs: Needs, refuse: Callable[..., NoReturn]) -> None:
-    protocol, known, varied = configuration["protocol"], needs.levels(), _levels_by_name(configuration)
-    for name, found in varied.items():
+    protocol, known, levels_of = configuration["protocol"], needs.levels(), _levels_by_name(configuration)
+    for name, levels in levels_of.items():
         if name not in known:
-            path = found[0][0]
+            path = levels[0][0]
             what = f"{protocol} does not use this factor; it uses {', '.join(known)}"
             refuse(f"{'.'.join(map(str, path))}: {what}", *path, next_step=did_you_mean(name, known))
-    for one in needs.factors:
-        lacks = [each["name"] for each in configuration["variants"] if one.name not in each.get("levels", {})]
-        if one.required and one.name not in configuration["factors"] and lacks:
-            advice = f"add the factor, or set its level in each variant; it is missing in: {', '.join(lacks)}"
-            refuse(f"{protocol} needs the factor `{one.name}`: {one.meaning}", "factors", next_step=advice)
-        for path, level in varied.get(one.name, ()):
-            if one.words and level not in one.words:
-                words = [str(word) for word in one.words]
+    for factor in needs.factors:
+        without = [
+            variant["name"] for variant in configuration["variants"] if factor.name not in variant.get("levels", {})
+        ]
+        if factor.required and factor.name not in configuration["factors"] and without:
+            advice = f"add the factor, or set its level in each variant; it is missing in: {', '.join(without)}"
+            refuse(f"{protocol} needs the factor `{factor.name}`: {factor.meaning}", "factors", next_step=advice)
+        for path, level in levels_of.get(factor.name, ()):
+            if factor.words and level not in factor.words:
+                words = [str(word) for word in factor.words]
                 what = f"{level!r} is not one of {', '.join(words)}"
                 refuse(f"{'.'.join(map(str, path))}: {what}", *path, next_step=did_you_mean(str(level), words))
 
 
 def _levels_by_name(configuration: Mapping[str, Any]) -> dict[str, list[tuple[tuple[str | int, ...], Any]]]:
     """Return every level in the file, with its key path, by the factor's name."""
-    found: dict[str, list[tuple[tuple[str | int, ...], Any]]] = {}
-
-    def add(name: str, path: tuple[str | int, ...], levels: Iterable[Any]) -> None:
-        found.setdefault(name, []).extend((path, level) for level in levels)
-
-    for name, levels in configuration["factors"].items():
-        add(name, ("factors", name), levels)
+    levels_of = {
+        name: [(("factors", name), level) for level in levels] for name, levels in configuration["factors"].items()
+    }
     for number, variant in enumerate(configuration["variants"]):
         for name, level in variant.get("levels", {}).items():
-            add(name, ("variants", number, "levels", name), [level])
-    return found
+            levels_of.setdefault(name, []).append((("variants", number, "levels", name), level))
+    return levels_of

@@ -49,7 +49,7 @@ class PlanFile:
             "data_set": self.data_set,
             "scale": self.scale,
             "sources": dict(self.sources),
-            "blocks": [asdict(one) for one in self.blocks],
+            "blocks": [asdict(block) for block in self.blocks],
             "designs": {name: design_document(design) for name, design in self.designs.items()},
             "locked_to": self.locked_to,
         }
@@ -59,8 +59,8 @@ class PlanFile:
 
     def of(self, experiments: Sequence[str]) -> PlanFile:
         """Return the part of the plan for some experiments."""
-        blocks = tuple(one for one in self.blocks if one.experiment in experiments)
-        names = dict.fromkeys(one.experiment for one in blocks)
+        blocks = tuple(block for block in self.blocks if block.experiment in experiments)
+        names = dict.fromkeys(block.experiment for block in blocks)
         return replace(
             self,
             designs={name: self.designs[name] for name in names},
@@ -85,9 +85,9 @@ def read_plan_file(path: Path) -> PlanFile:
             document["site"],
             document["data_set"],
             document["scale"],
-            {name: design_from(one) for name, one in document["designs"].items()},
+            {name: design_from(design) for name, design in document["designs"].items()},
             document["sources"],
-            tuple(PlannedBlock(**one) for one in document["blocks"]),
+            tuple(PlannedBlock(**block) for block in document["blocks"]),
             document["locked_to"],
         )
     except FileNotFoundError:
@@ -110,26 +110,27 @@ def design_document(design: Design) -> dict[str, Any]:
         "options": dict(design.options),
         "factors": {name: list(levels) for name, levels in design.factors.items()},
         "sizing": asdict(design.sizing),
-        "variants": [asdict(one) for one in design.variants],
-        "sets": [_set_document(one) for one in design.sets],
-        "left_out": [_set_document(one) for one in design.left_out],
-        "skipped": [asdict(one) for one in design.skipped],
+        "variants": [asdict(variant) for variant in design.variants],
+        "sets": [_set_document(cell_set) for cell_set in design.sets],
+        "left_out": [_set_document(cell_set) for cell_set in design.left_out],
+        "skipped": [asdict(skip) for skip in design.skipped],
     }
 
 
-def _set_document(one: CellSet) -> dict[str, Any]:
+def _set_document(cell_set: CellSet) -> dict[str, Any]:
     return {
-        "point": one.point,
-        "levels": dict(one.levels),
+        "point": cell_set.point,
+        "levels": dict(cell_set.levels),
         "cells": [
-            {"cell_id": cell.cell_id, "variant": cell.variant.name, "levels": dict(cell.levels)} for cell in one.cells
+            {"cell_id": cell.cell_id, "variant": cell.variant.name, "levels": dict(cell.levels)}
+            for cell in cell_set.cells
         ],
     }
 
 
 def design_from(document: Mapping[str, Any]) -> Design:
     """Return the design that `design_document` stored. Raises KeyError or TypeError for anything else."""
-    variants = {one["name"]: _variant(one) for one in document["variants"]}
+    variants = {variant["name"]: _variant(variant) for variant in document["variants"]}
     return Design(
         name=document["name"],
         scale=document["scale"],
@@ -139,15 +140,15 @@ def design_from(document: Mapping[str, Any]) -> Design:
         factors={name: tuple(levels) for name, levels in document["factors"].items()},
         sizing=Sizing(**document["sizing"]),
         variants=tuple(variants.values()),
-        sets=tuple(_set(one, variants) for one in document["sets"]),
-        skipped=tuple(Skip(**one) for one in document["skipped"]),
-        left_out=tuple(_set(one, variants) for one in document["left_out"]),
+        sets=tuple(_set(cell_set, variants) for cell_set in document["sets"]),
+        skipped=tuple(Skip(**skip) for skip in document["skipped"]),
+        left_out=tuple(_set(cell_set, variants) for cell_set in document["left_out"]),
     )
 
 
 def _set(document: Mapping[str, Any], variants: Mapping[str, Variant]) -> CellSet:
     point = document["point"]
-    cells = (Cell(one["cell_id"], point, variants[one["variant"]], one["levels"]) for one in document["cells"])
+    cells = (Cell(cell["cell_id"], point, variants[cell["variant"]], cell["levels"]) for cell in document["cells"])
     return CellSet(point, document["levels"], tuple(cells))
 
 

@@ -1,4 +1,4 @@
-"""Computes how much a cell must transfer to last as long as intended, from pilots, which are evidence. Pure."""
+"""How much a cell transfers, what clients write, and how much of it reaches media. Pure."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def longer_bytes(piloted: int, before: PilotRound, io_size_bytes: int, io_thread
     """Return how many bytes a cell transfers after it was too short with `before`; a new pilot suggests `piloted`.
 
     The machine may be busier during the pilot than during the cell. So the size never falls below the target time at
-    the rate of the cell that was too short; otherwise the same set could be void again and again. Growth is bounded,
+    the rate of the cell that was too short; otherwise the same set could be invalid again and again. Growth is bounded,
     because the rate of a cell that ended within one tick of its tool's clock is unknown.
     """
     growth = min(MOST_GROWTH, sizing.target_seconds / max(before.seconds, 0.004))
@@ -76,3 +76,37 @@ def whole_operations(wanted_bytes: float, io_size_bytes: int, io_threads: int, s
     """Round bytes up to the same number of operations for every thread, and to no fewer than the minimum."""
     operations = max(sizing.minimum_operations, math.ceil(wanted_bytes / io_size_bytes))
     return math.ceil(operations / io_threads) * io_threads * io_size_bytes
+
+
+@dataclass(frozen=True)
+class Write:
+    """Bytes that clients write: to the site's images, or to another `pool`; `journaled` goes through a journal.
+
+    `copies` is set if it differs from the pool's, such as 1 for a local file. `adds` says that the writes need free
+    space: filling an image and writing new objects do, overwriting does not.
+    """
+
+    bytes: float
+    pool: str | None = None
+    journaled: bool = False
+    copies: float | None = None
+    adds: bool = False
+
+
+@dataclass(frozen=True)
+class PoolCopies:
+    """How many bytes reach media for each byte in the site's data pool, and in the pool of its journals.
+
+    `are_known` is false where nobody has asked the cluster, and three copies are assumed.
+    """
+
+    data: float = 3.0
+    journal: float = 3.0
+    are_known: bool = False
+
+    def media_bytes(self, client_bytes: float, *, journaled: bool = False) -> float:
+        """Return how much the cluster writes to media when clients write `client_bytes`; a journal holds all of it too.
+
+        BlueStore's own log, deferred writes and metadata are not included.
+        """
+        return client_bytes * (self.data + (self.journal if journaled else 0.0))

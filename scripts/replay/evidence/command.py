@@ -10,10 +10,10 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import benchmarks_directory
-from replay.evidence.documents import parse_json
+from replay.evidence.data_set import parse_json
+from replay.evidence.durable import SUMS, read_sums
 from replay.evidence.pack import PACK, verified_members
 from replay.evidence.read import ATTEMPT, SEAL, Folder, OpenBlock, Pack, list_raw, verify
-from replay.evidence.sums import SUMS, read_sums
 
 
 def run(options: argparse.Namespace) -> int:
@@ -33,12 +33,12 @@ def _ls(options: argparse.Namespace) -> None:
 
 def _attempt_line(folder: Folder) -> str:
     seal = parse_json(f"{folder.where}{SEAL}", folder.contents.get(SEAL, b""))
-    said = "valid" if seal.get("valid") else "void: " + "; ".join(map(_problem, seal.get("invalid") or [{}]))
-    return f"{folder.path}  {len(folder.digests)} files  {said}"
+    validity = "valid" if seal.get("valid") else "invalid: " + "; ".join(map(_problem, seal.get("invalid") or [{}]))
+    return f"{folder.path}  {len(folder.digests)} files  {validity}"
 
 
-def _problem(one: Mapping[str, Any]) -> str:
-    return f"{one.get('variant') or 'all'}: {one.get('reason', 'no reason given')}"
+def _problem(invalid: Mapping[str, Any]) -> str:
+    return f"{invalid.get('variant') or 'all'}: {invalid.get('reason', 'no reason given')}"
 
 
 def _cat(options: argparse.Namespace) -> None:
@@ -68,7 +68,7 @@ def _unpack(options: argparse.Namespace) -> None:
     count = 0
     for block in blocks:
         # Several experiments get a folder each; a single one is unpacked as it is in its packs.
-        root = into / Path(block.raw).parent.name if len({one.raw for one in blocks}) > 1 else into
+        root = into / Path(block.raw).parent.name if len({each.raw for each in blocks}) > 1 else into
         sums: dict[str, str] = {}
         for folder in block.folders():
             (root / folder.path).mkdir(parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ def _raw_directories(options: argparse.Namespace) -> list[Path]:
     if options.data is None:
         raise ConfigurationError("neither a pack nor a data set was named", next_step="name packs, or use --data NAME")
     folder = benchmarks_directory() / options.data
-    found = sorted(folder.glob(f"{options.experiment or '*'}/raw"))
-    if not found:
+    directories = sorted(folder.glob(f"{options.experiment or '*'}/raw"))
+    if not directories:
         raise EvidenceError("no raw output here", where=folder / (options.experiment or ""), next_step="check the name")
-    return found
+    return directories

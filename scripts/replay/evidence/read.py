@@ -1,4 +1,4 @@
-"""Reads `evidence/`: lists it, and compares every file with SHA256SUMS. Writes nothing.
+"""Reads `raw/`: lists it, and compares every file with SHA256SUMS. Writes nothing.
 
 Evidence is in packs, one per block, and in open blocks, which are being measured. Both hold the same tree of files,
 so readers need not know which one they read.
@@ -15,10 +15,9 @@ from itertools import groupby
 from pathlib import Path
 
 from replay.base.errors import EvidenceError
-from replay.evidence.documents import parse_json
-from replay.evidence.durable import is_working
+from replay.evidence.data_set import parse_json
+from replay.evidence.durable import MISMATCH, RESTORE, SUMS, is_working, locked, read_sums, sha256
 from replay.evidence.pack import PACK, in_pack_order, pack_name, verified_members
-from replay.evidence.sums import RESTORE, SUMS, locked, read_sums, sha256
 
 SEAL = "attempt.json"
 OPEN = re.compile(r"block-(?P<block>\d{2,})\.open", re.ASCII)
@@ -30,7 +29,7 @@ RECEIPT = re.compile(r"block-\d{2,}/receipt-(?P<plan>[0-9a-f]+)\.json", re.ASCII
 
 
 class SealedMeanwhile(Exception):
-    """An open block was sealed while it was read: list `evidence/` again."""
+    """An open block was sealed while it was read: list `raw/` again."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,8 @@ class Pack:
         """Return the pack's bytes. Raises EvidenceError naming it when it is missing."""
         return read_file(f"{self.raw}/{self.name}")
 
-    def folders(self, is_known: Callable[[str, Mapping[str, str]], bool] | None = None) -> Iterator[Folder]:
-        """Yield the folders of the pack, one at a time; without contents if `is_known(folder, digests)`.
+    def folders(self) -> Iterator[Folder]:
+        """Yield the folders of the pack, one at a time.
 
         Compares every file with its digest. Raises EvidenceError naming the pack or the member that differs.
         """
@@ -80,8 +79,7 @@ class Pack:
             for member, content, digest in files:
                 name = member[len(folder) + 1 :]
                 contents[name], digests[name] = content, digest
-            where = f"{path}:{folder}/"
-            yield Folder(folder, where, digests, {} if is_known and is_known(folder, digests) else contents)
+            yield Folder(folder, f"{path}:{folder}/", digests, contents)
 
 
 @dataclass(frozen=True)
@@ -123,13 +121,13 @@ class OpenBlock:
                 raise SealedMeanwhile from None
             raise
         if sha256(content) != digest:
-            raise EvidenceError(f"altered: it does not match {SUMS}", where=path, next_step=RESTORE)
+            raise EvidenceError(MISMATCH, where=path, next_step=RESTORE)
         return content
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The content of `evidence/` at one moment. `sums`: its SHA256SUMS. `passed_over`: paths that are incomplete."""
+    """The content of `raw/` at one moment. `sums`: its SHA256SUMS. `passed_over`: paths that are incomplete."""
 
     raw: str
     sums: Mapping[str, str]
@@ -150,12 +148,12 @@ class Listing:
         path = f"{self.raw}/{name}"
         content = read_file(path)
         if sha256(content) != self.sums[name]:
-            raise EvidenceError(f"altered: it does not match {SUMS}", where=path, next_step=RESTORE)
+            raise EvidenceError(MISMATCH, where=path, next_step=RESTORE)
         return parse_json(path, content)
 
 
 def list_raw(raw: str | os.PathLike[str]) -> Listing:
-    """List `evidence/` under a shared lock, so that no writer is seen halfway through a step.
+    """List `raw/` under a shared lock, so that no writer is seen halfway through a step.
 
     Records with a working name are passed over, whether or not SHA256SUMS lists them: they are in progress, or were
     stopped. Raises EvidenceError if SHA256SUMS is missing or malformed, and naming any other path that is not listed,
@@ -193,7 +191,7 @@ def verify_packs(raw: str | os.PathLike[str]) -> None:
     for pack in listing.packs:
         if sha256(pack.content()) != pack.digest:
             where = f"{pack.raw}/{pack.name}"
-            raise EvidenceError(f"altered: it does not match {SUMS}", where=where, next_step=RESTORE)
+            raise EvidenceError(MISMATCH, where=where, next_step=RESTORE)
 
 
 def read_file(path: str) -> bytes:
@@ -211,11 +209,11 @@ def _list(raw: str) -> Listing:
     # There is no SHA256SUMS yet if the very first record was interrupted before it was listed.
     listing = Listing(raw, {} if all(map(OPEN.fullmatch, present)) else read_sums(raw))
     opened = [name for name in present if OPEN.fullmatch(name)]
-    held = {name: list_open(raw, name, listing.passed_over) for name in opened}
+    open_blocks = {name: list_open(raw, name, listing.passed_over) for name in opened}
     # The packs of complete open blocks. These are being sealed, or were sealed and not removed yet.
     whole = {
         pack_name(block.block, match["plan"]): name
-        for name, block in held.items()
+        for name, block in open_blocks.items()
         for path in block.sums
         if (match := RECEIPT.fullmatch(path))
     }
@@ -227,11 +225,11 @@ def _list(raw: str) -> Listing:
     for name in listing.sums:
         if PACK.fullmatch(name):
             listing.packs.append(Pack(raw, name, listing.sums[name]))
-            opened = [one for one in opened if one != whole.get(name)]
+            opened = [folder for folder in opened if folder != whole.get(name)]
         elif not DESIGN.fullmatch(name):
             raise EvidenceError("it is neither a pack nor a design", where=f"{raw}/{name}", next_step=RESTORE)
     listing.packs.sort(key=lambda pack: pack.name)
-    listing.open_blocks.extend(held[name] for name in opened)
+    listing.open_blocks.extend(open_blocks[name] for name in opened)
     return listing
 
 
@@ -241,22 +239,22 @@ def list_open(raw: str, name: str, passed_over: list[str]) -> OpenBlock:
     Raises EvidenceError if its SHA256SUMS is missing or malformed, and naming a file that is not listed.
     """
     root = f"{raw}/{name}"
-    found = set()
-    for folder, folders, names in os.walk(root):
-        here = folder[len(root) + 1 :]
-        passed_over += [f"{name}/{here}/{one}" for one in folders if is_working(one)]
-        folders[:] = [one for one in folders if not one.startswith(".")]
-        found.update(f"{here}/{one}" if here else one for one in names if not one.startswith("."))
-    if not found:
+    present = set()
+    for folder, subfolders, files in os.walk(root):
+        path = folder[len(root) + 1 :]
+        passed_over += [f"{name}/{path}/{subfolder}" for subfolder in subfolders if is_working(subfolder)]
+        subfolders[:] = [subfolder for subfolder in subfolders if not subfolder.startswith(".")]
+        present.update(f"{path}/{file}" if path else file for file in files if not file.startswith("."))
+    if not present:
         return OpenBlock(raw, name, {})
     sums = read_sums(root)
-    for path in sorted(found - {SUMS}):
+    for path in sorted(present - {SUMS}):
         if path not in sums:
             raise EvidenceError(
                 f"not listed in {SUMS}: nothing measured it", where=f"{root}/{path}", next_step="remove it"
             )
-    waiting = {path for path in sums if path not in found and _is_in_progress(root, path)}
-    return OpenBlock(raw, name, {path: digest for path, digest in sums.items() if path not in waiting})
+    in_progress = {path for path in sums if path not in present and _is_in_progress(root, path)}
+    return OpenBlock(raw, name, {path: digest for path, digest in sums.items() if path not in in_progress})
 
 
 def _is_in_progress(root: str, path: str) -> bool:

@@ -1,11 +1,28 @@
-"""The record of a cell: what the tool printed, the facts around it, the waits, and what samplers saw."""
+"""What a sidecar records of a cell: output, waits and samples, and the code, machine and versions it was measured with.
+
+Nothing in it names a person, a host or an address.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+from replay.base.paths import ROOT
+from replay.base.programs import HOST_PROGRAMS, MissingProgramError, Programs
+from replay.base.releases import NAMES, major_of, title_of
+from replay.base.version import version
+
+# What was printed and seen -------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -70,3 +87,159 @@ class SampleTable:
         rows = [line for _, line in sorted(self._rows, key=lambda row: row[0])]
         end = max((seconds for seconds, _ in self._rows), default=0.0)
         return "\n".join([HEADER, *rows, f"{end:.6f},{','.join(FOOTER)},{len(rows)}", ""]).encode()
+
+
+# What it was measured with -------------------------------------------------------------------------------------------
+
+
+@cache
+def measuring_code() -> dict[str, Any]:
+    """Return the version of Replay, its commit, and whether the code differs from that commit.
+
+    An installed package has no commit: the last two are None.
+    """
+    if ROOT is None:
+        return {"replay_version": version(), "git_commit": None, "git_dirty": None}
+
+    def git(*args: str) -> str | None:
+        done = subprocess.run(["git", "-C", str(ROOT), *args], capture_output=True, text=True, check=False)
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    commit = git("rev-parse", "HEAD")
+    changed = git("status", "--porcelain", "--", "scripts", "config", "Snakefile")
+    return {
+        "replay_version": version(),
+        "git_commit": commit,
+        "git_dirty": None if changed is None else bool(changed),
+    }
+
+
+@cache
+def host() -> dict[str, Any]:
+    """Return the machine: a pseudonym (digest of machine-id, hostname and CPU model), kernel, CPU model, cores, memory.
+
+    A virtual machine keeps its machine-id when it moves to another host. With another CPU model it counts as another
+    machine, so that pilots from the first host do not size its cells.
+    """
+    identity = platform.node()
+    for path in (Path("/etc/machine-id"), Path("/proc/sys/kernel/random/boot_id")):
+        if path.exists():
+            # Without a machine-id every boot counts as another machine, and pilots run again.
+            identity += path.read_text().strip()
+            break
+    model = next(
+        (line.split(":", 1)[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), "unknown"
+    )
+    memory = next((int(line.split()[1]) * 1024 for line in _lines("/proc/meminfo") if line.startswith("MemTotal")), 0)
+    return {
+        "id": hashlib.sha256((identity + model).encode()).hexdigest()[:8],
+        "kernel": platform.release(),
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "memory_bytes": memory,
+    }
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
+@cache
+def program_version(program: str, programs: Programs = HOST_PROGRAMS) -> str | None:
+    """Return the first line that `program --version` prints; None if it prints none or cannot be run."""
+    try:
+        argv = programs.command([program, "--version"])
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+    except (MissingProgramError, OSError, subprocess.TimeoutExpired):
+        return None
+    lines = done.stdout.strip().splitlines()
+    return lines[0].strip() if lines else None
+
+
+def short_version(text: str | None) -> str | None:
+    """Return the number in a version text (`ceph version 16.2.15 (6184…)` → `16.2.15`), None if there is none."""
+    match = re.search(r"\d+(?:\.\d+)+", text or "")
+    return match[0] if match else None
+
+
+# The versions of the cluster's daemons and of the client, as sidecars record them ------------------------------------
+
+#: What to call daemons, by their keys in a sidecar's `versions`.
+DAEMONS = {"osd": "OSDs", "mon": "monitors", "mgr": "managers", "rbd_mirror": "mirror daemons"}
+SECOND_SITE = "second_site"
+CLIENT = "client"
+Versions = Mapping[str, Any]
+
+
+def ceph_versions(versions: Versions) -> set[str]:
+    """Return the versions of all daemons that a sidecar names, including those of the second cluster."""
+    return {version for _, running in _daemons(versions) for version in running}
+
+
+def client_version(versions: Versions) -> str | None:
+    """Return the client's version, which is that of librbd; None if unknown."""
+    return versions.get("librbd")
+
+
+def releases_in(versions: Versions) -> dict[str, frozenset[int]]:
+    """Return the major releases of daemons and client, by what each is called. Unknown ones are left out."""
+    client = [version] if (version := client_version(versions)) else []
+    majors = {
+        what: frozenset(filter(None, map(major_of, running)))
+        for what, running in [*_daemons(versions), (CLIENT, client)]
+    }
+    return {what: releases for what, releases in majors.items() if releases}
+
+
+@dataclass(frozen=True)
+class ReleaseChange:
+    """Daemons, or the client, with another release now: their major releases when measured, and those of now."""
+
+    what: str
+    measured: frozenset[int]
+    now: frozenset[int]
+
+
+def changes(measured: Versions, now: Versions) -> list[ReleaseChange]:
+    """Return what is known to have another major release now than when it was measured, OSDs first."""
+    before, after = releases_in(measured), releases_in(now)
+    return [
+        ReleaseChange(what, before[what], after[what]) for what in after if before.get(what, after[what]) != after[what]
+    ]
+
+
+def in_words(changed: list[ReleaseChange]) -> str:
+    """Return changes in words: `OSDs and monitors 16 (pacific), now 18 (reef); client 16 (pacific), now 18 (reef)`."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for change in changed:
+        alike.setdefault((_titles(change.measured), _titles(change.now)), []).append(change.what)
+    return "; ".join(f"{_listed(what)} {measured}, now {now}" for (measured, now), what in alike.items())
+
+
+def unknown_releases(versions: Versions) -> list[str]:
+    """Return a sentence for each release that Replay does not know, and one about releases that are unknown."""
+    releases = releases_in(versions)
+    majors = sorted({major for several in releases.values() for major in several} - NAMES.keys())
+    sentences = [f"Replay does not know Ceph {major}, but measures it all the same" for major in majors]
+    if unknown := [what for what in ("OSDs", CLIENT) if what not in releases]:
+        sentences.append(f"the release of {' and '.join(unknown)} is unknown, so it is not recorded")
+    return sentences
+
+
+def _daemons(versions: Versions) -> Iterator[tuple[str, list[str]]]:
+    """Yield what the daemons of both clusters are called, and their versions: several if they are mixed."""
+    for key, what in DAEMONS.items():
+        yield what, versions.get(key) or []
+    for key, what in DAEMONS.items():
+        yield f"{what} of the second cluster", (versions.get(SECOND_SITE) or {}).get(key) or []
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _titles(releases: frozenset[int]) -> str:
+    return " and ".join(map(title_of, sorted(releases)))

@@ -13,11 +13,10 @@ from pathlib import Path
 from replay.base.clock import utc_now
 from replay.base.errors import EvidenceError
 from replay.evidence import durable
-from replay.evidence.documents import pretty_json
+from replay.evidence.data_set import pretty_json
+from replay.evidence.durable import SUMS, Store, add_sums, locked, read_sums
 from replay.evidence.pack import PACK, listed_in, pack_name, verified_members, write_pack
 from replay.evidence.read import ATTEMPT, OPEN, RECEIPT, SEAL, list_open, read_file
-from replay.evidence.store import Store
-from replay.evidence.sums import SUMS, add_sums, locked, read_sums
 
 _ASIDE = re.compile(r"\.(?P<pack>block-\d{2,}-[0-9a-f]{12})\.sealed", re.ASCII)
 
@@ -55,9 +54,9 @@ def recover(raw: Path) -> list[str]:
     are packed. Call it only while no other run measures. Raises EvidenceError naming a file that is altered, missing or
     not listed.
     """
-    said: list[str] = []
+    sentences: list[str] = []
     if not raw.is_dir():
-        return said
+        return sentences
     for path in sorted(raw.iterdir()):
         if match := _ASIDE.fullmatch(path.name):
             _finish_removal(raw, path, f"{match['pack']}.tar.gz")
@@ -66,19 +65,19 @@ def recover(raw: Path) -> list[str]:
         if working.parent == raw:
             _finish_record(store, working)
     for opened in sorted(path for path in raw.iterdir() if OPEN.fullmatch(path.name)):
-        said += _recover_block(raw, opened)
-    return said
+        sentences += _recover_block(raw, opened)
+    return sentences
 
 
 def _recover_block(raw: Path, opened: Path) -> list[str]:
-    said = []
+    sentences = []
     store = Store(opened, raw)
     for working in list(store.unfinished()):
         name = durable.finished_name(working).relative_to(opened).as_posix()
         if (match := ATTEMPT.fullmatch(name)) and not store.is_listed(working):
             if not (working / SEAL).exists():
                 durable.replace(working / SEAL, pretty_json(_interrupted(raw.parent.name, **match.groupdict())))
-                said.append(
+                sentences.append(
                     f"attempt {match['number']} of {match['point']} was interrupted; it is kept, and its set runs again"
                 )
             store.finish_folder(name)
@@ -86,13 +85,13 @@ def _recover_block(raw: Path, opened: Path) -> list[str]:
             _finish_record(store, working)
     if not (opened / SUMS).exists():
         durable.remove_tree(opened)  # only folders: nothing was ever recorded
-        return said
+        return sentences
     for path in read_sums(opened):
         if match := RECEIPT.fullmatch(path):
             block = int(OPEN.fullmatch(opened.name)["block"])
-            said.append(f"sealed {seal(raw, block, match['plan']).name}, which was complete")
+            sentences.append(f"sealed {seal(raw, block, match['plan']).name}, which was complete")
             break
-    return said
+    return sentences
 
 
 def _finish_record(store: Store, working: Path) -> None:

@@ -1,27 +1,30 @@
-"""The bench: a site opened for measuring, with its samplers. Each process opens and closes one."""
+"""The bench: a site opened for measuring, with its samplers and its caches. Each process opens and closes one."""
 
 from __future__ import annotations
 
 import contextlib
+import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from replay.base.clock import Costs
 from replay.base.paths import state_directory
-from replay.cluster import sandbox_record
+from replay.base.waiting import NotInTimeError, poll
+from replay.cluster import asok, sandbox_record
+from replay.cluster.hosts import HostSampler
 from replay.cluster.prometheus import PrometheusClient
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
-from replay.measure.nameless import words_of
-from replay.measure.samplers.hosts import HostSampler
+from replay.evidence.record import Wait
 from replay.measure.samplers.machine import MachineSampler
-from replay.ownership.account import Account
+from replay.measure.sidecar import placeholders_of
 from replay.ownership.ledger import Ledger
+from replay.ownership.locks import SlotLock
 from replay.ownership.lookout import Lookout
 from replay.ownership.open_site import OpenSite
-from replay.ownership.slot import SlotLock
-from replay.ownership.spending import Copies, Spending
+from replay.ownership.write_budget import MediaCopies, WriteBudget
 
 
 @dataclass(kw_only=True)
@@ -34,13 +37,14 @@ class Bench(OpenSite):
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-def spending_of(site: Site, data_set: str, session: MonitorSession) -> Spending:
-    """Return the account of this run's bytes written to media, limited by the site's ceiling."""
-    return Spending(
-        Account.of(session.fsid(), site.name, data_set),
-        Copies(site, session).media_bytes,
+def budget_of(site: Site, data_set: str, session: MonitorSession) -> WriteBudget:
+    """Return this run's budget of bytes written to media, limited by the site's ceiling."""
+    return WriteBudget.of(
+        session.fsid(),
+        site.name,
+        data_set,
+        media_bytes=MediaCopies(site, session).media_bytes,
         limit=site.ceilings.bytes_written_to_media_per_run,
-        site=site.name,
     )
 
 
@@ -74,7 +78,82 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
             secondary=secondary,
             secondary_ledger=secondary_ledger,
             lookout=Lookout(session, secondary),
-            spending=spending_of(site, data_set, session),
+            budget=budget_of(site, data_set, session),
             hosts=HostSampler(PrometheusClient(site.prometheus), costs, say=say) if site.prometheus else None,
-            names=words_of(session, secondary),
+            names=placeholders_of(session, secondary),
         )
+
+
+DROP_CACHES = Path("/proc/sys/vm/drop_caches")
+
+
+class Caches:
+    """Drops the OSDs' caches before a cell, and this machine's page cache before a block.
+
+    It does neither on somebody else's cluster, whose tenants need these caches. Each sidecar records what it did.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.sockets: list[Path] = []
+        self.page_cache = "kept: the cluster is not Replay's"
+        if bench.daemons_are_here and bench.site.sandbox:
+            owned = sandbox_record.load(bench.primary_cluster.conf.parent.parent)
+            clusters = [
+                cluster for cluster in owned.clusters.values() if Path(cluster.conf) == bench.primary_cluster.conf
+            ]
+            self.sockets = [
+                Path(daemon.asok)
+                for cluster in clusters
+                for daemon in cluster.daemons
+                if daemon.type == "osd" and daemon.asok
+            ]
+
+    def before_block(self) -> None:
+        """Write dirty pages and drop the page cache, which needs root."""
+        if not self.bench.daemons_are_here:
+            return
+        if os.geteuid() != 0 or "host_root" not in self.bench.allowed:
+            self.page_cache = "kept: needs root"
+            return
+        with self.bench.costs.measure("prepare"):
+            os.sync()
+            try:
+                DROP_CACHES.write_text("3\n")
+                self.page_cache = "dropped before the block"
+            except OSError as error:
+                self.page_cache = f"kept: {error.strerror}"
+
+    def before_cell(self) -> tuple[dict[str, str], list[Wait]]:
+        """Drop the OSDs' caches; return the state of each cache and the wait, for the sidecar."""
+        started, waits = time.monotonic(), []
+        with self.bench.costs.measure("wait"):
+            for socket in self.sockets:
+                asok.ask(socket, "cache drop", timeout_seconds=10)
+        if self.sockets:
+            waits.append(Wait("osd_caches_dropped", time.monotonic() - started, "dropped"))
+        osds = "dropped before the cell" if self.sockets else "kept: the cluster is not Replay's"
+        return {"osd_caches": osds, "page_cache": self.page_cache}, waits
+
+
+def await_done(
+    is_done: Callable[[], bool],
+    *,
+    reason: str,
+    outcomes: tuple[str, str],
+    seconds: float,
+    every: float,
+    pause: Callable[[float], None],
+    clock: Callable[[], float] = time.monotonic,
+) -> Wait:
+    """Wait until something is done, or the time is over; return the wait for the record.
+
+    `outcomes` has the words for both.
+    """
+    started = clock()
+    done, late = outcomes
+    try:
+        poll(lambda: is_done() or None, what=reason, seconds=seconds, every=every, pause=pause, clock=clock)
+    except NotInTimeError:
+        return Wait(reason, clock() - started, late)
+    return Wait(reason, clock() - started, done)

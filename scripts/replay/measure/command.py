@@ -13,21 +13,19 @@ from replay.base.errors import INTERRUPTED, RefusedError
 from replay.base.invocation import replay_command
 from replay.base.paths import shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
+from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
 from replay.base.terminal import waiting
 from replay.design.design import Design
 from replay.design.estimate import Estimate, Terms
 from replay.design.plan_file import PlanFile, PlannedBlock
+from replay.evidence.attempts import History, record_design
+from replay.evidence.data_set import raw_directory, refuse_copies, sealed_block
+from replay.measure.campaign import INTO_SHIPPED, require_consent
+from replay.measure.job import take_mark
 from replay.measure.run import chosen, write_plan
-from replay.measure.shipped import INTO_SHIPPED, require_consent
-from replay.measure.stop_mark import take_mark
-from replay.preflight.plan import estimate, raw_directory, refuse_copies, terms_of
-from replay.preflight.pool_copies import copies_on
+from replay.preflight.plan import copies_on, estimate, terms_of
 from replay.preflight.releases import check_releases
-from replay.evidence.evidence import record_design
-from replay.evidence.history import History
-from replay.evidence.layout import sealed_block
-from replay.sandbox.absent import naming_absent_daemons
-from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
+from replay.sandbox.daemons import naming_absent_daemons
 
 
 def run(
@@ -47,7 +45,7 @@ def run(
             return write_plan(asked)
     site, data_set, designs, todo = asked.site, asked.data_set, asked.designs, asked.todo
     names = list(designs)
-    packs = {one: sealed_block(raw_directory(data_set, one.experiment), one.block, one.plan) for one in todo}
+    packs = {block: sealed_block(raw_directory(data_set, block.experiment), block.block, block.plan) for block in todo}
     before = {one for one, pack in packs.items() if pack.exists()}
     # A dry run asks no cluster.
     terms = terms_of(site, None if options.dry_run or before == packs.keys() else copies_on(site))
@@ -171,9 +169,9 @@ def _say_costs(data_set: str, done: list[PlannedBlock]) -> None:
     totals: dict[str, float] = {}
     for receipt in (
         receipt
-        for one in done
-        for receipt in History(raw_directory(data_set, one.experiment)).receipts()
-        if (receipt["block"], receipt["plan"]) == (one.block, one.plan)
+        for block in done
+        for receipt in History(raw_directory(data_set, block.experiment)).receipts()
+        if (receipt["block"], receipt["plan"]) == (block.block, block.plan)
     ):
         for name, seconds in receipt["costs_seconds"].items():
             totals[name] = totals.get(name, 0.0) + seconds
@@ -196,4 +194,4 @@ def _say_invalid(data_set: str, names: list[str]) -> None:
                 reasons[problem["reason"]] = reasons.get(problem["reason"], 0) + 1
         if reasons:
             listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-            print(f"{name}: void cells, kept but not drawn: {listed}")
+            print(f"{name}: invalid cells, kept but not drawn: {listed}")

@@ -7,14 +7,23 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-from replay.base.progress import elapsed_text
-from replay.cluster import ceilings, health
+from replay.base.clock import elapsed_text
+from replay.cluster import health
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.stuck import SCRUBS, STUCK_SECONDS, TRIMS, groups_at, states_in, stuck_groups, stuck_sentence
+from replay.cluster.placement_groups import (
+    SCRUBS,
+    STUCK_SECONDS,
+    TRIMS,
+    groups_at,
+    states_in,
+    stuck_groups,
+    stuck_sentence,
+)
+from replay.cluster.site import RAISE_IT, ceilings_reached
+from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.sentry import RunStoppedError, Sentry, stopped
 from replay.ownership.pools import pools_in_use
-from replay.evidence.record import Measured, Wait
 
 #: How long a cell waits for a cluster that recovers, trims snapshots or scrubs, before the run stops.
 SETTLE_TIMEOUT_SECONDS = 600.0
@@ -95,7 +104,7 @@ class Guard:
         return verdict
 
     def after_cell(self, measured: Measured) -> health.Verdict:
-        """Return the cluster's health after a cell, and void the cell if the cluster was unfit, even in between.
+        """Return the cluster's health after a cell, which is invalid if the cluster was unfit, even in between.
 
         What the cluster said is recorded even if the tool failed: the cause is a full pool, not "exit status 1".
         """
@@ -210,12 +219,12 @@ class Guard:
 
     def _check_ceilings(self, next_set: str = "", media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
         limits, session = self.bench.site.ceilings, self.bench.session
-        stops = ceilings.check(
+        stops = ceilings_reached(
             limits,
             status=session.status(),
             osd_df=self._ask({"prefix": "osd df"}),
             osd_perf=self._ask({"prefix": "osd perf"}) if limits.tenant_latency_seconds is not None else None,
-            bytes_written_to_media=self.bench.spending.total(),
+            bytes_written_to_media=self.bench.budget.total(),
             bytes_of_next_set=media_bytes,
             bytes_added_by_next_set=added_bytes,
             next_set=next_set,
@@ -225,7 +234,7 @@ class Guard:
             raise RunStoppedError(
                 "; ".join(stop.detail for stop in stops),
                 where=f"site {self.bench.site.name}, ceiling {stops[0].reason}",
-                next_step=ceilings.RAISE_IT if stops[0].reason == "bytes_written" else room,
+                next_step=RAISE_IT if stops[0].reason == "bytes_written" else room,
             )
 
     def _ask(self, command: dict[str, Any]) -> dict[str, Any]:

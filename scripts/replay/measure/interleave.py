@@ -18,20 +18,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from replay.base.clock import elapsed_text
 from replay.base.errors import INTERRUPTED, ConfigurationError
 from replay.base.invocation import replay_command
-from replay.base.progress import elapsed_text
 from replay.base.releases import data_set_of, title_of
 from replay.cluster import sandbox_record
-from replay.cluster.sandbox_layout import default_directory
+from replay.cluster.sandbox_record import default_directory
 from replay.cluster.site_file import load_site
-from replay.design.experiments import experiment_names, load_experiment
+from replay.design.configuration import experiment_names, load_experiment
 from replay.design.design import shuffled
 from replay.design.expansion import expand
-from replay.measure.shipped import INTO_SHIPPED, require_consent
-from replay.preflight.plan import design_for, plans, raw_directory
-from replay.evidence.layout import sealed_block
+from replay.evidence.data_set import raw_directory, sealed_block
 from replay.evidence.read import list_raw
+from replay.measure.campaign import INTO_SHIPPED, require_consent
+from replay.preflight.plan import design_for, plans
 from replay.sandbox import lifecycle
 
 SITE = "sandbox"
@@ -120,9 +120,9 @@ def is_done(turn: Turn, names: Sequence[str], scale: str) -> bool:
         site = load_site(SITE)
         designs = [design_for(site, name, scale) for name in names]
     packs = [
-        sealed_block(raw_directory(turn.data_set, one.experiment), one.block, one.plan)
-        for one in plans(turn.data_set, designs, turn.block)
-        if one.block == turn.block
+        sealed_block(raw_directory(turn.data_set, block.experiment), block.block, block.plan)
+        for block in plans(turn.data_set, designs, turn.block)
+        if block.block == turn.block
     ]
     return all(pack.exists() for pack in packs)
 
@@ -208,7 +208,7 @@ def _words(options: argparse.Namespace) -> list[str]:
 
 def _next_steps(turns: Sequence[Turn]) -> list[str]:
     newest, *others = [turn.data_set for turn in sorted(turns, key=lambda turn: -turn.release)]
-    lines = [f"to compare: {replay_command('claims', '--data', newest, '--against', one)}" for one in others]
+    lines = [f"to compare: {replay_command('claims', '--data', newest, '--against', name)}" for name in others]
     names = [turn.sandbox.name for turn in turns if sandbox_record.exists(turn.sandbox)]
     return lines + [
         f"to remove a sandbox: {replay_command('sandbox', 'down', '--name', name)}" for name in sorted(names)

@@ -6,18 +6,17 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
+from replay.base.clock import elapsed_text
 from replay.base.invocation import replay_command
-from replay.base.progress import elapsed_text
-from replay.cluster.rights import rights, second_rights
+from replay.cluster.admin_commands import rights, second_rights
 from replay.cluster.site import Site
 from replay.design.design import Design
 from replay.design.estimate import Estimate
-from replay.design.procedures import needs_of
+from replay.design.needs import needs_of
 from replay.measure.signed_plan import Promise, with_digest
-from replay.ownership.cluster_lock import go_command, stop_command
+from replay.ownership.locks import go_command, stop_command
 from replay.preflight.changes import JOURNALED, MIRRORED, changes_for
-from replay.preflight.command import Report
-from replay.preflight.setup_script import setup_script
+from replay.preflight.command import Report, commands_in, undo_in
 
 _APPROVAL = """
 The digest does not cover what follows. Sign here, if your process asks for it in the file:
@@ -139,13 +138,12 @@ def _administrator(site: Site, report: Report) -> Iterator[str]:
     for item in report.findings.items:
         if item.level in ("refused", "skip"):
             yield f"- {item.text}"
-    commands = report.findings.admin_commands()
-    if not commands:
+    if not (commands := commands_in(report)):
         yield "No command is needed."
         return
-    yield ""
-    yield "This script makes what is missing; `sh FILE undo` removes what it made."
-    yield from ("", "```sh", setup_script(site, commands).rstrip(), "```")
+    yield from ("", "These commands make what is missing, and change nothing that exists:")
+    yield from ("", "```sh", *commands, "```")
+    yield from ("", "These remove by name what they made, in this order:", "", "```sh", *undo_in(report), "```")
 
 
 def _commands(site: Site, designs: Iterable[Design]) -> Iterator[str]:
@@ -155,8 +153,8 @@ def _commands(site: Site, designs: Iterable[Design]) -> Iterator[str]:
     tags |= {JOURNALED} if any("journaling" in variant.image.features for variant in variants) else set()
     yield from ("", "## Every command that changes something on a cluster", "")
     yield from ("| command | what it does | undone by |", "|---|---|---|")
-    for one in changes_for(tags):
-        yield f"| `{one.command}` | {one.does} | {one.undo} |"
+    for change in changes_for(tags):
+        yield f"| `{change.command}` | {change.does} | {change.undo} |"
     yield ""
     yield "Before each creation its name is in the ledger, on disk. Only what the ledger names is ever removed."
 
@@ -166,7 +164,7 @@ def _rollback(site: Site, data_set: str) -> Iterator[str]:
     yield f"- stop, on the measuring host: Ctrl-C; on the cluster, within ten seconds: `{stop_command(site)}`"
     yield f"- allow runs again: `{go_command(site)}`"
     yield f"- remove what the run left: `{replay_command('clean', '--site', site.name)}`"
-    yield "- remove what the script above made: `sh FILE undo`"
+    yield "- remove what the commands above made: see what an administrator does first"
     record = replay_command("clean", "--site", site.name, "--record", "--data", data_set)
     yield f"- what was made and removed, and when: `{record}`"
 

@@ -12,27 +12,20 @@ from replay.base.errors import ConfigurationError
 from replay.base.invocation import replay_command
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
-from replay.design.experiments import experiment_names
+from replay.design.configuration import experiment_names
 from replay.design.design import DEFAULT_SCALE, Design
 from replay.design.estimate import Estimate
+from replay.design.expansion import narrowed
 from replay.design.plan_file import PlanFile, PlannedBlock
-from replay.design.selection import narrowed
+from replay.evidence.data_set import refuse_copies, refuse_mixed_scales
 from replay.measure.plan_page import plan_page
 from replay.measure.signed_plan import Promise, check_design, check_site, digest_in, promise, read_signed_plan
 from replay.preflight.command import load_experiments, preflight
-from replay.preflight.plan import (
-    design_for,
-    estimate,
-    plans,
-    refuse_copies,
-    refuse_mixed_scales,
-    sources_digest,
-    terms_of,
-)
+from replay.preflight.plan import design_for, estimate, plans, sources_digest, terms_of
 
 
 @dataclass(frozen=True)
-class Run:
+class RunPlan:
     """The site, the data set, and the blocks in their order. `again` are the options that continue the run."""
 
     site: Site
@@ -51,7 +44,7 @@ class Run:
         return PlanFile(self.site.name, self.data_set, self.scale, self.designs, self.sources, self.todo, locked_to)
 
 
-def chosen(options: argparse.Namespace) -> Run:
+def chosen(options: argparse.Namespace) -> RunPlan:
     """Return the run that the options describe. Raises ReplayError."""
     if not options.plan:
         return _asked_for(options)
@@ -63,7 +56,7 @@ def chosen(options: argparse.Namespace) -> Run:
     return _planned(options.plan)
 
 
-def _asked_for(options: argparse.Namespace) -> Run:
+def _asked_for(options: argparse.Namespace) -> RunPlan:
     site = load_site(options.site, check_files=not options.plan_only)
     data_set = options.data or site.name
     if options.only and not options.experiment:
@@ -79,12 +72,12 @@ def _asked_for(options: argparse.Namespace) -> Run:
     todo = tuple(plans(data_set, designs.values(), options.blocks))
     words = ("--site", options.site, *(("--data", options.data) if options.data else ()), "--scale", scale)
     words += tuple(word for name in options.experiment for word in ("--experiment", name))
-    words += tuple(word for one in options.only for word in ("--only", one))
+    words += tuple(word for choice in options.only for word in ("--only", choice))
     words += ("--blocks", str(options.blocks)) if options.blocks else ()
-    return Run(site, data_set, scale, designs, sources, todo, words, tuple(options.only))
+    return RunPlan(site, data_set, scale, designs, sources, todo, words, tuple(options.only))
 
 
-def _planned(path: Path) -> Run:
+def _planned(path: Path) -> RunPlan:
     """Return the run of a signed plan. Raises RefusedError if anything differs from it."""
     promised = read_signed_plan(path)
     site = load_site(promised.site["name"])
@@ -98,16 +91,16 @@ def _planned(path: Path) -> Run:
         refuse_mixed_scales(promised.data_set, designs[name])
     again = ("--plan", str(path))
     todo = tuple(promised.blocks())
-    return Run(site, promised.data_set, promised.scale, designs, sources, todo, again, promised.only, promised)
+    return RunPlan(site, promised.data_set, promised.scale, designs, sources, todo, again, promised.only, promised)
 
 
-def write_plan(run: Run) -> int:
+def write_plan(run: RunPlan) -> int:
     """Write the plan of a run into the working folder, as a file to sign; measure nothing. Returns 0."""
     report = preflight(run.site, load_experiments(), data_set=run.data_set)
     promised = promise(run.site, run.data_set, run.scale, list(run.only), run.designs, run.sources, list(run.todo))
     estimates: list[tuple[Design, int, Estimate]] = []
     for name, design in run.designs.items():
-        blocks = [one.block for one in run.todo if one.experiment == name]
+        blocks = [block.block for block in run.todo if block.experiment == name]
         terms = terms_of(run.site, report.findings.copies)
         estimates.append((design, len(blocks), estimate(design, run.data_set, blocks, terms)))
     text = plan_page(run.site, promised, estimates, report, datetime.now(UTC))

@@ -16,12 +16,13 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from replay.base.errors import RefusedError, cleaning_up
-from replay.cluster import ceilings, health
-from replay.cluster.ceilings import Stop
+from replay.cluster import health
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.site import Site
+from replay.cluster.site import Site, Stop, ceilings_reached
 from replay.measure.bench import Bench
-from replay.ownership.cluster_lock import go_command
+from replay.ownership.locks import go_command
+from replay.sandbox.daemons import up_command
+from replay.sandbox.link import lost_line
 
 LOOK_EVERY_SECONDS = 2.0
 #: Without Ceph's Python module, each question starts a program.
@@ -97,6 +98,9 @@ class Sentry:
 
     def look(self) -> Stop | None:
         """Look once; return why the cell must end, or None. Raises CephCommandError if the cluster does not answer."""
+        # First, since a stretch cluster without its line does not answer.
+        if (stop := lost_line(self.bench.site)) is not None:
+            return stop
         limits, session = self.bench.site.ceilings, self.bench.session
         status = session.status(timeout_seconds=ANSWER_WITHIN_SECONDS)
         if self.start is not None:
@@ -106,7 +110,7 @@ class Sentry:
             perf = None
             if limits.tenant_latency_seconds is not None:
                 perf = session.command({"prefix": "osd perf"}, timeout_seconds=ANSWER_WITHIN_SECONDS)
-            for stop in ceilings.check(limits, status=status, osd_perf=perf):
+            for stop in ceilings_reached(limits, status=status, osd_perf=perf):
                 if stop.reason in _OF_TENANTS:
                     return stop
         if stops := [stop for each in self.also if (stop := each()) is not None]:
@@ -145,6 +149,7 @@ def stopped(site: Site, stop: Stop) -> RunStoppedError:
     then = {
         "stopped": f"when it may run again: {go_command(site)}; then run measure again",
         "lock_lost": "when the other run has ended, run measure again",
+        "line_lost": f"run {up_command(site)}, then measure again",
     }.get(stop.reason, "run measure again at a quieter hour, or lower rate_bytes_per_second")
     return RunStoppedError(
         stop.detail, where=f"site {site.name}, {stop.reason}", next_step=f"finished sets are kept; {then}"

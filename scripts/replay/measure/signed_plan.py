@@ -73,8 +73,8 @@ def promise(
     experiments = {
         name: {
             "sources": sources[name],
-            "cells_per_block": sum(len(one.cells) for one in design.sets),
-            "blocks": {str(one.block): one.plan for one in todo if one.experiment == name},
+            "cells_per_block": sum(len(cell_set.cells) for cell_set in design.sets),
+            "blocks": {str(block.block): block.plan for block in todo if block.experiment == name},
         }
         for name, design in designs.items()
         if design.sets

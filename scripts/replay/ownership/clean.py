@@ -1,12 +1,14 @@
-"""`replay clean`: lists what Replay created on a site, asks, removes only that, and reports what is left and why."""
+"""The ledger as a change record: what Replay made on a site's clusters and removed again, and when. Asks no cluster."""
 
 from __future__ import annotations
 
 import argparse
+import csv
 import functools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import TextIO
 
 from replay.base.disk import size_text
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
@@ -15,13 +17,53 @@ from replay.base.terminal import waiting
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
-from replay.cluster.site_file import load_site
-from replay.ownership.change_record import write_change_record
-from replay.ownership.cluster_lock import KIND, UNSERVED, ClusterLock
+from replay.cluster.site_file import fsid_in, load_site
+from replay.ownership.image_removal import PATIENCE_SECONDS, RemovalOutcome
 from replay.ownership.ledger import Entry, Ledger
+from replay.ownership.locks import KIND, UNSERVED, ClusterLock, SlotLock
 from replay.ownership.lookout import Lookout
-from replay.ownership.removal import PATIENCE_SECONDS, Outcome, Remover
-from replay.ownership.slot import SlotLock
+from replay.ownership.removal import Remover
+
+COLUMNS = ("cluster", "kind", "name", "data_set", "entered_at", "made_at", "removed_at", "state")
+#: By whether its making was confirmed, and whether it was removed. A lock, for example, is never confirmed.
+_STATES = {
+    (True, False): "there",
+    (True, True): "removed",
+    (False, False): "perhaps there",
+    (False, True): "removed, or never made",
+}
+
+
+def write_change_record(site: Site, out: TextIO, *, data_set: str | None = None) -> None:
+    """Write a CSV row for everything that the ledgers have of a site, or of one of its data sets, oldest first.
+
+    Times are UTC. `made_at` is empty if nothing confirms that the thing was made. Raises ConfigurationError if a
+    ceph.conf does not say which cluster it is for, and EvidenceError if a ledger has an invalid line.
+    """
+    rows = sorted(
+        (row for cluster in (site.primary, site.secondary) if cluster for row in _rows(site, cluster, data_set)),
+        key=lambda row: row[4],
+    )
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(rows)
+
+
+def _rows(site: Site, cluster: Cluster, data_set: str | None) -> Iterator[tuple[str, ...]]:
+    fsid = site.fsid if cluster is site.primary else fsid_in(cluster.conf)
+    if fsid is None:
+        raise ConfigurationError(
+            "it does not say which cluster it is for, and the ledger's name is the cluster's fsid",
+            where=cluster.conf,
+            next_step="add the line `fsid = …`, as `ceph fsid` prints it",
+        )
+    for past in Ledger(fsid).history():
+        entry = past.entry
+        if entry.site != site.name or data_set not in (None, entry.data_set):
+            continue
+        name = entry.details.get("final_name", entry.spec)
+        times = (entry.intended_at, past.confirmed_at, past.removed_at)
+        yield (fsid, entry.kind, name, entry.data_set, *times, _STATES[entry.confirmed, bool(past.removed_at)])
 
 
 def clean(
@@ -30,7 +72,7 @@ def clean(
     confirm: Callable[[int], bool],
     say: Callable[[str], None] = print,
     patience_seconds: float = PATIENCE_SECONDS,
-) -> list[Outcome]:
+) -> list[RemovalOutcome]:
     """Remove everything in the ledgers of the site's clusters that belongs to this site; return each outcome.
 
     `confirm` is called once with the number of things, after listing them; nothing is removed unless it returns True.
@@ -144,8 +186,8 @@ def _described(remover: Remover, entry: Entry) -> str:
     return " ".join(words)
 
 
-def _remove_all(work: list[tuple[Remover, list[Entry]]], say: Callable[[str], None]) -> list[Outcome]:
-    outcomes: list[Outcome] = []
+def _remove_all(work: list[tuple[Remover, list[Entry]]], say: Callable[[str], None]) -> list[RemovalOutcome]:
+    outcomes: list[RemovalOutcome] = []
     for remover, entries in work:
         for entry in entries:
             if (outcome := remover.remove(entry)) is not None:

@@ -4,35 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from replay.design.design import CellSet, Image
-from replay.design.media import Write
+from replay.design.sizing import Write
+from replay.ownership.image_removal import PATIENCE_SECONDS, RemovalOutcome
 from replay.ownership.ledger import Entry, unique_name
-from replay.ownership.open_site import OpenSite
-from replay.ownership.removal import PATIENCE_SECONDS, Outcome, Remover
-from replay.ownership.remove_all import refuse_left
+from replay.ownership.open_site import BlockImage, OpenSite
+from replay.ownership.removal import Remover, refuse_left
 
 #: The slowest rate at which `rbd` may fill an image, in bytes a second; slower is an error rather than an endless wait.
 SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
 FILL_IO_BYTES = 4 << 20
-
-
-@dataclass
-class BlockImage:
-    """An image on the primary cluster that Replay created."""
-
-    pool: str
-    namespace: str
-    name: str
-    image: Image
-    entry_id: str
-    rbd_id: str = ""
-
-    @property
-    def spec(self) -> str:
-        """`pool[/namespace]/name`, as the rbd program takes it."""
-        return "/".join(part for part in (self.pool, self.namespace, self.name) if part)
 
 
 def create_image(
@@ -79,8 +61,8 @@ def create_image(
         (fill_with or fill_image)(bench, made)
         for feature in late:
             journal = journal_pool or (pools.journal.name if pools.journal is not None else None)
-            there = ["--journal-pool", journal] if journal is not None else []
-            cluster.run("rbd", "feature", "enable", *there, made.spec, feature, while_running=look)
+            place = ["--journal-pool", journal] if journal is not None else []
+            cluster.run("rbd", "feature", "enable", *place, made.spec, feature, while_running=look)
         if image.mirroring:
             cluster.run("rbd", "mirror", "image", "enable", made.spec, image.mirroring, while_running=look)
     return made
@@ -94,7 +76,7 @@ def fill_image(bench: OpenSite, made: BlockImage) -> None:
     size = made.image.size_bytes
     limits = bench.site.ceilings
     slowest = min(SLOWEST_FILL_BYTES_PER_SECOND, 0.5 * (limits.rate_bytes_per_second or math.inf))
-    bench.charge(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
+    bench.reserve(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
     timeout_seconds = 60 + size / slowest
     waiting = bench.waiting(f"{made.name} to be filled", timeout_seconds)
     bench.primary_cluster.run(
@@ -126,18 +108,18 @@ def remove_owned_leftovers(bench: OpenSite) -> int:
     Returns how many were removed; says which could not be.
     """
     outcomes = _remove(bench, lambda entry: entry.kind == "image" and entry.site == bench.site.name, 120.0)
-    for one in outcomes:
-        if one.status == "left":
-            bench.say(f"{one.entry.spec} was not removed: {one.why}")
-    return sum(one.status == "removed" for one in outcomes)
+    for outcome in outcomes:
+        if outcome.status == "left":
+            bench.say(f"{outcome.entry.spec} was not removed: {outcome.why}")
+    return sum(outcome.status == "removed" for outcome in outcomes)
 
 
-def _remove(bench: OpenSite, chosen: Callable[[Entry], bool], patience_seconds: float) -> list[Outcome]:
+def _remove(bench: OpenSite, chosen: Callable[[Entry], bool], patience_seconds: float) -> list[RemovalOutcome]:
     """Remove the chosen entries of both clusters' ledgers; wait for copies last."""
     sides = [(bench.session, bench.ledger, bench.site.secondary)]
     if bench.secondary is not None and bench.secondary_ledger is not None:
         sides.append((bench.secondary, bench.secondary_ledger, bench.site.primary))
-    outcomes: list[Outcome] = []
+    outcomes: list[RemovalOutcome] = []
     with bench.costs.measure("prepare"):
         removers = []
         for session, ledger, mirror in sides:
@@ -175,12 +157,12 @@ def create_images(
     `create_image`. Raises CephCommandError if a command fails; everything created by then is in the ledger.
     """
     wanted: dict[str, tuple[Image, int]] = {}
-    for cell in (cell for one in sets for cell in one.cells):
+    for cell in (cell for cell_set in sets for cell in cell_set.cells):
         name, count = cell.variant.image_name, int(cell.levels[factor])
         wanted[name] = (cell.variant.image, max(count, wanted[name][1] if name in wanted else 0))
     for name, (image, count) in wanted.items():
         made = images.setdefault(name, [])
         for number in range(len(made) + 1, count + 1):
             bench.say(f"image {number} of {count} for {name}: create and fill")
-            one = f"{name}-{number}"
-            made.append(create(one, image, name) if create else create_image(bench, one, image))
+            suffix = f"{name}-{number}"
+            made.append(create(suffix, image, name) if create else create_image(bench, suffix, image))

@@ -24,7 +24,7 @@ from typing import Any
 from replay.base.errors import EvidenceError, ReplayError
 from replay.base.paths import state_directory
 from replay.base.synced_log import SyncedLog
-from replay.cluster.own_pools import NAME_PREFIX
+from replay.cluster.pools import NAME_PREFIX
 
 KINDS = (
     *("image", "pool", "mirror_snapshot_schedule", "snapshot", "file", "lock"),
@@ -126,7 +126,7 @@ class Ledger:
 
     def owned(self) -> list[Entry]:
         """Return what is not recorded as removed, oldest first. Raises EvidenceError for an invalid line."""
-        return [one.entry for one in self.history() if not one.removed_at]
+        return [past.entry for past in self.history() if not past.removed_at]
 
     def history(self) -> list[Past]:
         """Return everything that was ever entered, oldest first. Raises EvidenceError for an invalid line."""

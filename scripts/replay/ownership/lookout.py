@@ -17,7 +17,7 @@ from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.ownership.ledger import NAME_PREFIX
-from replay.sandbox.absent import absent_daemons, up_command
+from replay.sandbox.daemons import absent_daemons, up_command
 
 #: A monitor that needs longer is lost. The session adds two seconds, a wait looks every three: within fifteen in all.
 ANSWER_WITHIN_SECONDS = 8.0
@@ -76,11 +76,10 @@ class Lookout:
 
     def _look_at_mirror(self, site: Site) -> str:
         """Return whether the mirror daemon answers on its admin socket; empty if the site names none."""
-        second = site.second_site
-        if second is None or second.mirror_daemon_admin_socket is None:
+        if (daemon := MirrorDaemon.named_by(site)) is None:
             return ""
         try:
-            MirrorDaemon(second.mirror_daemon_admin_socket, second.pool).alive()
+            daemon.alive()
         except ReplayError as error:
             self._silent += 1
             if self._silent > 1:  # once may be a restart

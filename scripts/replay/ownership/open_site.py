@@ -1,4 +1,7 @@
-"""An opened site: sessions, ledgers, the slot. Everything that creates or removes something on a cluster needs it."""
+"""An opened site: sessions, ledgers, the slot, and an image that was made on it.
+
+Everything that creates or removes something on a cluster needs it.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,12 @@ from replay.base.waiting import Waiting
 from replay.cluster.cluster import Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
-from replay.design.media import Write
+from replay.design.design import Image
+from replay.design.sizing import Write
 from replay.ownership.ledger import Ledger
+from replay.ownership.locks import SlotLock
 from replay.ownership.lookout import Lookout
-from replay.ownership.slot import SlotLock
-from replay.ownership.spending import Spending
+from replay.ownership.write_budget import WriteBudget
 
 
 @dataclass(kw_only=True)
@@ -34,8 +38,8 @@ class OpenSite:
     ledger: Ledger
     slot: SlotLock
     costs: Costs
-    #: The run's account of what is written to media.
-    spending: Spending
+    #: What the run may write to media, and has written.
+    budget: WriteBudget
     say: Callable[[str], None]
     daemons_are_here: bool
     allowed: frozenset[str]
@@ -50,13 +54,13 @@ class OpenSite:
             return Waiting(what, at_most_seconds, say=self.say, sleep=how.get("sleep", time.sleep))
         return self.lookout.waiting(lambda: self.site, what, at_most_seconds, say=self.say, **how)
 
-    def charge(self, what: str, write: Write) -> None:
+    def reserve(self, what: str, write: Write) -> None:
         """Charge upcoming client writes. Raises RefusedError if they would exceed the site's ceiling."""
-        self.spending.charge(what, write)
+        self.budget.reserve(what, write)
 
-    def account(self, write: Write) -> None:
+    def commit(self, write: Write) -> None:
         """Charge what clients wrote in a cell if the amount was unknown in advance."""
-        self.spending.record(write)
+        self.budget.commit(write)
 
     @property
     def primary_cluster(self) -> Cluster:
@@ -67,3 +71,20 @@ class OpenSite:
     def programs(self) -> Programs:
         """The programs of this site's clients: the host's, or those of a release."""
         return self.primary_cluster.programs
+
+
+@dataclass
+class BlockImage:
+    """An image on the primary cluster that Replay created."""
+
+    pool: str
+    namespace: str
+    name: str
+    image: Image
+    entry_id: str
+    rbd_id: str = ""
+
+    @property
+    def spec(self) -> str:
+        """`pool[/namespace]/name`, as the rbd program takes it."""
+        return "/".join(part for part in (self.pool, self.namespace, self.name) if part)

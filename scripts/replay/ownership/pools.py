@@ -1,23 +1,28 @@
-"""Creates the pools that a site's file allows. Each is in the ledger before it exists.
+"""Creates the pools that a site's file allows, and those of an experiment. Each is in the ledger before it exists.
 
-A pool is created under a unique name and renamed once its id is on disk. So a crash never leaves a ledger entry that
-could mean somebody else's pool of the same name.
+A site's pool is created under a unique name and renamed once its id is on disk. So a crash never leaves a ledger entry
+that could mean somebody else's pool of the same name. An experiment's pool, such as one for each number of replicas, is
+created for a block and removed after it; it keeps its unique name, so that it cannot be mistaken for anybody else's.
 """
 
 from __future__ import annotations
 
+import errno
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from replay.base.errors import RefusedError
-from replay.base.waiting import Waiting
+from replay.base.waiting import Waiting, poll
 from replay.cluster import admin_commands, health, sandbox_record
-from replay.cluster.capabilities import require
-from replay.cluster.own_pools import refuse_lasting_pools
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.pools import OWN_KEY, OWN_VALUE, refuse_lasting_pools
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Pool, Site
-from replay.ownership.ledger import Ledger, unique_name
+from replay.cluster.site import Pool, Site, require
+from replay.ownership.ledger import Entry, Ledger, unique_name
+from replay.ownership.open_site import OpenSite
+from replay.ownership.removal import remove_all
 
 DEFAULT_PG_NUM = 32
 DEFAULT_ERASURE_CODE = (2, 1)
@@ -32,21 +37,21 @@ def ensure_pools(
 
     Raises RefusedError if a pool is missing that Replay may not make, or if the new pools do not become clean.
     """
-    there = {pool["poolname"] for pool in session.command({"prefix": "osd lspools"})}
+    existing = {pool["poolname"] for pool in session.command({"prefix": "osd lspools"})}
     own = {entry.details.get("final_name") for entry in ledger.owned() if entry.kind == "pool"}
     made = []
     for pool in site.pools.all():
         is_data_pool = pool is site.pools.data_pool
-        if pool.name in there:
+        if pool.name in existing:
             if pool.name in own and not is_data_pool:
                 _initialise(session, pool)  # a crash may have prevented this after the pool was made
             continue
         if not pool.create:
-            commands = admin_commands.pool(session.cluster, pool, is_data_pool=is_data_pool)
             raise RefusedError(
                 f"pool {pool.name} does not exist",
                 where=f"site {site.name}",
-                next_step="an administrator runs: " + "\n".join(one.text for one in commands),
+                next_step="an administrator runs: "
+                + admin_commands.pool(session.cluster, pool, is_data_pool=is_data_pool).text,
             )
         require(site, "pool_create", session.fsid())
         if "pool_delete" in site.allows:
@@ -72,23 +77,28 @@ def await_clean(session: MonitorSession, names: list[str], *, say: Callable[[str
     others. So first its count is awaited, for a bounded time, since on a busy cluster others make pools meanwhile.
     """
     wanted = sum(pool["pg_num"] for pool in session.command({"prefix": "osd pool ls", "detail": "detail"}))
-    began = time.monotonic()
-    unfit = ""
-    waiting = Waiting("the new pools to be clean", _SETTLE_SECONDS, say=say, look=lambda: unfit)
-    while True:
+    began, unfit, what = time.monotonic(), "", "the new pools to be clean"
+
+    def ask() -> bool | None:
+        nonlocal unfit
         status = session.status()
         known, verdict = status["pgmap"]["num_pgs"], health.classify(status)
-        waited = time.monotonic() - began
-        if verdict.fit and (known == wanted or waited > _SEEN_WITHIN_SECONDS):
-            return
+        if verdict.fit and (known == wanted or time.monotonic() - began > _SEEN_WITHIN_SECONDS):
+            return True
         unfit = verdict.sentence() or f"the manager knows {known} placement groups of {wanted}"
-        if waited > _SETTLE_SECONDS:
-            raise RefusedError(
-                f"the new pools did not become clean in {_SETTLE_SECONDS:.0f} s: {unfit}",
-                where=", ".join(names),
-                next_step="check that the cluster has at least as many hosts as the pools have copies",
-            )
-        waiting.pause(0.2)
+        return None
+
+    poll(
+        ask,
+        what=what,
+        seconds=_SETTLE_SECONDS,
+        every=0.2,
+        seen=lambda: unfit,
+        where=", ".join(names),
+        next_step="check that the cluster has at least as many hosts as the pools have copies",
+        error=RefusedError,
+        pause=Waiting(what, _SETTLE_SECONDS, say=say, look=lambda: unfit).pause,
+    )
 
 
 def _make(site: Site, session: MonitorSession, ledger: Ledger, pool: Pool, is_data_pool: bool, data_set: str) -> None:
@@ -132,8 +142,8 @@ def _initialise(session: MonitorSession, pool: Pool) -> None:
     """Initialise the pool for block devices. Repeating it is harmless. The user may only write under the final name."""
     session.cluster.run("rbd", "pool", "init", pool.name, timeout_seconds=60)
     if pool.namespace:
-        there = session.cluster.json("rbd", "namespace", "ls", pool.name)
-        if pool.namespace not in {each["name"] for each in there}:
+        namespaces = session.cluster.json("rbd", "namespace", "ls", pool.name)
+        if pool.namespace not in {each["name"] for each in namespaces}:
             session.cluster.run("rbd", "namespace", "create", "--pool", pool.name, "--namespace", pool.namespace)
 
 
@@ -146,3 +156,94 @@ def set_pool(session: MonitorSession, pool: str, variable: str, value: str, *, s
 def failure_domain(session: MonitorSession) -> str:
     """Return what copies are spread over: hosts, or OSDs on a sandbox, which is a single host."""
     return "osd" if sandbox_record.owns_fsid(session.fsid()) else "host"
+
+
+class PoolSizeRefusedError(RefusedError):
+    """The cluster's monitors allow no pool of that size, such as one copy without `mon_allow_pool_size_one`."""
+
+
+@dataclass(frozen=True)
+class PoolSpec:
+    """A pool's properties: copies, placement groups, and device class (None: any)."""
+
+    replicas: int
+    pg_num: int = DEFAULT_PG_NUM
+    device_class: str | None = None
+
+
+@dataclass(frozen=True)
+class ExperimentPool:
+    """A pool that Replay created for an experiment."""
+
+    name: str
+    pool_id: int
+    entry_id: str
+    spec: PoolSpec
+
+
+def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: str) -> ExperimentPool:
+    """Make a replicated pool `replay-<random>-<suffix>`, which is in the ledger before it exists.
+
+    `application` is `rados` or `rbd`; a pool for images is initialised. Call `await_pools` before using it. Raises
+    RefusedError if the site does not allow making pools, PoolSizeRefusedError if the monitors allow no pool of that
+    size (then nothing is left of it), CephCommandError if a command fails.
+    """
+    session, name = bench.session, unique_name(suffix)
+    require(bench.site, "pool_create", session.fsid())
+    require(bench.site, "pool_delete", session.fsid())
+    refuse_lasting_pools(session, f"site {bench.site.name}")
+    details = {"final_name": name} | ({"crush_rule": name} if spec.device_class else {})
+    entry = bench.ledger.intend("pool", name, "", "", site=bench.site.name, data_set=bench.data_set, details=details)
+    with bench.costs.measure("prepare"):
+        command = {"prefix": "osd pool create", "pool": name, "pg_num": spec.pg_num, "pgp_num": spec.pg_num}
+        command |= {"pool_type": "replicated"}
+        if spec.device_class:
+            rule = {"name": name, "root": "default", "type": failure_domain(session), "class": spec.device_class}
+            session.command({"prefix": "osd crush rule create-replicated", **rule})
+            command |= {"rule": name}
+        session.command(command)
+        pools = session.command({"prefix": "osd pool ls", "detail": "detail"})
+        pool_id = next(each["pool_id"] for each in pools if each["pool_name"] == name)
+        bench.ledger.confirm(entry, {"id": pool_id})
+        try:
+            set_pool(session, name, "size", str(spec.replicas), sure=spec.replicas == 1)
+        except CephCommandError as error:
+            if error.exit_status_of_tool != errno.EPERM:
+                raise
+            remove_pool_entries(bench, lambda one: one.id == entry)
+            raise PoolSizeRefusedError(
+                f"the monitors refuse a pool of size {spec.replicas}: {error.what}", where=f"site {bench.site.name}"
+            ) from error
+        session.command({"prefix": "osd pool application enable", "pool": name, "app": application})
+        mark = {"pool": name, "app": application, "key": OWN_KEY, "value": OWN_VALUE}
+        session.command({"prefix": "osd pool application set", **mark})
+        if application == "rbd":
+            session.cluster.run("rbd", "pool", "init", name, timeout_seconds=60)
+    return ExperimentPool(name, pool_id, entry, spec)
+
+
+def await_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
+    """Wait until the manager knows the pools' placement groups and the cluster is fit again.
+
+    Raises RefusedError if it stays unfit.
+    """
+    with bench.costs.measure("prepare"):
+        await_clean(bench.session, [pool.name for pool in pools], say=bench.say)
+
+
+def remove_pool_entries(bench: OpenSite, chosen: Callable[[Entry], bool]) -> int:
+    """Remove the pools of the ledger's chosen entries; return how many there were.
+
+    Raises ReplayError naming one that could not be removed.
+    """
+    with bench.costs.measure("prepare"):
+        entries = [one for one in bench.ledger.owned() if one.kind == "pool" and chosen(one)]
+        return remove_all(bench, entries, "pool(s) could not be removed", lambda entry: entry.pool)
+
+
+def remove_leftover_pools(bench: OpenSite) -> int:
+    """Remove the experiment pools that an interrupted run on this site left; a site's own pools stay."""
+    kept = {pool.name for pool in bench.site.pools.all()}
+    return remove_pool_entries(
+        bench, lambda entry: entry.site == bench.site.name and entry.details.get("final_name") not in kept
+    )

@@ -1,23 +1,29 @@
-"""Inspects a site's clusters without changing anything, and reports findings. Every query has a timeout."""
+"""Inspects a site's files and clusters without changing anything, and reports findings. Every query has a timeout."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import configparser
 import errno
 import os
 import re
+import struct
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from replay.cluster import admin_commands, ceilings, health
+from replay.base.invocation import replay_command
+from replay.cluster import admin_commands, health
+from replay.cluster.admin_commands import AdminCommand
 from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.placement_groups import stuck_sentence
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Pool, Site
-from replay.cluster.stuck import stuck_sentence
-from replay.design.procedures import needs_of, protocol_names
-from replay.ownership.account import Account
+from replay.cluster.site import Site
+from replay.design.needs import needs_of, protocol_names
+from replay.evidence.record import program_version, short_version
+from replay.ownership.locks import go_command, stop_command, stop_switch
 from replay.preflight.findings import Findings
-from replay.preflight.keys import why_refused
 
 TIMEOUT_SECONDS = 10.0
 _LARGEST_SKEW_SECONDS = 0.05
@@ -26,6 +32,10 @@ OTHER_CAPABILITIES = (
     "this user has other caps; give Replay a user of its own: name a new client and a new keyring in the site's file, "
     "and preflight prints the command that creates them"
 )
+#: Types of keys, which their first two bytes state, by Ceph's names for the ciphers.
+AES, AES256K = 1, 2
+#: The first release that reads and accepts keys of the second type. A new cluster of it allows no others.
+SINCE = 20
 
 
 def check_files(site: Site, findings: Findings) -> bool:
@@ -38,7 +48,7 @@ def check_files(site: Site, findings: Findings) -> bool:
             if path is None or os.access(path, os.R_OK):
                 continue
             why = "cannot be read by this user" if path.exists() else "there is no such file"
-            commands: list[str] = []
+            commands: list[AdminCommand] = []
             if what == "keyring" and not os.path.lexists(path) and cluster is site.primary:
                 commands = admin_commands.everything(site)
             level, word = ("refused", None) if cluster is site.primary else ("skip", "second_site")
@@ -66,7 +76,9 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
     findings.add("cluster", "ok", f"{text}, {len(status['quorum'])} monitors in quorum")
     if primary:
         findings.fsid, findings.osds = status["fsid"], osds["num_osds"]
-    running = sorted({_short(version) for kind in ("mon", "mgr", "osd") for version in versions.get(kind, {})})
+    running = sorted(
+        {short_version(version) or version for kind in ("mon", "mgr", "osd") for version in versions.get(kind, {})}
+    )
     mixed = len(running) > 1
     findings.add("cluster", "warning" if mixed else "ok", f"Ceph {', '.join(running)}{' (mixed)' if mixed else ''}")
     verdict = health.classify(status)
@@ -83,13 +95,82 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
     return status
 
 
+def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:
+    """Return why a cluster cannot be inspected: it refused the key, did not answer, or does not let the user ask."""
+    match = re.search(r"\[errno (\d+)\]", error.what)
+    number = int(match[1]) if match else None
+    about_key = why_refused(cluster, number) if number else ""
+    if number == errno.EIO and about_key:
+        return about_key
+    if number in (errno.EPERM, errno.EACCES):
+        key = f"the key in {cluster.keyring}" if cluster.keyring else "the key that ceph finds here"
+        text = f"key rejected: the {cluster.name} cluster does not accept {key} for {cluster.client}"
+        return f"{text}; {about_key}" if about_key else text
+    if number == errno.ETIMEDOUT or error.what.startswith("no answer within"):
+        return f"no monitor answered at {monitors_in(cluster.conf)} ({cluster.name} cluster)"
+    text = f"the {cluster.name} cluster does not answer as {cluster.client}: {error.what}"
+    return f"{text}: {OTHER_CAPABILITIES}" if error.exit_status_of_tool in (errno.EPERM, errno.EACCES) else text
+
+
+def monitors_in(conf: Path) -> str:
+    """Return the monitors' addresses in a ceph.conf, or a reference to it."""
+    text = conf.read_text(encoding="utf-8", errors="replace")
+    match = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", text, re.MULTILINE)
+    return match[1] if match else f"the monitors of {conf}"
+
+
+def key_type(keyring: Path, client: str) -> int | None:
+    """Return the type of a user's key in a keyring; None if the keyring has no readable key of the user."""
+    sections = configparser.ConfigParser(strict=False, interpolation=None)
+    try:
+        sections.read_string(keyring.read_text(encoding="utf-8"))
+        return struct.unpack_from("<H", base64.b64decode(sections[client]["key"], validate=True))[0]
+    except (OSError, UnicodeDecodeError, configparser.Error, KeyError, binascii.Error, struct.error):
+        return None
+
+
+def why_refused(cluster: Cluster, number: int) -> str:
+    """Return how the user's key explains that connecting failed with error `number`; empty if it does not.
+
+    A client that does not know a key's cipher cannot read the keyring, and reports EIO. A cluster that does not allow a
+    key's cipher refuses the key with EACCES, like a wrong key; the client cannot tell the two apart.
+    """
+    kind = key_type(cluster.keyring, cluster.client) if cluster.keyring else None
+    if number == errno.EIO and kind == AES256K:
+        version = short_version(program_version("ceph", cluster.programs))
+        return (
+            f"the key in {cluster.keyring} is for the cipher aes256k, which only clients of Ceph {SINCE} or later "
+            f"know, and this one is {version or 'of an unknown version'}: install ceph-common of release {SINCE}, or "
+            f"run {replay_command('sandbox', 'releases', '--get', str(SINCE))} and write client_release: {SINCE} in "
+            f"the site's file ({cluster.name} cluster)"
+        )
+    if number in (errno.EACCES, errno.EPERM) and kind == AES:
+        return (
+            f"if `ceph mon dump` lists only aes256k in auth_allowed_ciphers, the cluster accepts no key for the older "
+            f"cipher aes, such as this one: ask an administrator to create the user again, and use a client of Ceph "
+            f"{SINCE}"
+        )
+    return ""
+
+
+def check_user(session: MonitorSession, findings: Findings) -> None:
+    """Check that the user has no unnecessary permissions: a bug in Replay must not harm other tenants."""
+    name = f"{session.cluster.client} of the {session.cluster.name} cluster"
+    try:
+        session.command({"prefix": "auth ls"}, timeout_seconds=TIMEOUT_SECONDS)
+    except CephCommandError:
+        findings.add("user", "ok", f"{name} is a restricted user")
+    else:
+        findings.add("user", "warning", f"{name} may read all keys; Replay needs `profile rbd` only")
+
+
 def check_counters(session: MonitorSession, experiments: Iterable[Mapping[str, Any]], findings: Findings) -> None:
     """Note if OSDs do not return their counters to this user: then nothing is known of what they do for a write."""
     reading = {word: _experiments_whose_needs(experiments, osd_counters=word) for word in ("must", "may")}
     if not any(reading.values()):
         return
     osds = session.command({"prefix": "osd dump"}, timeout_seconds=TIMEOUT_SECONDS)["osds"]
-    running = [f"osd.{one['osd']}" for one in osds if one["up"]]
+    running = [f"osd.{osd['osd']}" for osd in osds if osd["up"]]
     if not running:
         return
     try:
@@ -109,112 +190,10 @@ def check_counters(session: MonitorSession, experiments: Iterable[Mapping[str, A
 def _experiments_whose_needs(experiments: Iterable[Mapping[str, Any]], *, osd_counters: str) -> list[str]:
     known = protocol_names()
     return [
-        str(one["name"])
-        for one in experiments
-        if one.get("protocol") in known and needs_of(one["protocol"]).osd_counters == osd_counters
+        str(experiment["name"])
+        for experiment in experiments
+        if experiment.get("protocol") in known and needs_of(experiment["protocol"]).osd_counters == osd_counters
     ]
-
-
-def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:
-    """Return why a cluster cannot be inspected: it refused the key, did not answer, or does not let the user ask."""
-    found = re.search(r"\[errno (\d+)\]", error.what)
-    number = int(found[1]) if found else None
-    about_key = why_refused(cluster, number) if number else ""
-    if number == errno.EIO and about_key:
-        return about_key
-    if number in (errno.EPERM, errno.EACCES):
-        key = f"the key in {cluster.keyring}" if cluster.keyring else "the key that ceph finds here"
-        text = f"key rejected: the {cluster.name} cluster does not accept {key} for {cluster.client}"
-        return f"{text}; {about_key}" if about_key else text
-    if number == errno.ETIMEDOUT or error.what.startswith("no answer within"):
-        return f"no monitor answered at {monitors_in(cluster.conf)} ({cluster.name} cluster)"
-    text = f"the {cluster.name} cluster does not answer as {cluster.client}: {error.what}"
-    return f"{text}: {OTHER_CAPABILITIES}" if error.exit_status_of_tool in (errno.EPERM, errno.EACCES) else text
-
-
-def monitors_in(conf: Path) -> str:
-    """Return the monitors' addresses in a ceph.conf, or a reference to it."""
-    text = conf.read_text(encoding="utf-8", errors="replace")
-    found = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", text, re.MULTILINE)
-    return found[1] if found else f"the monitors of {conf}"
-
-
-def check_pools(site: Site, session: MonitorSession, findings: Findings) -> None:
-    """Check each of the site's pools: it exists, is of the right kind, and this user can read it."""
-    answer = session.command({"prefix": "osd pool ls", "detail": "detail"}, timeout_seconds=TIMEOUT_SECONDS)
-    rules = session.command({"prefix": "osd crush rule dump"}, timeout_seconds=TIMEOUT_SECONDS)
-    df = session.command({"prefix": "df"}, timeout_seconds=TIMEOUT_SECONDS)["pools"]
-    objects = {pool["name"]: pool["stats"]["objects"] for pool in df}
-    there = {pool["pool_name"]: pool for pool in answer}
-    for wanted in site.pools.all():
-        is_data_pool = wanted is site.pools.data_pool
-        found = there.get(wanted.name)
-        if found is None:
-            if wanted.create:
-                findings.add("pools", "note", f"pool {wanted.name} does not exist: Replay will create it")
-                continue
-            commands = admin_commands.pool(session.cluster, wanted, is_data_pool=is_data_pool)
-            findings.add("pools", "refused", f"pool {wanted.name} does not exist", commands=commands)
-            continue
-        _check_pool(wanted, found, rules, is_data_pool, findings)
-        _check_application(session.cluster, wanted, found, objects.get(wanted.name, 0), is_data_pool, findings)
-        if not is_data_pool:
-            _check_reading(wanted, session.cluster, findings)
-    if site.sandbox is None:
-        check_user(session, findings)
-    sharing = [name for name in there if name not in {pool.name for pool in site.pools.all()}]
-    if sharing:
-        findings.add("risk", "note", f"{len(sharing)} other pools are on this cluster; measuring affects their users")
-
-
-def check_user(session: MonitorSession, findings: Findings) -> None:
-    """Check that the user has no unnecessary permissions: a bug in Replay must not harm other tenants."""
-    name = f"{session.cluster.client} of the {session.cluster.name} cluster"
-    try:
-        session.command({"prefix": "auth ls"}, timeout_seconds=TIMEOUT_SECONDS)
-    except CephCommandError:
-        findings.add("user", "ok", f"{name} is a restricted user")
-    else:
-        findings.add("user", "warning", f"{name} may read all keys; Replay needs `profile rbd` only")
-
-
-def check_space(site: Site, session: MonitorSession, status: Mapping[str, Any], findings: Findings) -> None:
-    """Check how full the cluster is, and every ceiling of the site that can be checked before a run."""
-    osd_df = session.command({"prefix": "osd df"}, timeout_seconds=TIMEOUT_SECONDS)
-    osd_perf = session.command({"prefix": "osd perf"}, timeout_seconds=TIMEOUT_SECONDS)
-    pools = session.command({"prefix": "df"}, timeout_seconds=TIMEOUT_SECONDS)["pools"]
-    name, fraction = ceilings.fullest_osd(osd_df)
-    slowest, seconds = ceilings.slowest_osd(osd_perf)
-    findings.add(
-        "space", "ok", f"fullest OSD: {name}, {fraction:.0%}; slowest: {slowest}, {seconds * 1e3:.0f} ms a commit"
-    )
-    for pool in pools:
-        if pool["name"] == site.pools.data.name:
-            findings.add(
-                "space", "ok", f"pool {pool['name']} can take {pool['stats']['max_avail'] / 2**30:.1f} GiB more"
-            )
-    for stop in ceilings.check(site.ceilings, status=status, osd_df=osd_df, osd_perf=osd_perf):
-        findings.add("ceilings", "refused", f"the ceiling {stop.reason} has been reached: {stop.detail}")
-
-
-def check_account(site: Site, data_set: str, bytes_left: float, findings: Findings) -> None:
-    """Compare what a run has written, and what it has left to write, with the site's ceiling for it.
-
-    Raises EvidenceError if the run's account cannot be read.
-    """
-    limit = site.ceilings.bytes_written_to_media_per_run
-    if limit is None:
-        return
-    written = Account.of(findings.fsid, site.name, data_set).total() if findings.fsid else 0.0
-    text = f"the run {data_set} has written {written / 2**30:.3g} of {limit / 2**30:.3g} GiB to media"
-    if written >= limit:
-        findings.add("ceilings", "refused", f"{text}: raise the ceiling, or start a new run with another --data")
-    elif written + bytes_left > limit:
-        findings.add(
-            "ceilings", "note", f"{text} and needs about {bytes_left / 2**30:.3g} GiB more: it will stop at the ceiling"
-        )
-    elif findings.fsid:
-        findings.add("ceilings", "ok", text)
 
 
 def check_clocks(session: MonitorSession, findings: Findings) -> None:
@@ -233,91 +212,18 @@ def check_bindings(session: MonitorSession, findings: Findings) -> None:
     """Check that Ceph's Python module is installed."""
     if session.transport != "rados":
         text = "python3-rados is missing: each query of the cluster costs a third of a second of this machine's CPU"
-        findings.add("tools", "warning", text, commands=["apt-get install python3-rados"])
+        findings.add("tools", "warning", text, commands=[AdminCommand("apt-get install python3-rados")])
 
 
-def _check_pool(
-    wanted: Pool, found: Mapping[str, Any], rules: list[Any], is_data_pool: bool, findings: Findings
-) -> None:
-    kind = "erasure-coded" if found["type"] == 3 else "replicated"
-    device_class = _device_class(rules, found["crush_rule"])
-    text = f"pool {wanted.name}: {kind}, size {found['size']}, {found['pg_num']} placement groups"
-    findings.add("pools", "ok", text + (f", device class {device_class}" if device_class else ""))
-    if kind == "erasure-coded" and not is_data_pool:
-        findings.add("pools", "refused", f"pool {wanted.name} is erasure-coded: image metadata needs a replicated pool")
-    if kind == "erasure-coded" and "ec_overwrites" not in found["flags_names"].split(","):
-        # Overwrites cannot be switched off again, so never enable them on somebody else's pool.
-        text = f"pool {wanted.name} does not allow overwrites: name a separate pool in the site's file"
-        findings.add("pools", "refused", text)
-    if wanted.replicas and kind == "replicated" and found["size"] != wanted.replicas:
-        findings.add(
-            "pools",
-            "warning",
-            f"pool {wanted.name} has {found['size']} replicas; the site's file says {wanted.replicas}",
-        )
-    if wanted.device_class and device_class != wanted.device_class:
-        said = device_class or "any"
-        findings.add(
-            "pools",
-            "warning",
-            f"pool {wanted.name} is on device class {said}; the site's file says {wanted.device_class}",
-        )
-    if found.get("options", {}).get("compression_mode", "none") not in ("none", "passive"):
-        findings.add(
-            "pools",
-            "warning",
-            f"pool {wanted.name} compresses data, and images are filled with bytes that compress well",
-        )
-    if found.get("quota_max_bytes") or found.get("quota_max_objects"):
-        findings.add(
-            "pools",
-            "note",
-            f"pool {wanted.name} has a quota: {found['quota_max_bytes']} bytes, {found['quota_max_objects']} objects",
-        )
-
-
-def _check_application(
-    cluster: Cluster, wanted: Pool, found: Mapping[str, Any], objects: int, is_data_pool: bool, findings: Findings
-) -> None:
-    """Check that the pool is for block devices; only an empty pool without an application may become one."""
-    applications = sorted(found.get("application_metadata", {}))
-    if "rbd" in applications:
-        return
-    if applications or objects or is_data_pool:
-        holder = f"belongs to {', '.join(applications)}" if applications else f"holds {objects} objects"
-        text = f"pool {wanted.name} is not initialised for block devices and {holder}: name a separate pool"
-        findings.add("pools", "refused", text)
-        return
-    text = f"pool {wanted.name} is not initialised for block devices"
-    findings.add("pools", "refused", text, commands=admin_commands.initialise(cluster, wanted))
-
-
-def _check_reading(wanted: Pool, cluster: Cluster, findings: Findings) -> None:
-    """List the images: every capability with `profile rbd` allows this read."""
-    done = cluster.run("rbd", "ls", wanted.spec, check=False, timeout_seconds=TIMEOUT_SECONDS)
-    if done.returncode == 0:
-        findings.add(
-            "user",
-            "ok",
-            f"{cluster.client} can read {wanted.spec}; creating the first image will show whether it can write",
-        )
-    elif done.returncode == errno.ENOENT and wanted.namespace:
-        commands = admin_commands.namespace(cluster, wanted)
-        findings.add("pools", "refused", f"namespace {wanted.spec} does not exist", commands=commands)
-    else:
-        said = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        text = f"{cluster.client} cannot list {wanted.spec}: {said[0]}"
-        if done.returncode in (errno.EPERM, errno.EACCES):
-            text += f": {OTHER_CAPABILITIES}"
-        findings.add("user", "refused", text)
-
-
-def _device_class(rules: list[Any], rule_id: int) -> str | None:
-    rule = next((rule for rule in rules if rule["rule_id"] == rule_id), None)
-    taken = [step["item_name"] for step in (rule or {}).get("steps", ()) if step["op"] == "take"]
-    return taken[0].split("~")[1] if taken and "~" in taken[0] else None
-
-
-def _short(version: str) -> str:
-    found = re.match(r"ceph version (\S+)", version)
-    return found[1] if found else version
+def check_stop_switch(site: Site, session: MonitorSession, findings: Findings) -> None:
+    """Refuse a cluster whose stop switch is set; else say how its administrator sets it."""
+    try:
+        stop = stop_switch(site, session)()
+    except CephCommandError as error:
+        if error.exit_status_of_tool in (errno.EPERM, errno.EACCES):
+            return  # the user cannot read the pool, which is a finding already
+        raise
+    if stop is not None:
+        findings.add("stop", "refused", f"{stop.detail}; when it may run again: {go_command(site)}")
+    elif site.sandbox is None:
+        findings.add("stop", "note", f"an administrator ends any run within ten seconds: {stop_command(site)}")

@@ -15,34 +15,28 @@ from typing import Any, TextIO
 
 from rich.text import Text
 
+from replay.base.invocation import replay_command
 from replay.base.paths import config_directory
 from replay.base.terminal import console_of, is_terminal, print_columns, waiting
 from replay.cluster import admin_commands
+from replay.cluster.admin_commands import CONF, in_form
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing
 from replay.cluster.site_file import load_site
+from replay.design.configuration import experiment_names
 from replay.design.documents import load_document
-from replay.design.experiments import experiment_names
-from replay.design.media import PoolCopies
-from replay.preflight import checks as preflight_checks
-from replay.preflight.clients import check_client_hosts
+from replay.design.sizing import PoolCopies
+from replay.preflight import checks, pool_checks
 from replay.preflight.findings import Findings
+from replay.preflight.host_checks import check_client_hosts, check_programs, check_prometheus, check_release
 from replay.preflight.mirroring import check_mirroring
-from replay.preflight.own_pools import check_own_pools
-from replay.preflight.plan import design_for, estimate, terms_of
-from replay.preflight.pool_copies import copies_on
-from replay.preflight.programs import check_programs, check_release
-from replay.preflight.prometheus import check_prometheus
+from replay.preflight.plan import copies_on, design_for, estimate, terms_of
 from replay.preflight.releases import check_data_set
-from replay.preflight.rook import rook_resources
-from replay.preflight.setup_script import setup_script
-from replay.preflight.stop_switch import check_stop_switch
 from replay.preflight.write_probe import write_probe
 
-#: What an administrator can be given: commands as a script, the same through `cephadm shell`, resources for Rook.
-SCRIPT, CEPHADM, ROOK = "script", "cephadm", "rook"
-_HEADING = (
+#: What is said before an administrator's commands.
+_TO_DO = (
     "An administrator can paste these commands into a shell on this machine. They create what is missing and change",
     "nothing that exists. If ceph does not find the administrator's key, add --keyring FILE. Then run preflight again.",
 )
@@ -74,7 +68,8 @@ class Report:
             "measuring": "refused" if self.findings.refused else "possible",
             "findings": [item.public() for item in self.findings.items],
             "experiments": self.experiments,
-            "commands": self.findings.commands(),
+            "commands": commands_in(self),
+            "undo": undo_in(self),
         }
 
 
@@ -98,8 +93,8 @@ def preflight(
     findings = Findings()
     answers = False
     usable = check_release(site, findings)
-    if preflight_checks.check_files(site, findings) and usable:
-        with closing(MonitorSession(site.primary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)) as session:
+    if checks.check_files(site, findings) and usable:
+        with closing(MonitorSession(site.primary, connect_timeout_seconds=checks.TIMEOUT_SECONDS)) as session:
             answers = _check_primary(site, session, experiments, findings)
             if answers:
                 check_data_set(site, session, data_set or site.name, findings)
@@ -112,7 +107,7 @@ def preflight(
     _risks(site, findings, now or datetime.now(UTC))
     figures = estimates(findings.copies) if callable(estimates) else estimates or {}
     rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]
-    preflight_checks.check_account(site, data_set or site.name, _total(rows).get("bytes_to_media", 0.0), findings)
+    pool_checks.check_account(site, data_set or site.name, _total(rows).get("bytes_to_media", 0.0), findings)
     return Report(site, findings, rows)
 
 
@@ -166,18 +161,36 @@ def _after_findings(report: Report) -> list[str]:
             lines.append(f"    {_estimate_text(row['estimate'])}")
     if total := _total(report.experiments):
         lines += ["", f"All of it: {_estimate_text(total)}"]
-    if commands := report.findings.commands():
-        lines += ["", *_HEADING, *(indent(each, "  ") for each in commands)]
+    if commands := commands_in(report):
+        lines += ["", *_TO_DO, *(indent(each, "  ") for each in commands)]
+    if undo := undo_in(report):
+        lines += ["", *_to_undo(report.site), *(indent(each, "  ") for each in undo)]
     lines += ["", "Measuring would be REFUSED at the moment." if report.findings.refused else "Measuring may start."]
     return lines
+
+
+def _to_undo(site: Site) -> list[str]:
+    clean = replay_command("clean", "--site", site.name)
+    return [
+        "To undo them, keep these commands, and run them in this order after",
+        f"{clean}. They remove things by name: run only those whose counterpart above made something.",
+    ]
+
+
+def commands_in(report: Report, form: str = CONF) -> list[str]:
+    """Return an administrator's commands, in the order in which they are run, in one of their forms."""
+    return [in_form(command.text, report.site, form) for command in report.findings.commands()]
+
+
+def undo_in(report: Report, form: str = CONF) -> list[str]:
+    """Return what undoes these commands, the last one first."""
+    commands = reversed(report.findings.commands())
+    return [in_form(command.undo, report.site, form) for command in commands if command.undo]
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the findings; return the report's exit status. Raises ReplayError."""
     site = load_site(options.site, check_files=False)
-    if options.format == ROOK:
-        print(rook_resources(site), end="")
-        return 0
     with waiting(f"inspecting {site.label}"):
         report = preflight(
             site,
@@ -187,8 +200,10 @@ def run(options: argparse.Namespace) -> int:
             write=options.write_probe,
         )
     if options.format:
-        made = report.findings.admin_commands()
-        print(setup_script(site, made, in_container=options.format == CEPHADM), end="")
+        commands, undo = (each(report, options.format) for each in (commands_in, undo_in))
+        print("\n".join(commands or ["nothing is missing"]))
+        if undo:
+            print("\n".join(["", *_to_undo(site), *undo]))
         for item in report.findings.unsolved():
             print(f"no command helps: {item.topic}: {item.text}", file=sys.stderr)
     elif options.json:
@@ -217,24 +232,24 @@ def _check_primary(
     site: Site, session: MonitorSession, experiments: list[Mapping[str, Any]], findings: Findings
 ) -> bool:
     """Inspect the cluster to be measured; return whether it answers. If not, what it lacks is unknown."""
-    status = preflight_checks.check_cluster(session, findings)
+    status = checks.check_cluster(session, findings)
     if status is not None:
         findings.copies = copies_on(site, session)
-        _guarded("pools", lambda: preflight_checks.check_pools(site, session, findings), findings)
-        _guarded("space", lambda: preflight_checks.check_space(site, session, status, findings), findings)
-        _guarded("pools", lambda: check_own_pools(site, session, status, findings), findings)
-        _guarded("stop", lambda: check_stop_switch(site, session, findings), findings)
-        _guarded("counters", lambda: preflight_checks.check_counters(session, experiments, findings), findings)
-        _guarded("clocks", lambda: preflight_checks.check_clocks(session, findings), findings)
+        _guarded("pools", lambda: pool_checks.check_pools(site, session, findings), findings)
+        _guarded("space", lambda: pool_checks.check_space(site, session, status, findings), findings)
+        _guarded("pools", lambda: pool_checks.check_own_pools(site, session, status, findings), findings)
+        _guarded("stop", lambda: checks.check_stop_switch(site, session, findings), findings)
+        _guarded("counters", lambda: checks.check_counters(session, experiments, findings), findings)
+        _guarded("clocks", lambda: checks.check_clocks(session, findings), findings)
     check_programs(experiments, site, findings)
-    preflight_checks.check_bindings(session, findings)
+    checks.check_bindings(session, findings)
     return status is not None
 
 
 def _check_secondary(site: Site, secondary: Cluster, findings: Findings) -> None:
     """Inspect the second cluster, or, if it has no keyring yet, list what a new one needs."""
     if "second_site" not in findings.lacking():
-        with closing(MonitorSession(secondary, connect_timeout_seconds=preflight_checks.TIMEOUT_SECONDS)) as session:
+        with closing(MonitorSession(secondary, connect_timeout_seconds=checks.TIMEOUT_SECONDS)) as session:
             _guarded("mirroring", lambda: check_mirroring(site, session, findings), findings)
     elif secondary.keyring is not None and not os.path.lexists(secondary.keyring):
         commands = admin_commands.second_site(site)
@@ -276,8 +291,8 @@ def _experiment(
 ) -> dict[str, Any]:
     def lacks(requires: Iterable[str]) -> dict[str, str]:
         requires = list(requires)
-        found = dict(missing(requires, site))
-        return found | {word: lacking[word] for word in requires if word in lacking and word not in found}
+        lacking_here = dict(missing(requires, site))
+        return lacking_here | {word: lacking[word] for word in requires if word in lacking and word not in lacking_here}
 
     return {
         "name": raw["name"],

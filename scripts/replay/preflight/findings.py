@@ -6,26 +6,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from replay.cluster.admin_shell import AdminCommand
-from replay.design.media import PoolCopies
+from replay.cluster.admin_commands import AdminCommand
+from replay.design.sizing import PoolCopies
 
 #: `ok` and `note` need no action, a `warning` deserves a thought. `skip` removes a capability, `refused` stops a run.
 LEVELS = ("ok", "note", "warning", "skip", "refused")
 
 
 @dataclass(frozen=True)
-class Finding:
+class SiteFinding:
     """A fact about a site. `word` is the word of `requires` that a `skip` removes."""
 
     topic: str
     level: str
     text: str
-    commands: tuple[str | AdminCommand, ...] = ()
+    commands: tuple[AdminCommand, ...] = ()
     word: str | None = None
 
     def public(self) -> dict[str, Any]:
         """Return it for `--json`."""
-        commands = [_pasted(one) for one in self.commands]
+        commands = [command.text for command in self.commands]
         return {"topic": self.topic, "level": self.level, "text": self.text, "commands": commands} | (
             {"word": self.word} if self.word else {}
         )
@@ -35,7 +35,7 @@ class Finding:
 class Findings:
     """The facts so far, in the order they were found."""
 
-    items: list[Finding] = field(default_factory=list)
+    items: list[SiteFinding] = field(default_factory=list)
     #: The copies that the site's pools keep, three until they are known.
     copies: PoolCopies = field(default_factory=PoolCopies)
     #: The fsid of the cluster that is measured, if known.
@@ -49,11 +49,11 @@ class Findings:
         level: str,
         text: str,
         *,
-        commands: Iterable[str | AdminCommand] = (),
+        commands: Iterable[AdminCommand] = (),
         word: str | None = None,
     ) -> None:
         """Add one fact."""
-        self.items.append(Finding(topic, level, text, tuple(commands), word))
+        self.items.append(SiteFinding(topic, level, text, tuple(commands), word))
 
     @property
     def refused(self) -> bool:
@@ -64,19 +64,10 @@ class Findings:
         """Return word to reason for each capability that the live cluster lacks."""
         return {item.word: item.text for item in reversed(self.items) if item.level == "skip" and item.word}
 
-    def unsolved(self) -> list[Finding]:
+    def unsolved(self) -> list[SiteFinding]:
         """Return what keeps a run from starting and has no command that changes it."""
         return [item for item in self.items if item.level == "refused" and not item.commands]
 
-    def commands(self) -> list[str]:
-        """Return every command to paste once, in order."""
-        return list(dict.fromkeys(_pasted(command) for item in self.items for command in item.commands))
-
-    def admin_commands(self) -> list[AdminCommand]:
-        """Return once, in order, the commands that make something on a cluster and can be undone."""
-        found = (command for item in self.items for command in item.commands)
-        return list(dict.fromkeys(one for one in found if isinstance(one, AdminCommand)))
-
-
-def _pasted(command: str | AdminCommand) -> str:
-    return command.text if isinstance(command, AdminCommand) else command
+    def commands(self) -> list[AdminCommand]:
+        """Return every command once, in the order in which they are run."""
+        return list(dict.fromkeys(command for item in self.items for command in item.commands))

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster import admin_commands, asok, mirror_health
+from replay.cluster import admin_commands, asok, mirroring
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import SecondSite, Site
 from replay.preflight.checks import OTHER_CAPABILITIES, TIMEOUT_SECONDS, check_cluster, check_user
 from replay.preflight.findings import Findings
+from replay.sandbox.link import link_facts
 
 _WORD = "second_site"
 
@@ -34,16 +35,18 @@ def check_mirroring(site: Site, session: MonitorSession, findings: Findings) -> 
         text = f"the second cluster has no pool {second.pool}"
         findings.add("mirroring", "skip", text, commands=commands, word=_WORD)
         return
-    here = _mirror_info(site.primary, site, findings)
-    there = _mirror_info(second.cluster, site, findings)
-    if here is None or there is None:
+    first = _mirror_info(site.primary, site, findings)
+    copy = _mirror_info(second.cluster, site, findings)
+    if first is None or copy is None:
         return
-    if not there.get("peers"):
+    if not copy.get("peers"):
         text = "the second cluster's pool has no peer: nothing would be mirrored to it"
         findings.add("mirroring", "skip", text, commands=admin_commands.mirroring(site), word=_WORD)
     else:
         findings.add("mirroring", "ok", "the second cluster's pool has its peer")
     _check_daemon(site, second, status, findings)
+    if (rtt := link_facts(site).get("link_rtt_seconds")) is not None:
+        findings.add("mirroring", "note", f"the second cluster is {rtt * 1e3:.2g} ms away: a TCP round trip")
 
 
 def _mirror_info(cluster: Cluster, site: Site, findings: Findings) -> dict[str, Any] | None:
@@ -76,7 +79,7 @@ def _check_work(second: SecondSite, spec: str, registered: int, findings: Findin
     """Judge the mirror daemons by what they say of the pool, not by their number."""
     asked = ("mirror", "pool", "status", spec, "--verbose")
     try:
-        verdict = mirror_health.judge(second.cluster.json("rbd", *asked, timeout_seconds=TIMEOUT_SECONDS))
+        verdict = mirroring.judge_daemons(second.cluster.json("rbd", *asked, timeout_seconds=TIMEOUT_SECONDS))
     except CephCommandError as error:
         text = f"what the rbd-mirror daemons of the second cluster do cannot be read: {error.what}"
         findings.add("mirroring", "warning", text)

@@ -1,23 +1,34 @@
-"""Whether a data set may continue with the present releases of cluster and client: it never mixes two releases."""
+"""Whether a data set may continue with the present releases of cluster and client: it never mixes two releases.
+
+As a program, `python -m replay.preflight.releases DATA_SET EXPERIMENT`, it names the data set that the sandbox will
+measure into: another one if the wanted one is of another release. `npm start` asks before the sandbox is up. After an
+upgrade of the host's Ceph, `local` stays as it is, and the sandbox measures into `local-18`. It prints one line of
+JSON: `data_set`, and `reason`, a sentence, or null for the wanted one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from replay.base.disk import guarded
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory
-from replay.cluster.session import MonitorSession
+from replay.base.programs import Programs
+from replay.base.releases import major_of, parse_release
+from replay.cluster import sandbox_record
+from replay.cluster.session import MonitorSession, versions
 from replay.cluster.site import Site
-from replay.cluster.versions import versions
+from replay.evidence.attempts import History
+from replay.evidence.data_set import experiments_in, raw_directory, read_campaign
+from replay.evidence.record import CLIENT, DAEMONS, ReleaseChange, Versions, changes, in_words, unknown_releases
 from replay.preflight.findings import Findings
-from replay.preflight.plan import raw_directory
-from replay.evidence.copies import read_campaign
-from replay.evidence.history import History
-from replay.evidence.layout import experiments_in
-from replay.evidence.versions import CLIENT, Change, Versions, changes, in_words, unknown_releases
+from replay.sandbox.releases import ceph_version, usual_release
 
 
 def check_releases(site: Site, data_set: str, experiments: Iterable[str]) -> list[str]:
@@ -59,14 +70,16 @@ def check_data_set(site: Site, session: MonitorSession, data_set: str, findings:
         findings.add("releases", "refused", f"{error.where}: {error.what}: {error.next_step}")
 
 
-def other_releases(data_set: str, experiments: Iterable[str], now: Versions) -> list[Change]:
+def other_releases(data_set: str, experiments: Iterable[str], now: Versions) -> list[ReleaseChange]:
     """Return which releases differ from those that the data set was measured with; empty if none does."""
     measured = [_of_campaign(benchmarks_directory() / data_set)]
-    measured += [one for name in experiments for one in History(raw_directory(data_set, name)).versions()]
-    return next(filter(None, (changes(one, now) for one in measured)), [])
+    measured += [
+        versions_then for name in experiments for versions_then in History(raw_directory(data_set, name)).versions()
+    ]
+    return next(filter(None, (changes(versions_then, now) for versions_then in measured)), [])
 
 
-def name_for(data_set: str, changed: list[Change]) -> str:
+def name_for(data_set: str, changed: list[ReleaseChange]) -> str:
     """Return a name for a new data set that states its release, such as `mine-18` or `mine-client-16`."""
     first = changed[0]
     words = [data_set, CLIENT if first.what == CLIENT else "", *map(str, sorted(first.now))]
@@ -79,3 +92,45 @@ def _of_campaign(folder: Path) -> Versions:
     setup = campaign.get("setup") or {}
     monitors = [version] if (version := setup.get("ceph_version")) else None
     return campaign.get("versions") or {"mon": monitors, "librbd": setup.get("librbd_version")}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the answer; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m replay.preflight.releases", description=__doc__)
+    parser.add_argument("wanted", help="the data set to measure into, if its release allows it")
+    parser.add_argument("experiment", help="what will be measured")
+    options = parser.parse_args(arguments)
+    return guarded(lambda: _print(options.wanted, options.experiment), "nothing was changed")
+
+
+def own_data_set(wanted: str, experiment: str, version: str) -> tuple[str, str | None]:
+    """Return the data set that a sandbox of this version of Ceph measures into, and why it is not the wanted one."""
+    now = _of_one_version(version)
+    changed = other_releases(wanted, [experiment], now)
+    if not changed:
+        return wanted, None
+    name = f"{wanted}-{major_of(version)}"
+    return name, f"benchmarks/{wanted}/ was measured with another release of Ceph: {in_words(changed)}"
+
+
+def sandbox_version() -> str:
+    """Return the version of Ceph that the default sandbox runs, or will run once it is made. Raises ReplayError."""
+    try:
+        release = sandbox_record.load().options.release
+    except sandbox_record.SandboxError:
+        release = usual_release()  # There is no sandbox, or `up` will create it again.
+    return ceph_version(Programs.of(parse_release(release)))
+
+
+def _of_one_version(version: str) -> Versions:
+    return {"librbd": version, **{daemon: [version] for daemon in DAEMONS}}
+
+
+def _print(wanted: str, experiment: str) -> int:
+    name, reason = own_data_set(wanted, experiment, sandbox_version())
+    print(json.dumps({"data_set": name, "reason": reason}, ensure_ascii=False))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

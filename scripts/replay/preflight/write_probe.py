@@ -18,14 +18,12 @@ from replay.cluster.mirroring import copied_snapshots, take_mirror_snapshot, wai
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.design.design import Image
-from replay.ownership.account import Account
-from replay.ownership.cluster_lock import cluster_lock
 from replay.ownership.images import BlockImage, create_image
 from replay.ownership.ledger import Ledger, unique_name
+from replay.ownership.locks import SlotLock, cluster_lock
 from replay.ownership.open_site import OpenSite
 from replay.ownership.removal import Remover
-from replay.ownership.slot import SlotLock
-from replay.ownership.spending import Copies, Spending
+from replay.ownership.write_budget import MediaCopies, WriteBudget
 from replay.preflight.findings import Findings
 
 #: The account that the probe charges, and the end of its images' names.
@@ -137,7 +135,7 @@ def _opened(site: Site, say: Callable[[str], None]) -> Iterator[OpenSite]:
         slot.acquire(wait_seconds=2.0)
         stack.callback(slot.release)
         stack.enter_context(cluster_lock(site, session, ledger, data_set=PROBE, say=say, wait_seconds=2.0))
-        spending = Spending(Account.of(fsid, site.name, PROBE), Copies(site, session).media_bytes, site=site.name)
+        media_bytes = MediaCopies(site, session).media_bytes
         yield OpenSite(
             site=site,
             data_set=PROBE,
@@ -145,7 +143,7 @@ def _opened(site: Site, say: Callable[[str], None]) -> Iterator[OpenSite]:
             ledger=ledger,
             slot=slot,
             costs=Costs(),
-            spending=spending,
+            budget=WriteBudget.of(fsid, site.name, PROBE, media_bytes=media_bytes),
             say=say,
             daemons_are_here=sandbox_record.owns_fsid(fsid),
             allowed=frozenset(site.capabilities()),

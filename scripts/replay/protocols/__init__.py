@@ -1,5 +1,5 @@
-"""How each kind of experiment is run. A module here is the procedure that an experiment's key `protocol` names.
+"""How each kind of experiment is run. A module here is the protocol that an experiment's key `protocol` names.
 
-It holds a `PROTOCOL`, a `Procedure` (replay.measure.procedure): what it needs, its target, its driver, what it watches.
-There is no list to extend. What several procedures share is in the packages `targets`, `drivers` and `watches`.
+It holds a `PROTOCOL`, a `Protocol` (replay.measure.protocol): what it needs, its target, its driver, its observers.
+There is no list to extend. What several protocols share is in the packages `targets`, `drivers` and `observers`.
 """

@@ -13,13 +13,13 @@ from dataclasses import replace
 from replay.design.design import Cell, CellSet, Design, Skip
 from replay.design.needs import WHOLE, Option
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, ASSUMED_OPERATIONS_PER_SECOND
-from replay.measure.parts import Look
-from replay.protocols.drivers.one_tool import OneTool
-from replay.protocols.single_tool import SingleTool
-from replay.protocols.watches.ledger import Ledger, without_counters
-from replay.protocols.watches.mirror import Mirror
-from replay.evidence.evidence import BlockWriter
+from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import WhileRunning
+from replay.protocols.drivers.sized_tool import OneTool
+from replay.protocols.observers.daemons import CellCounters, without_counters
+from replay.protocols.observers.mirror import Mirror
+from replay.protocols.single_tool import SingleTool
 
 
 class Counted(OneTool):
@@ -27,7 +27,7 @@ class Counted(OneTool):
 
     def is_sized(self, raw: BlockWriter, cell: Cell) -> bool:
         """Compute the cell's size; every cell is sized in advance."""
-        size, option = int(cell.levels["io_size_bytes"]), self.procedure.option
+        size, option = int(cell.levels["io_size_bytes"]), self.protocol.option
         operations = max(1, min(int(option("operations")), int(option("bytes_at_most")) // size))
         self.io_total_bytes[cell.cell_id] = operations * size
         return True
@@ -43,12 +43,12 @@ class OneSnapshot(Mirror):
     after the previous cell's snapshot still pays for the copy that the snapshot keeps.
     """
 
-    def look_of(self, cell: Cell) -> Look | None:
+    def while_running(self, cell: Cell) -> WhileRunning | None:
         """Return None: no snapshot is taken while the cell runs."""
         return None
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Take the snapshot; `settle` waits for its copy."""
+        """Take the snapshot; `restore` waits for its copy."""
         if self.mode != "snapshot":
             return
         started = time.monotonic()
@@ -78,7 +78,7 @@ class Amplification(SingleTool):
         ),
     )
     driver = Counted()
-    watches = (OneSnapshot(), Ledger())
+    observers = (OneSnapshot(), CellCounters())
     pilot_share = 0.0
 
     @classmethod
@@ -93,7 +93,7 @@ class Amplification(SingleTool):
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Create the images, without pilots. If no OSD returns its counters, all variants are unavailable."""
         if (why := without_counters(self)) is not None:
-            self.unavailable += [Skip(one.name, "osd_counters", why) for one in self.design.variants]
+            self.unavailable += [Skip(variant.name, "osd_counters", why) for variant in self.design.variants]
             self.bench.say(f"{self.design.name} is skipped: {why}; OSDs return them to a user with osd 'allow *'")
             return
         super().open_block(raw, sets)

@@ -1,59 +1,185 @@
 """What the disk under the OSDs and the network can do without Ceph: the upper bounds of other experiments.
 
-The disk is measured through a file of Replay's own on the file system that holds a sandbox's OSDs, the network on
-loopback or between a site's client hosts.
+The disk is measured through a file of Replay's own on the file system that holds a sandbox's OSDs. The network is
+measured on loopback, or between a site's client hosts: by a server that serves one client and exits, and that client.
+SSH starts either on another host.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import secrets
+import shlex
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from replay.cluster.site import Site
+from replay.base.errors import ReplayError
+from replay.cluster.fio_ssh import OPTIONS
+from replay.cluster.running import Background
+from replay.cluster.site import LOCAL_HOSTS, Site
 from replay.design.design import Cell
-from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
-from replay.measure.parts import Driver, Look
-from replay.measure.procedure import Procedure, throughput
-from replay.protocols.drivers.fio_process import FioProcess
-from replay.protocols.drivers.network import TwoEnds
-from replay.protocols.drivers.options import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE
-from replay.protocols.targets.osd_file import OsdFile
+from replay.design.sizing import Write
 from replay.evidence.record import Measured
-from replay.tools import Result, iperf3
+from replay.measure.bench import Bench
+from replay.measure.protocol import Driver, Protocol, WhileRunning, throughput
+from replay.protocols.drivers.fio import FioProcess
+from replay.protocols.drivers.tool import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE, ByLevel, hidden, run_observed
+from replay.protocols.targets.images import OsdFile
+from replay.tools import iperf3
+from replay.tools.base import NetworkTool, render
 from replay.tools.baseline import MEDIA, NETWORK
 
+LOOPBACK = "127.0.0.1"
+#: Time on top of the test: for connecting, perhaps through SSH, and exchanging results.
+PATIENCE_SECONDS = 30.0
+#: Several ports are tried: a free one may be taken a moment later, and another host's free ports are unknown.
+MOST_PORTS = 3
+_REMOTE_PORTS = (20000, 32000)
 
-class ByResource(Driver):
+
+@dataclass(frozen=True)
+class Ends:
+    """The hosts of a test, by the site's names. If both are this machine, the test uses loopback."""
+
+    server: str
+    client: str
+
+    @property
+    def is_loopback(self) -> bool:
+        """Return whether there is no network between them."""
+        return self.server in LOCAL_HOSTS
+
+
+def ends_of(hosts: Sequence[str]) -> Ends:
+    """Return the two ends of a site's network test: its first two client hosts other than this machine.
+
+    If there is only one such host, it is the server and this machine is the client. Without any, this machine is both.
+    """
+    others = [host for host in hosts if host not in LOCAL_HOSTS]
+    server = others[0] if others else "localhost"
+    return Ends(server, others[1] if len(others) > 1 else "localhost")
+
+
+def on_host(host: str, argv: Sequence[str]) -> list[str]:
+    """Return the argv that runs a program on a host."""
+    if host in LOCAL_HOSTS:
+        return list(argv)
+    options = [word for name, value in OPTIONS for word in ("-o", f"{name}={value}")]
+    return ["ssh", *options, "--", host, shlex.join(argv)]
+
+
+class TwoEnds(Driver):
+    """Runs a `NetworkTool` between a site's first two client hosts, or on loopback if it has none."""
+
+    def __init__(self, tool: NetworkTool) -> None:
+        self.tool = tool
+
+    def lacking(self, site: Site) -> dict[str, str]:
+        """Return why a site's network is not measured."""
+        if site.sandbox:
+            return {}
+        if site.ceilings.rate_bytes_per_second is not None:
+            why = "the site limits the rate of its clients, and a baseline takes all the bandwidth that there is"
+            return {"client_hosts": why}
+        if set(site.client_hosts) <= LOCAL_HOSTS:
+            return {"client_hosts": "it names no other host, so there is no network to measure"}
+        return {}
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return an empty list: a network test stores nothing."""
+        return []
+
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
+        """Start a server, run the client against it, and end the server. The seed is not used.
+
+        Raises ReplayError if no server starts to listen. Placeholders replace host names in the results.
+        """
+        ends = ends_of(self.bench.site.client_hosts)
+        seconds = math.ceil(self.design.sizing.target_seconds)  # the tool takes whole seconds only
+        template = self.tool.argv_template(cell.levels, self.protocol.job_options(cell))
+        server, port = _start_server(self.bench, self.tool, ends)
+        try:
+            argv = render(list(template), {"server": _address(ends.server), "port": port, "seconds": seconds})
+            measured = run_observed(
+                self.bench,
+                on_host(ends.client, argv),
+                {},
+                timeout_seconds=PATIENCE_SECONDS + seconds,
+                while_running=while_running,
+            )
+        finally:
+            server.kill()
+        measured.argv = [argument.replace("{seconds}", str(seconds)) for argument in template]
+        measured.facts["network"] = "loopback" if ends.is_loopback else "between two client hosts"
+        measured.results = {role: (name, self.tool.hide(said)) for role, (name, said) in measured.results.items()}
+        words = [
+            word for host in (ends.server, ends.client) if host not in LOCAL_HOSTS for word in (host, _address(host))
+        ]
+        return hidden(measured, dict.fromkeys(sorted(words, key=len, reverse=True), "{host}"))
+
+
+def _start_server(bench: Bench, tool: NetworkTool, ends: Ends) -> tuple[Background, int]:
+    bind = LOOPBACK if ends.is_loopback else None
+    for left in reversed(range(MOST_PORTS)):
+        port = (
+            _free_port()
+            if ends.is_loopback
+            else _REMOTE_PORTS[0] + secrets.randbelow(_REMOTE_PORTS[1] - _REMOTE_PORTS[0])
+        )
+        argv = on_host(ends.server, render(tool.server_argv(bind), {"port": port}))
+        server = Background(argv, programs=bench.programs, slot=bench.slot)
+        try:
+            server.await_that(lambda server=server: tool.listening.encode() in server.stdout(), "it listened")
+        except ReplayError:
+            server.kill()
+            if not left:
+                raise
+        except BaseException:
+            server.kill()
+            raise
+        else:
+            return server, port
+    raise AssertionError("the last port either listens or raises")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return probe.getsockname()[1]
+
+
+def _address(host: str) -> str:
+    """Return a host's address: the name may be known only to SSH's configuration."""
+    if host in LOCAL_HOSTS:
+        return LOOPBACK
+    return _words_of_ssh(host).get("hostname", host)
+
+
+def _words_of_ssh(host: str) -> Mapping[str, str]:
+    done = subprocess.run(["ssh", "-G", "--", host], capture_output=True, text=True, timeout=10, check=False)
+    return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
+
+
+class ByResource(ByLevel):
     """One driver for each resource."""
-
-    drivers: Mapping[str, Driver] = {MEDIA: FioProcess(), NETWORK: TwoEnds(iperf3.TOOL)}
-
-    def begin(self) -> None:
-        """Bind the drivers to the block."""
-        self.drivers = {resource: driver.bound_to(self.procedure) for resource, driver in self.drivers.items()}
 
     def lacking(self, site: Site) -> dict[str, str]:
         """Return what the network lacks; the target reports what the disk lacks."""
         return self.drivers[NETWORK].lacking(site)
 
-    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Run the tool of the cell's resource."""
-        measured = self.drivers[cell.levels["resource"]].run(cell, seed, look=look)
+        measured = super().run(cell, seed, while_running=while_running)
         if cell.levels["resource"] == MEDIA:
-            measured.facts["file_size_bytes"] = self.procedure.option("file_size_bytes")
+            measured.facts["file_size_bytes"] = self.protocol.option("file_size_bytes")
         return measured
 
-    def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return what the tool may write."""
-        return self.drivers[cell.levels["resource"]].expected_writes(cell)
 
-    def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return how many bytes the tool wrote."""
-        return self.drivers[cell.levels["resource"]].written_bytes(cell, result)
-
-
-class Baseline(Procedure):
+class BaselineProtocol(Protocol):
     """Runs fio on a file of the OSDs' file system (`resource` media), or iperf3 (`resource` network)."""
 
     needs = Needs(
@@ -73,7 +199,7 @@ class Baseline(Procedure):
         programs_elsewhere=("ssh",),
     )
     target = OsdFile()
-    driver = ByResource()
+    driver = ByResource("resource", {MEDIA: FioProcess(), NETWORK: TwoEnds(iperf3.TOOL)})
     #: iperf3 says why it failed on stdout only.
     read_after = ("failed",)
 
@@ -87,9 +213,9 @@ class Baseline(Procedure):
 
     def check(self) -> None:
         """Refuse a network variant with an io_type, and a media variant without one."""
-        for cell in (cell for one in self.design.sets for cell in one.cells):
+        for cell in (cell for cell_set in self.design.sets for cell in cell_set.cells):
             if (cell.levels["resource"] == MEDIA) != ("io_type" in cell.levels):
                 self.refuse(f"{cell.variant.name}: only media have an io_type")
 
 
-PROTOCOL = Baseline
+PROTOCOL = BaselineProtocol

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from replay.design.design import Variant
-from replay.protocols.drivers.options import CAP_OPTIONS, DEVICE_CLASS
+from replay.protocols.drivers.tool import CAP_OPTIONS, DEVICE_CLASS
 from replay.protocols.single_tool import SingleTool
-from replay.protocols.targets.capped import CappedDisks, CappedImages, check_labels, journal_class
+from replay.protocols.targets.device_classes import CappedDisks, CappedImages, check_labels, journal_class
 
 
 class DeviceClass(SingleTool):
@@ -27,7 +27,7 @@ class DeviceClass(SingleTool):
         mirroring="never",
     )
     target = CappedImages()
-    watches = (CappedDisks(),)
+    observers = (CappedDisks(),)
     overhead_seconds = 1.5
     block_seconds = 25.0
 
@@ -40,13 +40,13 @@ class DeviceClass(SingleTool):
     def check(self) -> None:
         """Refuse labels that hide the cap, and contradictory variants."""
         check_labels(self)
-        owners = {one.name: one for one in self.design.variants}
-        for one in self.design.variants:
-            if "journal_class" in one.levels and "journaling" not in one.image.features:
-                self.refuse(f"{one.name} has the level journal_class, but no journal")
-            owner = owners.get(one.image_name, one)
-            if _places(owner) != _places(one):
-                self.refuse(f"{one.name} shares the image of {owner.name}, but names another device class")
+        owners = {variant.name: variant for variant in self.design.variants}
+        for variant in self.design.variants:
+            if "journal_class" in variant.levels and "journaling" not in variant.image.features:
+                self.refuse(f"{variant.name} has the level journal_class, but no journal")
+            owner = owners.get(variant.image_name, variant)
+            if _places(owner) != _places(variant):
+                self.refuse(f"{variant.name} shares the image of {owner.name}, but names another device class")
 
 
 def _places(variant: Variant) -> tuple[str, str]:

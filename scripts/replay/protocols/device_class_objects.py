@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from replay.design.needs import Needs
-from replay.measure.procedure import Procedure, throughput
-from replay.protocols.drivers.options import CAP_OPTIONS, DEVICE_CLASS, RADOS_FACTORS, RADOS_OPTIONS
-from replay.protocols.drivers.rados import RadosRounds
-from replay.protocols.targets.capped import CappedDisks, CappedPools, check_labels
+from replay.measure.protocol import Protocol, throughput
+from replay.protocols.drivers.rados_bench import RadosRounds
+from replay.protocols.drivers.tool import CAP_OPTIONS, DEVICE_CLASS, RADOS_FACTORS, RADOS_OPTIONS
+from replay.protocols.targets.device_classes import CappedDisks, CappedPools, check_labels
 
 _MODE, *_OTHERS = RADOS_FACTORS
 
 
-class DeviceClassObjects(Procedure):
+class DeviceClassObjects(Protocol):
     """Writes objects of `levels["object_size_bytes"]` in the pool of the variant's level `device_class`."""
 
     needs = Needs(
@@ -25,7 +25,7 @@ class DeviceClassObjects(Procedure):
     )
     target = CappedPools()
     driver = RadosRounds()
-    watches = (CappedDisks(),)
+    observers = (CappedDisks(),)
     overhead_seconds = 8.0
 
     def headline(self, metrics: Mapping[str, float]) -> str:

@@ -7,16 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.design.design import Cell
-from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
-from replay.measure.parts import is_journaled
-from replay.measure.procedure import Procedure
-from replay.protocols.drivers.trial.client import BLOCK_BYTES
-from replay.protocols.drivers.trial.driver import TrialDriver, void_without_snapshot
-from replay.protocols.drivers.trial.trial import TrialPlan
-from replay.protocols.targets.fresh_pair import FreshPair
-from replay.protocols.watches.mirror import snapshot_interval
+from replay.design.sizing import Write
 from replay.evidence.record import Measured
+from replay.measure.protocol import Protocol, is_journaled
+from replay.protocols.drivers.trial import TrialDriver, TrialPlan, invalid_without_snapshot
+from replay.protocols.drivers.trial_client import BLOCK_BYTES
+from replay.protocols.observers.mirror import snapshot_interval
+from replay.protocols.targets.mirrored_pair import FreshPair
 from replay.tools import Result
 
 SIMULATED_LOSS = (
@@ -30,10 +28,10 @@ class FailoverTrial(TrialDriver):
 
     def plan_of(self, cell: Cell, seed: int) -> TrialPlan:
         """Return a trial whose writer continues for a random part of `write_spread_seconds`."""
-        option = self.procedure.option
+        option = self.protocol.option
         return TrialPlan(
             kind=str(cell.levels["kind"]),
-            seed=self.procedure.target.content_seed,
+            seed=self.protocol.target.content_seed,
             write_seconds=option("write_seconds") + option("write_spread_seconds") * random.Random(seed).random(),
             writes_per_second=float(option("writes_per_second", cell)),
             client_options=dict(cell.variant.client_options),
@@ -47,7 +45,7 @@ class FailoverTrial(TrialDriver):
         return {"simulated_loss": SIMULATED_LOSS} if plan.kind == "forced" else {}
 
 
-class Failover(Procedure):
+class FailoverProtocol(Protocol):
     """Runs one trial per cell: `levels["kind"]` is planned (demote, promote) or forced (promote after a loss)."""
 
     needs = Needs(
@@ -76,12 +74,12 @@ class Failover(Procedure):
         return [Write(cell.variant.image.size_bytes, adds=True), Write(written, journaled=is_journaled(cell))]
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Void a trial of a snapshot-mirrored image in which no snapshot was taken."""
-        void_without_snapshot(cell, measured, result)
+        """Mark a trial of a snapshot-mirrored image as invalid if no snapshot was taken in it."""
+        invalid_without_snapshot(cell, measured, result)
 
     def headline(self, metrics: Mapping[str, float]) -> str:
         """Return the seconds until the first write on the other side, and the seconds of writes that were lost."""
         return f"first write after {metrics['seconds_to_first_write']:.2f} s, {metrics['lost_seconds']:.2f} s lost"
 
 
-PROTOCOL = Failover
+PROTOCOL = FailoverProtocol

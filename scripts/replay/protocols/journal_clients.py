@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from replay.base.errors import cleaning_up
-from replay.cluster.capabilities import missing
+from replay.cluster.site import missing
 from replay.design.design import CellSet, Skip, Variant
 from replay.design.needs import Factor
-from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_pool_entries
+from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_pool_entries
 from replay.protocols.multi_client import MultiClient
 from replay.protocols.targets.images import Images
 
@@ -35,7 +35,7 @@ class JournaledImages(Images):
 
         If the site neither names a journal pool nor lets Replay create one, those variants are unavailable.
         """
-        variants = {cell.variant.name: cell.variant for one in sets for cell in one.cells}
+        variants = {cell.variant.name: cell.variant for cell_set in sets for cell in cell_set.cells}
         separate = [variant for variant in variants.values() if place(variant) == OF_ITS_OWN]
         lacks = missing(["pool_create", "pool_delete"], self.bench.site)
         if separate and self.bench.site.pools.journal is not None:
@@ -43,8 +43,8 @@ class JournaledImages(Images):
         elif separate and lacks:
             word, why = lacks[0]
             why = f"it names no journal pool, and {why}"
-            self.procedure.unavailable += [Skip(one.name, word, why) for one in separate]
-            sets = self.procedure.available(sets)
+            self.protocol.unavailable += [Skip(variant.name, word, why) for variant in separate]
+            sets = self.protocol.available(sets)
         elif separate:
             self.bench.say("creating a pool for journals")
             self.made = create_pool(self.bench, "journals", self._spec(), application="rbd")

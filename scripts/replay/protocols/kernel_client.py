@@ -5,23 +5,97 @@ An equal image is measured through librbd beside it, so only the client and its 
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.design.design import Cell
+from replay.design.design import Cell, CellSet, Variant
 from replay.design.needs import TEXT, Factor, Needs, Option
-from replay.measure.procedure import Procedure
-from replay.ownership.kernel_client import MKFS_OPTIONS
-from replay.protocols.drivers.fio_clients import refuse_namespace
-from replay.protocols.drivers.fio_process import FioProcess
-from replay.protocols.drivers.options import FIO_FACTORS, FIO_FILE_OPTION, FIO_OPTIONS
-from replay.protocols.targets.mount import KERNEL, LIBRBD, Mount, is_of_kernel
+from replay.design.sizing import Write
+from replay.measure.protocol import Protocol
+from replay.ownership.images import BlockImage, create_image, remove_images
+from replay.ownership.removal import remove_leftover_mounts
+from replay.ownership.this_machine import MKFS_OPTIONS, map_image, mount
+from replay.protocols.drivers.fio import FioProcess, refuse_namespace
+from replay.protocols.drivers.tool import FIO_FACTORS, FIO_FILE_OPTION, FIO_OPTIONS
+from replay.protocols.targets.images import Images
+
+#: Values of a variant's level `client`.
+LIBRBD, KERNEL = "librbd", "kernel"
+FILE_NAME = "written"
+_CHUNK_BYTES = 1 << 20
+
+
+class Mount(Images):
+    """An image for each variant. Images for the kernel's client hold a file system with a file in it."""
+
+    def begin(self) -> None:
+        """Start without images and mounts."""
+        super().begin()
+        self.mounts: dict[str, Path] = {}
+
+    def open(self, sets: Sequence[CellSet]) -> None:
+        """Create an image per variant; map, format and mount the kernel's, and write the file that cells overwrite."""
+        variants = {cell.variant.name: cell.variant for cell_set in sets for cell in cell_set.cells}
+        for variant in variants.values():
+            self.bench.say(f"creating an image for {variant.name}")
+            made = create_image(self.bench, variant.image_name, variant.image)
+            self.images[variant.name] = [made]
+            with self.bench.costs.measure("prepare"):
+                self._disable_features(made)
+                if variant.levels["client"] == KERNEL:
+                    device = map_image(self.bench, made, str(self.protocol.option("map_options")))
+                    self.mounts[variant.name] = mount(self.bench, device, str(variant.levels["file_system"]))
+                    path = self.mounts[variant.name] / FILE_NAME
+                    size = int(self.protocol.option("file_size_bytes"))
+                    self.bench.reserve(f"filling a file on {made.name}", Write(size, adds=True))
+                    write_file(path, size)
+
+    def close(self) -> None:
+        """Remove the file, unmount, unmap, and remove the images, in that order."""
+        images = self.all()
+        with self.bench.costs.measure("prepare"):
+            for folder in self.mounts.values():
+                (folder / FILE_NAME).unlink(missing_ok=True)
+            self.images.clear()
+            self.mounts.clear()
+            remove_leftover_mounts(self.bench)
+        remove_images(self.bench, images)
+
+    def file_of(self, cell: Cell) -> Path | None:
+        """Return the file that a cell's client uses; None if it uses the image directly."""
+        return self.mounts[cell.variant.name] / FILE_NAME if cell.variant.name in self.mounts else None
+
+    def _disable_features(self, made: BlockImage) -> None:
+        """Disable features that kernels may not support, for all images alike, so that only the client differs."""
+        named = str(self.protocol.option("disable_features")).split()
+        wanted = [feature for feature in named if feature in made.image.features]
+        if wanted:
+            self.bench.primary_cluster.run("rbd", "feature", "disable", made.spec, *wanted)
+
+
+def is_of_kernel(variant: Variant) -> bool:
+    """Return whether a variant uses the kernel's client."""
+    return variant.levels.get("client") == KERNEL
+
+
+def write_file(path: Path, size_bytes: int) -> None:
+    """Write and sync a file of this size, so that overwriting it later allocates nothing."""
+    with path.open("wb") as file:
+        left = size_bytes
+        while left > 0:
+            left -= file.write(b"\x01" * min(left, _CHUNK_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
+
 
 #: fio's engine for a file: many requests in flight, without the page cache.
 FILE_ENGINE = "libaio"
 
 
-class KernelClient(Procedure):
+class KernelClient(Protocol):
     """Runs fio on an image (`levels["client"]` librbd), or on a file of a mounted file system on it (kernel)."""
 
     needs = Needs(
@@ -61,15 +135,15 @@ class KernelClient(Procedure):
             where = f"config/sites/{self.bench.site.name}.yaml, ceilings.rate_bytes_per_second"
             raise ConfigurationError("Replay cannot limit the kernel's client to the site's rate", where=where)
         refuse_namespace(self.bench.site, self.design.name)
-        for one in self.design.variants:
-            if is_of_kernel(one) and one.levels.get("file_system") not in MKFS_OPTIONS:
-                self.refuse(f"{one.name}: Replay cannot make the file system {one.levels.get('file_system')!r}")
-            if one.image_name != one.name:
-                self.refuse(f"{one.name}: each variant needs an image of its own")
-            if "journaling" in one.image.features:
-                self.refuse(f"{one.name}: kernels do not support journaling")
+        for variant in self.design.variants:
+            if is_of_kernel(variant) and variant.levels.get("file_system") not in MKFS_OPTIONS:
+                self.refuse(f"{variant.name}: Replay cannot make the file system {variant.levels.get('file_system')!r}")
+            if variant.image_name != variant.name:
+                self.refuse(f"{variant.name}: each variant needs an image of its own")
+            if "journaling" in variant.image.features:
+                self.refuse(f"{variant.name}: kernels do not support journaling")
         size = self.option("file_size_bytes")
-        if any(2 * size > one.image.size_bytes for one in self.design.variants):
+        if any(2 * size > variant.image.size_bytes for variant in self.design.variants):
             self.refuse(f"options.file_size_bytes is {size!r}, more than half of an image")
 
 

@@ -6,21 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.design.design import Cell
-from replay.design.media import Write
 from replay.design.needs import Factor, Needs
-from replay.measure.procedure import Procedure
-from replay.protocols.drivers.logged_writer import LoggedWriter
-from replay.protocols.drivers.options import FIO_FACTORS, IO_DEPTH
-from replay.protocols.targets.polled import POLL_AGE_FACTOR, PolledImage
-from replay.protocols.watches.mirror import snapshot_interval
-from replay.protocols.watches.mirror_position import MirrorPosition
-from replay.protocols.watches.replica import MODE_FACTOR, Replica, check_modes
-from replay.protocols.watches.snapshots import INTERVAL, SnapshotsTaken
+from replay.design.sizing import Write
 from replay.evidence.record import Measured
+from replay.measure.protocol import Protocol
+from replay.protocols.drivers.fio_writer import LoggedWriter
+from replay.protocols.drivers.tool import FIO_FACTORS, IO_DEPTH
+from replay.protocols.observers.mirror import MirrorPosition, snapshot_interval
+from replay.protocols.observers.replica import MODE_FACTOR, Replica, check_modes
+from replay.protocols.observers.snapshots import INTERVAL, SnapshotsTaken
+from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledImage
 from replay.tools import Result
 
 
-class MirrorLag(Procedure):
+class MirrorLagProtocol(Protocol):
     """Writes to one mirrored image at `levels["writes_per_second"]`, and follows its replica until it has caught up."""
 
     needs = Needs(
@@ -39,7 +38,7 @@ class MirrorLag(Procedure):
     )
     target = PolledImage()
     driver = LoggedWriter()
-    watches = (MirrorPosition(), SnapshotsTaken(), Replica())
+    observers = (MirrorPosition(), SnapshotsTaken(), Replica())
     overhead_seconds = 5.5
     writes_are_known = True
 
@@ -68,7 +67,7 @@ class MirrorLag(Procedure):
         return None
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Void a cell during which no mirror snapshot was taken, although some were due."""
+        """Mark a cell as invalid if no mirror snapshot was taken during it, although some were due."""
         if measured.invalid is None and measured.facts.get("snapshots_taken") == 0:
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the writer wrote")
 
@@ -81,4 +80,4 @@ class MirrorLag(Procedure):
         check_modes(self)
 
 
-PROTOCOL = MirrorLag
+PROTOCOL = MirrorLagProtocol

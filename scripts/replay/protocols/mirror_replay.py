@@ -5,33 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from replay.base.clock import utc_now
-from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
+from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, wait_until_rested
 from replay.cluster.site import Site
 from replay.design.design import Cell
-from replay.design.media import Write
 from replay.design.needs import Factor, Needs
-from replay.measure.parts import Driver, Look
-from replay.measure.procedure import Procedure
+from replay.design.sizing import Write
+from replay.evidence.record import Measured, SampleTable, Wait
+from replay.measure.protocol import Driver, Protocol, WhileRunning
 from replay.ownership.images import BlockImage
-from replay.protocols.drivers.fio_run import ENTITY, jobs_text, run_fio, written_bytes
-from replay.protocols.drivers.logged_writer import keep_log, lacking_flat_pool
-from replay.protocols.drivers.options import FIO_FACTORS, IO_DEPTH
-from replay.protocols.drivers.steps import StepLog
-from replay.protocols.drivers.tool_run import client_values, rbd_template
-from replay.protocols.targets.images import Images
-from replay.protocols.watches.catch_up import (
+from replay.protocols.drivers.fio import ENTITY, bytes_by_job, jobs_text, run_fio
+from replay.protocols.drivers.fio_writer import keep_log, lacking_flat_pool
+from replay.protocols.drivers.tool import FIO_FACTORS, IO_DEPTH, StepLog, client_values, rbd_template
+from replay.protocols.observers.catch_up import (
     REPLAYING,
     STATE_WITHIN_SECONDS,
     STOPPED,
+    MirrorSampler,
     journal_level,
     resume,
     snapshots_level,
-    wait_until_level,
 )
-from replay.protocols.watches.mirror import Copies, FirstCopies
-from replay.protocols.watches.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon, ordered_snapshot
-from replay.evidence.record import Measured, SampleTable, Wait
-from replay.measure.samplers.mirror import MirrorSampler
+from replay.protocols.observers.mirror import Copies, FirstCopies
+from replay.protocols.observers.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon, ordered_snapshot
+from replay.protocols.targets.images import Images
 
 #: A client that is slower than this runs into its time limit.
 SLOWEST_WRITE_BYTES_PER_SECOND = 1 << 20
@@ -55,14 +51,14 @@ class CatchUp(Driver):
         """Return what is missing if fio cannot write, or if replay cannot be stopped and watched."""
         return lacking_flat_pool(site) | lacking_mirror_daemon(site)
 
-    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Stop, write, take a snapshot if snapshots are mirrored, start, and watch until everything is replayed."""
-        mode, images = str(cell.levels["mode"]), self.procedure.target.of(cell)
+        mode, images = str(cell.levels["mode"]), self.protocol.target.of(cell)
         log = self._log(images)
         with self.bench.costs.measure("prepare"):
             self._stop(log, images)
             measured = self._write(cell, images, seed, log)
-        written = written_bytes(measured)
+        written = bytes_by_job(measured)
         if measured.invalid is None and sorted(written) != [ENTITY.format(n) for n in range(1, len(images) + 1)]:
             measured.invalid = ("client_lost", f"fio wrote to {len(written)} of {len(images)} images")
         if measured.invalid is not None:
@@ -78,14 +74,14 @@ class CatchUp(Driver):
         return [self._once(cell)]
 
     def rest(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Start replay that a void cell left stopped, and wait until the daemon is at rest."""
+        """Start replay that an invalid cell left stopped, and wait until the daemon is at rest."""
         waited = self._start_stopped()
         if measured.invalid is None and not waited:
             return []
-        daemon, images = self.daemon, self.procedure.target.of(cell)
+        daemon, images = self.daemon, self.protocol.target.of(cell)
         with self.bench.costs.measure("wait"):
             self.copies.await_state([made.name for made in images], REPLAYING)
-            rest = wait_until_level(
+            rest = wait_until_rested(
                 lambda: {made.name: daemon.counters(made.name) for made in images},
                 lambda _: True,
                 quiet_seconds=6.0,
@@ -105,12 +101,12 @@ class CatchUp(Driver):
     @property
     def copies(self) -> Copies:
         """The images' copies on the second cluster."""
-        return self.procedure.watches[0].copies
+        return next(each.copies for each in self.protocol.observers if isinstance(each, FirstCopies))
 
     # Steps of a cell ----------------------------------------------------------------------------------------------
 
     def _once(self, cell: Cell) -> Write:
-        return self.procedure.target.write_of(cell, cell.variant.image.size_bytes * int(cell.levels["images"]))
+        return self.protocol.target.write_of(cell, cell.variant.image.size_bytes * int(cell.levels["images"]))
 
     def _log(self, images: Sequence[BlockImage]) -> StepLog:
         specs = {f"image_{number}": made.spec for number, made in enumerate(images, start=1)}
@@ -146,7 +142,7 @@ class CatchUp(Driver):
             component="prepare",
         )
         log.add("write", started, log.now() - started, argv=measured.argv, exit_status=measured.exit_status)
-        self.bench.account(self._once(cell))
+        self.bench.commit(self._once(cell))
         return measured
 
     def _snapshots(self, log: StepLog, images: Sequence[BlockImage]) -> dict[str, int]:
@@ -180,7 +176,7 @@ class CatchUp(Driver):
                 daemon.start(name)
                 self.stopped.remove(name)
                 log.add("start", started, log.now() - started, image=entity)
-            wait = wait_until_level(
+            replay = wait_until_rested(
                 lambda: _since(at_rest, sampler.read()),
                 is_level,
                 quiet_seconds=QUIET_SECONDS,
@@ -193,7 +189,7 @@ class CatchUp(Driver):
         measured.ended_at = utc_now()
         keep_log(measured, log, table)
         measured.samples["mirror"] = sampler.cost()
-        if wait.outcome == "stalled":
+        if replay.outcome == "stalled":
             what = f"the mirror daemon made no progress for {STALL_SECONDS[mode]:.0f} s before it had caught up"
             measured.invalid = ("replay_did_not_advance", what)
         elif snapshots:
@@ -218,7 +214,7 @@ class CatchUp(Driver):
         names = list(self.stopped)
         for name in names:
             waiting = self.bench.waiting(f"the replay of {name} to stop", STATE_WITHIN_SECONDS, mirrored=True)
-            resume(self.daemon, name, sleep=waiting.pause)
+            resume(self.daemon, name, pause=waiting.pause)
             self.stopped.remove(name)
         return bool(names)
 
@@ -226,12 +222,12 @@ class CatchUp(Driver):
 class Replay(FirstCopies):
     """Mirroring around the cells. The driver waits for what they leave behind."""
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Let the driver bring the daemon to rest."""
-        return self.procedure.driver.rest(cell, measured)
+        return self.protocol.driver.rest(cell, measured)
 
 
-class MirrorReplay(Procedure):
+class MirrorReplayProtocol(Protocol):
     """Overwrites `levels["images"]` images once while the daemon does not replay them, and times its catch-up."""
 
     needs = Needs(
@@ -243,7 +239,7 @@ class MirrorReplay(Procedure):
     )
     target = Images(count="images")
     driver = CatchUp()
-    watches = (Replay(),)
+    observers = (Replay(),)
     writes_are_known = True
     # The cell itself lasts until the second cluster has caught up.
     mirrored_wait_seconds = 0.0
@@ -272,4 +268,4 @@ def _since(at_rest: Mapping[str, ReplayCounters], now: Mapping[str, ReplayCounte
     }
 
 
-PROTOCOL = MirrorReplay
+PROTOCOL = MirrorReplayProtocol

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from replay.design.needs import Needs
-from replay.measure.procedure import Procedure
-from replay.protocols.drivers.fio_clients import FioClients
-from replay.protocols.drivers.options import CLIENTS, FIO_FACTORS, FIO_OPTIONS
+from replay.measure.protocol import Protocol
+from replay.protocols.drivers.fio import FioClients
+from replay.protocols.drivers.tool import CLIENTS, FIO_FACTORS, FIO_OPTIONS
 from replay.protocols.targets.images import Images
 
 
-class MultiClient(Procedure):
+class MultiClient(Protocol):
     """Runs `levels["clients"]` fio clients at once, each on its own image."""
 
     needs = Needs(

@@ -11,12 +11,12 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.design.design import Cell, CellSet, Skip
-from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
-from replay.measure.caches import Caches
-from replay.measure.parts import writes
-from replay.measure.procedure import Procedure, throughput
-from replay.ownership.experiment_pools import (
+from replay.design.sizing import Write
+from replay.evidence.record import Wait
+from replay.measure.bench import Caches
+from replay.measure.protocol import Protocol, throughput, writes
+from replay.ownership.pools import (
     ExperimentPool,
     PoolSizeRefusedError,
     PoolSpec,
@@ -24,13 +24,14 @@ from replay.ownership.experiment_pools import (
     create_pool,
     remove_leftover_pools,
 )
-from replay.protocols.drivers.options import RADOS_FACTORS, RADOS_OPTIONS
-from replay.protocols.drivers.rados import RadosRounds
-from replay.protocols.drivers.rados_rounds import Rounds
-from replay.protocols.targets.pools import ObjectPools
-from replay.protocols.targets.rados_objects import Fill
-from replay.evidence.record import Wait
+from replay.protocols.drivers.rados_bench import RadosRounds, Rounds
+from replay.protocols.drivers.tool import RADOS_FACTORS, RADOS_OPTIONS
+from replay.protocols.targets.objects import Fill, ObjectPools
 
+FILL_OPTIONS = (
+    Option("fill_most_objects", WHOLE, "objects", "the most that is written beforehand for reads"),
+    Option("fill_most_bytes", WHOLE, "bytes", "the most that is written beforehand for reads"),
+)
 #: A fill has at least this many objects for each operation in flight. With fewer, a pass never runs at full depth.
 LEAST_OBJECTS_PER_THREAD = 2
 
@@ -45,25 +46,32 @@ class ReplicaPools(ObjectPools):
         #: For each object size, the operations in flight of its reads, by (copies, instances).
         self.readers: dict[int, dict[tuple[int, int], int]] = {}
 
+    def replicas_of(self, levels: Mapping[str, Any]) -> int | None:
+        """Return how many copies of each object these levels ask for."""
+        return int(levels["replicas"])
+
     def open(self, sets: Sequence[CellSet]) -> None:
         """Create the pools. If the monitors refuse one, its variants are unavailable."""
-        cells = [cell for one in sets for cell in one.cells]
-        for replicas in sorted({_replicas(cell) for cell in cells}):
+        cells = [cell for cell_set in sets for cell in cell_set.cells]
+        for replicas in sorted({self.replicas_of(cell.levels) for cell in cells}):
             self.bench.say(f"creating a pool with {replicas} {'copy' if replicas == 1 else 'copies'} of each object")
             try:
                 made = create_pool(self.bench, f"replicas-{replicas}", PoolSpec(replicas), application="rados")
             except PoolSizeRefusedError as error:
                 self.bench.say(str(error))
-                here = [one.name for one in self.design.variants if int(one.levels["replicas"]) == replicas]
-                self.procedure.unavailable += [Skip(name, "pool_create", error.what) for name in here]
+                self.protocol.unavailable += [
+                    Skip(variant.name, "pool_create", error.what)
+                    for variant in self.design.variants
+                    if self.replicas_of(variant.levels) == replicas
+                ]
             else:
                 self.pools[replicas] = made
         await_pools(self.bench, self.pools.values())
         for cell in cells:
-            if not writes(cell) and _replicas(cell) in self.pools:
+            if not writes(cell) and self.replicas_of(cell.levels) in self.pools:
                 found = self.readers.setdefault(_size(cell), {})
-                key = (_replicas(cell), _instances(cell))
-                found[key] = max(found.get(key, 0), int(self.procedure.option("threads", cell)))
+                key = (self.replicas_of(cell.levels), _instances(cell))
+                found[key] = max(found.get(key, 0), int(self.protocol.option("threads", cell)))
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Before the first read of a size: remove other sizes' objects, and write this size's into every pool."""
@@ -94,20 +102,20 @@ class ReplicaPools(ObjectPools):
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
         """Return new objects in the cell's pool, with its own number of copies."""
-        return self._write(_replicas(cell), size_bytes)
+        return self._write(self.replicas_of(cell.levels), size_bytes)
 
     def unfilled(self, cell: Cell) -> list[Write]:
         """Return the objects that a cell will read and that do not exist yet."""
         pool, names = self.pool_of(cell), self.run_names(cell)
         return [
-            self._write(_replicas(cell), fill.bytes)
+            self._write(self.replicas_of(cell.levels), fill.bytes)
             for fill in self._fills(_size(cell))
             if fill.pool == pool and fill.run_name in names and not self.objects.holds(fill)
         ]
 
     def pool_of(self, cell: Cell) -> str:
         """Return the pool with the cell's number of copies."""
-        return self.pools[_replicas(cell)].name
+        return self.pools[self.replicas_of(cell.levels)].name
 
     def run_names(self, cell: Cell) -> list[str]:
         """Return a run name for each of the cell's instances."""
@@ -116,9 +124,9 @@ class ReplicaPools(ObjectPools):
 
     def objects_each(self, size_bytes: int, replicas: int, instances: int) -> int:
         """Return how many objects of a size each instance reads. Together they read as many as a single one would."""
-        most = self.procedure.option("fill_most_bytes") // size_bytes
-        most = min(self.procedure.option("fill_most_objects"), most)
-        threads = max(self.procedure.option("threads"), self.readers[size_bytes][replicas, instances])
+        most = self.protocol.option("fill_most_bytes") // size_bytes
+        most = min(self.protocol.option("fill_most_objects"), most)
+        threads = max(self.protocol.option("threads"), self.readers[size_bytes][replicas, instances])
         return max(most // instances, LEAST_OBJECTS_PER_THREAD * threads)
 
     def _fills(self, size_bytes: int) -> list[Fill]:
@@ -137,8 +145,8 @@ class ReplicaPools(ObjectPools):
         """Write a fill's objects unless they exist; return whether they had to be written."""
         if self.objects.holds(fill):
             return False
-        copies = next(one.spec.replicas for one in self.pools.values() if one.name == fill.pool)
-        self.bench.charge(f"filling {fill.pool}", self._write(copies, fill.bytes))
+        copies = next(pool.spec.replicas for pool in self.pools.values() if pool.name == fill.pool)
+        self.bench.reserve(f"filling {fill.pool}", self._write(copies, fill.bytes))
         return self.objects.fill(fill)
 
     def _write(self, copies: int, size_bytes: float) -> Write:
@@ -159,19 +167,19 @@ class Instances(RadosRounds):
     def facts(self, cell: Cell, rounds: Rounds) -> dict[str, Any]:
         """Return the number of instances and passes, and of objects to read."""
         found: dict[str, Any] = {
-            "replicas": _replicas(cell),
+            "replicas": self.protocol.target.replicas_of(cell.levels),
             "instances": _instances(cell),
             "passes": len(rounds.runs),
             "start_spread_seconds": round(rounds.start_spread_seconds, 3),
             "load_over": "the busiest stretch of each pass that is as long as the tool measured",
         }
         if not writes(cell):
-            each = self.procedure.target.objects_each(_size(cell), _replicas(cell), _instances(cell))
+            each = self.protocol.target.objects_each(_size(cell), found["replicas"], _instances(cell))
             found["objects_to_read"] = _instances(cell) * each
         return found
 
 
-class ObjectBench(Procedure):
+class ObjectBench(Protocol):
     """Runs `levels["instances"]` processes of `rados bench` at once in the pool with `levels["replicas"]` copies."""
 
     needs = Needs(
@@ -183,8 +191,7 @@ class ObjectBench(Procedure):
         ),
         options=(
             *RADOS_OPTIONS,
-            Option("fill_most_objects", WHOLE, "objects", "the most that is written beforehand for reads"),
-            Option("fill_most_bytes", WHOLE, "bytes", "the most that is written beforehand for reads"),
+            *FILL_OPTIONS,
         ),
         programs=("rados",),
     )
@@ -199,10 +206,6 @@ class ObjectBench(Procedure):
 
 def _size(cell: Cell) -> int:
     return int(cell.levels["object_size_bytes"])
-
-
-def _replicas(cell: Cell) -> int:
-    return int(cell.levels["replicas"])
 
 
 def _instances(cell: Cell) -> int:

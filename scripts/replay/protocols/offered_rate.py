@@ -14,12 +14,12 @@ from typing import Any
 
 from replay.design.design import Cell, CellSet, canonical_json
 from replay.design.needs import WHOLE, Factor, Option
-from replay.protocols.drivers.fio_clients import FioClients
-from replay.protocols.drivers.options import CLIENTS, FIO_FACTORS, IO_DEPTH, RAMP
-from replay.protocols.drivers.pilots import run_for_peak
-from replay.protocols.fio_profile import FioProfile
-from replay.evidence.evidence import BlockWriter
+from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured
+from replay.protocols.drivers.fio import FioClients
+from replay.protocols.drivers.sized_tool import run_for_peak
+from replay.protocols.drivers.tool import CLIENTS, FIO_FACTORS, IO_DEPTH, RAMP
+from replay.protocols.fio_profile import FioProfile
 from replay.tools.fio import rw_of
 
 READ_SHARE_OF_MIX = 50
@@ -39,7 +39,7 @@ class PacedClients(FioClients):
 
         Raises ReplayError if a closed loop gives no rate, because there is no share of an unknown peak.
         """
-        leaders = {peak_key(cell): cell for one in sets for cell in one.cells}
+        leaders = {peak_key(cell): cell for cell_set in sets for cell in cell_set.cells}
         for number, (key, cell) in enumerate(leaders.items(), start=1):
             if key not in self.peaks:
                 self.bench.say(f"peak {number} of {len(leaders)}: {cell.variant.label}")
@@ -57,7 +57,7 @@ class PacedClients(FioClients):
     def _find_peak(self, raw: BlockWriter, cell: Cell) -> float:
         self.finding_peak = True
         try:
-            found = run_for_peak(self.procedure, raw, cell)
+            found = run_for_peak(self.protocol, raw, cell)
         finally:
             self.finding_peak = False
         found.keep()
@@ -108,7 +108,7 @@ class OfferedRate(FioProfile):
 
     def check(self) -> None:
         """Refuse invalid shares."""
-        shares = [cell.levels["offered_share"] for one in self.design.sets for cell in one.cells]
+        shares = [cell.levels["offered_share"] for cell_set in self.design.sets for cell in cell_set.cells]
         if any(not isinstance(share, int | float) or share <= 0 for share in shares):
             self.refuse("offered_rate needs the factor `offered_share`: shares of the peak above 0")
 

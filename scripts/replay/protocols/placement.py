@@ -6,14 +6,13 @@ All of them are set through the ledger, only on clusters that Replay started, an
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
-from replay.base.waiting import Waiting
-from replay.cluster.placement_state import (
+from replay.base.waiting import Waiting, poll
+from replay.cluster.placement_groups import (
     CALM_WITHIN_SECONDS,
     QUIET_SECONDS,
     STABLE_WITHIN_SECONDS,
@@ -23,20 +22,17 @@ from replay.cluster.placement_state import (
 )
 from replay.cluster.session import MonitorSession
 from replay.design.design import Cell, CellSet
-from replay.design.media import Write
 from replay.design.needs import WHOLE, Factor, Needs, Option
-from replay.measure.parts import Look, writes
-from replay.measure.procedure import Procedure
-from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
-from replay.ownership.osd_settings import Osd, OsdSettings
-from replay.protocols.drivers.options import RADOS_FACTORS, RADOS_OPTIONS
-from replay.protocols.drivers.rados import RadosRounds
-from replay.protocols.drivers.rados_rounds import Rounds
-from replay.protocols.targets.pools import ObjectPools
-from replay.protocols.targets.rados_objects import RECORDS_PER_RUN_NAME, Fill
+from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Protocol, WhileRunning, writes
+from replay.ownership.daemon_settings import Osd, OsdSettings
+from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
+from replay.protocols.drivers.rados_bench import RadosRounds, Rounds
+from replay.protocols.drivers.tool import RADOS_FACTORS, RADOS_OPTIONS
+from replay.protocols.targets.objects import RECORDS_PER_RUN_NAME, Fill, ObjectPools
 from replay.tools import Result
-from replay.tools.logs.placement_entities import ROLES, last_osd
+from replay.tools.placement import ROLES, last_osd
 
 _MODE, *_OTHERS = RADOS_FACTORS
 #: The weight of the last OSD, relative to that of every other OSD.
@@ -80,7 +76,7 @@ class PlacedPool(ObjectPools):
         spec = PoolSpec(options["replicas"], options["pg_num"])
         self.pool = create_pool(self.bench, "placement", spec, application="rados")
         await_pools(self.bench, [self.pool])
-        cells = [cell for one in sets for cell in one.cells]
+        cells = [cell for cell_set in sets for cell in cell_set.cells]
         sizes = {int(cell.levels["object_size_bytes"]) for cell in cells if not writes(cell)}
         if len(sizes) > 1:
             raise ConfigurationError(
@@ -89,7 +85,7 @@ class PlacedPool(ObjectPools):
         with self.bench.costs.measure("prepare"):
             for size in sizes:
                 fill = Fill(self.pool.name, FILL, size, options["fill_objects"])
-                self.bench.charge(f"filling {fill.pool}", self._write(fill.bytes))
+                self.bench.reserve(f"filling {fill.pool}", self._write(fill.bytes))
                 self.objects.fill(fill)
                 self.filled = fill.objects + RECORDS_PER_RUN_NAME
 
@@ -120,7 +116,7 @@ class PlacedPool(ObjectPools):
         with self.bench.costs.measure("prepare"):
             changed = self._set(cell)
         with self.bench.costs.measure("wait"):
-            moves = any(one.startswith("crush_weight") for one in changed)
+            moves = any(change.startswith("crush_weight") for change in changed)
             quiet = QUIET_SECONDS if moves else 0.0
             waiting = self.bench.waiting("the placement to be stable", STABLE_WITHIN_SECONDS)
             wait = await_stable(
@@ -129,9 +125,9 @@ class PlacedPool(ObjectPools):
         wait.details["changed"] = changed
         return [wait]
 
-    def settle(self, cell: Cell, measured: Measured) -> list[Wait]:
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Remove what a writing cell wrote, and verify that exactly this is gone."""
-        waits = super().settle(cell, measured)
+        waits = super().restore(cell, measured)
         if self.filled and any(wait.outcome == "pool_emptied" for wait in waits):
             raise ReplayError(
                 "a write left objects that cannot be found by its run name, so the whole pool was emptied",
@@ -145,7 +141,7 @@ class PlacedPool(ObjectPools):
         return self._write(size_bytes)
 
     def _write(self, size_bytes: float) -> Write:
-        return Write(size_bytes, pool=self.pool.name, copies=self.procedure.option("replicas"), adds=True)
+        return Write(size_bytes, pool=self.pool.name, copies=self.protocol.option("replicas"), adds=True)
 
     def pool_of(self, cell: Cell) -> str:
         """Return the one pool."""
@@ -169,7 +165,7 @@ class PlacedPool(ObjectPools):
         if affinity is not None and self.settings.set_affinity(last, float(affinity)):
             changed.append(f"primary_affinity {last.name}")
         size, messages = cell.levels.get("message_size_cap_bytes"), cell.levels.get("last_osd_message_cap")
-        changed += self._option("osd", SIZE_CAP, size, [one.number for one in osds], "bytes")
+        changed += self._option("osd", SIZE_CAP, size, [osd.number for osd in osds], "bytes")
         changed += self._option(last.name, MESSAGE_CAP, messages, [last.number], "messages")
         return changed
 
@@ -180,37 +176,45 @@ class PlacedPool(ObjectPools):
         else:
             changed = self.settings.set_config(who, name, str(int(level)))
         wanted = self.usual[throttle] if level is None else int(level)
-        deadline = time.monotonic() + OPTION_WITHIN_SECONDS
         waiting = self.bench.waiting(f"the OSDs to take {name}", OPTION_WITHIN_SECONDS)
-        for osd in osds:
-            while (held := throttles(self.bench.session, osd)[throttle]) != wanted:
-                if time.monotonic() > deadline:
-                    raise ReplayError(
-                        f"osd.{osd} still limits clients to {held} {throttle} instead of {wanted}",
-                        where=f"{name} of {who}",
-                        next_step="this release may read the option only when an OSD starts; leave its factor out",
-                    )
-                waiting.pause(0.1)
+
+        def others() -> list[str]:
+            limits = {osd: throttles(self.bench.session, osd)[throttle] for osd in osds}
+            return [
+                f"osd.{osd} still limits clients to {held} {throttle} instead of {wanted}"
+                for osd, held in limits.items()
+                if held != wanted
+            ]
+
+        poll(
+            lambda: True if not others() else None,
+            what=f"the OSDs to take {name} of {who}",
+            seconds=OPTION_WITHIN_SECONDS,
+            every=0.1,
+            seen=lambda: "; ".join(others()),
+            next_step="this release may read the option only when an OSD starts; leave its factor out",
+            pause=waiting.pause,
+        )
         return [f"{name} {who}"] if changed else []
 
 
 class PlacedRounds(RadosRounds):
     """Reads the placement of the data, then runs `rados bench`."""
 
-    def run(self, cell: Cell, seed: int, *, look: Look | None = None) -> Measured:
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Store what Ceph reports about the placement beside the tool's output."""
         with self.bench.costs.measure("prepare"):
-            placement = placement_files(self.bench.session, self.procedure.target.pool_of(cell))
-        measured = super().run(cell, seed, look=look)
+            placement = placement_files(self.bench.session, self.protocol.target.pool_of(cell))
+        measured = super().run(cell, seed, while_running=while_running)
         measured.results |= placement
         return measured
 
     def facts(self, cell: Cell, rounds: Rounds) -> dict[str, Any]:
         """Return facts about the pool."""
-        return {"replicas": self.procedure.option("replicas"), "objects_in_pool": self.procedure.target.filled}
+        return {"replicas": self.protocol.option("replicas"), "objects_in_pool": self.protocol.target.filled}
 
 
-class Placement(Procedure):
+class PlacementProtocol(Protocol):
     """Runs `rados bench` in one pool, with the OSD settings of the cell's levels."""
 
     needs = Needs(
@@ -239,7 +243,7 @@ class Placement(Procedure):
     block_seconds = 9.0
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Void a cell whose placement groups do not report every object."""
+        """Mark a cell as invalid if its placement groups do not report every object."""
         if measured.invalid is None:
             known = sum(
                 value for kind, _, name, value in result.entities if (kind, name) == ("placement_group", "objects")
@@ -254,7 +258,7 @@ class Placement(Procedure):
 
     def check(self) -> None:
         """Refuse impossible affinities."""
-        if bad := [one for one in self.design.factors.get("primary_affinity", ()) if not 0 <= one <= 1]:
+        if bad := [level for level in self.design.factors.get("primary_affinity", ()) if not 0 <= level <= 1]:
             self.refuse(f"primary_affinity: {bad[0]} is not between 0 and 1")
 
 
@@ -265,7 +269,7 @@ def balancer_runs(session: MonitorSession) -> bool:
     know the balancer's option.
     """
     modules = session.command({"prefix": "mgr dump"})["available_modules"]
-    return all(one["can_run"] for one in modules if one["name"] == "balancer")
+    return all(module["can_run"] for module in modules if module["name"] == "balancer")
 
 
 def placement_files(session: MonitorSession, pool: str) -> dict[str, tuple[str, bytes]]:
@@ -286,8 +290,8 @@ def placement_files(session: MonitorSession, pool: str) -> dict[str, tuple[str, 
 
 
 def _last(osds: Sequence[Osd]) -> Osd:
-    number = last_osd(one.number for one in osds)
-    return next(one for one in osds if one.number == number)
+    number = last_osd(osd.number for osd in osds)
+    return next(osd for osd in osds if osd.number == number)
 
 
-PROTOCOL = Placement
+PROTOCOL = PlacementProtocol

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -9,34 +11,55 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
-from replay.base.waiting import Waiting
+from replay.base.waiting import Waiting, poll
 from replay.cluster import sandbox_record
-from replay.cluster.capabilities import require
-from replay.cluster.health import classify
+from replay.cluster.health import Verdict, classify
+from replay.cluster.site import require
 from replay.design.design import Cell, CellSet
-from replay.design.media import Write
 from replay.design.needs import NUMBER, Factor, Needs, Option
-from replay.measure.parts import is_journaled
-from replay.measure.procedure import Procedure
-from replay.protocols.drivers.trial.client import BLOCK_BYTES
-from replay.protocols.drivers.trial.driver import TrialDriver, void_without_snapshot
-from replay.protocols.drivers.trial.moment import FIRST_SECONDS, phase_of, write_seconds_of
-from replay.protocols.drivers.trial.trial import TrialPlan
-from replay.protocols.targets.polled import LEVEL as POLL_AGE_LEVEL
-from replay.protocols.targets.polled import POLL_AGE_FACTOR, PolledPair
-from replay.protocols.watches.mirror import Copies
-from replay.protocols.watches.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon
-from replay.protocols.watches.snapshots import INTERVAL
-from replay.evidence.evidence import BlockWriter
+from replay.design.sizing import Write
+from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Protocol, is_journaled
+from replay.protocols.drivers.trial import TrialDriver, TrialPlan, invalid_without_snapshot
+from replay.protocols.drivers.trial_client import BLOCK_BYTES
+from replay.protocols.observers.mirror import Copies
+from replay.protocols.observers.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon
+from replay.protocols.observers.snapshots import INTERVAL
+from replay.protocols.targets.mirrored_pair import LEVEL as POLL_AGE_LEVEL
+from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledPair
 from replay.sandbox.site_loss import SiteLoss
 from replay.tools import Result
 
 WORD = "daemon_stop"
 SNAPSHOT_LEVEL = INTERVAL.name
 BACK_WITHIN_SECONDS = 120.0
+#: When the first snapshot is requested, in seconds after the writer's start.
+FIRST_SECONDS = 1.0
+
+
+def phase_of(trial: int, trials: int, seed: int) -> float:
+    """Return the part of an interval after which the site is lost, from 0 to 1.
+
+    The interval is cut into as many strata as there are trials. Each trial (from 1) has a stratum of its own, and its
+    seed draws a moment within it; trials beyond `trials` start over with the first stratum. Steps of about the golden
+    ratio lead from one stratum to the next, so that the first trials are spread over the whole interval as well.
+    """
+    step = max(1, int(trials * 0.618))
+    while math.gcd(step, trials) != 1:
+        step += 1
+    return ((trial - 1) * step % trials + random.Random(seed).random()) / trials
+
+
+def write_seconds_of(interval_seconds: float, at_least_seconds: float, phase: float) -> float:
+    """Return for how many seconds the writer writes: whole intervals after the first snapshot, and a part of one.
+
+    There are as many whole intervals as `at_least_seconds` needs, and at least one, so that the copy that a loss finds
+    was made by the interval.
+    """
+    whole = max(1, math.ceil(at_least_seconds / interval_seconds))
+    return FIRST_SECONDS + (whole + phase) * interval_seconds
 
 
 def interval_of(cell: Cell) -> float:
@@ -59,13 +82,13 @@ class LostSite(TrialDriver):
         phase = phase_of(self.trial, self.design.blocks, seed)
         return TrialPlan(
             kind=str(cell.levels["kind"]),
-            seed=self.procedure.target.content_seed,
-            write_seconds=write_seconds_of(interval, self.procedure.option("write_seconds"), phase),
-            writes_per_second=float(self.procedure.option("writes_per_second", cell)),
+            seed=self.protocol.target.content_seed,
+            write_seconds=write_seconds_of(interval, self.protocol.option("write_seconds"), phase),
+            writes_per_second=float(self.protocol.option("writes_per_second", cell)),
             client_options=dict(cell.variant.client_options),
             snapshot_interval_seconds=interval if snapshots else None,
             first_snapshot_seconds=FIRST_SECONDS if snapshots else None,
-            promote_patience_seconds=float(self.procedure.option("promote_patience_seconds")),
+            promote_patience_seconds=float(self.protocol.option("promote_patience_seconds")),
         )
 
     def loss(self) -> AbstractContextManager[SiteLoss]:
@@ -79,7 +102,7 @@ class LostSite(TrialDriver):
 
     def facts_of(self, plan: TrialPlan) -> dict[str, Any]:
         """Return the poll age that the mirror daemon had, if the cell sets one."""
-        poll_age = self.procedure.target.poll_age
+        poll_age = self.protocol.target.poll_age
         return {} if poll_age is None else {POLL_AGE_LEVEL: poll_age.seconds()}
 
     def after_trial(self, plan: TrialPlan) -> list[Wait]:
@@ -88,18 +111,22 @@ class LostSite(TrialDriver):
         Raises ReplayError if the site does not come back.
         """
         self._know_mirror_daemon()
-        started = time.monotonic()
+        started, what = time.monotonic(), "the first site to recover"
         # Nothing is hopeless here: the site was lost on purpose, and comes back.
-        waiting = Waiting("the first site to recover", BACK_WITHIN_SECONDS, say=self.bench.say)
-        while not (verdict := classify(self.bench.session.status())).fit:
-            if time.monotonic() - started > BACK_WITHIN_SECONDS:
-                raise ReplayError(
-                    f"the first site did not recover within {BACK_WITHIN_SECONDS:g} s: {verdict.sentence()}",
-                    where=f"site {self.bench.site.name}",
-                    next_step=f"{replay_command('sandbox', 'up')} lets its daemons continue; then run measure again",
-                )
-            waiting.pause(0.2)
+        waiting = Waiting(what, BACK_WITHIN_SECONDS, say=self.bench.say)
+        poll(
+            lambda: self._health().fit or None,
+            what=f"{what}, {self.bench.site.name}",
+            seconds=BACK_WITHIN_SECONDS,
+            every=0.2,
+            seen=lambda: self._health().sentence(),
+            next_step=f"{replay_command('sandbox', 'up')} lets its daemons continue; then run measure again",
+            pause=waiting.pause,
+        )
         return [Wait("first_site_back", time.monotonic() - started, "fit")]
+
+    def _health(self) -> Verdict:
+        return classify(self.bench.session.status())
 
     def _know_mirror_daemon(self) -> None:
         site, sandbox = self.bench.site, sandbox_record.owner_of(self.bench.session.fsid())
@@ -107,10 +134,10 @@ class LostSite(TrialDriver):
             return
         second = replace(site.second_site, mirror_daemon_admin_socket=Path(sandbox.mirror.asok))
         self.bench.site = replace(site, second_site=second)
-        self.procedure.target.copies = Copies(self.bench)
+        self.protocol.target.copies = Copies(self.bench)
 
 
-class LossOfSite(Procedure):
+class LossOfSite(Protocol):
     """Loses the first site while a client writes, and promotes the copy; one trial per cell, on its own image."""
 
     needs = Needs(
@@ -154,8 +181,8 @@ class LossOfSite(Procedure):
         return [Write(cell.variant.image.size_bytes, adds=True), Write(written, journaled=is_journaled(cell))]
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
-        """Void a trial of a snapshot-mirrored image in which no snapshot was taken."""
-        void_without_snapshot(cell, measured, result)
+        """Mark a trial of a snapshot-mirrored image as invalid if no snapshot was taken in it."""
+        invalid_without_snapshot(cell, measured, result)
 
     def headline(self, metrics: Mapping[str, float]) -> str:
         """Return the seconds of writes that were lost, and the seconds until the first write on the other side."""
@@ -165,19 +192,19 @@ class LossOfSite(Procedure):
     def check(self) -> None:
         """Refuse variants without the interval of their mode, and images that are too small for the longest trial."""
         check_modes(self)
-        for one in (cell for each in self.design.sets for cell in each.cells):
-            level = SNAPSHOT_LEVEL if one.variant.image.mirroring == "snapshot" else POLL_AGE_LEVEL
-            if not isinstance(one.levels.get(level), int | float) or one.levels[level] <= 0:
+        for cell in (cell for cell_set in self.design.sets for cell in cell_set.cells):
+            level = SNAPSHOT_LEVEL if cell.variant.image.mirroring == "snapshot" else POLL_AGE_LEVEL
+            if not isinstance(cell.levels.get(level), int | float) or cell.levels[level] <= 0:
                 self.refuse(
-                    f"{one.variant.name}: its level {level} is {one.levels.get(level)!r}",
+                    f"{cell.variant.name}: its level {level} is {cell.levels.get(level)!r}",
                     next_step=f"give it `levels: {{ {level}: … }}`, in seconds",
                 )
-            writes = self.option("writes_per_second", one) * write_seconds_of(
-                interval_of(one), self.option("write_seconds"), 1.0
+            writes = self.option("writes_per_second", cell) * write_seconds_of(
+                interval_of(cell), self.option("write_seconds"), 1.0
             )
-            if (blocks := one.variant.image.size_bytes // BLOCK_BYTES - 1) < writes:
+            if (blocks := cell.variant.image.size_bytes // BLOCK_BYTES - 1) < writes:
                 self.refuse(
-                    f"{one.variant.name}: its longest trial writes {writes:.0f} blocks, but the image has {blocks}",
+                    f"{cell.variant.name}: its longest trial writes {writes:.0f} blocks, but the image has {blocks}",
                     next_step="raise image.size_bytes, or image_size_bytes of this scale, or lower writes_per_second",
                 )
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from replay.design.needs import NUMBER, Needs, Option
-from replay.measure.procedure import Procedure
-from replay.protocols.drivers.logged_writer import LoggedWriter
-from replay.protocols.drivers.options import FIO_FACTORS, FIO_OPTIONS
+from replay.measure.protocol import Protocol
+from replay.protocols.drivers.fio_writer import LoggedWriter
+from replay.protocols.drivers.tool import FIO_FACTORS, FIO_OPTIONS
+from replay.protocols.observers.mirror import MirrorPosition
+from replay.protocols.observers.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
+from replay.protocols.observers.trims import Trims
 from replay.protocols.targets.images import Images
-from replay.protocols.watches.mirror_position import MirrorPosition
-from replay.protocols.watches.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
-from replay.protocols.watches.trims import Trims
 
 
-class SnapshotInterval(SnapshotsAfterRamp, Procedure):
+class SnapshotIntervalProtocol(SnapshotsAfterRamp, Protocol):
     """Writes for `target_seconds`, with a mirror snapshot every `levels["snapshot_interval_seconds"]` if it has one."""
 
     needs = Needs(
@@ -29,7 +29,7 @@ class SnapshotInterval(SnapshotsAfterRamp, Procedure):
     )
     target = Images()
     driver = LoggedWriter()
-    watches = (MirrorPosition(), SnapshotsTaken(), Trims())
+    observers = (MirrorPosition(), SnapshotsTaken(), Trims())
     overhead_seconds = 5.5
 
     def headline(self, metrics: Mapping[str, float]) -> str:
@@ -39,9 +39,9 @@ class SnapshotInterval(SnapshotsAfterRamp, Procedure):
 
     def check(self) -> None:
         """Refuse variants that are mirrored by their journal, and cells that are too short for a snapshot."""
-        if journaled := [one.name for one in self.design.variants if one.image.mirroring == "journal"]:
+        if journaled := [variant.name for variant in self.design.variants if variant.image.mirroring == "journal"]:
             self.refuse(f"{', '.join(journaled)}: mirroring is 'journal'", next_step="leave it out or use snapshot")
         check_intervals(self)
 
 
-PROTOCOL = SnapshotInterval
+PROTOCOL = SnapshotIntervalProtocol

@@ -12,20 +12,19 @@ from typing import Any
 
 from replay.design.design import Cell, CellSet
 from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Needs, Option
-from replay.measure.procedure import Procedure
-from replay.protocols.drivers.options import FIO_FACTORS, RAMP
-from replay.protocols.drivers.paced_writer import OFFERED, ONE_WRITER, PacedWriter
-from replay.protocols.targets.images import Images
-from replay.protocols.watches.ledger import LedgerAboveIdle, without_counters
-from replay.protocols.watches.mirror import Level
-from replay.protocols.watches.mirror_position import MirrorPosition
-from replay.protocols.watches.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
-from replay.protocols.watches.trims import TrimmedAfterwards
-from replay.evidence.evidence import BlockWriter
+from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured
+from replay.measure.protocol import Protocol
+from replay.protocols.drivers.fio_writer import OFFERED, ONE_WRITER, PacedWriter
+from replay.protocols.drivers.tool import FIO_FACTORS, RAMP
+from replay.protocols.observers.daemons import CellCountersAboveIdle, without_counters
+from replay.protocols.observers.mirror import Level, MirrorPosition
+from replay.protocols.observers.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
+from replay.protocols.observers.trims import TrimmedAfterwards
+from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledImages
 
 
-class WriteLatency(SnapshotsAfterRamp, Procedure):
+class WriteLatencyProtocol(SnapshotsAfterRamp, Protocol):
     """Writes as `levels["load"]` says, and counts what the writes cost until all that they caused has finished."""
 
     needs = Needs(
@@ -38,6 +37,7 @@ class WriteLatency(SnapshotsAfterRamp, Procedure):
                 required=True,
             ),
             INTERVAL,
+            POLL_AGE_FACTOR,
             Factor("cell_seconds", "how long a variant's cells last, where the scale's target is too short for them"),
             *FIO_FACTORS,
         ),
@@ -58,9 +58,9 @@ class WriteLatency(SnapshotsAfterRamp, Procedure):
         mirroring="may be",
         osd_counters="may",
     )
-    target = Images()
+    target = PolledImages()
     driver = PacedWriter()
-    watches = (MirrorPosition(), SnapshotsTaken(), Level(has_ramp=True), TrimmedAfterwards(), LedgerAboveIdle())
+    observers = (MirrorPosition(), SnapshotsTaken(), Level(has_ramp=True), TrimmedAfterwards(), CellCountersAboveIdle())
     overhead_seconds = 12.0
 
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
@@ -92,13 +92,13 @@ class WriteLatency(SnapshotsAfterRamp, Procedure):
     def check(self) -> None:
         """Refuse cells that are too short for a snapshot, and an offered rate of a variant that is missing."""
         check_intervals(self)
-        if not any(one.levels["load"] == OFFERED for one in self.design.sets):
+        if not any(cell_set.levels["load"] == OFFERED for cell_set in self.design.sets):
             return
         wanted = str(self.option("peak_of"))
         if lacking := [
-            one.point
-            for one in self.design.sets
-            if one.levels["load"] == OFFERED and wanted not in {cell.variant.name for cell in one.cells}
+            cell_set.point
+            for cell_set in self.design.sets
+            if cell_set.levels["load"] == OFFERED and wanted not in {cell.variant.name for cell in cell_set.cells}
         ]:
             self.refuse(
                 f"options.peak_of: {wanted!r} is not measured at {', '.join(lacking)}",
@@ -106,4 +106,4 @@ class WriteLatency(SnapshotsAfterRamp, Procedure):
             )
 
 
-PROTOCOL = WriteLatency
+PROTOCOL = WriteLatencyProtocol

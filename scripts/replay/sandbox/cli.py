@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import json
 import signal
 import sys
 import time
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,17 +17,126 @@ from replay.base.errors import INTERRUPTED, ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
 from replay.base.releases import title_of
 from replay.cluster import sandbox_record as state
-from replay.cluster.sandbox_layout import default_directory
-from replay.design.sandbox_options import show_size
-from replay.sandbox import lifecycle, release_store, report
-from replay.sandbox.errors import SandboxError
+from replay.cluster.sandbox_options import show_size
+from replay.cluster.sandbox_record import Sandbox, SandboxCluster, SandboxError, default_directory
+from replay.sandbox import conf, create, daemons, lifecycle, link, releases, tools
+from replay.sandbox.tools import locked, rbd
+
+
+@dataclass
+class DaemonStatus:
+    """A daemon that should run: `pid` is None if it does not, `state` is ready, not ready or stopped."""
+
+    cluster: str
+    name: str
+    pid: int | None
+    state: str
+
+
+@dataclass
+class SandboxStatus:
+    """Everything that `status` shows. `ok` if all daemons are ready, all PGs clean, mirroring and line connected."""
+
+    directory: str
+    ceph_version: str
+    daemons: list[DaemonStatus]
+    health: dict[str, str] = field(default_factory=dict)
+    mirroring: str = "none"
+    link: str = "none"
+    ok: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        return asdict(self)
+
+
+def report(sandbox: Sandbox) -> SandboxStatus:
+    """Query every daemon and both clusters; never raises for a daemon that is down, and never waits long."""
+    layout = sandbox.layout
+    statuses = []
+    for role in daemons.all_roles(sandbox):
+        process = daemons.running(layout, role)
+        state = "stopped" if process is None else "ready" if daemons.is_ready(layout, role) else "not ready"
+        statuses.append(DaemonStatus(role.cluster, role.name, process.pid if process else None, state))
+    result = SandboxStatus(sandbox.directory, sandbox.ceph_version, statuses)
+    ready = {(each.cluster, each.name) for each in statuses if each.state == "ready"}
+    has_line = sandbox.link is None or daemons.running_link(layout) is not None
+    reachable = [
+        cluster
+        for cluster in sandbox.clusters.values()
+        if has_line and any(on == cluster.name and name.startswith("mon.") for on, name in ready)
+    ]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
+        asked = {cluster.name: pool.submit(_health, sandbox, cluster) for cluster in reachable}
+        mirroring = pool.submit(_mirroring, sandbox) if ("right", daemons.MIRROR.name) in ready else None
+        answers = {name: answer.result() for name, answer in asked.items()}
+        result.health = {
+            name: answers[name].said if name in answers else "the monitor does not answer" for name in sandbox.clusters
+        }
+        if "right" in sandbox.clusters:
+            result.mirroring = mirroring.result() if mirroring else "not connected"
+    if sandbox.link is not None:
+        result.link = link.describe(sandbox.link) if has_line else "does not run"
+    result.ok = (
+        has_line
+        and len(ready) == len(statuses)
+        and all(name in answers and answers[name].is_well for name in sandbox.clusters)
+    )
+    return result
+
+
+@dataclass
+class _Health:
+    said: str
+    is_well: bool
+
+
+def _health(sandbox: Sandbox, cluster: SandboxCluster) -> _Health:
+    argv = ["ceph", "--conf", cluster.conf, "--connect-timeout", "5", "status", "--format", "json"]
+    try:
+        text = tools.run(sandbox.layout.programs_at(cluster.name), argv, timeout_seconds=15.0)
+        status = json.loads(text)
+        return _Health(create.describe(status), create.is_well(status))
+    except (ReplayError, ValueError) as error:
+        return _Health(f"no answer ({error})", is_well=False)
+
+
+def _mirroring(sandbox: Sandbox) -> str:
+    asked = ("mirror", "pool", "status", conf.POOL, "--verbose", "--format", "json")
+    try:
+        text = rbd(sandbox.layout, "right", *asked, timeout_seconds=15.0)
+        status = json.loads(text)
+        summary = status["summary"]
+    except (ReplayError, ValueError, KeyError) as error:
+        return f"connected, but its status could not be read ({error})"
+    images = ", ".join(f"{count} {state}" for state, count in summary.get("states", {}).items()) or "no images"
+    # A killed daemon stays listed for a minute; the one that leads is the one that works.
+    leads = [daemon["health"] for daemon in status.get("daemons", []) if daemon.get("leader")]
+    daemon_health = leads[0] if leads else "not reported yet"
+    return f"connected, left to right; daemon {daemon_health}, images {summary.get('image_health')}; {images}"
+
+
+def render(found: SandboxStatus) -> str:
+    """Return the report as a table for people."""
+    lines = [f"sandbox in {found.directory}, Ceph {found.ceph_version}", ""]
+    rows = [(each.cluster, each.name, str(each.pid or "-"), each.state) for each in found.daemons]
+    header = ("cluster", "daemon", "pid", "state")
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(4)]
+    for row in [header, *rows]:
+        lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    lines.append("")
+    lines += [f"{name}: {said}" for name, said in found.health.items()]
+    lines.append(f"mirroring: {found.mirroring}")
+    if found.link != "none":
+        lines.append(f"line between the sites: {found.link}")
+    return "\n".join(lines)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run one command and return the exit status: 0 done, 1 failed, 2 wrong use, 3 status not ok, 130 interrupted."""
     # SIGTERM works like Ctrl-C: everything that this command started is stopped.
     previous = signal.signal(signal.SIGTERM, _interrupt)
-    programs = {"up": _up, "down": _down, "status": _status, "conf": _conf, "releases": _releases}
+    programs = {"up": _up, "down": _down, "status": _status, "link": _link, "conf": _conf, "releases": _releases}
     try:
         return programs[options.what](options, None if options.what == "releases" else _directory(options))
     except ReplayError as error:
@@ -65,6 +176,9 @@ def _up(options: argparse.Namespace, directory: Path) -> int:
         right_osd_bytes=options.right_osd_size,
         release=options.release,
         image=options.image,
+        link_rtt_seconds=options.rtt,
+        link_rate_bytes_per_second=options.rate,
+        stretch=options.stretch,
     )
     say(f"the sandbox is up: ceph -c $({replay_command('sandbox', 'conf', *_where(options))}) -s")
     return 0
@@ -74,12 +188,12 @@ def _releases(options: argparse.Namespace, _: None) -> int:
     if options.image is not None and options.get is None:
         raise ConfigurationError("--image works only with --get", next_step="name the release: --get 18 --image IMAGE")
     if options.remove is not None:
-        freed = release_store.remove(options.remove)
+        freed = releases.remove(options.remove)
         print(f"removed Ceph {title_of(options.remove)}: {show_size(freed)} freed")
         return 0
     if options.get is not None:
-        release_store.ensure(options.get, print, options.image)
-    print(release_store.table())
+        releases.ensure(options.get, print, options.image)
+    print(releases.table())
     return 0
 
 
@@ -101,14 +215,25 @@ def _down(options: argparse.Namespace, directory: Path) -> int:
 
 def _status(options: argparse.Namespace, directory: Path) -> int:
     try:
-        found = report.report(state.load(directory))
+        status = report(state.load(directory))
     except SandboxError as error:
         if options.json and not state.exists(directory):
             print(json.dumps({"directory": str(directory), "ok": False, "daemons": []}, indent=2))
             return 3
         raise error
-    print(json.dumps(found.to_json(), indent=2) if options.json else report.render(found))
-    return 0 if found.ok else 3
+    print(json.dumps(status.to_json(), indent=2) if options.json else render(status))
+    return 0 if status.ok else 3
+
+
+def _link(options: argparse.Namespace, directory: Path) -> int:
+    wanted: dict[str, float | None] = {} if options.rtt is None else {"rtt_seconds": options.rtt}
+    if options.rate is not None or options.no_rate:
+        wanted["rate_bytes_per_second"] = options.rate
+    if not wanted:
+        raise ConfigurationError("nothing to change", next_step="add --rtt, --rate or --no-rate")
+    with locked(directory):
+        link.change(state.load(directory), print, **wanted)
+    return 0
 
 
 def _conf(options: argparse.Namespace, directory: Path) -> int:

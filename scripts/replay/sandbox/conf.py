@@ -1,19 +1,95 @@
-"""`ceph.conf` and keyrings of a sandbox, as text. Every deviation from Ceph's defaults is here, with its reason."""
+"""The configuration of a sandbox: its monitors' ports, `ceph.conf` and keyrings.
+
+Every deviation from Ceph's defaults is here, with its reason.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import errno
+import random
+import socket
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from replay.cluster.sandbox_layout import Layout
-from replay.design.sandbox_options import SandboxOptions
-from replay.sandbox.ports import ADDRESS
+from replay.cluster.sandbox_options import SandboxOptions
+from replay.cluster.sandbox_record import LOOPBACK, Layout, SandboxCluster, SandboxError
+
+# Below the ports that Linux gives to outgoing connections (32768 and up), above those of OSDs and managers
+# (6800 to 7300).
+_FIRST, _LAST = 20000, 29999
+
+
+def is_free(port: int) -> bool:
+    """Return whether a daemon could listen on this port of the loopback address now."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # As Ceph does: a port in TIME_WAIT is free, one with a listener is not.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+            probe.listen(1)
+        except OSError as error:
+            if error.errno in (errno.EADDRINUSE, errno.EACCES):
+                return False
+            raise
+        return True
+
+
+def choose(count: int, *, avoid: frozenset[int] = frozenset()) -> list[int]:
+    """Return `count` distinct free ports, not in `avoid`.
+
+    The search starts at a random place, because two sandboxes that start together would otherwise choose the same
+    port. Raises SandboxError if the whole range is taken.
+    """
+    start = random.randrange(_FIRST, _LAST + 1)
+    chosen: list[int] = []
+    for offset in range(_LAST - _FIRST + 1):
+        port = _FIRST + (start - _FIRST + offset) % (_LAST - _FIRST + 1)
+        if port not in avoid and is_free(port):
+            chosen.append(port)
+        if len(chosen) == count:
+            return chosen
+    raise SandboxError(f"fewer than {count} free ports between {_FIRST} and {_LAST}", where=LOOPBACK)
+
+
+def holder(port: int) -> str:
+    """Describe the process that listens on `port`: `name (pid 123)`, or that it belongs to another user."""
+    inodes = {inode for table in ("tcp", "tcp6") for inode in _listening_inodes(Path("/proc/net") / table, port)}
+    sockets = {f"socket:[{inode}]" for inode in inodes}
+    for process in Path("/proc").glob("[0-9]*"):
+        # A process may have ended, or belong to another user.
+        with contextlib.suppress(OSError):
+            if any(_link(descriptor) in sockets for descriptor in (process / "fd").iterdir()):
+                return f"{(process / 'comm').read_text().strip()} (pid {process.name})"
+    return "a process of another user"
+
+
+def _link(descriptor: Path) -> str | None:
+    try:
+        return str(descriptor.readlink())
+    except OSError:
+        return None  # closed meanwhile
+
+
+def _listening_inodes(table: Path, port: int) -> list[str]:
+    listening = "0A"
+    try:
+        rows = [line.split() for line in table.read_text().splitlines()[1:]]
+    except OSError:
+        return []
+    return [row[9] for row in rows if row[3] == listening and int(row[1].rsplit(":", 1)[1], 16) == port]
+
 
 HEADER = "# Written by Replay's sandbox. `replay sandbox down` removes it.\n"
 POOL = "replay"
 POOL_PGS = 32
 MIRROR_CLIENT = "client.rbd-mirror.right"
 YEAR_SECONDS = 365 * 24 * 3600
+NETWORK_OF_HOST, NETWORK_OF_LINK = "127.0.0.0/8", "10.77.0.0/24"
+_CAPABILITIES = {
+    "mgr": {"mon": "allow profile mgr", "osd": "allow *", "mds": "allow *"},
+    "osd": {"mon": "allow profile osd", "mgr": "allow profile osd", "osd": "allow *"},
+}
 
 # An OSD derives many settings from the kernel's "rotational" flag of the disk, which is arbitrary for virtual disks.
 # These are Ceph's own values for solid-state disks, set explicitly so that detection does not matter.
@@ -52,7 +128,7 @@ def render(
     *,
     name: str,
     fsid: str,
-    port: int,
+    monitors: Mapping[str, str],
     layout: Layout,
     options: SandboxOptions,
     major: int,
@@ -60,20 +136,23 @@ def render(
 ) -> str:
     """Return the `ceph.conf` of cluster `name`, for its daemons and its clients. All paths are absolute.
 
-    `major` is the number of the release, such as 18.
+    `monitors` has the address of each monitor, by its id. `major` is the number of the release, such as 18.
     `classes` is the folder of the OSDs' object classes: some builds search for it below their working directory.
     """
     is_left = name == "left"
-    replicas = min(3, options.left_osds if is_left else options.right_osds)
+    replicas = 4 if options.stretch else min(3, options.left_osds if is_left else options.right_osds)
+    network = NETWORK_OF_LINK if layout.link else NETWORK_OF_HOST
+    # Where a cluster's daemons are on both sites, the network says which address each one has.
+    address = {} if options.stretch and layout.link else {"public_addr": layout.address(name)}
     folder, run = layout.cluster(name), layout.run
     sections: dict[str, dict[str, object]] = {
         "global": {
             "fsid": fsid,
-            "mon_host": f"[v2:{ADDRESS}:{port}/0]",
+            "mon_host": ",".join(monitors.values()),
             "ms_bind_msgr1": "false",
             "ms_bind_ipv6": "false",
-            "public_network": "127.0.0.0/8",
-            "cluster_network": "127.0.0.0/8",
+            "public_network": network,
+            "cluster_network": network,
             "run_dir": run,
             "crash_dir": folder / "crash",
             "osd_pool_default_size": replicas,
@@ -90,7 +169,7 @@ def render(
             "log_file": f"{folder}/log/mon.$id.log",
             "admin_socket": f"{run}/{name}-mon.$id.asok",
             "mon_cluster_log_file": f"{folder}/log/cluster.log",
-            "mon_initial_members": name,
+            "mon_initial_members": ",".join(monitors),
             "mon_allow_pool_delete": "true",
             "mon_allow_pool_size_one": "true",
             "mon_data_avail_warn": 2,
@@ -100,7 +179,7 @@ def render(
             "mgr_data": f"{folder}/mgr.$id",
             "log_file": f"{folder}/log/mgr.$id.log",
             "admin_socket": f"{run}/{name}-mgr.$id.asok",
-            "public_addr": ADDRESS,
+            **address,
             "mgr_initial_modules": "iostat",
             "mgr_disabled_modules": ",".join(UNUSED_MGR_MODULES),
         },
@@ -108,8 +187,8 @@ def render(
             "osd_data": f"{folder}/osd.$id",
             "log_file": f"{folder}/log/osd.$id.log",
             "admin_socket": f"{run}/{name}-osd.$id.asok",
-            "public_addr": ADDRESS,
-            "cluster_addr": ADDRESS,
+            **address,
+            **({"cluster_addr": layout.address(name)} if address else {}),
             **({"osd_class_dir": classes} if classes else {}),
             "osd_objectstore": "bluestore",
             "bluestore_block_create": "true",
@@ -158,19 +237,30 @@ def _section(title: str, settings: dict[str, object]) -> str:
     return f"\n[{title}]\n" + "".join(f"{key} = {value}\n" for key, value in settings.items())
 
 
-def keyrings(name: str, layout: Layout, osd_count: int, new_key: Callable[[], str]) -> tuple[str, dict[Path, str]]:
-    """Return the keyring with which the monitor is created, and the keyring files of its daemons and clients.
+def monitors_of(cluster: SandboxCluster, layout: Layout) -> dict[str, str]:
+    """Return the address of each monitor, as ceph.conf and the monitors' map have it, by its id."""
+    if not cluster.monitor_ports:
+        return {cluster.name: f"[v2:{layout.address(cluster.name)}:{cluster.monitor_port}/0]"}
+    return {
+        monitor: f"[v2:{layout.address(cluster.sites[f'mon.{monitor}'])}:{port}/0]"
+        for monitor, port in cluster.monitor_ports.items()
+    }
 
-    The monitor's keyring contains every key with its capabilities, so no `ceph auth` command is needed afterwards.
-    `new_key` makes a key.
+
+def keyrings(
+    name: str, layout: Layout, daemons: Sequence[str], new_key: Callable[[], str]
+) -> tuple[str, dict[Path, str]]:
+    """Return the keyring with which monitors are created, and the keyring files of other daemons and of clients.
+
+    `daemons` are Ceph's names of the managers and OSDs. The monitors' keyring contains every key with its capabilities,
+    so no `ceph auth` command is needed afterwards. `new_key` makes a key.
     """
     capabilities = {
         "mon.": {"mon": "allow *"},
         "client.admin": {"mon": "allow *", "mgr": "allow *", "osd": "allow *", "mds": "allow *"},
-        f"mgr.{name}": {"mon": "allow profile mgr", "osd": "allow *", "mds": "allow *"},
     }
-    for osd in range(osd_count):
-        capabilities[f"osd.{osd}"] = {"mon": "allow profile osd", "mgr": "allow profile osd", "osd": "allow *"}
+    for daemon in daemons:
+        capabilities[daemon] = dict(_CAPABILITIES[daemon.partition(".")[0]])
     clients = ["client.admin"]
     if name == "right":
         capabilities[MIRROR_CLIENT] = {"mon": "profile rbd-mirror", "mgr": "profile rbd", "osd": "profile rbd"}
@@ -181,6 +271,6 @@ def keyrings(name: str, layout: Layout, osd_count: int, new_key: Callable[[], st
         for entity, caps in capabilities.items()
     )
     files = {layout.keyring(name): "".join(f"[{each}]\n\tkey = {keys[each]}\n" for each in clients)}
-    for daemon in [f"mgr.{name}", *(f"osd.{osd}" for osd in range(osd_count))]:
+    for daemon in daemons:
         files[layout.data(name, daemon) / "keyring"] = f"[{daemon}]\n\tkey = {keys[daemon]}\n"
     return seed, files

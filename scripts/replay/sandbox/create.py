@@ -1,23 +1,132 @@
-"""Creates one cluster from scratch, with as few consecutive programs as possible."""
+"""Creates the clusters of a sandbox, and waits until they are fit for use.
+
+A cluster is made with as few consecutive programs as possible. Whether it is ready, its current daemons say.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
 
+from replay.base.invocation import replay_command
 from replay.base.programs import Programs
 from replay.base.releases import NAMES, major_of
-from replay.cluster.sandbox_layout import Layout
-from replay.cluster.sandbox_record import SandboxCluster
+from replay.cluster.sandbox_options import SandboxOptions
+from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
-from replay.design.sandbox_options import SandboxOptions
-from replay.sandbox import causes, conf, daemons
-from replay.sandbox.errors import SandboxError
-from replay.sandbox.health import await_clean
-from replay.sandbox.ports import ADDRESS
+from replay.sandbox import conf, daemons, processes, stretch
 from replay.sandbox.processes import daemon_environment
 from replay.sandbox.tools import Interrupt, monitors_of, rbd, run
+
+
+def count_clean(states: list[dict[str, Any]], name_key: str, count_key: str) -> int:
+    """Return how many placement groups are active+clean, from a list of states and counts."""
+    return sum(each[count_key] for each in states if each[name_key] == "active+clean")
+
+
+#: Warnings that a new sandbox may have and that affect no measurement. MGR_MODULE_DEPENDENCY: Debian 13's manager of
+#: release 18 cannot load thirteen optional modules with its Python ("PyO3 modules do not yet support subinterpreters").
+KNOWN_WARNINGS = frozenset({"MGR_MODULE_DEPENDENCY"})
+
+
+def is_well(status: dict[str, Any]) -> bool:
+    """Return whether `ceph status` reports only warnings that are known and harmless here."""
+    if status["health"]["status"] == "HEALTH_ERR":
+        return False
+    checks = status["health"].get("checks", {})
+    return {code for code, check in checks.items() if not check.get("muted")} <= KNOWN_WARNINGS
+
+
+def describe(status: dict[str, Any]) -> str:
+    """Return health and placement groups of `ceph status` in one line."""
+    pgs = status["pgmap"]
+    clean = count_clean(pgs.get("pgs_by_state", []), "state_name", "count")
+    checks = status["health"].get("checks", {})
+    warnings = "; ".join(
+        f"{code}: {check['summary']['message']}" for code, check in checks.items() if not check.get("muted")
+    )
+    health = f"{status['health']['status']}{f' ({warnings})' if warnings else ''}"
+    return f"{health}, {clean} of {pgs['num_pgs']} PGs active+clean"
+
+
+def await_clean(
+    monitors: MonitorSession,
+    cluster: SandboxCluster,
+    layout: Layout,
+    interrupt: Interrupt,
+    *,
+    healthy: bool,
+    timeout_seconds: float = 120.0,
+) -> str:
+    """Wait until all OSDs are up and all placement groups active+clean; return health and counts in one line.
+
+    `healthy` also waits until it is well: a new cluster has no warnings, but an old one may still have a flag set.
+    Raises SandboxError with the reason.
+    """
+    latest: dict[str, Any] = {}
+
+    def ready() -> bool:
+        latest.update(monitors.status())
+        pgs = latest["pgmap"]
+        clean = count_clean(pgs.get("pgs_by_state", []), "state_name", "count")
+        all_clean = pgs["num_pgs"] >= conf.POOL_PGS and clean == pgs["num_pgs"]
+        all_up = latest["osdmap"].get("num_up_osds", 0) == len(cluster.osd_uuids)
+        well = not healthy or is_well(latest)
+        if all_clean and all_up and well:
+            return True
+        interrupt.pause(0.4)
+        return False
+
+    where = layout.cluster(cluster.name) / "log"
+    try:
+        interrupt.wait_until(ready, what="placement groups", where=where, timeout_seconds=timeout_seconds)
+    except SandboxError as error:
+        if not latest:
+            raise
+        raise SandboxError(
+            f"{cluster.name} is not clean after {timeout_seconds:g} s: {describe(latest)}",
+            where=where,
+            next_step=f"read the logs in this folder, or start over: {replay_command('sandbox', 'down')}, then up",
+        ) from error
+    return describe(latest)
+
+
+def became_active(manager: dict[str, Any]) -> float:
+    """Return when the active manager of `mgr dump` became active, in seconds since the epoch."""
+    return datetime.fromisoformat(manager["active_change"]).timestamp()
+
+
+def await_manager(monitors: MonitorSession, cluster: SandboxCluster, layout: Layout, interrupt: Interrupt) -> None:
+    """Wait until the current manager reports the placement groups.
+
+    After a restart the monitors repeat the previous manager's last report, which may be "all active+clean". The current
+    one became active after its process had started, and its own placement groups are unknown until the OSDs have
+    reported. (Its address tells the two apart no longer: it contains the pid in release 16, a random number in 18.)
+    """
+    role = next(role for role in daemons.roles(cluster) if role.type == "mgr")
+
+    def reports() -> bool:
+        process = daemons.running(layout, role)
+        known = monitors.command({"prefix": "mgr dump"})
+        if process is not None and known["available"] and became_active(known) >= processes.started_at(process):
+            summary = monitors.command({"prefix": "pg stat"})["pg_summary"]
+            clean = count_clean(summary["num_pg_by_state"], "name", "num")
+            if clean and clean == summary["num_pgs"]:
+                return True
+        interrupt.pause(0.4)
+        return False
+
+    interrupt.wait_until(
+        reports,
+        what=f"{cluster.name}'s manager to see all placement groups active+clean",
+        where=layout.log(cluster.name, role.name),
+        timeout_seconds=120.0,
+    )
+
 
 Say = Callable[[str], None]
 
@@ -45,29 +154,40 @@ def create(
 ) -> None:
     """Make and start a cluster with its pool. Returns when all placement groups are active+clean.
 
-    `ceph-osd --mkfs` gets the monitor map, so it needs no monitor: all OSDs are made while the monitor starts.
+    `ceph-osd --mkfs` gets the monitor map, so it needs no monitor: all OSDs are made while the monitors start.
     """
+    roles = daemons.roles(cluster)
+    own_monitors, (manager,), osds = ([role for role in roles if role.type == kind] for kind in ("mon", "mgr", "osd"))
     write_files(cluster, layout, options, ceph_version)
-    making = [_make_osd(cluster, layout, osd) for osd in cluster.osd_ids]
+    making = [_make_osd(cluster, layout, osd) for osd in osds]
     try:
-        monitor, manager, *osds = daemons.roles(cluster)
-        make_monitor(cluster, layout)
-        daemons.start(layout, monitor)
-        daemons.await_ready(layout, monitor, interrupt)
-        with daemons.hurried(layout, monitor), monitors_of(cluster, layout) as monitors:
+        make_monitors(cluster, layout, own_monitors)
+        for monitor in own_monitors:
+            daemons.start(layout, monitor)
+        for monitor in own_monitors:
+            daemons.await_ready(layout, monitor, interrupt)
+        with contextlib.ExitStack() as stack, monitors_of(cluster, layout) as monitors:
+            for monitor in own_monitors:
+                stack.enter_context(daemons.hurried(layout, monitor))
             # Before the manager starts: its device health module would otherwise create another pool.
             watching = {"who": "mgr", "name": "mgr/devicehealth/enable_monitoring", "value": "false", "force": True}
             monitors.command({"prefix": "config set", **watching})
             daemons.start(layout, manager)
             _enter_osds(monitors, cluster, options)
-            _await_made(making, cluster, layout, interrupt)
+            _await_made(making, osds, layout, interrupt)
             for osd in osds:
                 daemons.start(layout, osd)
             say(f"{cluster.name}: monitor, manager and {len(osds)} OSD{'s'[: len(osds) != 1]} started")
             for osd in osds:
                 daemons.await_ready(layout, osd, interrupt)
+            if options.stretch:
+                stretch.prepare(monitors, cluster, layout, major_of(ceph_version) or 0)
             _create_pool(monitors, cluster, layout)
-            await_clean(monitors, cluster, layout, interrupt, healthy=True)
+            await_clean(monitors, cluster, layout, interrupt, healthy=not options.stretch)
+            if options.stretch:
+                stretch.enable(monitors)
+                await_clean(monitors, cluster, layout, interrupt, healthy=True)
+                say(f"{cluster.name}: stretch mode over both sites")
     finally:
         for process in making:
             if process.poll() is None:
@@ -106,7 +226,7 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
         conf.render(
             name=name,
             fsid=cluster.fsid,
-            port=cluster.monitor_port,
+            monitors=conf.monitors_of(cluster, layout),
             layout=layout,
             options=options,
             major=major_of(ceph_version) or 0,
@@ -114,7 +234,8 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
         ),
         encoding="utf-8",
     )
-    seed, files = conf.keyrings(name, layout, len(cluster.osd_uuids), lambda: new_key(programs))
+    names = [role.name for role in daemons.roles(cluster) if role.type != "mon"]
+    seed, files = conf.keyrings(name, layout, names, lambda: new_key(programs))
     for path, text in {**files, folder / "seed.keyring": seed}.items():
         path.touch(mode=0o600)
         path.write_text(text, encoding="utf-8")
@@ -122,33 +243,34 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
         programs,
         [
             *("monmaptool", "--create", "--clobber", "--fsid", cluster.fsid),
-            *("--addv", name, f"[v2:{ADDRESS}:{cluster.monitor_port}/0]"),
+            *(word for each in conf.monitors_of(cluster, layout).items() for word in ("--addv", *each)),
             *("--set-min-mon-release", oldest_monitors(ceph_version), str(folder / "monmap")),
         ],
     )
 
 
-def make_monitor(cluster: SandboxCluster, layout: Layout) -> None:
-    """Make the monitor's store with all keys."""
+def make_monitors(cluster: SandboxCluster, layout: Layout, monitors: Sequence[daemons.Role]) -> None:
+    """Make each monitor's store with all keys."""
     folder = layout.cluster(cluster.name)
-    run(
-        layout.programs,
-        [
-            *("ceph-mon", "--mkfs", "--conf", str(layout.conf(cluster.name)), "--cluster", cluster.name),
-            *("--id", cluster.name, "--monmap", str(folder / "monmap"), "--keyring", str(folder / "seed.keyring")),
-            *("--admin-socket", ""),
-        ],
-    )
+    for monitor in monitors:
+        run(
+            layout.programs_at(monitor.site),
+            [
+                *("ceph-mon", "--mkfs", "--conf", str(layout.conf(cluster.name)), "--cluster", cluster.name),
+                *("--id", monitor.id, "--monmap", str(folder / "monmap"), "--keyring", str(folder / "seed.keyring")),
+                *("--admin-socket", ""),
+            ],
+        )
     (folder / "seed.keyring").unlink()
 
 
-def _make_osd(cluster: SandboxCluster, layout: Layout, osd: int) -> subprocess.Popen[bytes]:
-    with layout.output(cluster.name, f"osd.{osd}").open("ab") as stream:
+def _make_osd(cluster: SandboxCluster, layout: Layout, osd: daemons.Role) -> subprocess.Popen[bytes]:
+    with layout.output(cluster.name, osd.name).open("ab") as stream:
         return subprocess.Popen(
-            layout.programs.command(
+            layout.programs_at(osd.site).command(
                 [
                     *("ceph-osd", "--mkfs", "--no-mon-config", "--conf", str(layout.conf(cluster.name))),
-                    *("--cluster", cluster.name, "--id", str(osd), "--osd-uuid", cluster.osd_uuids[osd]),
+                    *("--cluster", cluster.name, "--id", osd.id, "--osd-uuid", cluster.osd_uuids[int(osd.id)]),
                     *("--monmap", str(layout.cluster(cluster.name) / "monmap"), "--admin-socket", ""),
                 ]
             ),
@@ -160,25 +282,25 @@ def _make_osd(cluster: SandboxCluster, layout: Layout, osd: int) -> subprocess.P
 
 
 def _await_made(
-    making: list[subprocess.Popen[bytes]], cluster: SandboxCluster, layout: Layout, interrupt: Interrupt
+    making: list[subprocess.Popen[bytes]], osds: Sequence[daemons.Role], layout: Layout, interrupt: Interrupt
 ) -> None:
-    for osd, process in enumerate(making):
-        log = layout.output(cluster.name, f"osd.{osd}")
+    for osd, process in zip(osds, making, strict=True):
+        log = layout.output(osd.cluster, osd.name)
         interrupt.wait_until(
             lambda process=process: process.poll() is not None,
-            what=f"osd.{osd} of {cluster.name} to be made",
+            what=f"{osd.name} of {osd.cluster} to be made",
             where=log,
             timeout_seconds=120.0,
         )
         if process.returncode:
             interrupt.pause(0.0)
-            told = daemons.told_by(layout, daemons.Role(cluster.name, "osd", str(osd)))
-            said, next_step = causes.explain(told) or (
-                causes.last_words(told),
+            files = daemons.told_by(layout, osd)
+            why, next_step = daemons.explain(files) or (
+                daemons.last_words(files),
                 "read this file; the usual reason is a full disk or a file system without sparse files",
             )
             raise SandboxError(
-                f"ceph-osd --mkfs ended with status {process.returncode}: {said}", where=log, next_step=next_step
+                f"ceph-osd --mkfs ended with status {process.returncode}: {why}", where=log, next_step=next_step
             )
 
 
@@ -188,7 +310,7 @@ def _enter_osds(monitors: MonitorSession, cluster: SandboxCluster, options: Sand
     for osd, identity in enumerate(cluster.osd_uuids):
         if (given := monitors.command({"prefix": "osd new", "uuid": identity, "id": osd}).get("osdid")) != osd:
             raise SandboxError(f"Ceph gave number {given} to OSD {osd}", where=cluster.conf)
-        place = {"weight": round(size / (1 << 40), 5), "args": [f"host={cluster.name}", "root=default"]}
+        place = {"weight": round(size / (1 << 40), 5), "args": stretch.place_of(cluster, f"osd.{osd}")}
         monitors.command({"prefix": "osd crush add", "id": osd, **place})
         monitors.command({"prefix": "osd crush set-device-class", "class": "ssd", "ids": [f"osd.{osd}"]})
 

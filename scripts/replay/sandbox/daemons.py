@@ -1,21 +1,86 @@
-"""The daemons of a sandbox: their command lines, their order, and when each one is ready."""
+"""The daemons of a sandbox: their command lines and order, when each one is ready, which are absent, why one ended."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from replay.base.errors import ConfigurationError, EvidenceError, ReplayError
 from replay.base.invocation import replay_command
+from replay.cluster import sandbox_record
 from replay.cluster.asok import AdminSocketError, ask
-from replay.cluster.sandbox_layout import Layout
-from replay.cluster.sandbox_record import Daemon, MirrorDaemon, Sandbox, SandboxCluster
-from replay.sandbox import causes, processes
+from replay.cluster.sandbox_record import (
+    Daemon,
+    Layout,
+    MirrorProcess,
+    Sandbox,
+    SandboxCluster,
+    SandboxError,
+    default_directory,
+)
+from replay.cluster.site import Site
+from replay.sandbox import processes
 from replay.sandbox.conf import MIRROR_CLIENT
-from replay.sandbox.errors import SandboxError
 from replay.sandbox.tools import Interrupt
+
+#: Only this many of the last lines are searched for a cause: older ones are from an earlier start.
+_RECENT_LINES = 40
+_NO_MORE_AIO = "io_setup(2) failed with EAGAIN"
+_AIO_NUMBERS = Path("/proc/sys/fs")
+
+Explanation = tuple[str, str]
+"""What happened, and what to do next."""
+
+
+def last_words(paths: Sequence[Path]) -> str:
+    """Return the last line of the first of these files that has one."""
+    for path in paths:
+        if lines := _recent_lines(path):
+            return lines[-1]
+    return "it printed no message"
+
+
+def explain(paths: Sequence[Path], numbers: Path = _AIO_NUMBERS) -> Explanation | None:
+    """Return the explanation of a known cause that the files name, or None.
+
+    `numbers` is the folder of the kernel's settings `aio-nr` and `aio-max-nr`.
+    """
+    lines = [line for path in paths for line in _recent_lines(path)]
+    for sign, explanation in _KNOWN.items():
+        if any(sign in line for line in lines):
+            return explanation(numbers)
+    return None
+
+
+def _no_more_aio(numbers: Path) -> Explanation:
+    used, limit = _number(numbers / "aio-nr"), _number(numbers / "aio-max-nr")
+    wanted = max(1 << 20, 2 * (limit or 0))
+    figures = f" ({used} of {limit} are taken)" if used is not None and limit is not None else ""
+    return (
+        f"the kernel has no asynchronous I/O left for this OSD{figures}: all processes on this machine share its limit "
+        "fs.aio-max-nr",
+        f"raise the limit: sudo sysctl fs.aio-max-nr={wanted}, or stop sandboxes that you do not need: "
+        f"{replay_command('sandbox', 'down')}",
+    )
+
+
+_KNOWN: dict[str, Callable[[Path], Explanation]] = {_NO_MORE_AIO: _no_more_aio}
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def _recent_lines(path: Path) -> list[str]:
+    with contextlib.suppress(OSError):
+        return path.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-_RECENT_LINES:]
+    return []
 
 
 @dataclass(frozen=True)
@@ -25,11 +90,18 @@ class Role:
     cluster: str
     type: str
     id: str
+    #: The site of a stretch cluster's daemon; another cluster has a site of its own, of the same name.
+    stretch_site: str = ""
 
     @property
     def name(self) -> str:
         """Ceph's name, for example `osd.0`."""
         return f"{self.type}.{self.id}"
+
+    @property
+    def site(self) -> str:
+        """The site in whose network it runs."""
+        return self.stretch_site or self.cluster
 
 
 MIRROR = Role("right", "rbd-mirror", "right")
@@ -37,6 +109,8 @@ MIRROR = Role("right", "rbd-mirror", "right")
 
 def roles(cluster: SandboxCluster) -> list[Role]:
     """Return the daemons of a cluster in the order in which they start."""
+    if cluster.sites:
+        return [Role(cluster.name, *name.split(".", 1), site) for name, site in cluster.sites.items()]
     return [
         Role(cluster.name, "mon", cluster.name),
         Role(cluster.name, "mgr", cluster.name),
@@ -56,6 +130,12 @@ def running(layout: Layout, role: Role) -> processes.Process | None:
     return process if processes.is_alive(process) else None
 
 
+def running_link(layout: Layout) -> processes.Process | None:
+    """Return the process that keeps the line between the sites, if it is alive."""
+    process = processes.read_pid_file(layout.link_file("pid"))
+    return process if processes.is_alive(process) else None
+
+
 def start(layout: Layout, role: Role) -> processes.Process:
     """Start a daemon unless it is already running, write its pid file and return its process."""
     if process := running(layout, role):
@@ -67,7 +147,7 @@ def start(layout: Layout, role: Role) -> processes.Process:
     else:
         argv += ["--cluster", role.cluster, "--id", role.id]
     process = processes.start(
-        layout.programs.command([*argv, "--conf", str(layout.conf(role.cluster))]),
+        layout.programs_at(role.site).command([*argv, "--conf", str(layout.conf(role.cluster))]),
         program=argv[0],
         output=layout.output(role.cluster, role.name),
         cwd=layout.cluster(role.cluster),
@@ -95,11 +175,11 @@ def answer(layout: Layout, role: Role, command: str) -> Any:
 
 
 def is_ready(layout: Layout, role: Role) -> bool:
-    """Return whether a daemon works: the monitor leads, the OSD is active, manager and rbd-mirror answer."""
+    """Return whether a daemon works: the monitor is in quorum, the OSD active, manager and rbd-mirror answer."""
     if role == MIRROR:
         return mirror_is_connected(layout)
     if role.type == "mon":
-        return (answer(layout, role, "mon_status") or {}).get("state") == "leader"
+        return (answer(layout, role, "mon_status") or {}).get("state") in ("leader", "peon")
     if role.type == "osd":
         return (answer(layout, role, "status") or {}).get("state") == "active"
     return answer(layout, role, "version") is not None
@@ -112,13 +192,13 @@ def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_second
         if is_ready(layout, role):
             return True
         if running(layout, role) is None:
-            told = told_by(layout, role)
-            said, next_step = causes.explain(told) or (
-                causes.last_words(told),
+            files = told_by(layout, role)
+            why, next_step = explain(files) or (
+                last_words(files),
                 f"read this log; {replay_command('sandbox', 'down')} removes the sandbox",
             )
             raise SandboxError(
-                f"{role.name} of {role.cluster} ended: {said}",
+                f"{role.name} of {role.cluster} ended: {why}",
                 where=layout.log(role.cluster, role.name),
                 next_step=next_step,
             )
@@ -161,7 +241,7 @@ def mirror_sockets(layout: Layout, pid: int) -> list[Path]:
     return sorted(layout.run.glob(f"*client.rbd-mirror*.{pid}.*.asok"))
 
 
-def mirror_daemon(layout: Layout) -> MirrorDaemon | None:
+def mirror_daemon(layout: Layout) -> MirrorProcess | None:
     """Return the running rbd-mirror with the socket that knows its status, or None."""
     process = running(layout, MIRROR)
     if process is None:
@@ -169,7 +249,7 @@ def mirror_daemon(layout: Layout) -> MirrorDaemon | None:
     sockets = mirror_sockets(layout, process.pid)
     for path in sockets:
         if _mirror_status(path) is not None:
-            return MirrorDaemon(process.pid, str(path), [str(each) for each in sockets])
+            return MirrorProcess(process.pid, str(path), [str(each) for each in sockets])
     return None
 
 
@@ -199,10 +279,58 @@ def record(sandbox: Sandbox) -> None:
     layout = sandbox.layout
     for cluster in sandbox.clusters.values():
         cluster.run_dir = str(layout.run)
-        found = [(role, running(layout, role)) for role in roles(cluster)]
+        by_role = [(role, running(layout, role)) for role in roles(cluster)]
         cluster.daemons = [
             Daemon(role.type, role.id, process.pid, str(layout.socket(role.cluster, role.name)))
-            for role, process in found
+            for role, process in by_role
             if process
         ]
     sandbox.mirror = mirror_daemon(layout)
+
+
+def absent_daemons(site: Site, *, clusters: tuple[str, ...] = ("left", "right")) -> list[str]:
+    """Return a phrase for each daemon that does not run or is stopped; none for a site that is no sandbox.
+
+    Only looks at processes: it answers at once even if no daemon does.
+    """
+    if site.sandbox is None:
+        return []
+    try:
+        sandbox = sandbox_record.load(default_directory(site.sandbox))
+    except sandbox_record.SandboxError:
+        return []  # it was removed meanwhile, which the error that brought us here says better
+    phrases = []
+    if sandbox.link is not None and running_link(sandbox.layout) is None:
+        phrases.append("the line between the sites does not run")
+    for role in all_roles(sandbox):
+        if role.cluster not in clusters:
+            continue
+        process = running(sandbox.layout, role)
+        if process is None:
+            phrases.append(f"{role.name} of {role.cluster} does not run")
+        elif processes.is_frozen(process):
+            phrases.append(f"{role.name} of {role.cluster} is stopped")
+    return phrases
+
+
+def up_command(site: Site) -> str:
+    """Return the command that starts what does not run of a site's sandbox."""
+    named = [] if site.sandbox in (None, "default") else ["--name", site.sandbox]
+    return replay_command("sandbox", "up", *named)
+
+
+@contextlib.contextmanager
+def naming_absent_daemons(site: Site) -> Iterator[None]:
+    """Let every ReplayError that leaves name the daemons that do not run, as its cause, and how to start them.
+
+    Errors about files are left as they are: no daemon has anything to do with them.
+    """
+    try:
+        yield
+    except (ConfigurationError, EvidenceError):
+        raise
+    except ReplayError as error:
+        if absent := absent_daemons(site):
+            error.because = ", ".join(absent)
+            error.next_step = f"run {up_command(site)}, then this again; finished sets are kept"
+        raise

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from replay.base.errors import ReplayError
+from replay.base.waiting import poll
 
 MOUNTS = Path("/proc/self/mounts")
 #: Names of groups that Replay made on this machine; no other group is ever emptied or removed.
@@ -46,18 +47,18 @@ class Hierarchy:
 
 def find_hierarchy(mounts: Path = MOUNTS) -> Hierarchy | None:
     """Return the throttle that this machine offers to this process, or None."""
-    found = []
+    hierarchies = []
     for line in mounts.read_text(encoding="utf-8").splitlines():
         _, folder, kind, options, *_ = line.split()
         root = Path(folder)
         if not os.access(root, os.W_OK):
             continue
         if kind == "cgroup" and "blkio" in options.split(","):
-            found.append(Hierarchy(root, 1))
+            hierarchies.append(Hierarchy(root, 1))
         # A child of the root has `io.max` only if the root delegates that controller.
         elif kind == "cgroup2" and "io" in _words(root / "cgroup.subtree_control"):
-            found.append(Hierarchy(root, 2))
-    return found[0] if found else None
+            hierarchies.append(Hierarchy(root, 2))
+    return hierarchies[0] if hierarchies else None
 
 
 def device_of(path: Path) -> str | None:
@@ -134,18 +135,28 @@ def release(root: str, group: str, home: str) -> bool:
     folder, back = top / group, top / home.lstrip("/")
     if not folder.is_dir():
         return False
-    deadline = time.monotonic() + REMOVED_WITHIN_SECONDS
-    while True:
+    why = ""
+
+    def remove() -> bool | None:
+        nonlocal why
         for pid in _words(folder / "cgroup.procs"):
             _write((back if back.is_dir() else top) / "cgroup.procs", pid, gone_is_fine=True)
         try:
             folder.rmdir()
         except OSError as error:
-            if time.monotonic() > deadline:
-                raise ReplayError(f"the group cannot be removed: {error.strerror}", where=folder) from error
-            time.sleep(0.1)
-        else:
-            return True
+            why = str(error.strerror)
+            return None
+        return True
+
+    return poll(
+        remove,
+        what="a group to be removed",
+        seconds=REMOVED_WITHIN_SECONDS,
+        every=0.1,
+        seen=lambda: why,
+        where=folder,
+        next_step="look at the processes in its cgroup.procs",
+    )
 
 
 def remove_empty_groups(hierarchy: Hierarchy | None, *, now: Callable[[], float] = time.time) -> int:

@@ -2,26 +2,82 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
-from collections.abc import Callable
+import re
+import shutil
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from replay.base.invocation import replay_command
+from replay.base.paths import find_project
 from replay.base.programs import Programs
 from replay.base.releases import HOST, releases_directory, title_of
 from replay.cluster import sandbox_record as state
-from replay.cluster.sandbox_layout import STATE_FILE, Layout, choose_run_directory, default_directory
-from replay.cluster.sandbox_record import IncompatibleStateError, Sandbox
-from replay.design.sandbox_options import SandboxOptions
-from replay.sandbox import create, daemons, health, mirror, ports, processes, release_store, requirements
-from replay.sandbox.errors import BusyPortError, InterruptedStart, SandboxError
+from replay.cluster.sandbox_options import SandboxOptions
+from replay.cluster.sandbox_record import (
+    STATE_FILE,
+    IncompatibleStateError,
+    Layout,
+    Sandbox,
+    SandboxError,
+    choose_run_directory,
+    default_directory,
+    is_scratch,
+)
+from replay.sandbox import conf, create, daemons, link, mirror, processes, releases, stretch
 from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
-from replay.sandbox.lock import locked
-from replay.sandbox.teardown import prune, remove, remove_run_files, stop_all, undisturbed
-from replay.sandbox.tools import Interrupt, monitors_of
+from replay.sandbox.tools import BusyPortError, Interrupt, in_parallel, locked, monitors_of, undisturbed
+
+
+def remove(folder: Path, run: Path | None = None) -> None:
+    """Remove a stopped sandbox's files, its folder of sockets (`run`, by default the recorded one) and its folder."""
+    if run is None:
+        run = recorded_run_directory(folder)
+    if run is not None and is_scratch(run):
+        shutil.rmtree(run, ignore_errors=True)
+    # The state file goes last, so that an interrupted removal can be repeated.
+    for entry in folder.iterdir():
+        if entry.name == STATE_FILE:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    shutil.rmtree(folder)
+
+
+def remove_run_files(folder: Path) -> None:
+    """Remove the pid files and sockets of a stopped sandbox, but not its data."""
+    if run := recorded_run_directory(folder):
+        for leftover in list(run.iterdir()):
+            leftover.unlink()
+
+
+def recorded_run_directory(folder: Path) -> Path | None:
+    """Return the folder of sockets from the state file or, if that is damaged, from `ceph.conf`."""
+    try:
+        return Path(state.load(folder).run_dir)
+    except SandboxError:
+        with contextlib.suppress(OSError):
+            text = (folder / "left" / "ceph.conf").read_text(encoding="utf-8")
+            if match := re.search(r"^run_dir = (.+)$", text, re.MULTILINE):
+                return Path(match[1])
+        return None
+
+
+def prune(folder: Path) -> None:
+    """Remove the folders `.replay/sandbox` and `.replay` of the project if they are empty."""
+    project = find_project()
+    for each in (folder, *folder.parents):
+        if project not in each.parents or ".replay" not in each.parts:
+            return
+        try:
+            each.rmdir()
+        except OSError:
+            return
+
 
 Say = Callable[[str], None]
 
@@ -44,10 +100,10 @@ def up(directory: Path | str | None = None, *, say: Say = _silent, image: str | 
         found = _find(folder, say)
         wanted = (found.options if found else _usual_options(options, say)).replaced(options)
         if found is None:
-            release_store.ensure(wanted.release_number, say, image)
+            releases.ensure(wanted.release_number, say, image)
             return _create(folder, wanted, say)
         _check_same_options(found, wanted)
-        if all(daemons.is_ready(found.layout, role) for role in daemons.all_roles(found)):
+        if _has_its_line(found) and all(daemons.is_ready(found.layout, role) for role in daemons.all_roles(found)):
             say("already running")
             return found
         return _restart(found, say)
@@ -64,7 +120,7 @@ def down(directory: Path | str | None = None, *, keep: bool = False, say: Say = 
     with locked(folder, on_wait=lambda: say("another program is changing this sandbox; waiting for it")):
         if not _is_ours(folder):
             return False
-        stop_all(folder)
+        processes.stop_all(folder)
         if keep:
             remove_run_files(folder)
         else:
@@ -117,14 +173,15 @@ def _find(folder: Path, say: Say) -> Sandbox | None:
     if not reason:
         return found
     say(f"removing the remains of an older sandbox: {reason}")
-    stop_all(folder)
+    processes.stop_all(folder)
     remove(folder)
     return None
 
 
 def _usual_options(asked: dict[str, Any], say: Say) -> SandboxOptions:
     """Return the options of a new sandbox for which nothing is asked."""
-    usual = SandboxOptions(release=requirements.usual_release())
+    shape = {"stretch": True, "left_osds": 4, "right_osds": 0} if asked.get("stretch") else {}
+    usual = SandboxOptions(release=releases.usual_release(), **shape)
     if usual.release != HOST and asked.get("release") is None:
         say(f"this host lacks programs of Ceph: using Ceph {title_of(int(usual.release))} of {releases_directory()}")
     return usual
@@ -132,8 +189,8 @@ def _usual_options(asked: dict[str, Any], say: Say) -> SandboxOptions:
 
 def _version_of(found: Sandbox, say: Say) -> str:
     """Return the version of Ceph with which an existing sandbox would start now."""
-    release_store.ensure(found.options.release_number, say)
-    return requirements.ceph_version(found.layout.programs)
+    releases.ensure(found.options.release_number, say)
+    return releases.ceph_version(found.layout.programs)
 
 
 def _check_same_options(found: Sandbox, wanted: SandboxOptions) -> None:
@@ -148,10 +205,10 @@ def _check_same_options(found: Sandbox, wanted: SandboxOptions) -> None:
 
 
 def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
-    requirements.check_programs(options)
-    if warning := requirements.check_space(folder, options):
+    releases.check_programs(options)
+    if warning := releases.check_space(folder, options):
         say(f"note: {warning}")
-    version = requirements.ceph_version(Programs.of(options.release_number))
+    version = releases.ceph_version(Programs.of(options.release_number))
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     layout = Layout(folder, choose_run_directory(folder), options.release)
@@ -160,24 +217,26 @@ def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
         sandbox.save()
 
         def make(interrupt: Interrupt) -> None:
-            _in_parallel(
+            _join_sites(sandbox, interrupt, say)
+            joined = sandbox.layout
+            in_parallel(
                 [
-                    lambda cluster=cluster: create.create(cluster, layout, options, version, interrupt, say)
+                    lambda cluster=cluster: create.create(cluster, joined, options, version, interrupt, say)
                     for cluster in sandbox.clusters.values()
                 ],
                 interrupt,
             )
             if "right" in sandbox.clusters:
-                mirror.connect(layout, interrupt)
+                mirror.connect(joined, interrupt)
                 say("mirroring: connected")
 
-        _guarded(sandbox, make, already=set())
+        _guarded(sandbox, make, keep=set())
         sandbox.phase = "created"
         daemons.record(sandbox)
         sandbox.save()
     except KeyboardInterrupt:
         with undisturbed():
-            stop_all(folder)
+            processes.stop_all(folder)
             remove(folder, layout.run)
             prune(folder.parent)
         raise
@@ -187,87 +246,99 @@ def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
 def _plan(layout: Layout, options: SandboxOptions, version: str) -> Sandbox:
     counts = {"left": options.left_osds, "right": options.right_osds}
     wanted = {name: count for name, count in counts.items() if count}
-    clusters = {
-        name: create.plan(name, port, wanted[name], layout)
-        for name, port in zip(wanted, ports.choose(len(wanted)), strict=True)
-    }
+    if options.stretch:
+        first, *others = conf.choose(3)
+        clusters = {"left": stretch.spread(create.plan("left", first, options.left_osds, layout), [first, *others])}
+    else:
+        clusters = {
+            name: create.plan(name, port, wanted[name], layout)
+            for name, port in zip(wanted, conf.choose(len(wanted)), strict=True)
+        }
     return Sandbox(str(layout.directory), str(layout.run), version, options, clusters)
 
 
+def _has_its_line(sandbox: Sandbox) -> bool:
+    """Return whether the line between the sites runs, if there should be one."""
+    return sandbox.options.link_rtt_seconds is None or daemons.running_link(sandbox.layout) is not None
+
+
+def _join_sites(sandbox: Sandbox, interrupt: Interrupt, say: Say) -> None:
+    """Start and measure the line between the sites, if the options ask for one. Raises SandboxError if it is not so."""
+    if sandbox.options.link_rtt_seconds is None:
+        return
+    sandbox.link = link.start(sandbox.layout, sandbox.options, interrupt)
+    sandbox.save()
+    sandbox.link = link.checked(sandbox.link, sandbox.layout.programs, say)
+    sandbox.save()
+
+
 def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
-    requirements.check_programs(sandbox.options)
-    layout = sandbox.layout
+    releases.check_programs(sandbox.options)
+    folder, layout = Path(sandbox.directory), sandbox.layout
     # Some systems empty /tmp at a reboot; the configuration names this folder, so it is made again.
     layout.run.mkdir(mode=0o700, exist_ok=True)
-    already = {role for role in daemons.all_roles(sandbox) if daemons.running(layout, role)}
+    if not (has_line := _has_its_line(sandbox)):
+        # Its network went with the line: daemons that still run reach nobody.
+        say("the line between the sites does not run: starting it and all daemons anew")
+        processes.stop_all(folder)
+    daemon_of = {role: daemons.running(layout, role) for role in daemons.all_roles(sandbox)}
+    already = {role: process for role, process in daemon_of.items() if process is not None}
     # A measurement that stopped them may have been killed together with what lets them go on.
-    processes.thaw([process for role in already if (process := daemons.running(layout, role))])
-    _stop_strangers(sandbox, already)
-    say(f"{len(already)} of {len(daemons.all_roles(sandbox))} daemons are running: starting the rest")
-    for cluster in sandbox.clusters.values():
-        monitor = daemons.roles(cluster)[0]
-        if monitor not in already and not ports.is_free(cluster.monitor_port):
-            raise BusyPortError(
-                f"port {cluster.monitor_port} of {cluster.name}'s monitor is taken by "
-                f"{ports.holder(cluster.monitor_port)}",
-                where=sandbox.directory,
-                next_step="end that process and run this again, or start over: "
-                f"{replay_command('sandbox', 'down')}, then up",
-            )
+    processes.thaw(list(already.values()))
+    # Daemons without a pid file go: their starter was killed before it could write one.
+    line = daemons.running_link(layout)
+    keep = {*already.values(), *([line] if line else [])}
+    processes.stop_all(folder, keep=keep)
+    say(f"{len(already)} of {len(daemon_of)} daemons are running: starting the rest")
+    if sandbox.options.link_rtt_seconds is None:
+        _refuse_busy_ports(sandbox, already)
 
     def start_cluster(cluster: state.SandboxCluster, interrupt: Interrupt) -> None:
+        joined = sandbox.layout
         for role in daemons.roles(cluster):
-            daemons.start(layout, role)
+            daemons.start(joined, role)
         for role in daemons.roles(cluster):
-            daemons.await_ready(layout, role, interrupt)
-        with monitors_of(cluster, layout) as monitors:
-            health.await_manager(monitors, cluster, layout, interrupt)
-            said = health.await_clean(monitors, cluster, layout, interrupt, healthy=False)
-        say(f"{cluster.name}: {said}")
+            daemons.await_ready(joined, role, interrupt)
+        with monitors_of(cluster, joined) as monitors:
+            create.await_manager(monitors, cluster, joined, interrupt)
+            health = create.await_clean(monitors, cluster, joined, interrupt, healthy=False)
+        say(f"{cluster.name}: {health}")
 
     def make(interrupt: Interrupt) -> None:
-        _in_parallel([lambda c=c: start_cluster(c, interrupt) for c in sandbox.clusters.values()], interrupt)
+        if not has_line:
+            _join_sites(sandbox, interrupt, say)
+        in_parallel([lambda c=c: start_cluster(c, interrupt) for c in sandbox.clusters.values()], interrupt)
         if "right" in sandbox.clusters:
             mirror.prepare_work_directory(layout)
-            daemons.start(layout, daemons.MIRROR)
+            daemons.start(sandbox.layout, daemons.MIRROR)
             daemons.await_ready(layout, daemons.MIRROR, interrupt)
             say("mirroring: connected")
 
-    _guarded(sandbox, make, already=already)
+    _guarded(sandbox, make, keep=keep)
     daemons.record(sandbox)
     sandbox.save()
     return sandbox
 
 
-def _guarded(sandbox: Sandbox, make: Callable[[Interrupt], None], already: set[daemons.Role]) -> None:
-    """Run `make`; if it fails or is interrupted, stop the daemons that did not run before it."""
+def _refuse_busy_ports(sandbox: Sandbox, already: Iterable[daemons.Role]) -> None:
+    """Raise BusyPortError if somebody else listens on the port of a monitor that has to be started."""
+    for cluster in sandbox.clusters.values():
+        ports = cluster.monitor_ports or {cluster.name: cluster.monitor_port}
+        for role in daemons.roles(cluster):
+            if role.type == "mon" and role not in already and not conf.is_free(port := ports[role.id]):
+                raise BusyPortError(
+                    f"port {port} of {cluster.name}'s monitor is taken by {conf.holder(port)}",
+                    where=sandbox.directory,
+                    next_step="end that process and run this again, or start over: "
+                    f"{replay_command('sandbox', 'down')}, then up",
+                )
+
+
+def _guarded(sandbox: Sandbox, make: Callable[[Interrupt], None], keep: set[processes.Process]) -> None:
+    """Run `make`; if it fails or is interrupted, stop what did not run before it (`keep`)."""
     try:
         make(Interrupt())
     except BaseException:
         with undisturbed():
-            keep = {process for role in already if (process := daemons.running(sandbox.layout, role))}
-            stop_all(Path(sandbox.directory), keep=keep)
+            processes.stop_all(Path(sandbox.directory), keep=keep)
         raise
-
-
-def _in_parallel(jobs: list[Callable[[], None]], interrupt: Interrupt) -> None:
-    """Run the jobs at the same time. The first failure, or Ctrl-C, ends the others and is then raised."""
-    with concurrent.futures.ThreadPoolExecutor(max_workers=len(jobs)) as pool:
-        futures = [pool.submit(job) for job in jobs]
-        try:
-            concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_EXCEPTION)
-        except BaseException:
-            interrupt.set()
-            raise
-        if any(future.done() and future.exception() for future in futures):
-            interrupt.set()
-    failures = [error for future in futures if (error := future.exception())]
-    told = [error for error in failures if not isinstance(error, InterruptedStart)]
-    if failures:
-        raise (told or failures)[0]
-
-
-def _stop_strangers(sandbox: Sandbox, already: set[daemons.Role]) -> None:
-    """End daemons of this sandbox without a pid file: their starter was killed before it could write one."""
-    known = {p for role in already if (p := daemons.running(sandbox.layout, role))}
-    stop_all(Path(sandbox.directory), keep=known)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from replay.cluster.sandbox_layout import Layout
+from replay.cluster.sandbox_record import Layout, SandboxError
 from replay.sandbox import conf, daemons
-from replay.sandbox.errors import SandboxError
 from replay.sandbox.tools import Interrupt, rbd
 
 

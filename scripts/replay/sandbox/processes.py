@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from replay.sandbox.errors import SandboxError
+from replay.base.waiting import poll
+from replay.cluster.sandbox_record import SandboxError
 
 #: The longest time to enter a release, which takes a tenth of a second on a busy machine.
 BECOME_SECONDS = 60.0
 DAEMON_PROGRAMS = frozenset({"ceph-mon", "ceph-mgr", "ceph-osd", "rbd-mirror"})
+#: The program that keeps the line between the sites: a script, and the first one in its process' argv.
+LINK_PROGRAM = "link_program.py"
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,7 @@ def identify(pid: int) -> Process | None:
     """Return the running process with this pid; None if there is none (a zombie does not run)."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)  # so that a daemon that this program started leaves no zombie
-    fields = _fields(pid)
-    if not fields or fields[0] in "ZX":
+    if (ticks := start_ticks(pid)) is None:
         return None
     try:
         program = str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")
@@ -65,7 +67,13 @@ def identify(pid: int) -> Process | None:
         program = ""
     except OSError:
         return None
-    return Process(pid, int(fields[19]), boot_id(), program)
+    return Process(pid, ticks, boot_id(), program)
+
+
+def start_ticks(pid: int) -> int | None:
+    """Return when a process started, in clock ticks since boot; None if there is none (a zombie does not run)."""
+    fields = _fields(pid)
+    return None if not fields or fields[0] in "ZX" else int(fields[19])
 
 
 def started_at(process: Process) -> float:
@@ -159,12 +167,15 @@ def stop(processes: list[Process], *, timeout_seconds: float) -> None:
 def freeze(processes: list[Process], *, timeout_seconds: float = 5.0) -> None:
     """Stop these processes where they are, and wait until each stands still. Raises SandboxError if one does not."""
     _signal(processes, signal.SIGSTOP)
-    deadline = time.monotonic() + timeout_seconds
-    while moving := [process for process in processes if not is_frozen(process)]:
-        if time.monotonic() > deadline:
-            pids = ", ".join(str(process.pid) for process in moving)
-            raise SandboxError(f"processes {pids} cannot be stopped", where="sandbox", next_step="look at them with ps")
-        time.sleep(0.0005)
+    poll(
+        lambda: True if all(map(is_frozen, processes)) else None,
+        what=f"processes {', '.join(str(process.pid) for process in processes)} to stand still",
+        seconds=timeout_seconds,
+        every=0.0005,
+        where="sandbox",
+        error=SandboxError,
+        next_step="look at them with ps",
+    )
 
 
 def thaw(processes: list[Process]) -> None:
@@ -207,7 +218,7 @@ def _wait_gone(processes: list[Process], timeout_seconds: float) -> list[Process
 
 
 def of_sandbox(directory: Path) -> Iterator[tuple[str, Process]]:
-    """Yield (program's name, process) of each Ceph daemon whose configuration file lies in `directory`.
+    """Yield (program's name, process) of each Ceph daemon, and of the line, whose configuration lies in `directory`.
 
     This also finds daemons without a pid file, whose starter was killed before it could write one.
     """
@@ -217,8 +228,24 @@ def of_sandbox(directory: Path) -> Iterator[tuple[str, Process]]:
             argv = (entry / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        name = Path(os.fsdecode(argv[0])).name
-        if name not in DAEMON_PROGRAMS or b"--conf" not in argv[:-1]:
+        names = [Path(os.fsdecode(word)).name for word in argv]
+        name = LINK_PROGRAM if LINK_PROGRAM in names[:3] else names[0]
+        if name not in DAEMON_PROGRAMS | {LINK_PROGRAM} or b"--conf" not in argv[:-1]:
             continue
         if argv[argv.index(b"--conf") + 1].startswith(prefix) and (process := identify(int(entry.name))):
             yield name, process
+
+
+# rbd-mirror first, so that it does not report a lost cluster; monitors last, so that all others can sign off.
+# The line comes after all, since daemons sign off over it.
+_STOP_ORDER = (
+    *(("rbd-mirror", 10.0), ("ceph-osd", 20.0), ("ceph-mgr", 5.0), ("ceph-mon", 10.0)),
+    (LINK_PROGRAM, 5.0),
+)
+
+
+def stop_all(folder: Path, keep: set[Process] | None = None) -> None:
+    """Stop every daemon whose configuration is in `folder`, in order, except those in `keep`."""
+    living = [(name, process) for name, process in of_sandbox(folder) if process not in (keep or set())]
+    for program, timeout_seconds in _STOP_ORDER:
+        stop([process for name, process in living if name == program], timeout_seconds=timeout_seconds)

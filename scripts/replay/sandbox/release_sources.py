@@ -18,14 +18,17 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.programs import OF_RELEASE
 from replay.base.releases import title_of
-from replay.cluster.running.process import kill_group
+from replay.cluster.running import kill_group
+from replay.tools.programs import programs
 
 Say = Callable[[str], None]
 
-PACKAGES = (
+#: Ceph's packages, the system's Python with Ceph's modules, and what runs other programs; tools name their own.
+_PACKAGES = (
     *("ceph-base", "ceph-common", "ceph-mon", "ceph-mgr", "ceph-osd", "rbd-mirror"),
-    *("python3-rados", "python3-rbd", "fio", "iperf3", "coreutils"),
+    *("python3-rados", "python3-rbd", "coreutils"),
 )
 MIRROR_VARIABLE = "REPLAY_DEBIAN_MIRROR"
 _SUITES = {16: "bookworm", 18: "trixie", 20: "unstable"}
@@ -35,7 +38,13 @@ _NEEDLESS = ("share/doc", "share/man", "share/locale", "share/info", "share/lint
 _MERGED = 'for n in bin sbin lib lib64; do mkdir -p "$1/usr/$n" && ln -s "usr/$n" "$1/$n"; done'
 
 
-class Source(Protocol):
+def packages() -> list[str]:
+    """Return Debian's packages that make a release, with those of the tools that it provides."""
+    of_tools = {program.package for program in programs() if program.name in OF_RELEASE}
+    return [*_PACKAGES, *sorted(of_tools - set(_PACKAGES))]
+
+
+class ReleaseSource(Protocol):
     """A source from which a release can be made."""
 
     @property
@@ -70,7 +79,7 @@ class Suite:
             argv = [mmdebstrap(Path(folder), log), "--mode=chrootless", "--variant=extract"]
             if os.geteuid() == 0:
                 argv.append("--skip=check/chrootless")  # which warns about packages' scripts: none runs
-            argv += [f"--include={','.join(PACKAGES)}", f"--setup-hook={_MERGED}"]
+            argv += [f"--include={','.join(packages())}", f"--setup-hook={_MERGED}"]
             if self.name == "unstable":
                 # A snapshot mirror has an old list of a suite that changes daily.
                 argv.append('--aptopt=Acquire::Check-Valid-Until "false"')
@@ -78,7 +87,7 @@ class Suite:
 
 
 @dataclass(frozen=True)
-class Image:
+class ContainerImage:
     """A container image, by podman or docker."""
 
     name: str
@@ -110,10 +119,10 @@ class Image:
             run_logged([engine, "rm", "--force", container], log, where=self.title)
 
 
-def source_of(number: int, image: str | None) -> Source:
+def source_of(number: int, image: str | None) -> ReleaseSource:
     """Return the source of a release. Raises ConfigurationError if Debian has no packages of it."""
     if image is not None:
-        return Image(image)
+        return ContainerImage(image)
     if number not in _SUITES:
         known = ", ".join(title_of(each) for each in _SUITES)
         raise ConfigurationError(
@@ -127,11 +136,11 @@ def debian_archive() -> str:
     """Return the address of the Debian archive that this machine's apt uses. Raises ReplayError if it uses none."""
     if named := os.environ.get(MIRROR_VARIABLE):
         return named
-    said = ""
+    targets = ""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         argv = ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(SITE)", "Created-By: Packages"]
-        said = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False).stdout
-    for line in said.splitlines():
+        targets = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False).stdout
+    for line in targets.splitlines():
         origin, _, site = line.partition("|")
         if origin == "Debian" and site:
             return site
@@ -144,8 +153,8 @@ def debian_archive() -> str:
 
 def mmdebstrap(folder: Path, log: IO[str]) -> str:
     """Return mmdebstrap: the installed one, else the one in its package, which is unpacked into `folder`."""
-    if found := shutil.which("mmdebstrap"):
-        return found
+    if installed := shutil.which("mmdebstrap"):
+        return installed
     where = "Debian's package mmdebstrap"
     run_logged(["apt-get", "download", "mmdebstrap"], log, where=where, cwd=folder)
     (package,) = folder.glob("mmdebstrap_*.deb")
@@ -174,7 +183,7 @@ def run_logged(argv: Sequence[str], log: IO[str], *, where: str, cwd: Path | Non
     except OSError as error:
         raise ReplayError(f"{argv[0]}: {error.strerror}", where=where, next_step=f"install {argv[0]}") from error
     try:
-        said, _ = process.communicate()
+        printed, _ = process.communicate()
     except BaseException:
         kill_group(process, grace_seconds=10.0)
         raise
@@ -187,7 +196,7 @@ def run_logged(argv: Sequence[str], log: IO[str], *, where: str, cwd: Path | Non
             where=where,
             next_step=f"read {log.name}",
         )
-    return said
+    return printed
 
 
 def unpack_usr(archive: Path, root: Path) -> None:

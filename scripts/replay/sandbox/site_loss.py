@@ -1,16 +1,20 @@
-"""Stops all daemons of one cluster of a sandbox at one moment, as if its site were lost, and lets them go on.
+"""Loses a site of a sandbox: stops or kills all its daemons at one moment, and brings them back.
 
 A stopped daemon answers nobody and closes no connection: whoever talks to it waits, as for a site without power. A
 guardian process lets the daemons go on when the measuring process ends without having done so.
 
 The mirror daemon of the other cluster waits as well, without end. If it was copying at that moment, it does not let the
 image go, so that nobody can promote it: killing the daemon helps, and its lock then expires.
+
+The guardian is `python -m replay.sandbox.site_loss PROCESSES`, a JSON list of `replay.sandbox.processes.Process`. The
+starter holds its standard input open: it closes with the starter, however that ends.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import subprocess
 import sys
 from dataclasses import asdict
@@ -27,27 +31,32 @@ MIRROR_DAEMON_WITHIN_SECONDS = 180.0
 
 
 class SiteLoss:
-    """The loss of one cluster of a sandbox, from `lose` to `restore`. Use it as a context: leaving it restores."""
+    """The loss of one site of a sandbox, from `lose` or `destroy` to `restore`. Leaving the context restores.
 
-    def __init__(self, sandbox: Sandbox, cluster: str) -> None:
-        """Find the cluster's daemons. Raises ReplayError if one of them does not run."""
-        self.where = f"the sandbox's cluster {cluster}"
+    The site is a whole cluster or, of a stretch cluster, the daemons that it has there.
+    """
+
+    def __init__(self, sandbox: Sandbox, site: str) -> None:
+        """Find the site's daemons. Raises ReplayError if one of them does not run."""
+        self.where = f"the sandbox's site {site}"
         self.sandbox = sandbox
         self.mirror_daemon_killed = False
-        roles = sorted(daemons.roles(sandbox.clusters[cluster]), key=lambda role: _ORDER.index(role.type))
-        found = [(role, daemons.running(sandbox.layout, role)) for role in roles]
-        if dead := [role.name for role, process in found if process is None]:
+        self._destroyed = False
+        roles = [role for each in sandbox.clusters.values() for role in daemons.roles(each) if role.site == site]
+        self._roles = sorted(roles, key=lambda role: _ORDER.index(role.type))
+        by_role = [(role, daemons.running(sandbox.layout, role)) for role in self._roles]
+        if dead := [role.name for role, process in by_role if process is None]:
             raise ReplayError(
                 f"it cannot be lost, because it is not whole: {', '.join(dead)} not running", where=self.where
             )
-        self.processes = [process for _, process in found if process is not None]
+        self.processes = [process for _, process in by_role if process is not None]
         self._guardian: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> SiteLoss:
         """Start the guardian, and wait until it stands by."""
-        told = json.dumps([asdict(process) for process in self.processes])
+        identities = json.dumps([asdict(process) for process in self.processes])
         self._guardian = subprocess.Popen(
-            [sys.executable, "-m", "replay.sandbox.site_loss_guardian", told],
+            [sys.executable, "-m", "replay.sandbox.site_loss", identities],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -75,14 +84,19 @@ class SiteLoss:
         daemons.start(layout, daemons.MIRROR)
         # It waits until the lock of the one before it has expired.
         daemons.await_ready(layout, daemons.MIRROR, Interrupt(), timeout_seconds=MIRROR_DAEMON_WITHIN_SECONDS)
-        daemons.record(self.sandbox)
-        self.sandbox.save()
+        self._record()
 
     def lose(self) -> int:
         """Stop every daemon, and return how many there are. Raises ReplayError if one does not stand still."""
         if self._guardian is None or self._guardian.poll() is not None:
             raise ReplayError("nobody would let the daemons go on: the site is not lost", where=self.where)
         processes.freeze(self.processes)
+        return len(self.processes)
+
+    def destroy(self) -> int:
+        """Kill every daemon at once, and return how many there were. `restore` starts them again, with their data."""
+        self._destroyed = True
+        processes.kill(self.processes)
         return len(self.processes)
 
     def kill_mirror_daemon(self) -> None:
@@ -99,5 +113,36 @@ class SiteLoss:
             raise ReplayError(f"processes {moving} went on, so that the site was not lost", where=self.where)
 
     def restore(self) -> None:
-        """Let the daemons go on. May be called again."""
+        """Let the daemons go on, or start those that were killed and wait until they work. May be called again."""
         processes.thaw(self.processes)
+        if not self._destroyed:
+            return
+        for role in sorted(self._roles, key=lambda role: role.type == "osd"):
+            daemons.start(self.sandbox.layout, role)
+        for role in self._roles:
+            daemons.await_ready(self.sandbox.layout, role, Interrupt())
+        self._destroyed = False
+        self._record()
+
+    def _record(self) -> None:
+        """Write the daemons' new pids and sockets."""
+        daemons.record(self.sandbox)
+        self.sandbox.save()
+
+
+def stand_by() -> int:
+    """Say that it stands by, wait for the end of standard input, and let the processes go on.
+
+    Signals that would end both are ignored.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    stopped = [processes.Process(**identity) for identity in json.loads(sys.argv[1])]
+    print("ready", flush=True)
+    sys.stdin.buffer.read()
+    processes.thaw(stopped)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(stand_by())

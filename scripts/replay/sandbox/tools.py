@@ -1,21 +1,102 @@
-"""Runs Ceph's tools: with a timeout, interruptible, and with only the sandbox's settings in the environment."""
+"""What every step of a sandbox shares: its errors, its lock, waits that can be interrupted, and its tools."""
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
+import fcntl
+import os
+import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from replay.base.programs import Programs
+from replay.base.waiting import poll
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.cluster.sandbox_layout import Layout
-from replay.cluster.sandbox_record import SandboxCluster
+from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
-from replay.sandbox.errors import InterruptedStart, SandboxError
 from replay.sandbox.processes import daemon_environment
+
+
+class MissingProgramsError(SandboxError):
+    """Ceph programs are not installed; names their packages."""
+
+    exit_status = 2
+
+
+class NoSpaceError(SandboxError):
+    """The disk has too little free space; says how much is needed."""
+
+    exit_status = 4
+
+
+class BusyPortError(SandboxError):
+    """Another process listens on the port of an existing monitor; names the process."""
+
+
+class InterruptedStart(BaseException):
+    """Raised in worker threads on an interruption; never shown."""
+
+
+@contextlib.contextmanager
+def locked(
+    directory: Path,
+    *,
+    what: str = "this sandbox",
+    timeout_seconds: float = 180.0,
+    on_wait: Callable[[], None] = lambda: None,
+) -> Iterator[None]:
+    """Hold the lock of `what`, which is in `directory`; wait for another holder, and call `on_wait` once when waiting.
+
+    The lock file is beside the directory, and its holder removes it before letting go. A waiter that gets the lock of a
+    removed file takes it again on the new one, so there are never two holders. Children do not inherit the descriptor,
+    so a daemon never holds the lock.
+    """
+    path = directory.with_name(f".{directory.name}.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if (descriptor := _try_lock(path)) is None:
+        on_wait()
+        descriptor = poll(
+            lambda: _try_lock(path),
+            what=f"another program that is changing {what}",
+            seconds=timeout_seconds,
+            every=0.1,
+            where=directory,
+            next_step="wait for it, or end it, then run this again",
+            error=SandboxError,
+        )
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _try_lock(path: Path) -> int | None:
+    """Return the descriptor of the locked file, None if somebody else holds the lock or has just removed the file."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _is_named(descriptor, path):
+            return descriptor
+    except BlockingIOError:
+        pass
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
+
+
+def _is_named(descriptor: int, path: Path) -> bool:
+    try:
+        named = path.stat()
+    except FileNotFoundError:
+        return False
+    held = os.fstat(descriptor)
+    return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
 
 
 class Interrupt:
@@ -35,13 +116,16 @@ class Interrupt:
 
     def wait_until(self, ready: Callable[[], bool], *, what: str, where: Path | str, timeout_seconds: float) -> None:
         """Poll until `ready()`. Raises SandboxError that names what was awaited (`what`) and its log (`where`)."""
-        deadline = time.monotonic() + timeout_seconds
-        while not ready():
-            if time.monotonic() > deadline:
-                raise SandboxError(
-                    f"{what}: timed out after {timeout_seconds:g} s", where=where, next_step="read the logs named here"
-                )
-            self.pause(0.05)
+        poll(
+            lambda: True if ready() else None,
+            what=what,
+            seconds=timeout_seconds,
+            every=0.05,
+            where=where,
+            next_step="read the logs named here",
+            error=SandboxError,
+            pause=self.pause,
+        )
 
 
 def run(programs: Programs, argv: list[str], *, timeout_seconds: float = 60.0) -> str:
@@ -68,7 +152,7 @@ def run(programs: Programs, argv: list[str], *, timeout_seconds: float = 60.0) -
 def rbd(layout: Layout, cluster: str, *args: str, timeout_seconds: float = 60.0) -> str:
     """Run `rbd` on a cluster as the sandbox's administrator."""
     argv = ["rbd", "--conf", str(layout.conf(cluster)), *args]
-    return run(layout.programs, argv, timeout_seconds=timeout_seconds)
+    return run(layout.programs_at(cluster), argv, timeout_seconds=timeout_seconds)
 
 
 @contextlib.contextmanager
@@ -78,10 +162,45 @@ def monitors_of(cluster: SandboxCluster, layout: Layout) -> Iterator[MonitorSess
     Starting two clusters needs dozens of commands. A command that fails is a SandboxError.
     """
     administrator = Cluster(
-        Path(cluster.conf), cluster.client, Path(cluster.keyring), cluster.name, programs=layout.programs
+        Path(cluster.conf),
+        cluster.client,
+        Path(cluster.keyring),
+        cluster.name,
+        programs=layout.programs_at(cluster.name),
     )
     with MonitorSession(administrator, connect_timeout_seconds=30.0) as session:
         try:
             yield session
         except CephCommandError as error:
             raise SandboxError(error.what, where=error.where, next_step=error.next_step) from error
+
+
+def in_parallel(jobs: list[Callable[[], None]], interrupt: Interrupt) -> None:
+    """Run the jobs at the same time. The first failure, or Ctrl-C, ends the others and is then raised."""
+    with concurrent.futures.ThreadPoolExecutor(max_workers=len(jobs)) as pool:
+        futures = [pool.submit(job) for job in jobs]
+        try:
+            concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_EXCEPTION)
+        except BaseException:
+            interrupt.set()
+            raise
+        if any(future.done() and future.exception() for future in futures):
+            interrupt.set()
+    failures = [error for future in futures if (error := future.exception())]
+    causes = [error for error in failures if not isinstance(error, InterruptedStart)]
+    if failures:
+        raise (causes or failures)[0]
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let clean-up finish: a second Ctrl-C would leave daemons behind. Only the main thread handles signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

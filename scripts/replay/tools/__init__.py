@@ -1,8 +1,10 @@
-"""One module per benchmark tool: it builds the tool's argv and parses its output, and does nothing else.
+"""One module per benchmark tool or kind of cell. A Tool builds its argv; a Reader reads what a run left. All are pure.
 
-A module with a `TOOL` is the tool of its name, so there is no list to extend. If a cell is more than one command, the
-key `tool` of an experiment names a reader instead: a module with a `READER` in `tools/logs`, which reads what the
-procedure logs. For imported results it names a reader in `tools/imported`.
+A module's instances of Reader are found by their names, so there is no list to extend. A Tool also names its program
+and Debian's package of it, which `programs.py` lists for set-up, releases, preflight and the container.
+
+If a cell is more than one command, the key `tool` of an experiment names a Reader of what the protocol logs. The
+evidence of imported results names a Reader of files that somebody else made.
 """
 
 from __future__ import annotations
@@ -13,29 +15,35 @@ from replay.base import plugins
 from replay.base.errors import ConfigurationError
 from replay.tools.base import OutputError, Reader, Result, Tool, judge, render
 
-__all__ = ["OutputError", "Reader", "Result", "Tool", "adapter", "find_adapter", "judge", "render", "tool_names"]
-
-_ROOMS = ((__name__, "TOOL"), (f"{__name__}.logs", "READER"), (f"{__name__}.imported", "READER"))
+__all__ = [
+    "OutputError", "Reader", "Result", "Tool", "find_reader", "judge", "reader", "render", "tool_names", "tools",
+]  # fmt: skip
 
 
 @cache
-def find_adapter(name: str) -> Reader | None:
+def _readers() -> dict[str, Reader]:
+    modules = (plugins.load(__name__, name) for name in plugins.module_names(__name__))
+    return {one.name: one for module in modules for one in vars(module).values() if isinstance(one, Reader)}
+
+
+def find_reader(name: str) -> Reader | None:
     """Return the tool or reader with a name, None if there is none. `rbd-bench` and `rbd_bench` are the same name."""
-    module = name.replace("-", "_")
-    for package, attribute in _ROOMS:
-        if module in plugins.module_names(package):
-            return getattr(plugins.load(package, module), attribute, None)
-    return None
+    return _readers().get(name.replace("-", "_"))
 
 
-def adapter(name: str) -> Reader:
+def reader(name: str) -> Reader:
     """Return the tool or reader with a name. Raises ConfigurationError if there is none."""
-    found = find_adapter(name)
+    found = find_reader(name)
     if found is None:
-        raise ConfigurationError(f"no adapter for the tool {name!r}", next_step=f"use one of {', '.join(tool_names())}")
+        raise ConfigurationError(f"nothing reads the tool {name!r}", next_step=f"use one of {', '.join(tool_names())}")
     return found
 
 
 def tool_names() -> list[str]:
     """Return the names that an experiment's `tool` can have."""
-    return sorted(name for package, _ in _ROOMS for name in plugins.module_names(package) if find_adapter(name))
+    return sorted(_readers())
+
+
+def tools() -> list[Tool]:
+    """Return the benchmark tools, by name."""
+    return [one for _, one in sorted(_readers().items()) if isinstance(one, Tool)]

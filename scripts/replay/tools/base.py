@@ -11,18 +11,21 @@ from typing import Any, ClassVar
 
 from replay.base.errors import ConfigurationError, ReplayError
 
+#: A cell shorter than this is void: the tool's clock and its start-up would decide the figure.
 MINIMUM_SECONDS = 1.0
-"""A cell shorter than this is void: the tool's clock and its start-up would decide the figure."""
+#: The level of a factor that a foreign result does not state. No reader compares it with anything.
+UNSTATED = "unstated"
 
 _NUMBER = re.compile(r"[+-]?(?:\d{1,19}(?:\.\d{0,19})?|\.\d{1,19})(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+_ROLE = re.compile(r"output(?:-([1-9]\d{0,4})-([1-9]\d{0,4}))?", re.ASCII)
 
 
 class OutputError(ReplayError):
     """A tool's output does not say what was measured. The message names the file and the line.
 
-    For JSON it also names the key, because JSON may be a single line. A problem of a whole file, such as a missing
-    file or a killed tool, has no line.
+    In JSON it names the key instead of the line. A problem of a whole file, such as a missing file or a killed tool,
+    has neither.
 
     `reason` is a reason of invalidity: `unparsable`, `failed`, `client_lost` or `incomplete`.
     """
@@ -51,6 +54,7 @@ class Result:
     - `after_end`: metric to the value that its series keeps, by definition, once the run is over: a backlog that was
       worked off stays 0. A series that is just no longer read has no such value.
     - `complete`: False if the output was cut off; `metrics` is empty then.
+    - `notes`: what a person should know about a figure that is missing or of another kind than usual.
     """
 
     metrics: Mapping[str, float] = field(default_factory=dict)
@@ -59,13 +63,14 @@ class Result:
     entities: tuple[tuple[str, str, str, float], ...] = ()
     after_end: Mapping[str, float] = field(default_factory=dict)
     complete: bool = True
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Run:
     """The files that one run left. `texts` maps each file's role to its content, `names` to its name, for errors.
 
-    `levels` are the requested levels. `exit_status` is None if the tool was killed.
+    `levels` are the requested levels, without those that nobody stated. `exit_status` is None if the tool was killed.
     """
 
     texts: Mapping[str, str]
@@ -85,7 +90,7 @@ class Run:
 class Reader(ABC):
     """Reads the files of an experiment's cells. `name` is the value of the experiment's key `tool`."""
 
-    name: ClassVar[str]
+    name: str
 
     def parse(
         self,
@@ -96,7 +101,8 @@ class Reader(ABC):
         names: Mapping[str, str] | None = None,
     ) -> Result:
         """Parse a run's files, `outputs` by role; see `Run`. Raises OutputError."""
-        return self.read(Run(outputs, exit_status, levels, names or {}))
+        stated = {name: level for name, level in levels.items() if level != UNSTATED}
+        return self.read(Run(outputs, exit_status, stated, names or {}))
 
     @abstractmethod
     def read(self, run: Run) -> Result:
@@ -107,9 +113,15 @@ class Reader(ABC):
 
 
 class Tool(Reader):
-    """One benchmark tool: builds its argv and reads its output, and does nothing else."""
+    """One benchmark tool: builds its argv and reads its output, and does nothing else.
+
+    `program` is the program that it runs, `package` Debian's package of it, and `version_arguments` make it print its
+    version.
+    """
 
     program: ClassVar[str]
+    package: ClassVar[str]
+    version_arguments: ClassVar[tuple[str, ...]] = ("--version",)
 
     @abstractmethod
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
@@ -194,6 +206,35 @@ def number(text: Any) -> float | None:
     except OverflowError:
         return None
     return value if isfinite(value) else None
+
+
+def role_of(instance: int, number: int) -> str:
+    """Return the role of the result file of an instance's pass, both counted from 1."""
+    return "output" if (instance, number) == (1, 1) else f"output-{instance}-{number}"
+
+
+def roles_by_instance(outputs: Mapping[str, str], instances: int, file: str) -> list[list[str]]:
+    """Return the roles of each instance's passes, in order, for the requested number of instances.
+
+    Instances ran at once, and passes one after another; each left a file of its own. All instances make the same number
+    of passes. Raises OutputError if a run is missing, because a sum without it would be wrong, or if there are more
+    instances.
+    """
+    found = {(int(match[1] or 1), int(match[2] or 1)) for role in outputs if (match := _ROLE.fullmatch(role))}
+    seen, passes = {instance for instance, _ in found}, max((number for _, number in found), default=0)
+    if lost := set(range(1, instances + 1)) - seen:
+        raise OutputError(
+            f"{len(lost)} of {instances} instances left no output: {', '.join(map(str, sorted(lost)))}",
+            file=file,
+            reason="client_lost",
+        )
+    wanted = {(instance, number) for instance in range(1, instances + 1) for number in range(1, passes + 1)}
+    if found - wanted:
+        raise OutputError(f"output of {len(seen)} instances, expected {instances}", file=file)
+    if wanted - found:
+        instance, number = min(wanted - found)
+        raise OutputError(f"no output of instance {instance}, pass {number}", file=file, reason="incomplete")
+    return [[role_of(instance, number) for number in range(1, passes + 1)] for instance in range(1, instances + 1)]
 
 
 def agrees(value: float, expected: float, *, relative: float = 0.0, absolute: float = 0.0) -> bool:

@@ -17,15 +17,15 @@ class Baseline(Tool):
     """Passes each call on to the tool of the cell's resource."""
 
     name = "baseline"
-    program = "fio"
+    program = package = fio.TOOL.program
 
     @staticmethod
     def tool_of(levels: Mapping[str, Any]) -> Tool:
         """Return the tool that measures a cell's resource. Raises ConfigurationError if no tool measures it."""
-        found = _TOOLS.get(str(levels.get("resource")))
-        if found is None:
+        tool = _TOOLS.get(str(levels.get("resource")))
+        if tool is None:
             raise ConfigurationError(f"resource {levels.get('resource')!r} is not one of {', '.join(_TOOLS)}")
-        return found
+        return tool
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
         """Return the argv of the resource's tool."""

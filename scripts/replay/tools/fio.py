@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from replay.tools.base import OutputError, Result, Run, Tool, option_text
-from replay.tools.output.fio_output import Client, reported_clients
-from replay.tools.output.fio_totals import check_levels, histogram, metrics
+from replay.tools.fio_report import Client, check_levels, histogram, metrics, reported_clients
 
 _RW = {
     ("read", "seq"): "read", ("write", "seq"): "write", ("rw", "seq"): "rw",
@@ -25,7 +24,7 @@ class Fio(Tool):
     """fio, alone or in client/server mode."""
 
     name = "fio"
-    program = "fio"
+    program = package = "fio"
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
         """Return the argv of one job on one image. `job_options` lists the levels and options."""
@@ -132,7 +131,7 @@ def _check_took_part(clients: list[Client], levels: Mapping[str, Any], file: str
     """Refuse a run that lost a client: fio still exits with 0, and lists fewer clients or one that did nothing."""
     idle = [client for client in clients if not client.directions]
     if idle:
-        what = f"no I/O was done by {', '.join(one.name for one in idle)}"
+        what = f"no I/O was done by {', '.join(client.name for client in idle)}"
         idle[0].place.refuse(what, reason="client_lost" if len(clients) > 1 else "failed")
     expected = levels.get("clients")
     if expected is not None and len(clients) != expected:

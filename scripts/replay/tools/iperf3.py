@@ -11,12 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.tools.base import NetworkTool, OutputError, Result, Run, agrees, number
-from replay.tools.output.json_place import read_json
+from replay.tools.json_output import read_json
 
 #: A server that nobody connects to ends after this time, even if the process that started it is gone.
 MOST_SERVER_SECONDS = 120
-#: By how much the CPU use of one end may differ from the sum of its parts, in percentage points.
-CPU_POINTS = 0.1
 _ADDRESSES = re.compile(rb'("(?:local_host|remote_host|host)":\s*)"[^"]*"')
 _HOST_NAME = re.compile(rb'("system_info":\s*"\S+ )\S+')
 
@@ -25,7 +23,7 @@ class Iperf3(NetworkTool):
     """One TCP test, from the client to the server."""
 
     name = "iperf3"
-    program = "iperf3"
+    program = package = "iperf3"
     listening = "Server listening on"
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
@@ -55,10 +53,10 @@ class Iperf3(NetworkTool):
         sent, received = report.total("sum_sent"), report.total("sum_received")
         if received[0] > sent[0] + report.in_flight_bytes():
             what = f"{received[0]:.0f} bytes were received, more than the {sent[0]:.0f} that were sent"
-            report.document.object("end", "sum_received").refuse(what, key="bytes")
+            report.document.object("end", "sum_received").refuse(what)
         if not agrees(received[1], sent[1], relative=0.05, absolute=1.0):
             what = f"receiving took {received[1]:g} s, sending {sent[1]:g} s"
-            report.document.object("end", "sum_received").refuse(what, key="seconds")
+            report.document.object("end", "sum_received").refuse(what)
         streams = report.check_streams(received[0])
         metrics = {
             "bytes": received[0],
@@ -90,7 +88,7 @@ class _Report:
         if not isinstance(self.document.value, dict):
             self.document.refuse("no JSON object")
         if "error" in self.document.value:
-            self.document.refuse(str(self.document.value["error"])[:200], key="error", reason="failed")
+            self.document.refuse(str(self.document.value["error"])[:200], reason="failed")
 
     def total(self, key: str) -> tuple[float, float]:
         """Return (bytes, seconds) of one side. Its rate must be their quotient."""
@@ -99,20 +97,12 @@ class _Report:
         if not moved or not seconds:
             place.refuse(f"{moved:.0f} bytes in {seconds:g} s", reason="failed")
         if not agrees(place.number("bits_per_second"), 8 * moved / seconds, relative=1e-5):
-            place.refuse("bits_per_second is not bytes divided by seconds", key="bits_per_second")
+            place.refuse("bits_per_second is not bytes divided by seconds")
         return moved, seconds
 
     def cpu_percent(self, side: str) -> float | None:
-        """Return the CPU use of one end in percent of a core, None if not stated. User and system must add up to it.
-
-        The total comes from another clock than its parts: in 24 recorded runs they differ by 0.0003 points at most, and
-        in a test on a busy machine by 0.016.
-        """
-        place = self.document.object("end", "cpu_utilization_percent")
-        total, user, system = (number(place.at(f"{side}_{part}").value) for part in ("total", "user", "system"))
-        if None not in (total, user, system) and not agrees(total, user + system, absolute=CPU_POINTS):
-            place.refuse(f"{total:g} % is not the sum of {user:g} % and {system:g} %", key=f"{side}_total")
-        return total
+        """Return the CPU use of one end in percent of a core, None if not stated."""
+        return number(self.document.at("end", "cpu_utilization_percent", f"{side}_total").value)
 
     def check_levels(self, levels: Mapping[str, Any]) -> None:
         asked: dict[str, Any] = {"protocol": "TCP", "reverse": 0}
@@ -122,7 +112,7 @@ class _Report:
         for key, wanted in asked.items():
             found = test.at(key).value
             if isinstance(found, bool) or found != wanted:
-                test.refuse(f"{key} is {str(found)[:40]}, expected {wanted}", key=key)
+                test.refuse(f"{key} is {str(found)[:40]}, expected {wanted}")
 
     def in_flight_bytes(self) -> float:
         """Return how much more the server may have counted than the client: one write of each stream.
@@ -139,9 +129,9 @@ class _Report:
         each = [one.object("receiver").number("bytes") for one in end.rows("streams")]
         if len(each) != streams or not all(each):
             alive = sum(bool(moved) for moved in each)
-            end.refuse(f"{alive} of {streams} streams moved anything", key="streams", reason="client_lost")
+            end.refuse(f"{alive} of {streams} streams moved anything", reason="client_lost")
         if not agrees(math.fsum(each), received, relative=1e-6):
-            end.refuse("sum_received is not the sum of the streams", key="sum_received")
+            end.refuse("sum_received is not the sum of the streams")
         return streams
 
     def series(self) -> tuple[tuple[float, str, float], ...]:
@@ -151,10 +141,7 @@ class _Report:
             place = one.object("sum")
             start, end = place.number("start"), place.number("end")
             if end <= start or (found and start < found[-1][0]):
-                place.refuse("intervals do not follow each other", key="start")
-            rate, moved, seconds = (place.number(key) for key in ("bits_per_second", "bytes", "seconds"))
-            # `seconds` is the time between start and end to six decimals; iperf3 computes the rate from it.
-            if not agrees(seconds, end - start, absolute=1e-4) or not agrees(rate * seconds, 8 * moved, relative=1e-5):
-                place.refuse(f"{rate:g} bits/s is not {moved:.0f} bytes in {end - start:g} s", key="bits_per_second")
+                place.refuse("intervals do not follow each other")
+            rate = place.number("bits_per_second")
             found.append(((start + end) / 2, "bytes_per_second", rate / 8))
         return tuple(found)

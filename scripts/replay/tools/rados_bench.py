@@ -1,20 +1,16 @@
-"""`rados bench`: its argv, and the choice of reader for its two output forms (JSON by `-o`, or text)."""
+"""`rados bench`: its argv, and which of its two forms of output a run left (JSON by `-o`, or text). Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from replay.tools.base import OutputError, Result, Run, Tool, client_options, connection, number
-from replay.tools.output.json_place import Place, read_json
-from replay.tools.output.rados_rows import Row, Series
-from replay.tools.output.rados_runs import combined, roles_by_instance
-from replay.tools.output.rados_text import read_text
-from replay.tools.output.rados_totals import Totals
+from replay.tools.base import OutputError, Reader, Result, Run, Tool, client_options, connection, roles_by_instance
+from replay.tools.rados_output import combined, read_report, read_text
 
 _MODES = {("write", None): "write", ("read", "seq"): "seq", ("read", "rand"): "rand"}
-JSON_DECIMALS = 1e-6
 _REMOVED = re.compile(r" *Removed (\d{1,12}) objects?", re.ASCII)
 
 
@@ -23,6 +19,7 @@ class RadosBench(Tool):
 
     name = "rados_bench"
     program = "rados"
+    package = "ceph-common"
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
         """Return the argv.
@@ -59,7 +56,7 @@ class RadosBench(Tool):
         """Parse the JSON of `output`, or of stdout, or the text of stdout.
 
         Rates are totals divided by time, because `average_iops` is truncated; `bandwidth` is in MiB/s whatever its
-        label says. `rados_runs` combines the runs of a cell: its level `instances`, and the passes of `seq`.
+        label says. `combined` puts the runs of a cell together: its level `instances`, and the passes of `seq`.
         """
         instances = int(run.levels.get("instances", 1))
         if instances == 1 and not any(role.startswith("output-") for role in run.texts):
@@ -72,20 +69,33 @@ class RadosBench(Tool):
         """Parse the output of one run, the file of that role."""
         file, text = run.file(role), run.text(role)
         if run.exit_status:
-            said = next((line for line in text.splitlines() if line.strip() and line != "hints = 1"), "nothing")
-            raise OutputError(f"exit status {run.exit_status}: {said[:120]!r}", file=file, reason="failed")
+            message = next((line for line in text.splitlines() if line.strip() and line != "hints = 1"), "nothing")
+            raise OutputError(f"exit status {run.exit_status}: {message[:120]!r}", file=file, reason="failed")
         start = text.find("{")
         if start >= 0 and not text[:start].replace("hints = 1", "").strip():
-            totals, series = _read_json(text, start, file)
+            totals, series = read_report(text, start, file)
         else:
             totals, series = read_text(text, file)
         if totals is None or run.exit_status is None:
             return Result(series=series, complete=False)
         totals.check(run.levels | {"mode": _mode_or_none(run.levels)})
-        return Result(metrics=totals.metrics(), series=series)
+        notes = () if series else ("its course over time is not known: it is a summary alone",)
+        return Result(metrics=totals.metrics(), series=series, notes=notes)
 
 
-TOOL = RadosBench()
+class RadosBenchOutput(Reader):
+    """Reads outputs of runs that Replay did not start. Each role (`output`, `output-2-1`, …) is one instance's."""
+
+    name = "rados_bench_output"
+
+    def read(self, run: Run) -> Result:
+        """Read the outputs as the tool does. Nobody recorded an exit status: a complete output counts as good."""
+        # A text that somebody copied may lack its last newline.
+        texts = {role: f"{text.rstrip()}\n" for role, text in run.texts.items()}
+        return TOOL.read(replace(run, texts=texts, exit_status=0))
+
+
+TOOL, OUTPUT = RadosBench(), RadosBenchOutput()
 
 
 def mode_of(levels: Mapping[str, Any]) -> str:
@@ -105,43 +115,5 @@ def _mode_or_none(levels: Mapping[str, Any]) -> str | None:
 
 def removed_objects(text: str) -> int | None:
     """Return how many objects `rados cleanup` says it removed, None if it does not say."""
-    found = [int(match[1]) for line in text.splitlines() if (match := _REMOVED.fullmatch(line))]
-    return found[0] if len(found) == 1 else None
-
-
-def _read_json(text: str, start: int, file: str) -> tuple[Totals, Series]:
-    report = read_json(text, file, start=start)
-    kinds = [kind for kind in ("write", "read") if f"total_{kind}s_made" in report.value]
-    if len(kinds) != 1:
-        report.refuse("no total of reads or writes made")
-    kind = kinds[0]
-    size, seconds = report.number(f"{kind}_size"), report.number("total_time_run")
-    keys = {
-        "operations": f"total_{kind}s_made", "seconds": "total_time_run", "operation size": f"{kind}_size",
-        "object size": "object_size", "bandwidth": "bandwidth", "iops": "average_iops", "latency": "average_latency",
-        "threads": "concurrent_ios",
-    }  # fmt: skip
-    totals = Totals(
-        kind=kind,
-        seconds=seconds,
-        operations=report.number(f"total_{kind}s_made"),
-        operation_bytes=size,
-        object_bytes=report.number("object_size") if "object_size" in report.value else size,
-        mib_per_second=report.number("bandwidth"),
-        iops=report.number("average_iops"),
-        threads=report.number("concurrent_ios") if "concurrent_ios" in report.value else None,
-        latency={key: report.number(f"{key}_latency") for key in ("average", "max", "min")},
-        # With six decimals, the time of a pass that lasts a tenth of a second has five significant digits.
-        relative_rounding=1e-6 + JSON_DECIMALS / max(seconds, JSON_DECIMALS),
-        absolute_rounding=JSON_DECIMALS,
-        latency_rounding_seconds=JSON_DECIMALS,
-        refuse=lambda what, statement: report.refuse(what, key=keys[statement]),
-    )
-    rows = report.rows("datas")
-    return totals, totals.series(list(map(_row, rows)), lambda what, index: rows[index].refuse(what))
-
-
-def _row(place: Place) -> Row:
-    # A rate over no time is printed as `nan`.
-    stated = (number(place.at(key).value) for key in ("started", "cur_ops", "cur_bw", "last_lat", "avg_lat"))
-    return Row(place.number("sec"), place.number("finished"), *stated)
+    counts = [int(match[1]) for line in text.splitlines() if (match := _REMOVED.fullmatch(line))]
+    return counts[0] if len(counts) == 1 else None

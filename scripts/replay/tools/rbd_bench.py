@@ -1,18 +1,34 @@
-"""`rbd bench`: releases that print plain bytes and releases that print rounded units.
+"""`rbd bench`: its argv, and its output in releases that print plain bytes and in those that print rounded units. Pure.
 
 How it prints (Ceph's src/tools/rbd/action/Bench.cc): one header, a row about each second, one summary. `elapsed` is a
-truncated integer, so the real time is ops ÷ ops/sec. Newer releases round bytes/sec to two or three digits, so bytes/s
-is ops/sec times io_size; the printed figure only has to agree with it.
+truncated integer, so the real time is ops ÷ ops/sec. Newer releases round bytes/sec to two or three digits; old ones
+print two decimals of both. The rate is taken from the one with more digits, and the other has to agree with it.
+
+Over time, rates are differences of OPS over SEC. The printed OPS/SEC is an average, since the start in old releases and
+over a few seconds in new ones, which would hide a collapse.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from dataclasses import replace
+from typing import Any, NamedTuple, NoReturn
 
-from replay.tools.base import OutputError, Result, Run, Tool, agrees, client_options, connection, number, rounding_of
+from replay.tools.base import (
+    OutputError,
+    Reader,
+    Result,
+    Run,
+    Tool,
+    agrees,
+    client_options,
+    connection,
+    number,
+    rounding_of,
+)
 
 _HEADER = re.compile(
     r"bench(?:-write)? +(?:type (?P<type>read|write|readwrite) +)?(?:read:write=(?P<mix>\d{1,3}):(?P<rest>\d{1,3}) +)?"
@@ -20,7 +36,7 @@ _HEADER = re.compile(
     r"pattern (?P<pattern>rand|random|seq|sequential|full-seq|full sequential)",
     re.ASCII,
 )
-_COLUMNS = re.compile(r" +SEC +OPS +OPS/SEC +BYTES/SEC")
+_COLUMNS = re.compile(r" *SEC +OPS +OPS/SEC +BYTES/SEC")
 _RATE = r"(?P<{0}rate>[0-9.eE+]+) +{1}bytes/sec: +(?P<{0}bytes>[0-9.eE+]+)(?: (?P<{0}unit>B|[KMGTP]iB)/s)?"
 _ROW = re.compile(
     r" *(?P<sec>\d{1,9}) +(?P<ops>\d{1,15}) +(?P<rate>[0-9.eE+]+) +(?P<bytes>[0-9.eE+]+)(?: (?P<unit>B|[KMGTP]iB)/s)?",
@@ -36,13 +52,16 @@ _PART = re.compile(
 _LOG = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*", re.ASCII)
 # Sixteen cached operations can end before the tool's clock, which ticks every 4 ms, has moved: rate = ops / 0.
 _NO_TIME = re.compile(r"elapsed: +0 +ops: +\d+ +ops/sec: +(?:inf|-?nan) .*", re.ASCII)
-#: How many rows OPS/SEC covers.
-_ROWS_OF_A_RATE = 5
-#: The tool's clock ticks every 4 ms.
-_TICK_SECONDS = 0.004
+#: What a line is: the header, the columns' titles, a row, the summary, or one of its parts for reads and writes.
+HEADER, TITLES, ROW, SUMMARY, PART = "header", "titles", "row", "summary", "part"
+_KINDS = (
+    (HEADER, _HEADER), (TITLES, _COLUMNS), (ROW, _ROW), (SUMMARY, _SUMMARY), (SUMMARY, _NO_TIME), (PART, _PART),
+)  # fmt: skip
 _UNITS = {None: 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
 _PATTERNS = {"random": "rand", "sequential": "seq", "full sequential": "full-seq"}
 _TYPES = {"rw": "readwrite"}
+#: A run with fewer spans is too short to tell its start from its second half.
+FEWEST_SPANS = 4
 
 
 class RbdBench(Tool):
@@ -50,6 +69,7 @@ class RbdBench(Tool):
 
     name = "rbd_bench"
     program = "rbd"
+    package = "ceph-common"
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
         """Return the argv.
@@ -72,18 +92,61 @@ class RbdBench(Tool):
         `levels` may include `io_total_bytes` and `io_threads`. The header must state every given level. Output that was
         cut off gives a Result with `complete` False, no metrics, and the series up to there.
         """
-        return _Reader(run.file("stdout"), run.levels).read(run.text("stdout"), run.exit_status)
+        return _Parser(run.file("stdout"), run.levels).read(run.text("stdout"), run.exit_status)
 
 
-TOOL = RbdBench()
+class RbdBenchOverTime(RbdBench):
+    """`rbd bench` with the further metrics `early_`, `late_operations_per_second` and `late_share_of_early`."""
+
+    name = "rbd_bench_over_time"
+
+    def read(self, run: Run) -> Result:
+        """Parse stdout as `RbdBench.read` does. A run with too few rows lacks the further metrics.
+
+        Each value of the series is a mean, and is placed in the middle of its time span.
+        """
+        result = super().read(run)
+        spans = _spans(result)
+        return replace(
+            result,
+            metrics={**result.metrics, **_course(spans)} if result.complete else {},
+            series=tuple(
+                ((span.start + span.end) / 2, metric, value) for span in spans for metric, value in span.rates
+            ),
+        )
+
+
+class RbdBenchOutput(Reader):
+    """Reads the text of one `rbd bench`, in the role `output`."""
+
+    name = "rbd_bench_output"
+
+    def read(self, run: Run) -> Result:
+        """Read the text as the tool's own reader does; see `RbdBench.read`."""
+        levels = run.levels
+        if levels.get("io_type") != "readwrite":
+            # Reads or writes alone also have a share of reads as a level, but the header does not state it.
+            levels = {name: level for name, level in levels.items() if name != "rw_mix_read"}
+        # A text that somebody copied may lack its last newline.
+        text = f"{run.text('output').rstrip()}\n"
+        return TOOL.read(Run({"stdout": text}, 0, levels, {"stdout": run.file("output")}))
+
+
+TOOL, OVER_TIME, OUTPUT = RbdBench(), RbdBenchOverTime(), RbdBenchOutput()
+
+
+def kind_of(line: str) -> tuple[str, re.Match[str] | None]:
+    """Return what a line of the output is, and its parts; an empty kind if it is no line of `rbd bench`."""
+    line = line.strip("\r\t ")
+    return next(((kind, match) for kind, pattern in _KINDS if (match := pattern.fullmatch(line))), ("", None))
 
 
 def _threads(levels: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
     return levels.get("io_threads", options.get("io_threads", 16))
 
 
-class _Reader:
-    """Reads one output line by line, and keeps what it has read so far."""
+class _Parser:
+    """Parses one output line by line, and keeps what it has read so far."""
 
     def __init__(self, file: str, levels: Mapping[str, Any]) -> None:
         self.file = file
@@ -93,7 +156,6 @@ class _Reader:
         self.header: re.Match[str] | None = None
         self.columns = False
         self.rows: list[tuple[int, int]] = []
-        self.began = (0.0, math.inf)
         self.summary: dict[str, float] | None = None
         self.parts: dict[str, dict[str, float]] = {}
 
@@ -102,13 +164,13 @@ class _Reader:
         lines = text.split("\n")
         cut_off = lines.pop()  # What follows the last newline; a line without its newline was cut off.
         for self.line, raw in enumerate(lines, 1):
-            line = raw.rstrip("\r ")
+            line = raw.strip("\r\t ")
             if line and not _LOG.fullmatch(line):
                 self._take(line)
         self.line += 1
         if self.header is None:
-            said = next((line for line in [*lines, cut_off] if line.strip()), "nothing")
-            self._refuse(f"not output of rbd bench (exit status {exit_status}): {said[:120]!r}")
+            message = next((line for line in [*lines, cut_off] if line.strip()), "nothing")
+            self._refuse(f"not output of rbd bench (exit status {exit_status}): {message[:120]!r}")
         if self.summary is None or (self.header["type"] == "readwrite" and len(self.parts) < 2):
             return Result(series=self._series(), complete=False)
         if exit_status != 0:
@@ -125,9 +187,7 @@ class _Reader:
             if self.header is None:
                 self._refuse(f"expected the header of rbd bench, found {line[:120]!r}")
             self._check_header(self.header)
-        elif not self.columns:
-            if not _COLUMNS.fullmatch(line):
-                self._refuse(f"expected the column titles, found {line[:120]!r}")
+        elif _COLUMNS.fullmatch(line) and not self.columns:
             self.columns = True
         elif self.summary is None:
             if _NO_TIME.fullmatch(line):
@@ -146,7 +206,7 @@ class _Reader:
             self._refuse(f"expected nothing after the summary, found {line[:120]!r}")
 
     def _check_header(self, header: re.Match[str]) -> None:
-        said = {
+        stated = {
             "io_type": header["type"] or "write",
             "io_pattern": _PATTERNS.get(header["pattern"], header["pattern"]),
             "io_size_bytes": int(header["size"]),
@@ -154,13 +214,11 @@ class _Reader:
             "io_total_bytes": int(header["bytes"]),
             "rw_mix_read": int(header["mix"]) if header["mix"] else None,
         }
-        for name, value in said.items():
+        for name, value in stated.items():
             asked = _TYPES.get(self.levels.get(name), self.levels.get(name))
             if asked is not None and asked != value:
                 self._refuse(f"{name} is {value!r}, expected {asked!r}")
-        if header["mix"] and int(header["mix"]) + int(header["rest"]) != 100:
-            self._refuse(f"{header['mix']} % reads and {header['rest']} % writes are not all of the operations")
-        if not said["io_size_bytes"] or not said["io_threads"]:
+        if not stated["io_size_bytes"] or not stated["io_threads"]:
             self._refuse("io_size and io_threads cannot be 0")
 
     def _take_row(self, line: str) -> None:
@@ -168,47 +226,26 @@ class _Reader:
         if match is None:
             self._refuse(f"expected a row of numbers or the summary, found {line[:120]!r}")
         seconds, operations = int(match["sec"]), int(match["ops"])
-        if not seconds:
-            self._refuse("a row of second 0: rbd bench prints the first row after a second")
         if self.rows and (seconds <= self.rows[-1][0] or operations < self.rows[-1][1]):
             self._refuse("time or operations go backwards: output of two runs is mixed")
-        rate = self._rates(match, operations)["operations_per_second"]
         self.rows.append((seconds, operations))
-        self._check_time(rate)
-
-    def _check_time(self, rate: float) -> None:
-        """Refuse the last row if its OPS, OPS/SEC and SEC contradict each other.
-
-        OPS/SEC counts the operations issued over the last five rows, or since the first operation as long as there are
-        fewer rows; the first releases always count from the first operation. OPS leaves out operations in flight. SEC
-        is in whole seconds.
-        """
-        if not rate:
-            return
-        second, operations = self.rows[-1]
-        since_start = (operations + int(self.header["threads"])) / rate
-        if len(self.rows) <= _ROWS_OF_A_RATE:
-            # When the first operation began: the same for all of these rows.
-            earliest, latest = self.began
-            self.began = max(earliest, second - since_start), min(latest, second + 1 - since_start)
-            right = self.began[0] <= self.began[1] + _TICK_SECONDS
-        else:
-            start, before = self.rows[-1 - _ROWS_OF_A_RATE]
-            right = agrees((operations - before) / rate, second - start, absolute=1 + _TICK_SECONDS)
-            right |= agrees(since_start, second, absolute=1 + _TICK_SECONDS)
-        if not right:
-            self._refuse(f"{operations} operations within {second} s contradict {rate:g} ops/s")
 
     def _rates(self, match: re.Match[str], operations: int) -> dict[str, float]:
-        """Return ops/sec and bytes/sec. Refuse a line whose printed bytes/sec is not ops/sec times io_size."""
+        """Return ops/sec and bytes/sec, both from the one that is printed with more digits.
+
+        Refuses a line whose bytes/sec is not ops/sec times io_size.
+        """
         rate, printed = number(match["rate"]), number(match["bytes"])
         if rate is None or printed is None:
             self._refuse(f"not a number: {match['rate'] if rate is None else match['bytes']!r}")
         size, unit = int(self.header["size"]), _UNITS[match["unit"]]
+        of_bytes, of_rate = rounding_of(match["bytes"]) * unit, rounding_of(match["rate"]) * size
         # Half a unit of the last digit of either figure, and a little for binary arithmetic.
-        slack = rounding_of(match["bytes"]) * unit * 1.02 + rounding_of(match["rate"]) * size + 1e-6 * rate * size
+        slack = 1.02 * of_bytes + of_rate + 1e-6 * rate * size
         if not agrees(printed * unit, rate * size, absolute=slack):
             self._refuse(f"{match['bytes']} {match['unit'] or 'B'}/s is not {match['rate']} ops/s of {size} bytes")
+        if of_bytes < of_rate:
+            rate = printed * unit / size
         return {
             "operations": float(operations),
             "bytes": float(operations * size),
@@ -230,16 +267,8 @@ class _Reader:
             self._refuse("a row is past the summary: output of two runs is mixed")
 
     def _check_parts(self) -> None:
-        seconds = self.summary["operations"] / self.summary["operations_per_second"]
-        for which, part in self.parts.items():
-            # Both rates have six significant digits.
-            if not agrees(part["operations"], part["operations_per_second"] * seconds, relative=2e-5, absolute=1e-5):
-                rate = part["operations_per_second"]
-                self._refuse(f"{part['operations']:g} {which}s at {rate:g} ops/s do not last {seconds:.6g} s")
-        for key in ("operations", "operations_per_second"):
-            total = math.fsum(part[key] for part in self.parts.values())
-            if not agrees(total, self.summary[key], relative=1e-5 if key.endswith("second") else 0):
-                self._refuse(f"{key} of reads and writes do not add up to the summary's")
+        if math.fsum(part["operations"] for part in self.parts.values()) != self.summary["operations"]:
+            self._refuse("operations of reads and writes do not add up to the summary's")
 
     def _metrics(self) -> dict[str, float]:
         metrics = dict(self.summary)
@@ -257,3 +286,37 @@ class _Reader:
                 series.append((float(end), "operations_per_second", rate))
                 series.append((float(end), "bytes_per_second", rate * size))
         return tuple(series)
+
+
+class _Span(NamedTuple):
+    """The time between two rows, in seconds since the start, and the mean rates in it by metric."""
+
+    start: float
+    end: float
+    rates: tuple[tuple[str, float], ...]
+
+    @property
+    def operations_per_second(self) -> float:
+        return dict(self.rates)["operations_per_second"]
+
+
+def _spans(result: Result) -> list[_Span]:
+    ends = sorted({end for end, _, _ in result.series})
+    return [
+        _Span(start, end, tuple((metric, value) for moment, metric, value in result.series if moment == end))
+        for start, end in itertools.pairwise([0.0, *ends])
+    ]
+
+
+def _course(spans: list[_Span]) -> dict[str, float]:
+    """Return the rate of the first span, that of the spans that begin in the second half, and their ratio."""
+    if len(spans) < FEWEST_SPANS or not spans[0].operations_per_second:
+        return {}
+    late = [span for span in spans if span.start >= spans[-1].end / 2]
+    operations = math.fsum((span.end - span.start) * span.operations_per_second for span in late)
+    early, mean = spans[0].operations_per_second, operations / math.fsum(span.end - span.start for span in late)
+    return {
+        "early_operations_per_second": early,
+        "late_operations_per_second": mean,
+        "late_share_of_early": mean / early,
+    }

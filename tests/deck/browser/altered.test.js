@@ -6,7 +6,7 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 
 import { startDeck } from "../support/deck.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 const FILE = "rbd-journaling/aggregate/ratio-throughput-write-seq.csv";
 const MARK = "#journal-ratio > p.altered-data";

@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { COLOR_RULES, axeInBothThemes, axeProblems, axeProblemsAndPasses, loadAxe } from "../support/axe.js";
 import { onlyChapters } from "../support/chapters.js";
 import { goTo, openSpeakerView, startDeck } from "../support/deck.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 let deck;
 
@@ -15,7 +15,7 @@ before(async () => {
 after(() => deck?.close());
 
 /** What is around the slides is the same with a few of them, and axe reads the whole document each time. */
-const fewSlides = (page) => onlyChapters(page, ["slides/00-hook.md", "slides/91-journal.md"]);
+const fewSlides = (page) => onlyChapters(page, ["slides/rpo/00-loss.md", "slides/rpo/91-journal.md"]);
 
 test("also in the dark theme every text of every slide stands out from its background", async () => {
   // In the print view all slides are below each other, so that one check covers them all.

@@ -10,7 +10,7 @@ import { axeProblems, loadAxe } from "../support/axe.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 import { layoutProblems } from "../support/layout.js";
 import { withToolsChapterAlone } from "../support/chapters.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 let deck;
 
@@ -425,7 +425,7 @@ test("the panel says where a chart comes from and copies its CSV, its command an
   const command = await first.locator("code.command").first().textContent();
   assert.match(
     command,
-    /^npm run measure -- --site \S+ --data mine --scale \S+ --experiment rbd-journaling$/,
+    /^\.\/replay measure --site \S+ --data mine --scale \S+ --experiment rbd-journaling$/,
   );
   const status = panel.locator(".panel-status");
   await first.getByRole("button", { name: "Copy CSV" }).click();

@@ -34,7 +34,7 @@ test("a missing and a malformed CSV file show an error in the chart's place, unt
 
 test("a chapter that cannot be fetched is an error on its slide, and the others are shown", async () => {
   const page = await deck.browser.newPage({ viewport: { width: 1280, height: 720 } });
-  await page.route("**/slides/91-journal.md", (route) => route.fulfill({ status: 404, body: "" }));
+  await page.route("**/slides/rpo/91-journal.md", (route) => route.fulfill({ status: 404, body: "" }));
   await page.goto(`${deck.url}?data=fixture`);
   await page.waitForSelector("html[data-deck-ready]");
   assert.match(await page.textContent(".chapter-error"), /slides\/91-journal\.md: the server answered 404/);
@@ -76,8 +76,8 @@ test("each kind of wrong CSV file is named in the chart's place, and does not af
   ];
   const page = await deck.openDeck("?data=fixture", {
     prepare: async (opened) => {
-      await onlyChapters(opened, ["slides/90-appendix.md"]);
-      await opened.route("**/slides/90-appendix.md", (route) =>
+      await onlyChapters(opened, ["slides/rpo/90-appendix.md"]);
+      await opened.route("**/slides/rpo/90-appendix.md", (route) =>
         route.fulfill({ contentType: "text/markdown; charset=utf-8", body: chapter.join("\n\n\n") }),
       );
       for (const { file, answer } of KINDS)
@@ -108,7 +108,7 @@ test("names in a CSV file are text wherever they are shown, and never markup or 
   const slide = "clients";
   const page = await deck.openDeck("?data=fixture", {
     prepare: async (opened) => {
-      await onlyChapters(opened, ["slides/90-appendix.md"]);
+      await onlyChapters(opened, ["slides/rpo/90-appendix.md"]);
       await opened.route("**/fixture/client-sweep/aggregate/iops-randwrite-4096.csv", (route) =>
         route.fulfill({ contentType: "text/csv", body }),
       );

@@ -166,13 +166,13 @@ test("a changed CSV file reaches the page's chart in place", async () => {
 
 test("a link leads to the slides, Back returns, and another cut keeps the data set", async () => {
   const page = await open();
-  await page.click("a.button[data-open='40']");
+  await page.click("a.button[data-open='30']");
   await page.waitForSelector("html[data-deck-ready]");
   assert.equal(await page.locator(".front-page").count(), 0);
-  assert.match(page.url(), /\?explore&data=fixture#\/title$/);
+  assert.match(page.url(), /\?explore&data=fixture#\/shop$/);
   await page.evaluate(() => window.replay.deck.next());
   // reveal writes the address a moment later.
-  await page.waitForURL((url) => url.hash !== "#/title");
+  await page.waitForURL((url) => url.hash !== "#/shop");
   await page.goBack();
   await page.waitForSelector("html[data-front-ready]");
   assert.ok(await page.isVisible("h1"));
@@ -180,7 +180,7 @@ test("a link leads to the slides, Back returns, and another cut keeps the data s
   assert.deepEqual([...short.searchParams.keys()].sort(), ["cut", "data", "explore"]);
   await page.goto(short.href);
   await page.waitForSelector("html[data-deck-ready]");
-  assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "title");
+  assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "shop");
   assert.deepEqual(page.complaints, []);
   await page.close();
 });
@@ -271,10 +271,10 @@ test("headings go down one level at a time, and the page has one main part", asy
 
 test("without its text the page says which file is missing, and still links to the slides", async () => {
   const page = await deck.browser.newPage();
-  await page.route("**/slides/reader.md", (route) => route.fulfill({ status: 404, body: "gone" }));
+  await page.route("**/slides/rpo/reader.md", (route) => route.fulfill({ status: 404, body: "gone" }));
   await page.goto(`${deck.url}?explore&data=fixture`);
   await page.waitForSelector("html[data-front-ready]");
-  assert.match(await text(page, ".chapter-error"), /slides\/reader\.md/);
+  assert.match(await text(page, ".chapter-error"), /slides\/talk\/reader\.md/);
   assert.equal(await page.getAttribute("a", "href"), "#/");
   await page.close();
 });

@@ -49,7 +49,7 @@ after(async () => {
 
 test("its charts are drawn from its tables, with their intervals and a label that says where they come from", async () => {
   const prepare = (page) =>
-    page.route("**/slides/91-*.md", (route) =>
+    page.route("**/slides/rpo/91-*.md", (route) =>
       route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CHAPTER }),
     );
   const page = await deck.openDeck("?data=theirs", { prepare });
@@ -115,7 +115,7 @@ test("what replay bundle writes of other results is taken by a deck, with their 
   const bundle = await readFile(other);
   const prepare = async (page) => {
     await page.route("**/other.bundle", (route) => route.fulfill({ body: bundle }));
-    await page.route("**/slides/91-*.md", (route) =>
+    await page.route("**/slides/rpo/91-*.md", (route) =>
       route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CHAPTER }),
     );
   };

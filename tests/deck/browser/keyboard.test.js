@@ -71,7 +71,7 @@ function problemsOf(stops) {
 }
 
 for (const query of ["?data=fixture", "?data=fixture&explore"])
-  for (const id of ["title", "journal-ratio", "throughput-write-seq", "appendix"])
+  for (const id of ["shop", "journal-ratio", "throughput-write-seq", "appendix"])
     test(`the focus goes through the slide ${id} in the order in which it reads, and is seen: ${query}`, async () => {
       const page = await deck.openDeck(query, { hash: `#/${id}` });
       await goTo(page, id);

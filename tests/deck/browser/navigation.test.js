@@ -57,7 +57,7 @@ test("an arrow key that is held down leads through the whole talk and back, and 
   assert.equal(await page.evaluate(() => window.replay.deck.isLastSlide()), true);
   assert.deepEqual(await problemsHere(page), []);
   await hold("ArrowLeft", steps);
-  assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "title");
+  assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "shop");
   await hold("ArrowRight", 14);
   assert.deepEqual(await problemsHere(page), []);
   await goTo(page, "price-below-saturation");

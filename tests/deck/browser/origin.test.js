@@ -8,10 +8,10 @@ import { startFixtureSite } from "../support/static-site.js";
 /** Addresses, and the sign that the page is ready. */
 const DECK_READY = "html[data-deck-ready]";
 const VIEWS = [
-  ["?data=fixture#/title", DECK_READY],
+  ["?data=fixture#/shop", DECK_READY],
   ["?data=fixture&explore", "html[data-front-ready]"],
   ["?data=fixture&explore#/journal-ratio", DECK_READY],
-  ["?data=fixture&view=scroll#/title", DECK_READY],
+  ["?data=fixture&view=scroll#/shop", DECK_READY],
   ["?data=fixture&view=print", "html[data-charts-ready]"],
 ];
 let deck;

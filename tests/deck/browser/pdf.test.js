@@ -14,7 +14,7 @@ import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { readPdf } from "../../../scripts/deck/printed-file.js";
 import { openTalk } from "../../../scripts/deck/text/talk.js";
 import { FIXTURE } from "../support/fixture.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 let folder;
 let slides;
@@ -23,7 +23,9 @@ before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "replay-pdf-"));
   const { chapters } = await openTalk(PROJECT);
   // The front page is Markdown, too, but not a slide.
-  slides = chapters.flatMap((chapter) => chapter.slides).filter(({ file }) => file !== "slides/reader.md");
+  slides = chapters
+    .flatMap((chapter) => chapter.slides)
+    .filter(({ file }) => file !== "slides/rpo/reader.md");
 });
 after(() => rm(folder, { recursive: true, force: true }));
 

@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => deck?.close());
 
-const openPhone = (hash = "#/title", options = {}) =>
+const openPhone = (hash = "#/shop", options = {}) =>
   deck.openDeck("?data=fixture&explore", { ...PHONE, hash, ...options });
 
 /** Some of the talk's chapters, `slides/….md`: a phone lays out every slide of a deck before it shows one. */
@@ -79,7 +79,7 @@ test(`on a phone no text of a slide is below ${SMALLEST_TEXT_PX} px, and none is
 });
 
 test("on the smallest phone each row of a table is a card with its columns' names, still a table, and none scrolls", async () => {
-  const page = await openPhone("#/title", { viewport: { width: 320, height: 568 } });
+  const page = await openPhone("#/shop", { viewport: { width: 320, height: 568 } });
   const { tables, problems } = await page.evaluate(() => {
     const all = [...document.querySelectorAll(".slides table")].filter(
       (table) => table.getClientRects().length > 0,
@@ -181,7 +181,7 @@ const leaveScrollingToThePage = (page) =>
 /** Makes the first slide higher, like a chart or a font that arrives late, and waits until that is on the screen. */
 async function raiseFirstSlide(page) {
   const grown = await page.evaluate(async () => {
-    const first = document.getElementById("title");
+    const first = document.getElementById("shop");
     const before = first.offsetHeight;
     const late = document.createElement("div");
     late.style.cssText = "flex: none; height: 1000px";
@@ -204,7 +204,7 @@ test("an address leads to the top of its slide, whatever comes after it", async 
       arrive = resolve;
     });
     // There are no data before the deck is ready, so every chart is late on every machine.
-    const opened = await openChapters(["00-hook", "20-loss", chapter], `#/${id}`, async (one) => {
+    const opened = await openChapters(["00-loss", "20-twist", chapter], `#/${id}`, async (one) => {
       await leaveScrollingToThePage(one);
       await one.route(/\.csv$/, async (route) => {
         await arrived;
@@ -233,7 +233,7 @@ test("an address leads to the top of its slide, whatever comes after it", async 
 });
 
 test("a link within the deck leads to the top of its slide, too", async () => {
-  const opened = await openChapters(["00-hook", "20-loss", "92-mirror"], "#/title", leaveScrollingToThePage);
+  const opened = await openChapters(["00-loss", "20-twist", "92-mirror"], "#/shop", leaveScrollingToThePage);
   await opened.evaluate(() => {
     location.hash = "#/mirror-lag";
   });
@@ -244,11 +244,11 @@ test("a link within the deck leads to the top of its slide, too", async () => {
 });
 
 test("the page does not jump back if the reader has scrolled on", async () => {
-  const opened = await openChapters(["00-hook", "20-loss", "90-appendix"], "#/lag");
+  const opened = await openChapters(["00-loss", "20-twist", "90-appendix"], "#/outrun");
   await opened.evaluate(() => document.getElementById("claims").scrollIntoView());
   await opened.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "claims");
   await raiseFirstSlide(opened);
   assert.equal(await opened.evaluate(() => window.replay.deck.getCurrentSlide().id), "claims");
-  assert.ok((await topOf(opened, "lag")) < -844);
+  assert.ok((await topOf(opened, "outrun")) < -844);
   await opened.close();
 });

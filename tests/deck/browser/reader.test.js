@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => deck.close());
 
-const openReader = (hash = "#/title", query = "?data=fixture&explore", options = {}) =>
+const openReader = (hash = "#/shop", query = "?data=fixture&explore", options = {}) =>
   deck.openDeck(query, { hash, ...options });
 const here = (page) => page.evaluate(() => window.replay.deck.getCurrentSlide().id);
 

@@ -170,7 +170,7 @@ test("without a recording the deck says what to do, and the charts are complete"
     prepare: (one) => one.route("**/recording.json", (route) => route.fulfill({ status: 404, body: "none" })),
   });
   await badge(page)
-    .getByText(/npm run derive -- --data fixture/)
+    .getByText(/\.\/replay derive --data fixture/)
     .waitFor();
   await goTo(page, SLIDE);
   const [chart] = await chartsOf(page, SLIDE);

@@ -59,7 +59,7 @@ async function openSite(query, { prepare = () => {}, ...options } = {}) {
 
 test("the built site works from a subfolder of a plain server, and sends no request elsewhere", async () => {
   const page = await openSite("?stage&data=fixture");
-  for (const id of ["journal-ratio", "trap-cache", "run-it"]) {
+  for (const id of ["journal-ratio", "who-said-yes", "yours"]) {
     await goTo(page, id);
     for (const chart of await chartsOf(page, id))
       assert.equal(chart.error, undefined, `${id}: ${chart.error}`);
@@ -90,9 +90,11 @@ test("no address in the page or its parts is absolute, so the site works anywher
 
 test("the built site has slides, tables, manifests and attempts, and no raw output", async () => {
   const files = await readdir(site.folder, { recursive: true });
-  assert.ok(files.includes("slides/00-hook.html"));
+  assert.ok(files.includes("slides/rpo/00-loss.html"));
   assert.ok(files.includes("benchmarks/fixture/manifest.json"));
-  assert.ok(files.includes("benchmarks/fixture/rbd-journaling/aggregate/ratio-throughput-write-seq.low.csv"));
+  assert.ok(
+    files.includes("benchmarks/fixture/rbd-journaling/aggregate/ratio-throughput-write-seq.spread.csv"),
+  );
   const index = JSON.parse(await textOf("benchmarks/index.json"));
   assert.deepEqual(index.data_sets, ["fixture", "fixture-small"]);
   assert.ok(!files.some((file) => /(^|\/)(raw|local)\/|\.woff$/.test(file)));
@@ -140,7 +142,7 @@ async function withMarkdown(page) {
       await route.fulfill({ response, body });
     },
   );
-  await page.route("**/slides/*.md", async (route) => {
+  await page.route("**/slides/rpo/*.md", async (route) => {
     const name = path.basename(new URL(route.request().url()).pathname);
     const body = await readFile(path.join(PROJECT, "slides", name), "utf8");
     await route.fulfill({ contentType: "text/markdown; charset=utf-8", body });
@@ -148,7 +150,7 @@ async function withMarkdown(page) {
 }
 
 test("its slides are those that a stage makes of the same Markdown, which it does not fetch", async () => {
-  const query = "?stage&data=fixture#/run-it";
+  const query = "?stage&data=fixture#/yours";
   /** Each slide with its elements and texts, without those that are fetched and may arrive later. */
   const slidesOn = (page) =>
     page.evaluate(() =>
@@ -161,7 +163,7 @@ test("its slides are those that a stage makes of the same Markdown, which it doe
     );
   const made = await openSite(query, { prepare: withMarkdown });
   const here = await slidesOn(made);
-  assert.ok(made.asked.some((address) => address.endsWith("/slides/00-hook.md")));
+  assert.ok(made.asked.some((address) => address.endsWith("/slides/rpo/00-loss.md")));
   await made.close();
   const built = await openSite(query);
   const there = await slidesOn(built);
@@ -250,11 +252,11 @@ test("the page says that it is published, so that readers get their controls; a 
   assert.doesNotMatch(html, /replay:events/);
 });
 
-test("the published talk says where it can be cloned: on its title slide, and in the QR code", async () => {
-  const page = await openSite("?stage&data=fixture#/title");
-  assert.equal(await page.textContent("#title .credits"), "people.example/talk");
-  assert.equal(await page.getAttribute("#title .credits a", "href"), "https://people.example/talk");
-  await goTo(page, "run-it");
+test("the published talk says where it can be cloned: on its last slide, and in the QR code", async () => {
+  const page = await openSite("?stage&data=fixture#/yours");
+  assert.equal(await page.textContent("#yours .credits"), "people.example/talk");
+  assert.equal(await page.getAttribute("#yours .credits a", "href"), "https://people.example/talk");
+  await goTo(page, "yours");
   await page.waitForSelector(".qr svg");
   assert.equal(await page.getAttribute(".qr svg", "aria-label"), "QR code: https://people.example/talk");
   assert.equal(await page.textContent(".qr a"), "people.example/talk");

@@ -26,7 +26,7 @@ async function openSpeaker(page) {
 const framesOf = (speaker) => speaker.frames().filter((frame) => frame.url().includes("receiver"));
 
 test("the speaker view is fetched after the slides, and shows the slides and the pace of the cut", async () => {
-  const page = await deck.openDeck("?data=fixture&cut=20", { hash: "#/answer-empty" });
+  const page = await deck.openDeck("?data=fixture&cut=20", { hash: "#/bet" });
   const asked = Date.now();
   const speaker = await openSpeaker(page);
   const cut = await page.evaluate(() => window.replay.deck.getSlides().length);

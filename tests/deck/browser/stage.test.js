@@ -56,7 +56,7 @@ test("no single key opens a menu, and the next press of a clicker moves on", asy
 });
 
 test("arrow keys and a clicker's buttons go through all slides in the order of the talk", async () => {
-  const page = await deck.openDeck("?data=fixture&cut=20", { hash: "#/title" });
+  const page = await deck.openDeck("?data=fixture&cut=20", { hash: "#/shop" });
   const order = await page.evaluate(() =>
     [...document.querySelectorAll(".slides section:not(.stack)")].map(({ id }) => id),
   );
@@ -88,7 +88,7 @@ test("Shift+O shows the overview on stage, and O or Escape leaves it", async () 
 });
 
 test("slides near the current one are laid out when there is time, one slide a frame", async () => {
-  const page = await deck.openDeck("?data=fixture", { hash: "#/title" });
+  const page = await deck.openDeck("?data=fixture", { hash: "#/shop" });
   const laidOut = () =>
     page.evaluate(() => {
       const slides = [...document.querySelectorAll(".slides section:not(.stack)")];
@@ -190,7 +190,7 @@ test("a cut shows its own slides and seconds, and an address of another slide le
       return {
         all: slides.map(({ id }) => id),
         seconds: counted.reduce((sum, { dataset }) => sum + Number(dataset.timing), 0),
-        only40: slides.filter(({ dataset }) => dataset.cut === "40").length,
+        only30: slides.filter(({ dataset }) => dataset.cut === "30").length,
         untimed: counted.filter(({ dataset }) => !/^\d+$/.test(dataset.timing)).map(({ id }) => id),
         emptyStacks: [...document.querySelectorAll(".slides > section")].filter(
           (one) => one.children.length === 0,
@@ -202,11 +202,11 @@ test("a cut shows its own slides and seconds, and an address of another slide le
     await page.close();
     return found;
   };
-  const whole = await facts("?data=fixture", "#/title");
-  const short = await facts("?data=fixture&cut=20", "#/title");
-  assert.equal(whole.seconds, 36 * 60);
-  assert.equal(short.seconds, 18 * 60);
-  assert.equal(short.only40, 0);
+  const whole = await facts("?data=fixture", "#/shop");
+  const short = await facts("?data=fixture&cut=20", "#/shop");
+  assert.equal(whole.seconds, 24 * 60 + 35);
+  assert.equal(short.seconds, 18 * 60 + 20);
+  assert.equal(short.only30, 0);
   for (const { untimed, emptyStacks } of [whole, short]) {
     assert.deepEqual(untimed, []);
     assert.equal(emptyStacks, 0);
@@ -224,8 +224,8 @@ test("a cut shows its own slides and seconds, and an address of another slide le
 });
 
 test("an address with an impossible request gets a message", async () => {
-  const page = await deck.openDeck("?data=fixture&cut=30");
-  assert.match(await page.innerText(".notice"), /no “30”-minute cut.*20 or 40/);
+  const page = await deck.openDeck("?data=fixture&cut=40");
+  assert.match(await page.innerText(".notice"), /no “40”-minute cut.*20 or 30/);
   await page.close();
 });
 
@@ -259,7 +259,7 @@ test("a hostile chapter runs nothing, loads nothing, and is reported; its harmle
   const page = await deck.openDeck("?data=fixture", {
     prepare(one) {
       one.on("request", (request) => asked.push(request.url()));
-      return one.route("**/slides/10-price.md", (route) =>
+      return one.route("**/slides/rpo/10-tax-and-lottery.md", (route) =>
         route.fulfill({ contentType: "text/markdown; charset=utf-8", body: HOSTILE }),
       );
     },
@@ -301,7 +301,7 @@ test("a hostile chapter runs nothing, loads nothing, and is reported; its harmle
 
 test("nothing is removed from the talk's own slides and its first page", async () => {
   for (const query of ["?data=fixture", "?data=fixture&explore"]) {
-    const page = await deck.openDeck(query, { hash: "#/title" });
+    const page = await deck.openDeck(query, { hash: "#/shop" });
     assert.equal(await page.locator(".notice").count(), 0);
     await page.close();
   }

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 
 import { chartsOf, goTo, openSpeakerView, startDeck } from "../support/deck.js";
 import { drawingProblems } from "../support/drawing.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 let deck;
 
@@ -87,7 +87,7 @@ test("the overview shows slides with their charts, and leaving it shows the slid
 });
 
 test("the scroll view draws each chart as it comes into sight, and leaving it keeps them", async () => {
-  const page = await deck.openDeck("?data=fixture&view=scroll", { hash: "#/title" });
+  const page = await deck.openDeck("?data=fixture&view=scroll", { hash: "#/shop" });
   assert.equal(await page.evaluate(() => window.replay.deck.isScrollView()), true);
   for (const id of ["journal-ratio", "throughput-write-seq"]) {
     await page.evaluate((slide) => document.getElementById(slide).scrollIntoView(), id);

@@ -1,7 +1,7 @@
 /** A browser for tests in which pages are cheap: one process is kept for the pages that are opened in turn. */
 
 import { launchChromium } from "../../../scripts/deck/chromium.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 const SHARED_PROCESS = [
   // Pages of the same site and context share a process. A new one would compile every script and read every font again.

@@ -97,14 +97,14 @@ export const SAID = {
 export function withChapter(page) {
   return page
     .context()
-    .route("**/slides/91-journal.md", (route) =>
+    .route("**/slides/rpo/91-journal.md", (route) =>
       route.fulfill({ contentType: "text/markdown; charset=utf-8", body: VERDICTS }),
     );
 }
 
 /** Makes the chapter the whole talk. */
 export async function withChapterAlone(page) {
-  await onlyChapters(page, ["slides/91-journal.md"]);
+  await onlyChapters(page, ["slides/rpo/91-journal.md"]);
   await withChapter(page);
 }
 
@@ -169,10 +169,10 @@ Words.
 
 /** Makes the chapter of the chart tools the whole talk, also in the windows that the page opens. */
 export async function withToolsChapterAlone(page) {
-  await onlyChapters(page, ["slides/91-journal.md"]);
+  await onlyChapters(page, ["slides/rpo/91-journal.md"]);
   await page
     .context()
-    .route("**/slides/91-journal.md", (route) =>
+    .route("**/slides/rpo/91-journal.md", (route) =>
       route.fulfill({ contentType: "text/markdown; charset=utf-8", body: TOOLS }),
     );
 }

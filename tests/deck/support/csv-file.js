@@ -49,11 +49,12 @@ function longChart(rows) {
 async function wideChart(file, header, rows) {
   const columns = axis(header.slice(1));
   const ratio = /(?:^|\/)ratio-[^/]*$/.test(file);
-  const [lows, highs, counts] = await Promise.all(
-    (ratio ? ["low", "high", "n"] : ["min", "max", "n"]).map((suffix) =>
-      companion(file.replace(/\.csv$/, `.${suffix}.csv`)),
-    ),
-  );
+  const names = ratio ? ["low", "high", "n"] : ["min", "max", "n"];
+  const beside = (suffix) => file.replace(/\.csv$/, `.${suffix}.csv`);
+  const spread = await spreadIn(beside("spread"));
+  const [lows, highs, counts] = spread
+    ? names.map((name) => (label, x) => spread.get(`${label}\0${x}`)?.[name] ?? null)
+    : await Promise.all(names.map((name) => companion(beside(name))));
   const series = Object.fromEntries(rows.map(([label, ...cells]) => [label, cells.map(number)]));
   const bounds = Object.fromEntries(
     Object.keys(series).map((label) => [
@@ -62,6 +63,18 @@ async function wideChart(file, header, rows) {
     ]),
   );
   return { long: false, columns, series, bounds };
+}
+
+/** The statistics of each series and x; null if there is no such file. */
+async function spreadIn(file) {
+  if (!existsSync(file)) return null;
+  const rows = parse(await readFile(file, "utf8"), { columns: true });
+  return new Map(
+    rows.map(({ series, x, ...fields }) => [
+      `${series}\0${axis([x])[0]}`,
+      Object.fromEntries(Object.entries(fields).map(([name, cell]) => [name, number(cell)])),
+    ]),
+  );
 }
 
 /** Looks up values by series and x; null for all of them if there is no such file. */

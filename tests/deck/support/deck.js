@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { startPresentServer } from "../../../scripts/deck/server.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 import { launchPatiently } from "./browser.js";
 import { writeFixture } from "./fixture.js";
 

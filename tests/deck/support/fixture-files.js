@@ -7,6 +7,8 @@ const RATIO_SPREAD = [0.9, 0.94, 0.96, 0.98, 0.99, 1 / 0.99, 1 / 0.98, 1 / 0.96,
 /** The made-up duration of a set. */
 const SET_SECONDS = 60;
 
+const SPREAD_COLUMNS = ["series", "x", "low", "high", "min", "max", "n"];
+
 /** Nine significant digits, as derive writes them. */
 export const number = (value) => (value === null ? "" : String(Number(value.toPrecision(9))));
 
@@ -64,24 +66,29 @@ export function longChart(name, series, n) {
 }
 
 /**
- * A chart in the wide form: its files, which are the values and the companions, and the runs behind it.
+ * A chart in the wide form: its files, which are the values and their spread, and the runs behind it.
  * @param {string} name
  * @param {string} axis   its title
  * @param {number[]} columns
  * @param {[string, (number|null)[]][]} rows
- * @param {Record<string, (value: number) => number|null>} companions   by suffix, what stands there for a value
+ * @param {Record<string, (value: number) => number|null>} statistics   by column of the spread file, what stands there for a value
  * @param {number} blocks
  */
-export function wideChart(name, axis, columns, rows, companions, blocks) {
-  const changed = (change) =>
-    rows.map(([label, cells]) => [label, cells.map((cell) => (cell === null ? null : change(cell)))]);
+export function wideChart(name, axis, columns, rows, statistics, blocks) {
+  const fields = (label, x, value) => [
+    ...[label, x],
+    ...SPREAD_COLUMNS.slice(2).map((column) => {
+      const change = statistics[column];
+      return change && value !== null ? number(change(value)) : "";
+    }),
+  ];
+  const spread = rows.flatMap(([label, cells]) => cells.map((cell, i) => fields(label, columns[i], cell)));
   const points = rows.flatMap(([label, cells]) => cells.map((cell, i) => [label, columns[i], cell]));
-  const beside = Object.entries(companions).map(([suffix, change]) => [
-    `${name}.${suffix}.csv`,
-    table(axis, columns, changed(change)),
-  ]);
   return {
-    files: { [`${name}.csv`]: table(axis, columns, rows), ...Object.fromEntries(beside) },
+    files: {
+      [`${name}.csv`]: table(axis, columns, rows),
+      [`${name}.spread.csv`]: text([SPREAD_COLUMNS, ...spread]),
+    },
     runs: runsOf(name, points, blocks),
   };
 }

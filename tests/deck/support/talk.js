@@ -8,13 +8,13 @@ import { stringify } from "yaml";
 
 import { checkTalk } from "../../../scripts/deck/check/index.js";
 
-/** What config/talk.yaml of such a talk says. */
+/** What slides/talk/talk.yaml of such a talk says. */
 export const TALK = {
   title: "A talk",
   description: "A talk for tests.",
   data_set: "reference",
   cuts: [{ minutes: 40 }, { minutes: 20 }],
-  chapters: ["slides/a.md"],
+  chapters: ["a.md"],
   accent: { light: "#c4500a", dark: "#e69f00" },
 };
 export const CHART = "benchmarks/reference/rbd-journaling/aggregate/iops-read-seq.csv";
@@ -57,7 +57,7 @@ export function claimsWith(claims = {}) {
 }
 
 /**
- * Makes the talk: one chapter, slides/a.md, and its data set, with one chart.
+ * Makes the talk: one chapter, slides/talk/a.md, and its data set, with one chart.
  * @returns {Promise<{root: string, benchmarks: string, save: Function, state: Function, saveData: Function,
  *                    problemsOf: Function, check: Function, remove: Function}>}
  */
@@ -74,8 +74,8 @@ export async function makeTalk() {
       await writeFile(file, text);
     },
 
-    /** Writes config/talk.yaml with these keys instead of, or beside, the usual ones. */
-    state: (changes = {}) => talk.save("config/talk.yaml", stringify({ ...TALK, ...changes })),
+    /** Writes slides/talk/talk.yaml with these keys instead of, or beside, the usual ones. */
+    state: (changes = {}) => talk.save("slides/talk/talk.yaml", stringify({ ...TALK, ...changes })),
 
     /** Writes a data set's two documents; null for no such file. */
     async saveData({ manifest = MANIFEST, claims = claimsWith() } = {}, name = "reference") {
@@ -90,7 +90,7 @@ export async function makeTalk() {
 
     /** The problems of the talk with this chapter, and with its own data or others, as `file:line: message`. */
     async problemsOf(chapter, data = null) {
-      await talk.save("slides/a.md", chapter);
+      await talk.save("slides/talk/a.md", chapter);
       const { problems } = await talk.check(data);
       return problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
     },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rename, rm, unlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
@@ -13,28 +13,32 @@ import {
   MISSING,
   NOT_DERIVED,
   NOT_LISTED,
-  NOT_MEASURED,
-  UNLISTED,
   UNREADABLE,
   findAlterations,
   requireUnaltered,
-} from "../../../scripts/deck/verified/alterations.js";
-import { Digests } from "../../../scripts/deck/verified/digests.js";
-import { watchStanding } from "../../../scripts/deck/verified/standing.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+  watchAlterations,
+} from "../../../scripts/deck/alterations.js";
+import { patient } from "../../support/patience.mjs";
 
 const CSV = "exp/aggregate/iops-read-seq.csv";
-const PACK = "block-01-0123456789ab.tar.gz";
-const FILES = { [CSV]: "I/O size,4096\nA,1\n", "exp/tidy.csv": "block\n1\n", "manifest.json": "{}" };
+const FILES = {
+  [CSV]: "I/O size,4096\nA,1\n",
+  "exp/tidy.csv": "block\n1\n",
+  "manifest.json": "{}",
+  "answer.csv": "claim\n",
+};
 const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 let root;
 
 beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), "replay-alterations-"));
   for (const [file, text] of Object.entries(FILES)) await save(file, text);
-  await save(`exp/raw/${PACK}`, "evidence");
-  await save("exp/raw/SHA256SUMS", `${sha256("evidence")}  ${PACK}\n`);
-  await describe();
+  await save("exp/raw/SHA256SUMS", "");
+  const resources = Object.entries(FILES).map(([file, text]) => ({
+    path: file,
+    hash: `sha256:${sha256(text)}`,
+  }));
+  await save("datapackage.json", JSON.stringify({ resources }));
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
@@ -42,92 +46,47 @@ async function save(name, text) {
   const file = path.join(root, "mine", name);
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, text);
-  return file;
 }
-const describe = (files = FILES) =>
-  save(
-    "datapackage.json",
-    JSON.stringify({
-      resources: Object.entries(files).map(([file, text]) => ({
-        path: file,
-        hash: `sha256:${sha256(text)}`,
-      })),
-    }),
-  );
+const remove = (name) => rm(path.join(root, "mine", name), { recursive: true });
 /** What is altered, as `{file: what}`. */
-async function altered() {
-  const found = await findAlterations(root, ["mine"], new Digests(null));
+async function altered(known) {
+  const found = await findAlterations(root, ["mine"], known);
   return Object.fromEntries((found.mine ?? []).map(({ file, what }) => [file, what]));
 }
 
-test("a data set as derive and measure left it has no alteration", async () => {
+test("a data set as derive left it has no alteration", async () => {
   assert.deepEqual(await altered(), {});
 });
 
 test("each altered, missing or added file is named, with what is wrong", async () => {
   await save(CSV, "I/O size,4096\nA,2\n");
-  await unlink(path.join(root, "mine/exp/tidy.csv"));
+  await remove("exp/tidy.csv");
+  await remove("answer.csv");
   await save("exp/aggregate/added.csv", "x\n");
-  await save(`exp/raw/${PACK}`, "evidence, edited");
-  await save("exp/raw/extra.txt", "?");
   assert.deepEqual(await altered(), {
-    [CSV]: NOT_DERIVED,
+    "answer.csv": MISSING,
     "exp/aggregate/added.csv": NOT_LISTED,
-    [`exp/raw/${PACK}`]: NOT_MEASURED,
-    "exp/raw/extra.txt": UNLISTED,
+    [CSV]: NOT_DERIVED,
     "exp/tidy.csv": MISSING,
   });
 });
 
-test("evidence without its list, a missing pack, and a list or package that cannot be read are named", async () => {
-  await unlink(path.join(root, `mine/exp/raw/${PACK}`));
-  assert.deepEqual(await altered(), { [`exp/raw/${PACK}`]: MISSING });
-  await save("exp/raw/SHA256SUMS", "not a digest\n");
-  assert.deepEqual(await altered(), { "exp/raw/SHA256SUMS": UNREADABLE });
-  await save(`exp/raw/${PACK}`, "evidence");
-  await unlink(path.join(root, "mine/exp/raw/SHA256SUMS"));
-  assert.deepEqual(await altered(), { "exp/raw/SHA256SUMS": MISSING });
-  await save("exp/raw/SHA256SUMS", `${sha256("evidence")}  ${PACK}\n`);
-  await save("datapackage.json", '{"resources": [{}]}');
-  assert.equal((await altered())["datapackage.json"], UNREADABLE);
+test("a list of digests that cannot be read is named, and so is one that is missing beside evidence", async () => {
+  for (const text of ["{", '{"resources": [{}]}']) {
+    await save("datapackage.json", text);
+    assert.deepEqual(await altered(), { "datapackage.json": UNREADABLE });
+  }
+  await remove("datapackage.json");
+  assert.deepEqual(await altered(), { "datapackage.json": MISSING });
 });
 
-test("a block that is being measured or sealed is no alteration", async () => {
-  await save("exp/raw/block-02.open/block-02/a/stdout", "so far");
-  await save("exp/raw/block-02-aaaaaaaaaaaa.tar.gz", "sealed, to be listed next");
-  await save("exp/raw/.design-01.json.partial", "");
+test("files of another origin, and evidence from which nothing is derived yet, are left alone", async () => {
+  await remove("datapackage.json");
+  await remove("manifest.json");
   assert.deepEqual(await altered(), {});
-  await rm(path.join(root, "mine/exp/raw/block-02.open"), { recursive: true });
-  assert.deepEqual(await altered(), { "exp/raw/block-02-aaaaaaaaaaaa.tar.gz": UNLISTED });
-});
-
-test("what derive has just written counts as soon as its note says so, and not with an older note", async () => {
-  const text = "I/O size,4096\nA,2\n";
-  await save(CSV, text);
-  const note = await save(
-    "exp/derived.json",
-    JSON.stringify({ outputs: { "aggregate/iops-read-seq.csv": sha256(text) } }),
-  );
-  const tomorrow = Date.now() / 1000 + 86400;
-  await utimes(note, tomorrow, tomorrow);
+  await save("manifest.json", "{}");
+  await remove("exp/raw");
   assert.deepEqual(await altered(), {});
-  await save(CSV, "I/O size,4096\nA,3\n");
-  assert.deepEqual(await altered(), { [CSV]: NOT_DERIVED });
-  await save(CSV, text);
-  await utimes(note, 1, 1);
-  assert.deepEqual(await altered(), { [CSV]: NOT_DERIVED });
-});
-
-test("evidence whose tables nobody described is not vouched for; files of another origin are left alone", async () => {
-  await unlink(path.join(root, "mine/datapackage.json"));
-  assert.deepEqual(Object.values(await altered()), [NOT_LISTED, NOT_LISTED, NOT_LISTED]);
-  await rm(path.join(root, "mine/exp/raw"), { recursive: true });
-  assert.deepEqual(await altered(), {});
-});
-
-test("a copy whose evidence was edited on purpose is an altered one", async () => {
-  await save("altered.json", "{}");
-  assert.deepEqual(Object.keys(await altered()), ["altered.json"]);
 });
 
 test("altered data are published only if that is allowed, and the refusal names the files and the way back", async () => {
@@ -135,51 +94,47 @@ test("altered data are published only if that is allowed, and the refusal names 
   await assert.rejects(requireUnaltered(root, ["mine"], { allowed: false }), (error) => {
     assert.ok(error instanceof AlteredData);
     assert.match(error.message, /mine\/exp\/aggregate\/iops-read-seq\.csv is not what derive wrote/);
-    assert.match(error.message, /npm run derive -- --data mine/);
+    assert.match(error.message, /\.\/replay derive --data mine/);
     assert.match(error.message, /--altered/);
     return true;
   });
   assert.equal((await requireUnaltered(root, ["mine"], { allowed: true })).mine.length, 1);
 });
 
-test("digests are kept from look to look, and a file that changed is read again", async () => {
-  const kept = path.join(root, "digests.json");
-  const file = await save(CSV, "one\n");
-  await sleep(2100);
-  const first = new Digests(kept);
-  assert.equal(await first.of(file), sha256("one\n"));
-  await first.save();
-  // Only what is kept can know this digest: the entry is edited, the file is not.
-  const text = await readFile(kept, "utf8");
-  await writeFile(kept, text.replace(sha256("one\n"), "f".repeat(64)));
-  assert.equal(await new Digests(kept).of(file), "f".repeat(64));
-  await writeFile(`${file}.new`, "two\n");
-  await rename(`${file}.new`, file);
-  assert.equal(await new Digests(kept).of(file), sha256("two\n"));
-  await writeFile(kept, "{");
-  assert.equal(await new Digests(kept).of(file), sha256("two\n"));
-  assert.equal(await new Digests(kept).of(path.join(root, "nothing")), null);
+test("a file that has not changed since an earlier look is not read again", async () => {
+  const known = new Map();
+  await altered(known);
+  // Only what is known can say this: the digest is edited, the file is not.
+  for (const [key] of known) if (key.includes(CSV)) known.set(key, "f".repeat(64));
+  assert.deepEqual(await altered(known), { [CSV]: NOT_DERIVED });
+  await save(CSV, `${FILES[CSV]}\n`);
+  await save(CSV, FILES[CSV]);
+  assert.deepEqual(await altered(known), {});
 });
 
 test("an open talk hears of an altered file, and of one that was restored", async () => {
   const heard = [];
-  const standing = watchStanding({ benchmarks: root, quietMs: 10, onChange: (found) => heard.push(found) });
+  const alterations = watchAlterations({
+    benchmarks: root,
+    quietMs: 10,
+    onChange: (found) => heard.push(found),
+  });
   const told = async (count) => {
     for (const end = Date.now() + patient(10_000); heard.length < count && Date.now() < end;) await sleep(10);
     assert.equal(heard.length, count);
   };
   try {
-    assert.deepEqual(await standing.current(), {});
-    await save(CSV, "edited\n");
-    standing.changed();
+    assert.deepEqual(await alterations.current(), {});
+    await unlink(path.join(root, "mine/answer.csv"));
+    alterations.changed();
     await told(1);
-    assert.equal(heard[0].mine[0].file, CSV);
-    await save(CSV, FILES[CSV]);
-    standing.changed();
+    assert.deepEqual(heard[0].mine, [{ file: "answer.csv", what: MISSING }]);
+    await save("answer.csv", FILES["answer.csv"]);
+    alterations.changed();
     await told(2);
-    assert.deepEqual(await standing.current(), {});
+    assert.deepEqual(await alterations.current(), {});
   } finally {
-    standing.close();
+    alterations.close();
   }
 });
 
@@ -195,7 +150,7 @@ test("a chart depends on its own files, its experiment's tables and evidence, an
     "exp/aggregate/iops-read-seq.n.csv",
     "exp/aggregate/runs.csv",
     "exp/tidy.csv",
-    `exp/raw/${PACK}`,
+    "exp/raw/SHA256SUMS",
     "claims.json",
   ])
     assert.ok(concerns(file), file);

@@ -14,7 +14,7 @@ import {
 } from "../../../scripts/deck/budget.js";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 const chunk = (fileName, more = {}) => ({
   type: "chunk",

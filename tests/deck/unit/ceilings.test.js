@@ -53,8 +53,8 @@ test("a chart's ceilings are dashed lines with their names, the highest first", 
   assert.deepEqual(
     marks.map(({ axis, value, label }) => [axis, value, label]),
     [
-      ["y", 6008530190, "network: 6 GB/s"],
-      ["y", 2380324990, "media write: 2.4 GB/s"],
+      ["value", 6008530190, "network: 6 GB/s"],
+      ["value", 2380324990, "media write: 2.4 GB/s"],
     ],
   );
   for (const { dash, reach } of marks) {

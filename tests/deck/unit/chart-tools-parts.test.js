@@ -30,9 +30,9 @@ test("a chart is measured again with its site, scale and experiment, into data o
   const [measure, derive, show] = commandsFor(place);
   assert.equal(
     measure.command,
-    "npm run measure -- --site sandbox --data mine --scale talk --experiment rbd-journaling",
+    "./replay measure --site sandbox --data mine --scale talk --experiment rbd-journaling",
   );
-  assert.equal(derive.command, "npm run derive -- --data mine");
+  assert.equal(derive.command, "./replay derive --data mine");
   assert.equal(show.command, "npm run present -- --data mine");
   assert.match(show.then, /compare=reference/);
   assert.match(commandsFor({ ...place, dataSet: "mine" })[0].command, /--data mine-again /);
@@ -106,7 +106,7 @@ test("a chart is marked with the margin of its claim, and with published figures
   const marks = (slot) => marksOf({ canvas, state, scale: "log", ...slot }, entryOf);
   assert.deepEqual(
     marks({ src: "a/iops.csv" }).map(({ axis, value, label }) => [axis, value, label]),
-    [["y", 5, "S1"]],
+    [["value", 5, "S1"]],
   );
   assert.deepEqual(
     marks({ src: "a/ratio-iops.csv" }).map(({ low, high, label }) => [low, high, label]),

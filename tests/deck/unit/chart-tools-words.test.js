@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { loadKind } from "chartjs-plugin-csv";
+
 import { sentenceOf } from "../../../deck/chart-tools/sentence.js";
 import {
   measureWords,
@@ -49,7 +51,8 @@ test("a sentence names only visible series, says what was not measured, and stay
   );
 });
 
-test("a strip is its median and its worst trial, since the order of trials means nothing", () => {
+test("a strip is its median and its worst trial, since the order of trials means nothing", async () => {
+  await loadKind("strip");
   const trials = (...ys) => ys.map((y, at) => point(at + 1, y, { n: 1 }));
   const series = [
     { name: "Journal", points: trials(0.5, 4.84, 2, null, 1) },

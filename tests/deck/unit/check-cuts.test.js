@@ -25,14 +25,14 @@ const told = async (...slides) => (await talk.problemsOf(chapter(...slides))).jo
 test("a talk whose chapters take their minutes in both cuts has no problem, and its seconds are added up by cut", async () => {
   assert.equal(await told(...WHOLE), "");
   const { times } = await talk.check();
-  assert.deepEqual(times, [{ file: "slides/a.md", slides: 3, seconds: { 20: 1200, 40: 2400 }, appendix: 0 }]);
+  assert.deepEqual(times, [{ file: "slides/talk/a.md", slides: 3, seconds: { 20: 1200, 40: 2400 }, appendix: 0 }]);
 });
 
 test("a chapter that misses its minutes is named with the cut and the difference", async () => {
   const [first, second, third] = WHOLE;
   assert.equal(
     await told(first, second, third.replace('"1000"', '"1010"')),
-    'slides/a.md:1: chapter "One" takes 2410 s in the 40-minute cut, and is given 2400 s: 10 s too many',
+    'slides/talk/a.md:1: chapter "One" takes 2410 s in the 40-minute cut, and is given 2400 s: 10 s too many',
   );
   assert.match(
     await told(first, second.replace('"200"', '"200" data-timing-20="150"'), third),
@@ -76,7 +76,7 @@ test("a talk whose chapters have no minutes is no longer than its cuts", async (
   assert.equal(await told(slide('id="one" data-timing="60" data-timing-1="40"'), two), "");
   assert.equal(
     await told(slide('id="one" data-timing="60" data-timing-1="45"'), two),
-    "slides/a.md:8: the slides take 65 s in the 1-minute cut, which has 60 s: 5 s too many",
+    "slides/talk/a.md:8: the slides take 65 s in the 1-minute cut, which has 60 s: 5 s too many",
   );
 });
 
@@ -84,7 +84,7 @@ test("a slide before the first chapter is in no sum", async () => {
   const before = slide('id="zero" data-timing="5"');
   assert.equal(
     await told(before, ...WHOLE),
-    "slides/a.md:1: belongs to no chapter; begin one with data-chapter",
+    "slides/talk/a.md:1: belongs to no chapter; begin one with data-chapter",
   );
 });
 
@@ -130,7 +130,7 @@ test("a slide of a cut does not lead to one that the cut does not have", async (
   assert.equal(await told(first, leads(second, "one"), third), "");
   assert.equal(
     await told(first, leads(second, "three"), third),
-    'slides/a.md:11: leads to "three", which is not in the 20-minute cut; this slide is',
+    'slides/talk/a.md:11: leads to "three", which is not in the 20-minute cut; this slide is',
   );
   const appendix = slide('id="more" data-visibility="uncounted" data-timing="5"');
   assert.match(
@@ -202,15 +202,15 @@ test("a chart's series, steps and published figures are checked", async () => {
 });
 
 test("the page that a reader meets first has sections, and neither timings nor notes nor cuts", async () => {
-  await talk.state({ reader_page: "slides/reader.md" });
-  await talk.save("slides/reader.md", '<!-- .slide: id="reader" -->\n# Read [this](#/three) of 7\n');
+  await talk.state({ reader_page: "reader.md" });
+  await talk.save("slides/talk/reader.md", '<!-- .slide: id="reader" -->\n# Read [this](#/three) of 7\n');
   assert.equal(
     await told(...WHOLE),
-    'slides/reader.md:2: the numeral "7" comes from no data; bind it with <data value="…">, or name its source with data-source="…"',
+    'slides/talk/reader.md:2: the numeral "7" comes from no data; bind it with <data value="…">, or name its source with data-source="…"',
   );
   const { times } = await talk.check();
   assert.deepEqual(
     times.map(({ file }) => file),
-    ["slides/a.md"],
+    ["slides/talk/a.md"],
   );
 });

@@ -42,7 +42,7 @@ test("a stale literal is a problem that gives the right text", async () => {
   await talk.saveData({ claims: claimsWith({ small: {} }) });
   assert.equal(
     await told('It is\n<data value="small.ratio">15.6×</data>.'),
-    'slides/a.md:3: "small.ratio" says "15.6×", but the data of "reference" say "2.1×"',
+    'slides/talk/a.md:3: "small.ratio" says "15.6×", but the data of "reference" say "2.1×"',
   );
   assert.match(
     await told("x", 'Has <data value="manifest.setup.osds">four</data> OSDs'),
@@ -118,7 +118,7 @@ test("<data> needs a value and a text", async () => {
 test("a shipped data set without manifest, claims or sources is a problem of its own", async () => {
   await talk.saveData({ claims: null });
   assert.deepEqual(await problemsOf(slideWith('<data value="any.ratio">2×</data>')), [
-    "benchmarks/reference/claims.json:1: the data set that ships has no claims.json; write it with: npm run derive -- --data reference",
+    "benchmarks/reference/claims.json:1: the data set that ships has no claims.json; write it with: ./replay derive --data reference",
   ]);
   await talk.saveData({ manifest: null });
   assert.match(
@@ -140,10 +140,10 @@ test("--fix rewrites stale literals, and nothing else", async () => {
     'It is <data value="small.ratio">15.6×</data> and 15 of <data value="small.nothing">7</data>.',
     'Since <data value="small.reason">old</data>, <data value="small.verdict">held</data>.',
   );
-  await talk.save("slides/a.md", chapter);
+  await talk.save("slides/talk/a.md", chapter);
   const before = (await talk.check()).problems;
-  assert.deepEqual(await fixProblems(talk.root, before), [{ file: "slides/a.md", count: 2 }]);
-  const fixed = await readFile(path.join(talk.root, "slides/a.md"), "utf8");
+  assert.deepEqual(await fixProblems(talk.root, before), [{ file: "slides/talk/a.md", count: 2 }]);
+  const fixed = await readFile(path.join(talk.root, "slides/talk/a.md"), "utf8");
   assert.equal(fixed, chapter.replace("15.6×", "2.1×").replace(">old<", ">a &lt; b &amp; c<"));
   const after = (await talk.check()).problems;
   assert.deepEqual(
@@ -180,11 +180,11 @@ test("an altered file of the shipped data is a problem, and --fix spreads nothin
     problems.map(({ file, message, fix }) => [file, /3\.1×|is not what derive wrote/.test(message), fix]),
     [
       ["benchmarks/reference/claims.json", true, undefined],
-      ["slides/a.md", true, undefined],
+      ["slides/talk/a.md", true, undefined],
     ],
   );
   assert.deepEqual(await fixProblems(talk.root, problems), []);
-  assert.match(await readFile(path.join(talk.root, "slides/a.md"), "utf8"), /15\.6×/);
+  assert.match(await readFile(path.join(talk.root, "slides/talk/a.md"), "utf8"), /15\.6×/);
 });
 
 test("a slide of another data set is held to that one, and the talk names it", async () => {
@@ -196,7 +196,7 @@ test("a slide of another data set is held to that one, and the talk names it", a
   await talk.saveData({ claims: claimsWith({ small: {} }) });
   assert.deepEqual(
     (await talk.problemsOf(named)).filter((line) => line.includes("data-set")),
-    ['slides/a.md:1: data-set="old": config/talk.yaml names no such data set under other_data_sets'],
+    ['slides/talk/a.md:1: data-set="old": slides/talk/talk.yaml names no such data set under other_data_sets'],
   );
   await talk.state({ other_data_sets: ["old"] });
   assert.match((await talk.problemsOf(named)).join("\n"), /benchmarks\/old\/manifest\.json:1: .*--data old/);
@@ -205,7 +205,7 @@ test("a slide of another data set is held to that one, and the talk names it", a
   await talk.save(old, "I/O size,4096\nA,1\n");
   assert.deepEqual(await talk.problemsOf(named), []);
   const [stale] = await talk.problemsOf(named.replace("3.0×", "2.1×"));
-  assert.match(stale, /slides\/a\.md:2: .* says "2\.1×", but the data of "old" say "3\.0×"/);
+  assert.match(stale, /slides\/talk\/a\.md:2: .* says "2\.1×", but the data of "old" say "3\.0×"/);
   // Its texts are then of another data set than its charts.
   assert.ok(
     (await talk.problemsOf(slide)).some((line) =>
@@ -225,7 +225,7 @@ test("charts of two data sets on one slide are a problem, unless the slide says 
     problemsOf(text).then((all) => all.filter((one) => one.includes("charts of this slide")));
   assert.deepEqual(await mixed(slideWith(both.replace(mine, CHART))), []);
   const [problem] = await mixed(slideWith(both));
-  assert.match(problem, /^slides\/a\.md:4: .* reference and mine; .*data-compare="reference mine"/);
+  assert.match(problem, /^slides\/talk\/a\.md:4: .* reference and mine; .*data-compare="reference mine"/);
   const compared = slideWith(both).replace(
     'data-timing="30"',
     'data-timing="30" data-compare="reference mine"',
@@ -236,9 +236,9 @@ test("charts of two data sets on one slide are a problem, unless the slide says 
 
 test("--fix does not touch a file with CR LF, which must be corrected first", async () => {
   const chapter = slideWith('<data value="manifest.setup.osds">7</data>').replaceAll("\n", "\r\n");
-  await talk.save("slides/a.md", chapter);
+  await talk.save("slides/talk/a.md", chapter);
   assert.deepEqual(await fixProblems(talk.root, (await talk.check()).problems), []);
-  assert.equal(await readFile(path.join(talk.root, "slides/a.md"), "utf8"), chapter);
+  assert.equal(await readFile(path.join(talk.root, "slides/talk/a.md"), "utf8"), chapter);
 });
 
 test("data-when names a claim and verdicts that exist", async () => {
@@ -274,7 +274,7 @@ test("the texts of a group cover each verdict exactly once", async () => {
 
 test("a numeral without an origin is a problem, wherever it is read or heard", async () => {
   const message = (numeral) => new RegExp(`the numeral "${numeral}" comes from no data`);
-  assert.match(await told("It takes 10× as long"), /slides\/a\.md:2: the numeral "10×"/);
+  assert.match(await told("It takes 10× as long"), /slides\/talk\/a\.md:2: the numeral "10×"/);
   assert.match(await told("# Fifteen"), message("Fifteen"));
   assert.match(await told("x", "About\nten times."), /a\.md:6: the numeral "ten"/);
   assert.match(await told('<svg aria-label="5 boxes"><text>x</text></svg>'), message("5"));
@@ -367,11 +367,9 @@ test("the chart that a claim names must be drawn", async () => {
   assert.equal(await told(`${title}\n<canvas data-chart="line" data-chart-src="${CHART}"></canvas>`), "");
 });
 
-test("the title above a chart is a finding, and the chart has a source", async () => {
+test("a chart has a source", async () => {
   await talk.saveData({ claims: claimsWith({ small: {} }) });
   const chart = `<canvas data-chart="line" data-chart-src="${CHART}"></canvas><data value="small.verdict">held</data>`;
-  assert.match(await told(`## How slow is it?\n${chart}`), /a\.md:2: the title above a chart is no finding/);
-  assert.match(await told(`### Small\n${chart}`), /a\.md:1: a slide with a chart, and without a title/);
   const chosen = `## <span data-when="small ${FIVE.join(" ")}">It falls</span>`;
   assert.equal(await told(`${chosen}\n${chart}`), "");
   await talk.saveData({ manifest: { experiments: {} }, claims: claimsWith({ small: {} }) });
@@ -394,7 +392,7 @@ test("a talk discusses the claims that its file names, and no others", async () 
   await talk.state({ claims: ["small", "huge"] });
   assert.equal(
     await told(spoken),
-    'config/talk.yaml:14: claims.json of "reference" has no claim "huge"',
+    'slides/talk/talk.yaml:14: claims.json of "reference" has no claim "huge"',
     "each claim of the list is in a line of its own",
   );
 });
@@ -412,9 +410,9 @@ test("a talk is held to another data set: its charts, values and claims, but not
 <data value="manifest.setup.osds">3</data>`;
   assert.deepEqual(await problemsOf(slideWith(body)), []);
   assert.deepEqual(await talk.problemsOf(slideWith(body), "mine"), [
-    'slides/a.md:4: data set "mine" has no rbd-journaling/aggregate/iops-read-seq.csv',
-    'slides/a.md:4: the manifest of "mine" does not list the chart rbd-journaling/iops-read-seq: nothing says where it comes from',
-    'slides/a.md:6: value "manifest.setup.osds": the manifest of "mine" has no setup.osds',
+    'slides/talk/a.md:4: data set "mine" has no rbd-journaling/aggregate/iops-read-seq.csv',
+    'slides/talk/a.md:4: the manifest of "mine" does not list the chart rbd-journaling/iops-read-seq: nothing says where it comes from',
+    'slides/talk/a.md:6: value "manifest.setup.osds": the manifest of "mine" has no setup.osds',
   ]);
   await talk.save(CHART.replace("reference", "mine"), "I/O size,4096\nA,1\n");
   const charts = { "iops-read-seq": { n: 2 } };

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { CHART, GOOD, MANIFEST, claimsWith, makeTalk, slideWith } from "../support/talk.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 let talk;
 const problemsOf = (chapter) => talk.problemsOf(chapter);
@@ -23,17 +23,17 @@ test("a slide with id, timing and one note has no problem", async () => {
 
 test("times are added up per chapter, the appendix apart", async () => {
   const appendix = GOOD.replace('id="one"', 'id="two" data-visibility="uncounted"');
-  await talk.save("slides/a.md", `${GOOD}\n\n${appendix}`);
+  await talk.save("slides/talk/a.md", `${GOOD}\n\n${appendix}`);
   const { times } = await talk.check();
   const seconds = { 20: 30, 40: 30 };
-  assert.deepEqual(times, [{ file: "slides/a.md", slides: 2, seconds, appendix: 30 }]);
+  assert.deepEqual(times, [{ file: "slides/talk/a.md", slides: 2, seconds, appendix: 30 }]);
 });
 
 test("a slide without timing is named with its line, in the second slide too", async () => {
   const [problem, ...rest] = await problemsOf(
     `${GOOD}\n\n<!-- .slide: id="two" -->\n# Two\n\n<!-- Note -->\nWords.\n`,
   );
-  assert.match(problem, /^slides\/a\.md:8: no timing/);
+  assert.match(problem, /^slides\/talk\/a\.md:8: no timing/);
   assert.deepEqual(rest, []);
   assert.match((await problemsOf(GOOD.replace('"30"', '"soon"')))[0], /"soon" is not a number of seconds/);
 });
@@ -41,20 +41,20 @@ test("a slide without timing is named with its line, in the second slide too", a
 test("no note, two notes and an empty note are three problems", async () => {
   assert.match(
     (await problemsOf(GOOD.replace("<!-- Note -->\n", "")))[0],
-    /slides\/a\.md:1: no <!-- Note -->/,
+    /slides\/talk\/a\.md:1: no <!-- Note -->/,
   );
-  assert.match((await problemsOf(`${GOOD}\n<!-- Note -->\nMore.\n`))[0], /slides\/a\.md:7: a second/);
-  assert.match((await problemsOf(GOOD.replace("Words.\n", "")))[0], /slides\/a\.md:4: an empty note/);
+  assert.match((await problemsOf(`${GOOD}\n<!-- Note -->\nMore.\n`))[0], /slides\/talk\/a\.md:7: a second/);
+  assert.match((await problemsOf(GOOD.replace("Words.\n", "")))[0], /slides\/talk\/a\.md:4: an empty note/);
 });
 
 test("CR LF line ends are a problem of the file", async () => {
-  assert.match((await problemsOf(GOOD.replaceAll("\n", "\r\n")))[0], /slides\/a\.md:1: line ends with CR LF/);
+  assert.match((await problemsOf(GOOD.replaceAll("\n", "\r\n")))[0], /slides\/talk\/a\.md:1: line ends with CR LF/);
 });
 
 test("an id that is missing, odd or taken is a problem", async () => {
   assert.match((await problemsOf(GOOD.replace('id="one" ', "")))[0], /no id/);
   assert.match((await problemsOf(GOOD.replace("one", "One Two")))[0], /words-and-dashes/);
-  assert.match((await problemsOf(`${GOOD}\n\n${GOOD}`))[0], /a\.md:8: id "one" is taken by slides\/a\.md:1/);
+  assert.match((await problemsOf(`${GOOD}\n\n${GOOD}`))[0], /a\.md:8: id "one" is taken by slides\/talk\/a\.md:1/);
 });
 
 test("a link to a missing slide is a problem", async () => {
@@ -123,11 +123,11 @@ test("a chart of a skipped experiment may wait in a hidden text, and nowhere els
 });
 
 test("a chapter that is named but missing is a problem of the line that names it", async () => {
-  await talk.state({ chapters: ["slides/b.md", "slides/a.md"] });
-  await talk.save("slides/b.md", GOOD);
+  await talk.state({ chapters: ["b.md", "a.md"] });
+  await talk.save("slides/talk/b.md", GOOD);
   const { problems } = await talk.check();
   assert.deepEqual(problems, [
-    { file: "config/talk.yaml", line: 9, message: "there is no chapter slides/a.md" },
+    { file: "slides/talk/talk.yaml", line: 9, message: "there is no chapter slides/talk/a.md" },
   ]);
 });
 

@@ -7,9 +7,10 @@ import {
   claimSource,
   decidingCondition,
   soFar,
+  regionText,
 } from "../../../deck/data/claims.js";
 import { slideOfChart } from "../../../deck/text/claims-table.js";
-import { forestPlot } from "../../../deck/text/forest-plot.js";
+import { claimsModel, wantedClaims } from "../../../deck/data/claim-charts.js";
 
 const ratio = { says: "a ÷ b", estimate: 15.64, low: 12, high: 20, n: 6, region: { low: 7.5, high: 13.3 } };
 const half = {
@@ -187,14 +188,75 @@ test("a claim leads to the first slide that draws its chart and mentions it, els
   assert.equal(slideOfChart(root, null, "spoken"), null);
 });
 
-test("a forest plot keeps the order of its values and stays in its box", () => {
-  const { one, region, interval, point } = forestPlot(ratio, 200);
-  assert.ok(one < region[0] && region[0] < interval[0] && interval[0] < region[1]);
-  assert.ok(region[1] < point && point < interval[1] && interval[1] <= 200);
-  const open = forestPlot({ estimate: 2, low: null, high: null, region: { low: 1.5, high: null } }, 200);
-  assert.equal(open.interval, null);
-  assert.equal(open.region[1], 200);
-  assert.equal(forestPlot({ estimate: null, region: {} }), null);
+test("a chart asks for conditions of claims by name, or for claims, of which it shows the one that decided", () => {
+  const wanted = wantedClaims({ chartClaims: "with cache = small.ratio | half of it = small.half | single" });
+  assert.deepEqual(wanted, [
+    { label: "with cache", id: "small", condition: "ratio" },
+    { label: "half of it", id: "small", condition: "half" },
+    { label: null, id: "single", condition: null },
+  ]);
+  assert.deepEqual(wantedClaims({ releaseClaims: "small single" })[1], {
+    label: null,
+    id: "single",
+    condition: null,
+  });
+  assert.deepEqual(wantedClaims({}), []);
+  const { series, xs } = claimsModel(claims, [...wanted, { label: "left", id: "nowhere", condition: null }]);
+  assert.deepEqual(xs, ["Estimate"]);
+  const found = series.map(({ name, points: [{ y, low, high, n }] }) => [name, y, low, high, n]);
+  assert.deepEqual(found, [
+    ["with cache", 15.64, 12, 20, 6],
+    ["half of it", 0.48213, 0.45, 0.52, 6],
+    ["Once.", 15.64, null, null, 1],
+    ["left", null, null, null, null],
+  ]);
+  assert.deepEqual(series[0].points[0].region, { low: 7.5, high: 13.3 });
+});
+
+test("a claim of several campaigns is drawn as these, their mean, and what another one may be expected to find", () => {
+  const campaign = { estimate: 1.8, low: 1.6, high: 2, n: 6, verdict: "refuted", host: "a host" };
+  const condition = {
+    ...ratio,
+    campaigns: [
+      { ...campaign, name: "tentacle" },
+      { ...campaign, name: "mine", host: "one", verdict: "held" },
+      { ...campaign, name: "mine", host: "other" },
+    ],
+    mean: { estimate: 1.9, low: 1.7, high: 2.1 },
+    prediction: { low: 1.2, high: 3 },
+  };
+  const document = {
+    claims: {
+      small: { sentence: "Small ones.", verdict: "held", conditions: { ratio: condition } },
+      large: { sentence: "Large ones.", verdict: "held", conditions: { ratio } },
+    },
+  };
+  const rows = ({ series }) =>
+    series.map(({ name, points: [{ y, min, max, note = "" }] }) => [name, y, min, max, note]);
+  const one = wantedClaims({ releaseClaims: "small" });
+  assert.deepEqual(rows(claimsModel(document, one)), [
+    ["tentacle", 1.8, undefined, undefined, "✗"],
+    ["mine, one", 1.8, undefined, undefined, "✓"],
+    ["mine, other", 1.8, undefined, undefined, "✗"],
+    ["Mean", 1.9, 1.2, 3, ""],
+  ]);
+  const alone = rows(claimsModel(document, one, { byCampaign: false }));
+  assert.deepEqual(alone, [["Small ones.", 15.64, 1.2, 3, "✓"]]);
+  const both = rows(claimsModel(document, wantedClaims({ releaseClaims: "small large" })));
+  assert.deepEqual(
+    both.map(([name, y, min]) => [name, y, min]),
+    [
+      ["Small ones.", 15.64, 1.2],
+      ["Large ones.", 15.64, undefined],
+    ],
+  );
+});
+
+test("what a condition needs is said in words", () => {
+  assert.equal(regionText(ratio), "7.50× to 13.3×");
+  assert.equal(regionText({ ...ratio, region: { low: 1.25, high: null } }), "above 1.25×");
+  assert.equal(regionText({ ...ratio, region: { low: null, high: 1.1 } }), "below 1.10×");
+  assert.equal(regionText(left), "exactly 0");
 });
 
 test("while a data set is measured, a claim says how many of its blocks are there", () => {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { indexOf, scanBenchmarks } from "../../../scripts/deck/data-sets.js";
 import { differences, watchData } from "../../../scripts/deck/data-watch.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 let folder;
 let watcher;
@@ -69,21 +69,6 @@ test("where the system notifies of nothing, a regular scan finds what changed", 
     t.mock.restoreAll();
     syncBuiltinESMExports();
   }
-});
-
-test("changed evidence is distinguished from files that the deck reads", async () => {
-  await save("local/rbd-journaling/raw/SHA256SUMS", "");
-  const evidence = [];
-  watcher = await watchData({
-    root: folder,
-    onChange: (files) => news.push(...files),
-    onEvidence: (files) => evidence.push(...files),
-  });
-  evidence.length = 0;
-  await save("local/rbd-journaling/raw/block-01-0123456789ab.tar.gz", "evidence");
-  for (const end = Date.now() + patient(10_000); evidence.length === 0 && Date.now() < end;) await sleep(5);
-  assert.deepEqual(evidence, ["local/rbd-journaling/raw/block-01-0123456789ab.tar.gz"]);
-  assert.deepEqual(news, []);
 });
 
 test("a data set whose folders appear later is followed, and so are its later files", async () => {

@@ -14,7 +14,7 @@ import { pinChapter, pinPage } from "../../../scripts/deck/text/pin.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
 import { FIXTURE } from "../support/fixture.js";
 import { CHART, MANIFEST, claimsWith, makeTalk } from "../support/talk.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 const PLACE = { file: "a.md" };
 const CHAPTER = `<!-- .slide: id="one" -->
@@ -123,16 +123,16 @@ test("the page names the data set, and says that it is frozen to it", () => {
 test("a data set that is missing, or has no claims, is refused with what to do", async () => {
   const talk = await makeTalk();
   try {
-    await talk.save("slides/a.md", "# One\n\n<!-- Note -->\nWords.\n");
+    await talk.save("slides/talk/a.md", "# One\n\n<!-- Note -->\nWords.\n");
     const places = { root: talk.root, benchmarks: talk.benchmarks };
     await assert.rejects(pinnedTalk({ ...places, name: "mine" }), /no data set “mine”. Available: reference/);
     await talk.saveData({ claims: null }, "mine");
     await assert.rejects(
       pinnedTalk({ ...places, name: "mine" }),
-      /has no claims\.json; .*npm run derive -- --data mine/,
+      /has no claims\.json; .*\.\/replay derive --data mine/,
     );
     const { chapters, dataSets } = await pinnedTalk({ ...places, name: "reference" });
-    assert.deepEqual([...chapters.keys()], ["slides/a.md"]);
+    assert.deepEqual([...chapters.keys()], ["slides/talk/a.md"]);
     assert.deepEqual(dataSets, ["reference"]);
   } finally {
     await talk.remove();
@@ -145,14 +145,14 @@ test("a talk that is frozen to its own data keeps the slides of another data set
     `<!-- .slide: id="${id}"${attribute} -->\n# <data value="manifest.label">Sandbox</data>\n\n<canvas data-chart="line" data-chart-src="${CHART.replace("reference", attribute ? "old" : "reference")}"></canvas>\n\n<!-- Note -->\nWords.\n`;
   try {
     await talk.state({ other_data_sets: ["old"] });
-    await talk.save("slides/a.md", `${slide("one", "")}\n\n${slide("two", ' data-set="old"')}`);
+    await talk.save("slides/talk/a.md", `${slide("one", "")}\n\n${slide("two", ' data-set="old"')}`);
     const places = { root: talk.root, benchmarks: talk.benchmarks };
     await assert.rejects(pinnedTalk({ ...places, name: "reference" }), /no data set “old”/);
     for (const name of ["old", "mine"])
       await talk.saveData({ manifest: { ...MANIFEST, label: `A ${name} one` } }, name);
     const read = async (name) => {
       const { chapters, dataSets } = await pinnedTalk({ ...places, name });
-      const text = chapters.get("slides/a.md");
+      const text = chapters.get("slides/talk/a.md");
       return { dataSets, text, labels: [...text.matchAll(/">(.*)<\/data>/g)].map(([, label]) => label) };
     };
     const own = await read("reference");
@@ -180,9 +180,9 @@ test("a frozen site holds one data set, its wording, and the record of both", as
   const page = await readFile(path.join(site, "index.html"), "utf8");
   assert.match(page, /<meta name="replay:frozen" content="fixture"/);
   assert.match(page, /<meta name="replay:data-set" content="fixture"/);
-  const names = await readdir(path.join(site, "slides"));
+  const names = await readdir(path.join(site, "slides/rpo"));
   const text = (
-    await Promise.all(names.map((name) => readFile(path.join(site, "slides", name), "utf8")))
+    await Promise.all(names.map((name) => readFile(path.join(site, "slides/rpo", name), "utf8")))
   ).join("");
   assert.ok(!/data-chart-src="benchmarks\/(?!fixture\/)/.test(text), "every chart is the data set's");
   assert.match(text, /made-up numbers for tests/);
@@ -192,7 +192,7 @@ test("a frozen site holds one data set, its wording, and the record of both", as
   assert.match(record.git_commit, /^[0-9a-f]{40}$/);
   assert.equal(record.claims_sha256, record.files["benchmarks/fixture/claims.json"]);
   assert.ok(Object.keys(record.files).length > 10);
-  assert.deepEqual(Object.keys(record.slides).sort(), names.map((name) => `slides/${name}`).sort());
+  assert.deepEqual(Object.keys(record.slides).sort(), names.map((name) => `slides/rpo/${name}`).sort());
 });
 
 test("--verify finds what was changed, removed or added", async () => {
@@ -203,13 +203,13 @@ test("--verify finds what was changed, removed or added", async () => {
   await appendFile(path.join(data, "claims.json"), " ");
   await unlink(path.join(data, "manifest.json"));
   await writeFile(path.join(data, "more.json"), "{}");
-  await appendFile(path.join(copy, "slides/00-hook.html"), "more");
+  await appendFile(path.join(copy, "slides/rpo/00-loss.html"), "more");
   await assert.rejects(freeze("--verify", copy), (error) => {
     assert.equal(error.code, 1);
     assert.match(error.stderr, /benchmarks\/fixture\/claims\.json: differs/);
     assert.match(error.stderr, /benchmarks\/fixture\/manifest\.json: missing/);
     assert.match(error.stderr, /benchmarks\/fixture\/more\.json: added since/);
-    assert.match(error.stderr, /slides\/00-hook\.html: differs/);
+    assert.match(error.stderr, /slides\/rpo\/00-loss\.html: differs/);
     return true;
   });
 });

@@ -23,8 +23,8 @@ import {
 const read = (file, text) => slidesOf(text, { file }).map(readSlide);
 
 test("a page names a part of a slide by file, id, and tags or classes", () => {
-  assert.deepEqual(parseTaken("slides/10-price.md#price-at-the-peak", "h2 .measure  .panels"), {
-    file: "slides/10-price.md",
+  assert.deepEqual(parseTaken("slides/rpo/91-journal.md#price-at-the-peak", "h2 .measure  .panels"), {
+    file: "slides/rpo/91-journal.md",
     id: "price-at-the-peak",
     selectors: ["h2", ".measure", ".panels"],
   });
@@ -43,13 +43,13 @@ test("a page names a part of a slide by file, id, and tags or classes", () => {
 
 test("the check names a page's part that no slide has, with its line", () => {
   const slides = [
-    ...read("slides/a.md", '<!-- .slide: id="lead" -->\n## Title\n\n<div class="panels four"></div>'),
+    ...read("slides/talk/a.md", '<!-- .slide: id="lead" -->\n## Title\n\n<div class="panels four"></div>'),
     ...read(
-      "slides/reader.md",
+      "slides/talk/reader.md",
       [
-        '<div data-slide="slides/a.md#lead" data-part="h2 .panels"></div>',
-        '<div data-slide="slides/a.md#lead" data-part="table"></div>',
-        '<div data-slide="slides/a.md#gone" data-part="h2"></div>',
+        '<div data-slide="slides/talk/a.md#lead" data-part="h2 .panels"></div>',
+        '<div data-slide="slides/talk/a.md#lead" data-part="table"></div>',
+        '<div data-slide="slides/talk/a.md#gone" data-part="h2"></div>',
         '<div data-slide="a.md" data-part="h2"></div>',
         '<ul data-applies="known"></ul><ul data-applies="answer"></ul><ul data-applies="unknown"></ul>',
       ].join("\n\n"),
@@ -58,9 +58,9 @@ test("the check names a page's part that no slide has, with its line", () => {
   assert.deepEqual(
     takenParts({ slides }).map(({ file, line, message }) => `${file}:${line}: ${message}`),
     [
-      'slides/reader.md:3: the slide "lead" has no table',
-      'slides/reader.md:5: slides/a.md has no slide "gone"',
-      'slides/reader.md:7: data-slide="a.md" data-part="h2": write slides/FILE.md#ID, and as parts tags or .classes',
+      'slides/talk/reader.md:3: the slide "lead" has no table',
+      'slides/talk/reader.md:5: slides/talk/a.md has no slide "gone"',
+      'slides/talk/reader.md:7: data-slide="a.md" data-part="h2": write slides/TALK/FILE.md#ID, and as parts tags or .classes',
     ],
   );
   assert.deepEqual(
@@ -161,7 +161,7 @@ test("a frozen talk pins the page's text like that of the slides, and keeps the 
   const [before, after] = await Promise.all(
     ["fixture", "fixture-small"].map(async (name) => {
       const { chapters } = await pinnedTalk({ root: PROJECT, benchmarks, name });
-      return chapters.get("slides/reader.md");
+      return chapters.get("slides/rpo/reader.md");
     }),
   );
   // One block gives no interval, and so no verdict but that.
@@ -170,7 +170,7 @@ test("a frozen talk pins the page's text like that of the slides, and keeps the 
   assert.match(after, /data-when="journal-4k-seq-write inconclusive"/);
   assert.doesNotMatch(after, /journal-4k-seq-write held/);
   for (const text of [before, after])
-    assert.match(text, /data-slide="slides\/10-price\.md#price-at-the-peak"/);
+    assert.match(text, /data-slide="slides\/rpo\/91-journal\.md#price-at-the-peak"/);
 });
 
 test("only an address with a slide leaves the page", () => {

@@ -7,7 +7,7 @@ import { PDFDocument, PDFName } from "@cantoo/pdf-lib";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { printAddress, problemsOf } from "../../../scripts/deck/pdf.js";
 import { readPdf } from "../../../scripts/deck/printed-file.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 import { FIXTURE } from "../support/fixture.js";
 
 /**
@@ -143,11 +143,11 @@ test("the command refuses wrong options, and says which exist", () => {
     assert.match(done.stderr, pattern);
   };
   refused(/--cut wants a whole number from 1, not 'short'/, ["--cut", "short"]);
-  refused(/no 30-minute cut of the talk\. Its cuts, in minutes: 40, 20/, ["--cut", "30"]);
+  refused(/no 40-minute cut of the talk\. Its cuts, in minutes: 30, 20/, ["--cut", "40"]);
   refused(/--theme blue: expected one of light, dark/, ["--theme", "blue"]);
   refused(/ends in \.pdf/, ["--out", "talk.html"]);
   refused(/no data set “nowhere”\. Available: /, ["--data", "nowhere"]);
-  refused(/no data set “fixtur”; did you mean “fixture”\? Available: fixture, /, ["--data", "fixtur"], {
+  refused(/no data set “fixtur”\. Available: fixture, /, ["--data", "fixtur"], {
     REPLAY_BENCHMARKS: FIXTURE,
   });
 });

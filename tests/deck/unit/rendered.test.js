@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { RefusedParts, renderChapters } from "../../../scripts/deck/text/rendered.js";
 
 const htmlOf = async (text, options = {}) => {
-  const file = options.readerPage ?? "slides/a.md";
+  const file = options.readerPage ?? "slides/talk/a.md";
   const rendered = await renderChapters(new Map([[file, text]]), options);
   assert.deepEqual([...rendered.keys()], [file.replace(".md", ".html")]);
   return rendered.get(file.replace(".md", ".html"));
@@ -29,7 +29,7 @@ test("line ends of Windows and a byte order mark change nothing", async () => {
 
 test("the reader's page is parted into sections, one below another", async () => {
   const text = "## One\n\n\n## Two\n\n\n## Three\n";
-  assert.equal(count(await htmlOf(text, { readerPage: "slides/reader.md" }), /<section/g), 3);
+  assert.equal(count(await htmlOf(text, { readerPage: "slides/talk/reader.md" }), /<section/g), 3);
   assert.equal(count(await htmlOf(text), /<section/g), 4);
 });
 
@@ -39,10 +39,10 @@ test("an empty chapter stays empty, so that the page can say so", async () => {
 
 test("a slide that would run or load something is refused, with its file and what it is", async () => {
   for (const [text, what] of [
-    ["## One\n\n<script>alert(1)</script>", /slides\/a\.md: .*<script>/],
-    ['## One\n\n<img src="x.png" onerror="alert(1)">', /slides\/a\.md: .*onerror of <img>/],
-    ["## One\n\n<iframe></iframe>", /slides\/a\.md: .*<iframe>/],
-    ['<!-- .slide: onclick="alert(1)" -->\n## One', /slides\/a\.md: .*onclick of <section>/],
+    ["## One\n\n<script>alert(1)</script>", /slides\/talk\/a\.md: .*<script>/],
+    ['## One\n\n<img src="x.png" onerror="alert(1)">', /slides\/talk\/a\.md: .*onerror of <img>/],
+    ["## One\n\n<iframe></iframe>", /slides\/talk\/a\.md: .*<iframe>/],
+    ['<!-- .slide: onclick="alert(1)" -->\n## One', /slides\/talk\/a\.md: .*onclick of <section>/],
     ['<!-- .slide: data-background-iframe="x" -->\n## One', /data-background-iframe of <section>/],
   ]) {
     await assert.rejects(htmlOf(text), (error) => {

@@ -1,4 +1,4 @@
-/** config/talk.yaml: what it says of a talk, and how a wrong one is refused. */
+/** slides/talk/talk.yaml: what it says of a talk, and how a wrong one is refused. */
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
@@ -6,7 +6,7 @@ import fc from "fast-check";
 
 import { InvalidFile } from "../../../scripts/deck/checked-yaml.js";
 import { PROJECT, benchmarksRoot, talkRoot } from "../../../scripts/deck/data-sets.js";
-import { readTalkFile } from "../../../scripts/deck/talk-file.js";
+import { readTalkFile, talkName, talkNames } from "../../../scripts/deck/talk-file.js";
 import { makeTalk } from "../support/talk.js";
 
 const LEAST = `title: A talk
@@ -15,7 +15,7 @@ data_set: mine
 cuts:
   - minutes: 10
 chapters:
-  - slides/a.md
+  - a.md
 accent: { light: "#c4500a", dark: "#e69f00" }
 `;
 let talk;
@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => talk.remove());
 
 async function read(text) {
-  await talk.save("config/talk.yaml", text);
+  await talk.save("slides/talk/talk.yaml", text);
   return readTalkFile(talk.root);
 }
 
@@ -49,6 +49,8 @@ test("the shipped talk names its chapters, cuts and data", () => {
 test("what a talk does not say is empty, and it discusses all claims", async () => {
   const { lineOf, ...stated } = await read(LEAST);
   assert.deepEqual(stated, {
+    name: "talk",
+    file: "slides/talk/talk.yaml",
     title: "A talk",
     description: "Of something.",
     speaker: "",
@@ -60,7 +62,7 @@ test("what a talk does not say is empty, and it discusses all claims", async () 
     otherDataSets: [],
     claims: null,
     cuts: [{ minutes: 10, seconds: 600 }],
-    chapters: ["slides/a.md"],
+    chapters: ["slides/talk/a.md"],
     readerPage: null,
     accent: { light: "#c4500a", dark: "#e69f00", inverse: "#e69f00" },
     series: {},
@@ -74,19 +76,19 @@ test("what a talk does not say is empty, and it discusses all claims", async () 
 
 test("a wrong file is refused with its line, its key, and what was expected", async () => {
   const changed = (from, to) => refusal(LEAST.replace(from, to));
-  assert.match(await changed("title:", "titel:"), /^config\/talk\.yaml:1: title: this key is missing\n/);
+  assert.match(await changed("title:", "titel:"), /^slides\/talk\/talk\.yaml:1: title: this key is missing\n/);
   assert.match(
     await changed("title:", "titel:"),
-    /config\/talk\.yaml:1: titel: unknown key; expected one of title, .*; did you mean 'title'\?/,
+    /slides\/talk\/talk\.yaml:1: titel: unknown key; expected one of title, /,
   );
   assert.equal(
     await changed("minutes: 10", "minutes: ten"),
-    'config/talk.yaml:5: cuts[0].minutes: expected a whole number, found "ten"',
+    'slides/talk/talk.yaml:5: cuts[0].minutes: expected a whole number, found "ten"',
   );
   assert.match(await changed("minutes: 10", "minutes: 0"), /:5: cuts\[0\]\.minutes: 0: expected how long/);
   assert.match(
-    await changed("slides/a.md", "other/a.md"),
-    /:7: chapters\[0\]: "other\/a\.md": expected a Markdown file in slides\//,
+    await changed("- a.md", "- other/a.md"),
+    /:7: chapters\[0\]: "other\/a\.md": expected a Markdown file beside talk\.yaml/,
   );
   assert.match(
     await changed('"#c4500a"', "orange"),
@@ -103,10 +105,10 @@ test("a wrong file is refused with its line, its key, and what was expected", as
   );
   assert.match(
     await refusal(`${LEAST}title: B\n`),
-    /^config\/talk\.yaml:9: is not valid YAML: Map keys must/,
+    /^slides\/talk\/talk\.yaml:9: is not valid YAML: Map keys must/,
   );
-  assert.match(await refusal("[\n"), /^config\/talk\.yaml:\d: is not valid YAML/);
-  assert.match(await refusal(""), /^config\/talk\.yaml:1: the file: expected a mapping, found nothing$/);
+  assert.match(await refusal("[\n"), /^slides\/talk\/talk\.yaml:\d: is not valid YAML/);
+  assert.match(await refusal(""), /^slides\/talk\/talk\.yaml:1: the file: expected a mapping, found nothing$/);
   assert.match(
     await refusal(LEAST.replace("  - minutes: 10", "  - minutes: 10\n  - minutes: 10")),
     /:6: cuts\[1\]: there are two cuts of 10 minutes/,
@@ -125,11 +127,22 @@ test("single slides may be of other data sets, and the talk's own is none of the
   );
 });
 
-test("a talk without its file is refused with the folder that lacks it", () => {
+test("a folder without a talk is refused by name", () => {
   assert.throws(() => readTalkFile("/nowhere"), {
     name: "Error",
-    message: "config/talk.yaml: there is no such file in /nowhere",
+    message: "/nowhere holds no talk: write slides/NAME/talk.yaml (docs/your-own-talk.md)",
   });
+});
+
+test("of several talks the one that is asked for is meant, else the lead", async () => {
+  await read(LEAST);
+  await talk.save("slides/other/talk.yaml", LEAST);
+  assert.deepEqual(talkNames(talk.root), ["other", "talk"]);
+  assert.throws(() => talkName(talk.root, {}), /write "lead: true" into the talk\.yaml of one talk; there are other, talk/);
+  await talk.save("slides/other/talk.yaml", `${LEAST}lead: true\n`);
+  assert.equal(talkName(talk.root, {}), "other");
+  assert.equal(talkName(talk.root, { REPLAY_TALK_NAME: "talk" }), "talk");
+  assert.throws(() => talkName(talk.root, { REPLAY_TALK_NAME: "tolk" }), /no talk "tolk"; in slides\/: other, talk/);
 });
 
 test("whatever stands in the file, it is read or refused with its name", async () => {
@@ -137,7 +150,7 @@ test("whatever stands in the file, it is read or refused with its name", async (
   const values = fc.oneof(
     fc.jsonValue(),
     fc.string(),
-    fc.constantFrom("all", "slides/a.md", "*a", "!!x y", "|"),
+    fc.constantFrom("all", "a.md", "*a", "!!x y", "|"),
   );
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...keys), values, async (key, value) => {
@@ -148,7 +161,7 @@ test("whatever stands in the file, it is read or refused with its name", async (
         assert.deepEqual((await read(text)).cuts.length > 0, true);
       } catch (error) {
         assert.ok(error instanceof InvalidFile, `${text}\n${error.stack}`);
-        assert.match(error.message, /^config\/talk\.yaml:\d+: /);
+        assert.match(error.message, /^slides\/talk\/talk\.yaml:\d+: /);
       }
     }),
   );

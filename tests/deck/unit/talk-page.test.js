@@ -1,4 +1,4 @@
-/** What config/talk.yaml says of a talk is what its page says. */
+/** What slides/talk/talk.yaml says of a talk is what its page says. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -18,7 +18,7 @@ const talk = {
   description: "On A & B.",
   dataSet: "mine",
   otherDataSets: ["old"],
-  chapters: ["slides/b.md", "slides/a.md"],
+  chapters: ["slides/talk/b.md", "slides/talk/a.md"],
   readerPage: "slides/r.md",
   accent: { light: "#112233", dark: "#ddeeff", inverse: "#aabbcc" },
 };
@@ -42,7 +42,7 @@ test("a talk without a page for readers has none, and the deck knows", () => {
   assert.doesNotMatch(talkPage(shell, plain), /<template/);
   const addresses = { repository: "https://a.example/t", address: "https://b.example" };
   const { readerPage, cuts, repository, address } = talkForPage(plain, addresses);
-  assert.deepEqual([readerPage, cuts, repository, address], [false, [40, 20], ...Object.values(addresses)]);
+  assert.deepEqual([readerPage, cuts, repository, address], [false, [30, 20], ...Object.values(addresses)]);
   assert.equal(talkForPage(talk, addresses).readerPage, true);
 });
 
@@ -77,7 +77,7 @@ test("a talk is not published without an address for its readers to clone", () =
     (error) => {
       assert.ok(error instanceof NoRepository, error.stack);
       const line = unstated.lineOf("repository");
-      assert.ok(error.message.startsWith(`config/talk.yaml:${line}: repository is empty`), error.message);
+      assert.ok(error.message.startsWith(`slides/rpo/talk.yaml:${line}: repository is empty`), error.message);
       return true;
     },
   );

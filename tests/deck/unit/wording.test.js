@@ -15,7 +15,7 @@ import { tellingOf } from "../../../scripts/deck/text/slide-words.js";
 import { openTalk } from "../../../scripts/deck/text/talk.js";
 import { changed, wordingDifferences } from "../../../scripts/deck/text/wording.js";
 import { MANIFEST, claimsWith } from "../support/talk.js";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 const OTHERS = "refuted inconclusive not-testable-here not-measured";
 const CHAPTER = `<!-- .slide: id="one" data-timing="30" -->
@@ -36,7 +36,7 @@ Always the same.
 <!-- Note -->
 Words.
 `;
-const slides = slidesOf(CHAPTER, { file: "slides/a.md" }).map(readSlide);
+const slides = slidesOf(CHAPTER, { file: "slides/talk/a.md" }).map(readSlide);
 const told = (words) => () => ({ words });
 const shipped = told(wordsOf({ manifest: MANIFEST, claims: claimsWith({ small: {} }) }, { shipped: true }));
 const words = (manifest, claims) => told(wordsOf({ manifest, claims }));
@@ -50,11 +50,11 @@ test("a figure changes only its own sentences, in body and note, each with its l
   const mine = words(MANIFEST, claimsWith({ small: { conditions } }));
   assert.deepEqual(wordingDifferences(slides, shipped, mine), [
     {
-      ...{ file: "slides/a.md", line: 4, slide: "one", part: "body" },
+      ...{ file: "slides/talk/a.md", line: 4, slide: "one", part: "body" },
       ...{ old: "It is 2.1× here.", new: "It is 5.0× here." },
     },
     {
-      ...{ file: "slides/a.md", line: 9, slide: "one", part: "note" },
+      ...{ file: "slides/talk/a.md", line: 9, slide: "one", part: "note" },
       ...{ old: "We say 2.1×.", new: "We say 5.0×." },
     },
   ]);
@@ -148,7 +148,7 @@ test("the notes of this talk begin with three cues, then prose, and read no inte
 
 test("this talk can be said unhurried in each of its cuts", async () => {
   const { slides, telling } = await shippedWords();
-  for (const cut of [20, 40]) {
+  for (const cut of [20, 30]) {
     const rows = rehearsalOf(slides, telling, { cut });
     assert.ok(rows.length > 10);
     for (const { id, needed, seconds } of rows)
@@ -180,7 +180,7 @@ test("the command names the existing data sets, and prints a diff or JSON of the
     await assert.rejects(run(), (error) => error.code === 2 && /--data/.test(error.stderr));
     await assert.rejects(run("--rehearse", "25"), (error) => {
       assert.equal(error.code, 2);
-      assert.match(error.stderr, /config\/talk\.yaml has no cut of 25 minutes; it has 40, 20/);
+      assert.match(error.stderr, /slides\/rpo\/talk\.yaml has no cut of 25 minutes; it has 30, 20/);
       return true;
     });
     assert.match(
@@ -203,7 +203,7 @@ test("the command names the existing data sets, and prints a diff or JSON of the
       JSON.stringify({ label: "A cluster of mine" }),
     );
     const { stdout } = await run("--data", "mine");
-    assert.match(stdout, /^slides\/00-hook\.md:\d+ #title body\n- .*\n\+ .*A cluster of mine/m);
+    assert.match(stdout, /^slides\/rpo\/91-journal\.md:\d+ #stale-table note\n- .*\n\+ .*A cluster of mine/m);
     assert.match(stdout, /“mine” changes \d+ sentences on \d+ of \d+ slides, against “tentacle”\.\n$/);
     const report = JSON.parse((await run("--data", "tentacle", "--against", "mine", "--json")).stdout);
     assert.equal(report.sentences, report.differences.length);
@@ -212,7 +212,7 @@ test("the command names the existing data sets, and prints a diff or JSON of the
     await rm(path.join(benchmarks, "mine/claims.json"));
     assert.match(
       (await run("--data", "mine")).stderr,
-      /“mine” has no claims\.json; write it with: npm run derive/,
+      /“mine” has no claims\.json; write it with: \.\/replay derive/,
     );
   } finally {
     await rm(benchmarks, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rm
 import { symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { patient } from "../../../scripts/npm/patience.mjs";
+import { patient } from "../../support/patience.mjs";
 
 const PROJECT = path.resolve(import.meta.dirname, "../../..");
 const TOOLS =
@@ -16,7 +16,7 @@ const SANDBOX_PROGRAMS =
   "ceph rbd rados fio ceph-mon ceph-osd ceph-mgr rbd-mirror monmaptool ceph-authtool iperf3".split(" ");
 
 export class FakeSystem {
-  /** A system with Node, Python, npm and apt for root, without Ceph and without a browser. */
+  /** A system with Python and apt for root, without Ceph and without a browser. */
   constructor(t) {
     this.folder = mkdtempSync(path.join(tmpdir(), "replay-setup-"));
     t.after(() => rmSync(this.folder, { recursive: true, force: true }));
@@ -31,15 +31,12 @@ export class FakeSystem {
     for (const name of ["scripts/setup", "scripts/setup.d"]) {
       cpSync(path.join(PROJECT, name), path.join(this.checkout, name), { recursive: true });
     }
-    for (const name of ["package-lock.json", "uv.lock", "pyproject.toml"])
-      this.write(`checkout/${name}`, name);
+    for (const name of ["uv.lock", "pyproject.toml"]) this.write(`checkout/${name}`, name);
     for (const name of TOOLS) {
       const real = ["/usr/bin", "/bin"].map((folder) => path.join(folder, name)).find(existsSync);
       symlinkSync(real, path.join(this.bin, name));
     }
     this.program("id", "echo 0");
-    this.program("node", "echo v22.1.0");
-    this.program("npm", 'mkdir -p "$5/node_modules"');
     this.python("3.12.1");
     this.program("uv", `case $1 in --version) echo "uv 0.13.9 (linux)";; *) ${this.#makesVenv()};; esac`);
     this.program("apt-cache", 'printf "%s:\\n  Candidate: 1.0\\n" "$2"');
@@ -114,7 +111,7 @@ export class FakeSystem {
       calls,
       // The calls that change something, as opposed to those that only ask.
       changes: calls.filter((call) =>
-        /^(npm ci|apt-get|uv sync|sudo .*apt-get|systemctl|\S+ -m (venv|pip))/.test(call),
+        /^(apt-get|uv sync|sudo .*apt-get|systemctl|\S+ -m (venv|pip))/.test(call),
       ),
     };
   }

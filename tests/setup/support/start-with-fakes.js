@@ -11,15 +11,16 @@ const [folder, ...flags] = process.argv.slice(2);
 const note = (text) => appendFileSync(path.join(folder, "calls"), `${text}\n`);
 
 // $2 of a script is the data set that the session has chosen.
-const programs = (own) =>
+const programs = (own, shipped) =>
   Object.fromEntries(
-    Object.keys(programsFor(own)).map((name) => {
+    Object.keys(programsFor(own, shipped)).map((name) => {
       const file = path.join(folder, "programs", name.replaceAll(" ", "-"));
       return [name, existsSync(file) ? ["bash", file, folder, own] : ["true"]];
     }),
   );
 const session = new Session({
   programs,
+  shipped: "tentacle",
   startServer: ({ data, meanwhile }) => {
     // As a server that listens, it keeps the program alive.
     const listening = setInterval(() => {}, 60_000);
@@ -37,6 +38,7 @@ const session = new Session({
   logs: path.join(folder, "logs"),
   open: false,
   once: flags.includes("--once"),
+  platform: flags.includes("--on-macos") ? "darwin" : "linux",
   keepSandbox: flags.includes("--keep-sandbox"),
 });
 onInterrupt((signal) => session.interrupt(signal));

@@ -31,6 +31,12 @@ export class Choice {
     return used ? (used.src ?? null) : (this.#canvas.dataset.chartSrc ?? null);
   }
 
+  /** Further files of the same chart, as a slide would write them. */
+  get more() {
+    const { used } = this.#chosen;
+    return (used ? used.more : seriesNames(this.#canvas.dataset.chartMore)) ?? [];
+  }
+
   /** The series of the chart; a file that replaces the slide's own may have others. */
   get series() {
     return this.#chosen.used?.series ?? seriesNames(this.#canvas.dataset.chartSeries);
@@ -39,7 +45,7 @@ export class Choice {
   /** The choices as options of the csv plugin. */
   get settings() {
     const { shown, scale, runs, range, overlay } = this.#chosen;
-    const second = overlay ? { url: overlay.src, label: overlay.label } : null;
+    const second = overlay ? { url: overlay.src, more: overlay.more ?? [], label: overlay.label } : null;
     return { series: this.series, shown, scale, runs, range, overlay: second };
   }
 
@@ -51,11 +57,12 @@ export class Choice {
   /**
    * Whether this choice needs the file at an address.
    * @param {string} url
-   * @param {string|null} own   where the chart's own file is
+   * @param {(string|null)[]} own   where the chart's own files are
    */
   reads(url, own) {
     const pathOf = (address) => new URL(address, this.#canvas.baseURI).pathname;
-    const files = [own, this.#chosen.overlay?.src].filter(Boolean);
+    const { overlay } = this.#chosen;
+    const files = [...own, overlay?.src, ...(overlay?.more ?? [])].filter(Boolean);
     const names = files.flatMap((file) => [
       file,
       runsUrl(file),

@@ -1,14 +1,19 @@
-import { registry } from "chart.js";
 import { merge } from "chart.js/helpers";
+import { seriesNames } from "../entries.js";
 import { CsvError } from "../error.js";
+import { kindOf } from "../kinds.js";
 import { unitOfFile } from "../units.js";
-
-/** The types that every deck can draw; a page may register more. */
-export const KINDS = ["line", "bar", "scatter"];
 
 /** Settings that belong to one file; a file shown in its place has its own. */
 const OF_THE_FILE = ["yUnit", "yScale", "yTitle", "bands", "orientation", "delimiter", "decimal", "comment"];
-const ATTRIBUTES = ["xUnit", "xScale", "xTitle", "prefix", ...OF_THE_FILE];
+/** Options that are words, numbers, and lists of words parted by a bar. The README says which kind has which. */
+const WORDS = [
+  ...["xUnit", "xScale", "xTitle", "prefix", ...OF_THE_FILE, "of", "square", "arrow", "reference", "worst"],
+  ...["lineName", "loadName", "missingName", "betsName"],
+];
+const NUMBERS = ["unit", "line", "knee", "full"];
+const LISTS = ["names", "at", "units", "states", "roles", "ramp", "bets"];
+const FLAGS = ["bet"];
 
 /** The look of a chart without options on a slide. Sizes are px of the unscaled slide. */
 function baseOptions(kind) {
@@ -17,8 +22,9 @@ function baseOptions(kind) {
     maintainAspectRatio: false,
     animation: false,
     layout: { padding: { top: 12, right: 8, bottom: 2, left: 2 } },
-    interaction:
-      kind === "scatter"
+    interaction: kindOf(kind)
+      ? {}
+      : kind === "scatter"
         ? { mode: "nearest", intersect: true }
         : { mode: "nearest", axis: "x", intersect: false },
     plugins: {
@@ -73,10 +79,16 @@ export function inlineText(canvas) {
 /** Settings in attributes: `data-chart-y-unit="seconds"` and the like. */
 function attributeSettings({ dataset }) {
   const settings = {};
-  for (const key of ATTRIBUTES) {
-    const value = dataset[`chart${key[0].toUpperCase()}${key.slice(1)}`];
-    if (value !== undefined) settings[key] = value === "false" ? false : value;
-  }
+  const read = (keys, meaningOf) => {
+    for (const key of keys) {
+      const value = dataset[`chart${key[0].toUpperCase()}${key.slice(1)}`];
+      if (value !== undefined) settings[key] = value === "false" ? false : meaningOf(value);
+    }
+  };
+  read(WORDS, (value) => value);
+  read(NUMBERS, Number);
+  read(LISTS, seriesNames);
+  read(FLAGS, () => true);
   return settings;
 }
 
@@ -99,22 +111,13 @@ function forAnyFile({ options = {}, csv = {} }) {
  * `scales` and `data.datasets` over what it takes from the CSV.
  *
  * @param {HTMLCanvasElement} canvas
- * @param {{kind: string, src: string|null, url: string|null, text?: string|null, foreign?: boolean, deckOptions: object[],
- *          styles: object, palette?: object[], chosen?: object, marks?: () => object[]}} given
- *   foreign: `src` or `text` replaces the slide's own file; chosen: settings that win; marks: further marks
+ * @param {{kind: string, src: string|null, url: string|null, more?: string[], text?: string|null, foreign?: boolean,
+ *          deckOptions: object[], styles: object, palette?: object[], chosen?: object, marks?: () => object[]}} given
+ *   more: further files of the same chart; foreign: `src` or `text` replaces the slide's own file; chosen: settings that win; marks: further marks
  * @throws {CsvError} kind `options`
  */
 export function chartConfig(canvas, given) {
-  const { kind, src, url, foreign = false, deckOptions, styles, palette, chosen = {} } = given;
-  if (!KINDS.includes(kind) && !Object.hasOwn(registry.controllers.items, kind)) {
-    throw new CsvError(
-      `data-chart is "${kind}"; expected ${KINDS.join(", ")}, or a type that the page registered`,
-      {
-        url: src,
-        kind: "options",
-      },
-    );
-  }
+  const { kind, src, url, more = [], foreign = false, deckOptions, styles, palette, chosen = {} } = given;
   const text = given.text ?? (url ? null : inlineText(canvas));
   if (!url && !text) {
     throw new CsvError("the canvas has neither data-chart-src nor CSV text", { kind: "options" });
@@ -131,10 +134,14 @@ export function chartConfig(canvas, given) {
     csv,
     foreign ? without(attributes, OF_THE_FILE) : attributes,
   ]);
-  Object.assign(settings, { url: text === null ? url : null, text, src }, chosen);
+  Object.assign(settings, { url: text === null ? url : null, text, src, more }, chosen);
   settings.styles = { ...styles, ...settings.styles };
   if (palette) settings.palette = palette;
-  if (scales) settings.scales = merge({}, [scales, settings.scales ?? {}]);
+  // With `axes: false` the page's scales are the chart's; else they are merged over those of the plugin.
+  if (scales && settings.axes === false) rest.scales = scales;
+  else if (scales) settings.scales = merge({}, [scales, settings.scales ?? {}]);
+  const { chartIndexAxis } = canvas.dataset;
+  if (chartIndexAxis) rest.indexAxis = chartIndexAxis;
   if (data.datasets) settings.datasets = data.datasets;
   rest.plugins = { ...rest.plugins, csv: settings, csvMarks: joinMarks(rest.plugins.csvMarks, given.marks) };
   return {

@@ -2,6 +2,7 @@ import { Chart } from "chart.js";
 import { withSeries } from "../entries.js";
 import { CsvError } from "../error.js";
 import { clearError, showError } from "../error-view.js";
+import { loadKind } from "../kinds.js";
 import { csvOf } from "../plugin.js";
 import { boxCanvas } from "./box.js";
 import { Choice } from "./choice.js";
@@ -58,12 +59,19 @@ export class Slot {
   }
 
   get url() {
-    return this.src === null ? null : this.context.resolve(this.src);
+    return this.src === null ? null : this.context.resolve(this.src, this.canvas);
+  }
+
+  /** Further files of the same chart, as resolved. */
+  get more() {
+    return this.#choice.more.map((src) => this.context.resolve(src, this.canvas));
   }
 
   /** Whether the page now resolves this chart's file to another address than the one it was read from. */
   get moved() {
-    return this.chart !== null && this.src !== null && csvOf(this.chart).url !== this.url;
+    if (this.chart === null || this.src === null) return false;
+    const { url, settings } = csvOf(this.chart);
+    return url !== this.url || String(settings.more ?? []) !== String(this.more);
   }
 
   get model() {
@@ -73,7 +81,7 @@ export class Slot {
   /** The model with only those series that are shown now. */
   get shownModel() {
     const { model } = this;
-    return model && withSeries(model, this.state.shown ?? this.settings.series);
+    return model && withSeries(model, this.state.shown ?? this.settings.shown ?? this.settings.series);
   }
 
   /** Why there is no chart, or null. */
@@ -129,7 +137,7 @@ export class Slot {
 
   /** Whether this chart reads the file at `url`. */
   reads(url) {
-    return this.#choice.reads(url, this.url);
+    return this.#choice.reads(url, [this.url, ...this.more]);
   }
 
   get #size() {
@@ -152,13 +160,14 @@ export class Slot {
   async #create() {
     try {
       const { used } = this.state;
-      const { context, kind, src, url } = this;
+      const { context, kind, src, url, more } = this;
+      await loadKind(kind, context.kinds);
       const { options, chartOptions, styles, palette, fetch, marks } = context;
       const deckOptions = [options, await chartOptions?.(kind, src, this)];
       const { width, height } = this.#size;
       if (!this.wanted || width === 0 || height === 0 || used !== this.state.used) return;
       const config = chartConfig(this.canvas, {
-        ...{ kind, src, url, deckOptions, styles, palette },
+        ...{ kind, src, url, more, deckOptions, styles, palette },
         text: used?.text ?? null,
         foreign: used !== null,
         chosen: { ...this.#choice.given, fetch },
@@ -169,7 +178,7 @@ export class Slot {
       Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
       this.chart = new Chart(this.canvas, config);
     } catch (error) {
-      this.#refuse(error);
+      this.#refuse(error instanceof CsvError && error.url === null ? error.in(this.src) : error);
       return;
     }
     await csvOf(this.chart).ready;
@@ -217,7 +226,8 @@ export class Slot {
    */
   async refresh() {
     if (!this.chart) return false;
-    if (this.src !== null) this.chart.config.options.plugins.csv.url = this.url;
+    const { url, more } = this;
+    if (this.src !== null) Object.assign(this.chart.config.options.plugins.csv, { url, more });
     const changed = await csvOf(this.chart).refresh();
     await this.described;
     return changed;
@@ -262,7 +272,7 @@ export class Slot {
 
   /**
    * Draws a second data set in the same axes, or removes it. Never rejects.
-   * @param {{src: string, label: string}|null} overlay   src: an address, not resolved again
+   * @param {{src: string, more?: string[], label: string}|null} overlay   src, more: addresses, not resolved again
    * @returns {Promise<boolean>} whether it is drawn; if not, `overlayError` says why
    */
   async overlay(overlay) {
@@ -273,8 +283,8 @@ export class Slot {
 
   /**
    * Shows another file, or CSV text, in the same place; null restores the slide's own file. The chart is made again.
-   * @param {{src?: string, text?: string, series?: string[]}|null} used   src: as a slide would write it; series: replace
-   *   those of the slide
+   * @param {{src?: string, more?: string[], text?: string, series?: string[]}|null} used   src, more: as a slide would
+   *   write them; series: replace those of the slide
    */
   use(used) {
     if (JSON.stringify(used ?? null) === JSON.stringify(this.state.used)) return this.settled();

@@ -89,7 +89,7 @@ const { model } = await loadModel("a.csv", { bands: "auto", reading: { delimiter
 const read: Model = readModel("x,a\n1,2\n", { orientation: "columns" });
 const first = read.series[0]?.points[0];
 if (first) console.log(describePoint(first, { yUnit: "seconds" }), formatValue(first.y, "ratio"));
-document.body.append(toHtmlTable(model, { caption: "IOPS", maxRows: 10 }));
+document.body.append(toHtmlTable(model, { caption: "IOPS" }));
 const axes = { xLabel: null, xUnit: null, yUnit: null };
 for (const table of tablesOf([{ heading: null, quantity: null, model, shown: [], axes }]))
   document.body.append(drawTable(table, { details: false }));
@@ -99,4 +99,4 @@ canvas.addEventListener("chart-csv:error", (event) => {
   if (detail.error instanceof CsvError)
     console.log(detail.error.row, detail.error.kind === "ambiguous", style, wrong);
 });
-console.log(companionUrl("a.csv", "min"), runsUrl("a.csv"), ownerOf("a.min.csv").suffix);
+console.log(companionUrl("a.csv", "spread"), runsUrl("a.csv"), ownerOf("a.min.csv").suffix);

@@ -1,7 +1,7 @@
 /**
- * The plain approach, with which the deck is compared: as soon as the slides are loaded, it creates every chart of the
- * talk, one after the other, each from a CSV file that is fetched synchronously; no bands, no labels, no decimation.
- * Same versions of reveal.js and Chart.js, same style sheets, same slides, same files.
+ * A plain deck, with which the talk is compared: as soon as the slides are there, it requests the files of all charts at
+ * once, and draws each chart when its file has come; no bands, no labels, no decimation. Same versions of reveal.js and
+ * Chart.js, same style sheets, same slides, same files.
  */
 
 import { Chart, registerables } from "chart.js";
@@ -12,14 +12,13 @@ import "../../../../css/deck.css";
 
 const STAGE_WIDTH = 1136;
 const CHART_HEIGHT = 420;
+const KINDS = ["bar", "line", "scatter"];
 
 Chart.register(...registerables);
 
-function read(src) {
-  const request = new XMLHttpRequest();
-  request.open("GET", src, false);
-  request.send();
-  return request.status === 200 ? request.responseText : "";
+async function read(src) {
+  const response = await fetch(src);
+  return response.ok ? response.text() : "";
 }
 
 /** Splits at commas and line ends only. */
@@ -42,21 +41,22 @@ function datasetsOf(text) {
   return { datasets: [...series].map(([label, data]) => ({ ...look, label, data })) };
 }
 
-function draw(canvas) {
+async function draw(canvas) {
   const inSlide = canvas.closest("section").querySelectorAll("canvas[data-chart]").length;
   canvas.width = inSlide > 1 ? STAGE_WIDTH / 2 : STAGE_WIDTH;
   canvas.height = inSlide > 2 ? CHART_HEIGHT / 2 : CHART_HEIGHT;
-  const data = datasetsOf(read(canvas.dataset.chartSrc));
-  const long = !data.labels && canvas.dataset.chart !== "bar";
-  // Chart.js has no strips: here each is a line chart of which only the dots are drawn.
-  const strip = canvas.dataset.chart === "strip";
+  const data = datasetsOf(await read(canvas.dataset.chartSrc));
+  const kind = canvas.dataset.chart;
+  const long = !data.labels && kind !== "bar";
+  // What Chart.js does not have is here a line chart of which only the dots are drawn.
+  const known = KINDS.includes(kind);
   new Chart(canvas, {
-    type: strip ? "line" : canvas.dataset.chart,
+    type: known ? kind : "line",
     data,
     options: {
       responsive: false,
       animation: false,
-      ...(strip && { showLine: false }),
+      ...(!known && { showLine: false }),
       interaction: { mode: "nearest", axis: "x", intersect: false },
       ...(long && { scales: { x: { type: "linear" } } }),
     },
@@ -77,7 +77,7 @@ const deck = new Reveal(document.querySelector(".reveal"), {
   plugins: [RevealMarkdown],
 });
 await deck.initialize();
-for (const canvas of document.querySelectorAll("canvas[data-chart]")) draw(canvas);
+await Promise.all([...document.querySelectorAll("canvas[data-chart]")].map(draw));
 
 window.plain = { deck };
 document.documentElement.dataset.deckReady = "true";

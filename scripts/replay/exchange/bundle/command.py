@@ -22,7 +22,7 @@ from replay.base.terminal import waiting
 from replay.base.version import version
 from replay.claims.datapackage import differences
 from replay.claims.load import load_book
-from replay.design.talk_files import claims_path
+from replay.design.configuration import claims_path
 from replay.exchange.bundle.redact import CLAIMS, MANIFEST, Finding, Redaction, distinct
 from replay.exchange.compare.read import read_side
 

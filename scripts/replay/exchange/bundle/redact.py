@@ -90,13 +90,19 @@ MANIFEST = {
     "schema_version": NUMBER, "data_set": TEXT, "label": TEXT, "limitation": TEXT, "altered": NUMBER, "setup": _SETUP,
     "ceilings": Each(_CEILING), "measured_from": DATE, "measured_to": DATE, "experiments": Each(_EXPERIMENT),
 }  # fmt: skip
+#: A campaign without its host, as a manifest without its machines.
+_CAMPAIGN = {
+    "name": TEXT, "bottleneck": TEXT, "estimate": NUMBER, "low": NUMBER, "high": NUMBER, "n": NUMBER,
+    "standard_error": NUMBER, "verdict": TEXT, "testable": NUMBER,
+}  # fmt: skip
 _CONDITION = {
     "kind": TEXT, "says": TEXT, "metric": TEXT, "estimate": NUMBER, "low": NUMBER, "high": NUMBER, "n": NUMBER,
     "equals": NUMBER, "region": Each(NUMBER), "verdict": TEXT, "reason": TEXT, "neighbours": NUMBER,
+    "campaigns": Each(_CAMPAIGN), "mean": Each(NUMBER), "prediction": Each(NUMBER), "over_campaigns": TEXT,
 }  # fmt: skip
 _CLAIM = {
     "kind": TEXT, "sentence": TEXT, "source": TEXT, "experiment": TEXT, "chart": TEXT, "verdict": TEXT, "reason": TEXT,
-    "exploratory": NUMBER, "exploratory_reason": TEXT, "conditions": Each(_CONDITION),
+    "exploratory": NUMBER, "exploratory_reason": TEXT, "conditions": Each(_CONDITION), "over_campaigns": TEXT,
 }  # fmt: skip
 #: What of claims.json may leave.
 CLAIMS = {

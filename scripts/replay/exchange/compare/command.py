@@ -12,13 +12,11 @@ from replay.base.paths import benchmarks_directory, program_file
 from replay.base.tables import json_text, write_if_changed
 from replay.base.terminal import waiting
 from replay.base.version import version
-from replay.exchange.compare.conditions import Checked, check
-from replay.exchange.compare.match import compare_sides
+from replay.exchange.compare.match import Pair, at_levels, compare_sides, paired_up, wanted_of
 from replay.exchange.compare.model import Outcome
-from replay.exchange.compare.output import document, ratio_text, summary_lines
+from replay.exchange.compare.output import Checked, check, document, ratio_text, summary_lines
 from replay.exchange.compare.page import page
 from replay.exchange.compare.read import read_side
-from replay.exchange.compare.selection import Pair, at_levels, paired_up, wanted_of
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,17 +1,23 @@
-"""From two sides to comparisons: which points they share, and the ratio at each. Pure."""
+"""From data sets to comparisons: what of them is compared, which points they share, the ratio at each. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from replay.base.clock import Times, why_not_in_turns
+from replay.base.errors import ConfigurationError
+from replay.base.invocation import suggestion
 from replay.base.stats import independent_log_ratio, paired_log_ratio
+from replay.base.tables import level_text
 from replay.exchange.compare.model import (
     NONE,
     PAIRED,
     SINGLE,
     WELCH,
     Comparison,
+    Difference,
     Experiment,
     Metric,
     NotCompared,
@@ -19,7 +25,6 @@ from replay.exchange.compare.model import (
     Run,
     Side,
 )
-from replay.exchange.compare.pairing import why_hosts_differ, why_not_paired
 
 #: The runs of one variant at the points of an experiment, by block.
 Points = dict[tuple[tuple[str, str], ...], dict[int, Run]]
@@ -39,7 +44,36 @@ def compare_sides(sides: tuple[Side, ...]) -> Outcome:
             compared, why = _experiment(first, second, name)
             found += compared
             missing += [NotCompared(first.name, second.name, name, text) for text in why]
-    return Outcome(sides, tuple(found), tuple(missing))
+    differences = [one for second in sides[1:] for one in differences_of(first, second, found)]
+    return Outcome(sides, tuple(found), tuple(missing), tuple(differences))
+
+
+def differences_of(first: Side, second: Side, comparisons: Iterable[Comparison]) -> list[Difference]:
+    """Return what differs between two sides besides what is compared: the set-up, and options of what is compared."""
+    names = first.name, second.name
+    told = [side.manifest.get("setup") or {} for side in (first, second)]
+    found = [Difference(*names, "", name, values) for name, values in _apart(*told)]
+    pairs = dict.fromkeys((one.experiment, one.variants) for one in comparisons if one.second == second.name)
+    for experiment, variants in pairs:
+        both = first.experiments[experiment], second.experiments[experiment]
+        options = [
+            {**_only_here(one, other), **one.options.get(variant, {})}
+            for one, other, variant in zip(both, reversed(both), variants, strict=True)
+        ]
+        found += [Difference(*names, experiment, name, values) for name, values in _apart(*options)]
+    return list(dict.fromkeys(found))
+
+
+def _only_here(experiment: Experiment, other: Experiment) -> dict[str, str]:
+    """Return the level of each factor that the other experiment does not state."""
+    return {name: ", ".join(experiment.levels(name)) for name in experiment.factors if name not in other.factors}
+
+
+def _apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
+    for name in dict.fromkeys([*first, *second]):
+        if first.get(name) != second.get(name):
+            values = (first.get(name), second.get(name))
+            yield name, tuple(None if value is None else level_text(value) for value in values)
 
 
 def _experiment(first: Side, second: Side, name: str) -> tuple[list[Comparison], list[str]]:
@@ -144,3 +178,102 @@ def estimate(first: Mapping[int, Run], second: Mapping[int, Run], column: str, a
     if found.low is None and method != SINGLE:
         why = "the runs differ so much that no number holds the end of the interval"
     return found, method, why
+
+
+def why_hosts_differ(first: Experiment, second: Experiment) -> str:
+    """Return why no runs of these can be pairs; empty if one host measured each block of both."""
+    if first.imported or second.imported:
+        return "imported results do not say that they ran back to back"
+    hosts = first.machines
+    if not hosts or hosts != second.machines or any(len(one) != 1 for one in hosts.values()):
+        return "not measured on the same host"
+    return ""
+
+
+def why_not_paired(first: Mapping[int, Run], second: Mapping[int, Run]) -> str:
+    """Return why the runs of a point, by block, are not pairs; empty if they are."""
+    return why_not_in_turns(_times(first), _times(second))
+
+
+def _times(runs: Mapping[int, Run]) -> Times:
+    return {block: (run.started_at, run.ended_at) for block, run in runs.items()}
+
+
+#: An experiment of the first data set, and the one of the others that it is compared with.
+Pair = tuple[str, str]
+
+
+def wanted_of(pairs: Sequence[Pair], *, first: bool) -> list[str]:
+    """Return the experiments that the first data set, or the others, are asked for; none means all."""
+    return [pair[0 if first else 1] for pair in pairs]
+
+
+def paired_up(sides: Sequence[Side], pairs: Sequence[Pair]) -> tuple[Side, ...]:
+    """Return the sides with their experiments under the names of the comparison, `second ÷ first` if they differ.
+
+    Without pairs the sides stay as they are. Raises ConfigurationError for an experiment that no data set has.
+    """
+    if not pairs:
+        return tuple(sides)
+    known = [set(sides[0].manifest["experiments"]), {name for one in sides[1:] for name in one.manifest["experiments"]}]
+    for first, other in pairs:
+        if first == other and first in known[0] | known[1]:
+            continue  # whoever lacks it is named with what is not compared
+        for name, here in zip((first, other), known, strict=True):
+            if name not in here:
+                raise ConfigurationError(
+                    f"--experiment {name}: there is no such experiment", next_step=suggestion(name, sorted(here))
+                )
+    return tuple(_renamed(side, pairs, 1 if number else 0) for number, side in enumerate(sides))
+
+
+def _renamed(side: Side, pairs: Iterable[Pair], place: int) -> Side:
+    names = {one if one == other else f"{other} ÷ {one}": (one, other)[place] for one, other in pairs}
+    return replace(
+        side, experiments={name: side.experiments[own] for name, own in names.items() if own in side.experiments}
+    )
+
+
+def at_levels(sides: Sequence[Side], wanted: Iterable[str]) -> tuple[Side, ...]:
+    """Return the sides with only the runs at the wanted levels, each `FACTOR=LEVEL`.
+
+    Levels of one factor are alternatives; several factors all have to fit. A factor that an experiment does not state
+    leaves its runs as they are. Raises ConfigurationError for an unknown factor or level, or if no run is left.
+    """
+    chosen = _chosen([one for side in sides for one in side.experiments.values()], wanted)
+    if not chosen:
+        return tuple(sides)
+    return tuple(_narrowed(side, chosen) for side in sides)
+
+
+def _chosen(experiments: Sequence[Experiment], wanted: Iterable[str]) -> dict[str, set[str]]:
+    chosen: dict[str, set[str]] = {}
+    for text in wanted:
+        factor, _, level = text.partition("=")
+        factors = sorted({name for one in experiments for name in one.factors})
+        if factor not in factors:
+            raise ConfigurationError(
+                f"--only {text}: no data set has a factor {factor!r}", next_step=suggestion(factor, factors)
+            )
+        levels = list(dict.fromkeys(name for one in experiments for name in one.factors.get(factor, ())))
+        if level not in levels:
+            raise ConfigurationError(
+                f"--only {text}: no data set has this level of {factor}", next_step=f"there are: {', '.join(levels)}"
+            )
+        chosen.setdefault(factor, set()).add(level)
+    return chosen
+
+
+def _narrowed(side: Side, chosen: Mapping[str, set[str]]) -> Side:
+    kept = {}
+    for name, one in side.experiments.items():
+        runs = tuple(
+            run
+            for run in one.runs
+            if all(run.levels.get(factor) in (None, *levels) for factor, levels in chosen.items())
+        )
+        if runs:
+            kept[name] = replace(one, runs=runs)
+    if side.experiments and not kept:
+        raise ConfigurationError(f"--only: {side.name} has no run at these levels")
+    return replace(side, experiments=kept)

@@ -43,7 +43,8 @@ class Experiment:
     """One experiment of a data set.
 
     `machines` are pseudonyms of hosts by block, `factors` the levels of each factor in their order, `tidy_sha256` is
-    the digest of its table.
+    the digest of its table. `options` are those of each variant that are not factors, as text. `notes` say what a
+    person should know about imported figures.
     """
 
     name: str
@@ -54,6 +55,8 @@ class Experiment:
     metrics: Mapping[str, Metric]
     runs: tuple[Run, ...]
     tidy_sha256: str
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -69,14 +72,12 @@ class Experiment:
 class Side:
     """A data set, or one variant of it, under the name by which it was asked for; `manifest` is the data set's.
 
-    `altered` says how its raw output differs from what was measured; it is empty if it does not. `exploratory` has, by
-    experiment, the claims that were not registered before it was measured.
+    `exploratory` has, by experiment, the claims that were not registered before it was measured.
     """
 
     name: str
     manifest: Mapping[str, Any]
     experiments: Mapping[str, Experiment]
-    altered: str = ""
     exploratory: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -136,9 +137,24 @@ class NotCompared:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """An option, or a fact of the set-up, that differs between two sides; None where a side does not state it.
+
+    `experiment` is empty for the set-up, which is that of the whole data set.
+    """
+
+    first: str
+    second: str
+    experiment: str
+    option: str
+    values: tuple[str | None, str | None]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """All results of comparing."""
 
     sides: tuple[Side, ...]
     comparisons: tuple[Comparison, ...]
-    not_compared: tuple[NotCompared, ...] = field(default=())
+    not_compared: tuple[NotCompared, ...] = ()
+    differences: tuple[Difference, ...] = ()

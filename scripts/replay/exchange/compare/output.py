@@ -1,15 +1,17 @@
-"""Comparisons for programs and for a terminal: CSV, JSON, a few lines. Pure."""
+"""Comparisons for programs and for a terminal: CSV, JSON, a few lines, and the conditions of `--fail-if`. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from replay.base.errors import ConfigurationError
+from replay.base.invocation import suggestion
 from replay.base.stats import CONFIDENCE, median
 from replay.base.tables import csv_text, number_text, rounded
-from replay.exchange.compare.conditions import Checked
-from replay.exchange.compare.model import HIGHER, LOWER, UNKNOWN, VERDICTS, WITHIN, Comparison, Outcome, Side
+from replay.exchange.compare.model import HIGHER, LOWER, SINGLE, UNKNOWN, VERDICTS, WITHIN, Comparison, Outcome, Side
 
 COLUMNS = (
     "first", "second", "experiment", "metric", "unit", "better", "variant_first", "variant_second", "point",
@@ -67,11 +69,6 @@ def provenance(side: Side) -> dict[str, Any]:
     }
 
 
-def altered_lines(sides: Sequence[Side]) -> list[str]:
-    """Return a line for each side whose raw output is not as it was measured; it comes before any figure."""
-    return [f"ALTERED DATA: {side.name} is {side.altered}" for side in sides if side.altered]
-
-
 def exploratory_lines(outcome: Outcome) -> list[str]:
     """Return a line for each side and compared experiment with exploratory claims: its figures test none of them."""
     why = "was measured before they were registered"
@@ -84,6 +81,25 @@ def exploratory_lines(outcome: Outcome) -> list[str]:
     ]
 
 
+def difference_lines(outcome: Outcome, second: str) -> list[str]:
+    """Return what differs between the first data set and `second` besides what is compared: a line for each option."""
+    experiments: dict[str, list[str]] = {}
+    for one in outcome.differences:
+        if one.second == second:
+            stated = ["not stated" if value is None else value for value in one.values]
+            text = f"{one.option}: {stated[0]} in {one.first}, {stated[1]} in {one.second}"
+            experiments.setdefault(text, []).append(one.experiment)
+    several = len({one.experiment for one in outcome.comparisons if one.second == second}) > 1
+    return [f"{text} ({', '.join(names)})" if several and any(names) else text for text, names in experiments.items()]
+
+
+def single_line(comparisons: Sequence[Comparison]) -> str:
+    """Return that some ratios rest on a single run, empty if none does."""
+    single = sum(one.method == SINGLE for one in comparisons)
+    which = "each ratio rests" if single == len(comparisons) else f"{single} of {len(comparisons)} ratios rest"
+    return f"n = 1: {which} on a single run, which cannot say whether a difference is more than noise" if single else ""
+
+
 def document(outcome: Outcome, checked: Sequence[Checked]) -> dict[str, Any]:
     """Return everything as JSON: ratios are second ÷ first; numbers have the digits of the CSVs."""
     return {
@@ -94,6 +110,7 @@ def document(outcome: Outcome, checked: Sequence[Checked]) -> dict[str, Any]:
             {key: rounded(value) if isinstance(value, float) else value for key, value in row_of(one).items()}
             for one in outcome.comparisons
         ],
+        "differences": [vars(one) for one in outcome.differences],
         "not_compared": [vars(one) for one in outcome.not_compared],
         "conditions": [
             {"condition": one.text, "decided": one.decided, "undecided": one.undecided, "met": len(one.met)}
@@ -123,11 +140,13 @@ def counted(comparisons: Sequence[Comparison]) -> str:
 
 
 def summary_lines(outcome: Outcome) -> list[str]:
-    """Return what a terminal shows for each pair of data sets: the number of each verdict, and ratios beyond noise."""
-    lines = altered_lines(outcome.sides)
+    """Return what a terminal shows for each pair of data sets: what differs, the verdicts, and ratios beyond noise."""
+    lines: list[str] = []
     for second in outcome.sides[1:]:
         here = [one for one in outcome.comparisons if one.second == second.name]
+        lines += [f"differs: {line}" for line in difference_lines(outcome, second.name)]
         lines.append(f"{second.name} ÷ {outcome.sides[0].name}: {counted(here) if here else 'no point is in both'}")
+        lines += [line for line in [single_line(here)] if line]
         beyond = [one for one in here if one.verdict in (HIGHER, LOWER)]
         for one in beyond[:SHOWN]:
             said = f"  ({one.judgement})" if one.judgement else ""
@@ -140,3 +159,47 @@ def summary_lines(outcome: Outcome) -> list[str]:
     if not any(outcome.sides[0].experiments.keys() & side.experiments.keys() for side in outcome.sides[1:]):
         lines.append("no experiment is in two of them; to compare two of different names: --experiment NAME=OTHER")
     return [*lines, *exploratory_lines(outcome)]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A condition, the comparisons that meet it, and how many could be decided and could not."""
+
+    text: str
+    met: tuple[Comparison, ...]
+    decided: int
+    undecided: int
+
+
+def check(condition: tuple[str, str, float], comparisons: Sequence[Comparison]) -> Checked:
+    """Return which comparisons of a metric have an interval wholly beyond a ratio.
+
+    Raises ConfigurationError if no point could ever meet the condition: the metric is not compared, or no point has an
+    interval. A check that cannot fail says nothing.
+    """
+    metric, sign, limit = condition
+    text = f"{metric}{sign}{limit:g}"
+    here = [one for one in comparisons if metric in (one.metric.name, one.metric.column)]
+    if not here:
+        known = sorted({one.metric.name for one in comparisons})
+        raise ConfigurationError(
+            f"--fail-if '{text}': no point compares {metric}",
+            next_step=suggestion(metric, known) if known else "compare data sets that share points",
+        )
+    decided = [one for one in here if _has_interval(one)]
+    if not decided:
+        raise ConfigurationError(
+            f"--fail-if '{text}': no ratio of {metric} has an interval, so this can be neither met nor ruled out",
+            next_step="measure or import two runs or more of each point",
+        )
+    return Checked(
+        text, tuple(one for one in decided if _beyond(one, sign, limit)), len(decided), len(here) - len(decided)
+    )
+
+
+def _has_interval(one: Comparison) -> bool:
+    return one.estimate is not None and one.estimate.low is not None
+
+
+def _beyond(one: Comparison, sign: str, limit: float) -> bool:
+    return one.estimate.high < limit if sign == "<" else one.estimate.low > limit

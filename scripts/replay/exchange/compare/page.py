@@ -9,17 +9,18 @@ from typing import Any
 
 from replay.base.stats import median
 from replay.base.tables import number_text
-from replay.exchange.compare.conditions import Checked
 from replay.exchange.compare.figure import figure
 from replay.exchange.compare.model import HIGHER, LOWER, PAIRED, SINGLE, WELCH, Comparison, Outcome, Side
 from replay.exchange.compare.output import (
-    altered_lines,
+    Checked,
     comparisons_csv,
     counted,
+    difference_lines,
     exploratory_lines,
     provenance,
     ratio_text,
     runs_csv,
+    single_line,
 )
 
 #: The number of rows of a figure that fit on a printed page.
@@ -43,7 +44,6 @@ def page(outcome: Outcome, checked: Sequence[Checked], style: str, version: str)
     body = [
         f"<h1>{escape(title)}</h1>",
         f"<p>A ratio divides by {escape(names[0])}: above 1 is more than there, below 1 is less.</p>",
-        *(f"<p><strong>{escape(line)}</strong></p>" for line in altered_lines(outcome.sides)),
         _conditions(checked),
         *(_pair(outcome, number) for number in range(1, len(outcome.sides))),
         _exploratory(outcome),
@@ -80,7 +80,12 @@ def _pair(outcome: Outcome, number: int) -> str:
     first, second = outcome.sides[0].name, outcome.sides[number].name
     here = [one for one in outcome.comparisons if one.second == second]
     parts = [f"<h2>{escape(second)} ÷ {escape(first)}</h2>"]
+    if differs := difference_lines(outcome, second):
+        items = "".join(f"<li>{escape(line)}</li>" for line in differs)
+        parts.append(f"<h3>What differs besides what is compared</h3>\n<ul>{items}</ul>")
     parts.append(f"<p>{escape(counted(here)) if here else 'No point is in both'}.</p>")
+    if single := single_line(here):
+        parts.append(f"<p>{escape(single)}.</p>")
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for one in here:
         groups.setdefault((one.experiment, one.metric.name), []).append(one)

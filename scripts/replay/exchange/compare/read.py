@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ from typing import Any
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.invocation import after_missing, replay_command, suggestion
 from replay.base.tables import level_text
-from replay.evidence.copies import read_stamp
+from replay.claims.datapackage import DATAPACKAGE, recorded_digests
+from replay.evidence.read import verify_packs
 from replay.exchange.compare.model import Experiment, Metric, Run, Side
-from replay.exchange.compare.trust import exploratory_claims, verify_compared
 
 _IMPORTED = "imported"
 
@@ -43,10 +43,9 @@ def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
                 f"{folder_name} has no runs of a variant {variant!r}", next_step=suggestion(variant, sorted(known))
             )
         experiments = {one: _only(variant, experiment) for one, experiment in experiments.items()}
-    stamp = read_stamp(folder)
     present = {one: found for one, found in experiments.items() if found.runs}
     verify_compared(folder, present)
-    return Side(name, manifest, present, stamp.sentence() if stamp else "", exploratory_claims(folder, present))
+    return Side(name, manifest, present, exploratory=exploratory_claims(folder, present))
 
 
 def _only(variant: str, experiment: Experiment) -> Experiment:
@@ -79,6 +78,8 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
         content = path.read_bytes()
         metrics = metrics_of(entry["charts"].values())
         runs = runs_of(content.decode(), tuple(entry["factors"]), {one.column for one in metrics.values()})
+        variants = dict.fromkeys(run.variant for run in runs)
+        designs = [json.loads(one.read_text()) for one in sorted((folder / name / "raw").glob("design-*.json"))]
         return Experiment(
             name,
             entry["title"],
@@ -88,11 +89,39 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
             metrics,
             runs,
             hashlib.sha256(content).hexdigest(),
+            options_of(entry, [*variants], designs),
+            tuple(dict.fromkeys(one["note"] for design in designs for one in design.get("notes", ()))),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(
             f"cannot be compared: {type(error).__name__}: {error}", where=path, next_step=_derive_again(folder)
         ) from error
+
+
+def options_of(
+    entry: Mapping[str, Any], variants: Collection[str], designs: Collection[Mapping[str, Any]]
+) -> dict[str, dict[str, str]]:
+    """Return the options of each variant: those of the experiment, and its own as the designs state them."""
+    ranges = {f"{end}_{factor}" for factor in entry["factors"] for end in ("smallest", "largest")}
+    shared = {name: value for name, value in entry["parameters"].items() if name not in {"blocks", *ranges}}
+    found = {variant: {name: {text} for name, text in _flat(shared)} for variant in variants}
+    for design in designs:
+        for variant in design["variants"]:
+            for name, text in _flat(variant.get("options", {})):
+                found.get(variant["name"], {}).setdefault(name, set()).add(text)
+    return {
+        variant: {name: " or ".join(sorted(texts)) for name, texts in options.items()}
+        for variant, options in found.items()
+    }
+
+
+def _flat(options: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield options as text; those of an option that has options itself are `client_options.rbd_cache`."""
+    for name, value in options.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value if isinstance(value, str) else json.dumps(value)
 
 
 def metrics_of(charts: Collection[Mapping[str, Any]]) -> dict[str, Metric]:
@@ -126,3 +155,47 @@ def _finite(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f"{text!r} is not a measurement")
     return value
+
+
+def verify_compared(folder: Path, experiments: Collection[str]) -> None:
+    """Compare packs with SHA256SUMS, and manifest and tables with their digests.
+
+    Raises EvidenceError naming the first file that is altered, missing or not listed. A data set without raw output and
+    without digests, which somebody derived elsewhere, is taken as it is.
+    """
+    measured = [folder / name / "raw" for name in experiments if (folder / name / "raw").is_dir()]
+    for raw in measured:
+        verify_packs(raw)
+    if not measured and not (folder / DATAPACKAGE).exists():
+        return
+    recorded = recorded_digests(folder)
+    for name in ("manifest.json", *(f"{one}/tidy.csv" for one in experiments)):
+        if recorded.get(name) != f"sha256:{hashlib.sha256((folder / name).read_bytes()).hexdigest()}":
+            raise EvidenceError(
+                f"altered: it is not what {DATAPACKAGE} says",
+                where=folder / name,
+                next_step=f"derive it again: {replay_command('derive', '--data', folder.name)}",
+            )
+
+
+def exploratory_claims(folder: Path, experiments: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+    """Return the exploratory claims on each of these experiments that has any, by name.
+
+    A talk without claims has none. Raises EvidenceError if claims.json cannot be read.
+    """
+    path = folder / "claims.json"
+    found: dict[str, list[str]] = {}
+    try:
+        claims = json.loads(path.read_bytes())["claims"]
+        for name, claim in claims.items():
+            if claim["exploratory"] and claim["experiment"] in experiments:
+                found.setdefault(claim["experiment"], []).append(name)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EvidenceError(
+            f"cannot be read: {type(error).__name__}: {error}",
+            where=path,
+            next_step=f"derive it again: {replay_command('derive', '--data', folder.name)}",
+        ) from error
+    return {experiment: tuple(sorted(names)) for experiment, names in sorted(found.items())}

@@ -3,7 +3,9 @@
 - A folder that was named is a variant; the others are compared with the first.
 - The levels that every run of a tool has are factors. Any other option is a factor if it differs within a variant.
 - Runs of one variant at one point are repetitions, unless their jobs or paths differ by more than digits: `ssd/4k.json`
-  and `hdd/4k.json` are different points, `run-1/4k.json` and `run-2/4k.json` are one point, measured twice.
+  and `hdd/4k.json` are different points, `run-1/4k.json` and `run-2/4k.json` are one point, measured twice. Digits may
+  mean something as well, so whoever imports is told which names were taken for repetitions.
+- Jobs of one report that ran in a row are no repetitions: a later one finds what the earlier ones left.
 """
 
 from __future__ import annotations
@@ -14,16 +16,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.design.design import digest_of
-from replay.exchange.importing.found import Level, Run
-from replay.exchange.importing.walk import in_order
+from replay.exchange.importing.files import in_order
+from replay.exchange.importing.runs import Level, Run
+from replay.tools.base import UNSTATED
 
 #: If more options than this differ, they become one factor, so that the names of files do not grow too long.
 MOST_OPTIONS = 3
 _LONGEST_LEVEL = 24
 _LONGEST_POINT = 120
-UNSTATED = "unstated"
 OPTION = "option_"
-CONFIGURATION, FOLDER, JOB = "configuration", "folder", "job"
+CONFIGURATION, FOLDER, JOB, PLACE = "configuration", "folder", "job", "job_in_a_row"
 #: Numeric factors that can be the axis, the likeliest first: label and unit.
 _AXES = {
     "io_size_bytes": ("I/O size", "bytes"),
@@ -64,14 +66,15 @@ class Arranged:
     """The runs of one tool as an experiment.
 
     `shared`: options that are the same in all runs. `of_variant`: by variant, options that are the same in all of its
-    runs, but not in others. `words`: by factor and level, the meaning of a level that was shortened.
+    runs, but not in others. `words`: by factor and level, the meaning of a level that was shortened. `x_factor` is None
+    if no number that all runs state can be the axis: then each run is a point of its own.
     """
 
     tool: str
     factors: Mapping[str, tuple[Level, ...]]
-    x_factor: str
-    x_label: str
-    x_unit: str
+    x_factor: str | None
+    x_label: str | None
+    x_unit: str | None
     workload_factors: tuple[str, ...]
     cells: tuple[Cell, ...]
     shared: Mapping[str, str]
@@ -79,15 +82,20 @@ class Arranged:
     words: Mapping[str, Mapping[str, str]]
 
 
-def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str]) -> Arranged:
-    """Return the runs of one tool as an experiment. `variants`: names by the folders' numbers."""
+def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str], *, pooled: bool = False) -> Arranged:
+    """Return the runs of one tool as an experiment. `variants`: names by the folders' numbers.
+
+    With `pooled`, runs are repetitions whatever their paths and jobs are called.
+    """
     columns = _core(runs)
     varied = _varied_options(runs)
     words: dict[str, dict[str, str]] = {}
     columns |= _option_columns(runs, varied, words)
-    for name, of_run in ((FOLDER, None), (JOB, lambda run: _MANY_DIGITS.sub("", run.job))):
-        texts = _folders(runs, columns) if of_run is None else [of_run(run) for run in runs]
-        if texts and _mixes(runs, columns, texts):
+    for name, texts_of in ((PLACE, _job_places), (FOLDER, _folders), (JOB, _job_names)):
+        if pooled and name != PLACE:
+            continue
+        texts = texts_of(runs, columns)
+        if _mixes(runs, columns, texts):
             columns[name] = _plain_levels(texts, words.setdefault(name, {}))
     x_factor = _axis(columns)
     varying = [name for name, values in columns.items() if len(set(values)) > 1 and name != x_factor]
@@ -96,7 +104,7 @@ def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str]) -> Arra
     for name in workload:
         if name in _TOLD_BY_OTHERS and _unique_without(columns, x_factor, workload, name):
             workload = tuple(one for one in workload if one != name)
-    label, unit = _AXES[x_factor]
+    label, unit = _AXES[x_factor] if x_factor else (None, None)
     shared = {
         name: values.pop()
         for name in sorted({name for run in runs for name in run.options})
@@ -104,7 +112,7 @@ def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str]) -> Arra
     }
     return Arranged(
         tool=tool,
-        factors={name: tuple(dict.fromkeys(values)) for name, values in columns.items()},
+        factors={name: _in_rising_order(values) for name, values in columns.items()},
         x_factor=x_factor,
         x_label=label,
         x_unit=unit,
@@ -114,6 +122,58 @@ def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str]) -> Arra
         of_variant=_of_variants(runs, varied, shared, variants),
         words={name: found for name, found in words.items() if found},
     )
+
+
+def repetitions(arranged: Arranged) -> list[tuple[tuple[str, ...], int]]:
+    """Return the names by which runs that were taken for repetitions differ, and how many sets of names are like these.
+
+    They are folders (with a slash) or files. Sets are alike if they differ in the same characters: `4k-run1`, `4k-run2`
+    and `8k-run1`, `8k-run2`.
+    """
+    places: dict[tuple[str, str], list[str]] = {}
+    for cell in arranged.cells:
+        places.setdefault((cell.point, cell.variant), []).append(cell.run.path)
+    found: dict[tuple[bool, tuple[str, ...]], dict[tuple[str, ...], None]] = {}
+    for paths in places.values():
+        # The parts of the paths that differ; of paths of unequal depth the whole ones.
+        parts = [re.findall("[^/]*/|[^/]+", path) for path in dict.fromkeys(paths)]
+        columns = zip(*parts, strict=True) if len({*map(len, parts)}) == 1 else [["".join(one) for one in parts]]
+        for names in (tuple(sorted(set(column), key=in_order)) for column in columns):
+            if len(names) > 1:
+                found.setdefault((names[0].endswith("/"), _apart(names)), {})[names] = None
+    return [(next(iter(sets)), len(sets)) for sets in found.values()]
+
+
+def _apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Return what is between the beginning and the end that names have in common."""
+    shortest = min(map(len, names))
+    before = next((at for at in range(shortest) if len({name[at] for name in names}) > 1), shortest)
+    after = next((at for at in range(shortest - before) if len({name[-1 - at] for name in names}) > 1), 0)
+    return tuple(name[before : len(name) - after] for name in names)
+
+
+def _in_rising_order(levels: Iterable[Level]) -> tuple[Level, ...]:
+    """Return levels once each: numbers by size, then words as they came."""
+    unique = dict.fromkeys(levels)
+    return (*sorted(one for one in unique if isinstance(one, int)), *(one for one in unique if isinstance(one, str)))
+
+
+def _job_places(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list[str]:
+    return [run.place for run in runs]
+
+
+def _job_names(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list[str]:
+    return _with_digits([run.job for run in runs])
+
+
+def _with_digits(texts: Sequence[str]) -> list[str]:
+    """Return paths without the digits by which repetitions differ: a name that no other is like keeps its digits."""
+    alike: dict[str, set[str]] = {}
+    for text in texts:
+        for name in text.split("/"):
+            alike.setdefault(_MANY_DIGITS.sub("", name), set()).add(name)
+    plain = {name: name if len(names) == 1 else without for without, names in alike.items() for name in names}
+    return ["/".join(plain[name] for name in text.split("/")) for text in texts]
 
 
 def _core(runs: Sequence[Run]) -> dict[str, list[Level]]:
@@ -133,7 +193,7 @@ def _core(runs: Sequence[Run]) -> dict[str, list[Level]]:
 
 
 def _mix_of(run: Run) -> Level:
-    kind = str(run.levels.get("rw", run.levels.get("io_type"))).removeprefix("rand")
+    kind = str(run.levels.get("rw", run.levels.get("io_type", UNSTATED))).removeprefix("rand")
     return run.levels.get("rw_mix_read", {"read": 100, "write": 0}.get(kind, UNSTATED))
 
 
@@ -185,13 +245,12 @@ def _plain_levels(texts: Sequence[str], words: dict[str, str]) -> list[Level]:
 
 def _folders(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list[str]:
     """Return how paths differ by more than digits: the folders, or the whole path if folders are not enough."""
-    folders = [_MANY_DIGITS.sub("", run.path.rpartition("/")[0]) for run in runs]
+    folders = _with_digits([run.path.rpartition("/")[0] for run in runs])
     paths = [_MANY_DIGITS.sub("", run.path) for run in runs]
-    pooled = {(*key, folder): path for key, folder, path in zip(_places(runs, columns), folders, paths, strict=True)}
-    enough = all(
-        pooled[(*key, folder)] == path for key, folder, path in zip(_places(runs, columns), folders, paths, strict=True)
-    )
-    return folders if enough else paths
+    places = _places(runs, columns)
+    pooled = {(*place, folder): path for place, folder, path in zip(places, folders, paths, strict=True)}
+    enough = all(pooled[(*place, folder)] == path for place, folder, path in zip(places, folders, paths, strict=True))
+    return folders if enough else _with_digits([run.path for run in runs])
 
 
 def _places(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list[tuple[Any, ...]]:
@@ -204,16 +263,16 @@ def _mixes(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]], texts: S
     return any(seen.setdefault(place, text) != text for place, text in zip(_places(runs, columns), texts, strict=True))
 
 
-def _axis(columns: Mapping[str, Sequence[Level]]) -> str:
-    """Return the factor along the axis: the numeric one with the most levels."""
+def _axis(columns: Mapping[str, Sequence[Level]]) -> str | None:
+    """Return the factor along the axis: the numeric one with the most levels; None if no run states all of its."""
     numeric = [name for name in _AXES if name in columns and all(isinstance(one, int) for one in columns[name])]
-    return max(numeric, key=lambda name: (len(set(columns[name])), -numeric.index(name)))
+    return max(numeric, key=lambda name: (len(set(columns[name])), -numeric.index(name)), default=None)
 
 
 def _unique_without(
-    columns: Mapping[str, Sequence[Level]], x_factor: str, workload: Iterable[str], without: str
+    columns: Mapping[str, Sequence[Level]], x_factor: str | None, workload: Iterable[str], without: str
 ) -> bool:
-    kept = [columns[name] for name in (*workload, x_factor) if name != without]
+    kept = [columns[name] for name in (*workload, *([x_factor] if x_factor else [])) if name != without]
     seen: dict[tuple, Level] = {}
     return all(
         seen.setdefault(place, level) == level

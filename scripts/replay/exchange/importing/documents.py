@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from replay.derive.designs import ADDED
 from replay.design.design import digest_of
 from replay.exchange.importing.arrange import Arranged, Cell
 from replay.exchange.importing.recognise import FAMILIES
@@ -13,8 +14,13 @@ from replay.exchange.importing.recognise import FAMILIES
 #: The protocol of everything that Replay did not measure itself; receipts and sidecars name it as their `origin`.
 IMPORTED = "imported"
 #: Options for the output of results. They do not affect the measurement, and may name a host or a person.
-_NAMES = frozenset(["filename", "directory", "rbdname", "pool", "hostname", "opendir", "filename_format"])
-_TITLES = {"fio": "fio", "rbd-bench": "rbd bench", "rados-bench": "rados bench", "elbencho": "elbencho"}
+_NAMES = frozenset({
+    "filename", "directory", "rbdname", "pool", "hostname", "opendir", "filename_format", "command target",
+})  # fmt: skip
+_TITLES = {
+    "fio": "fio", "fio-text": "fio's text", "rbd-bench": "rbd bench", "rados-bench": "rados bench",
+    "elbencho": "elbencho",
+}  # fmt: skip
 _METRICS: tuple[tuple[str, str, str, str, str, bool], ...] = (
     ("operations_per_second", "iops", "IOPS", "operations_per_second", "higher", True),
     ("bytes_per_second", "throughput", "Throughput", "bytes_per_second", "higher", False),
@@ -23,6 +29,17 @@ _METRICS: tuple[tuple[str, str, str, str, str, bool], ...] = (
     ("latency_p95_seconds", "latency-p95", "95th percentile of latency", "seconds", "lower", False),
     ("latency_p99_seconds", "latency-p99", "99th percentile of latency", "seconds", "lower", True),
     ("latency_p99_9_seconds", "latency-p99-9", "99.9th percentile of latency", "seconds", "lower", False),
+)
+#: Reads and writes of a mix are apart: a rate and a latency of both together say little of either.
+_OF_A_MIX = tuple(
+    (f"{which}_{metric}", f"{which}-{name}", f"{title} of {which}s", unit, better, False)
+    for metric, name, title, unit, better, _ in _METRICS
+    for which in ("read", "write")
+)
+#: Drawn over time if the outputs say what happened in between: in bins of a second.
+_OVER_TIME: tuple[tuple[str, str, str, str, str], ...] = (
+    ("operations_per_second", "iops-over-time", "IOPS over time", "operations_per_second", "higher"),
+    ("latency_seconds", "latency-over-time", "Latency over time", "seconds", "lower"),
 )
 
 
@@ -43,7 +60,6 @@ def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]
     """Return the content of `design-<digest>.json`: everything that deriving needs."""
     present = {cell.variant for cell in arranged.cells}
     compared = [one for one in variants if one.name in present]
-    stated = {name for cell in arranged.cells for name in cell.run.metrics}
     shared = {name: text for name, text in arranged.shared.items() if name not in _NAMES}
     return {
         "schema_version": 1,
@@ -70,11 +86,8 @@ def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]
             }
             for index, one in enumerate(compared)
         ],
-        "metrics": [
-            {"metric": metric, "name": name, "title": title, "unit": unit, "better": better, "ratio": ratio}
-            for metric, name, title, unit, better, ratio in _METRICS
-            if metric in stated
-        ],
+        "metrics": _metrics(arranged),
+        **({"notes": notes} if (notes := notes_of(arranged)) else {}),
         "ratio_direction": "variant/reference",
         "cells": {
             cell.cell_id: {"point": cell.point, "variant": cell.variant, "levels": dict(cell.levels)}
@@ -85,6 +98,43 @@ def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]
     }
 
 
+def _metrics(arranged: Arranged) -> list[dict[str, Any]]:
+    """Return the metrics to draw. A chart of which no run states anything is left out."""
+    stated = {name for cell in arranged.cells for name in cell.run.metrics}
+    over_time = {name for cell in arranged.cells for name in cell.run.series}
+    keys = ("metric", "name", "title", "unit", "better")
+    found = [
+        {**dict(zip(keys, row[:5], strict=True)), "ratio": row[5], ADDED: True}
+        for row in (*_METRICS, *_OF_A_MIX)
+        if row[0] in stated
+    ]
+    return found + [
+        {**dict(zip(keys, row, strict=True)), "series": True, "bin_seconds": 1, "x_label": "Time"}
+        for row in _OVER_TIME
+        if row[0] in over_time
+    ]
+
+
+def differences(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, dict[str, str]]:
+    """Return the options that differ between variants though they are no factor: values by the variants' labels."""
+    present = [one for one in variants if one.name in {cell.variant for cell in arranged.cells}]
+    names = dict.fromkeys(name for options in arranged.of_variant.values() for name in options if name not in _NAMES)
+    return {
+        name: {one.label: arranged.of_variant.get(one.name, {}).get(name, "not stated") for one in present}
+        for name in names
+    }
+
+
+def notes_of(arranged: Arranged) -> list[dict[str, Any]]:
+    """Return what a person should know about runs, and at which points: each note once."""
+    found: dict[str, dict[str, int]] = {}
+    for cell in arranged.cells:
+        for note in cell.run.notes:
+            points = found.setdefault(note, {})
+            points[cell.point] = points.get(cell.point, 0) + 1
+    return [{"note": note, "runs": sum(points.values()), "points": list(points)} for note, points in found.items()]
+
+
 def _options_of(options: Mapping[str, str]) -> dict[str, Any]:
     told = {name: text for name, text in options.items() if name not in _NAMES}
     return {"options": told} if told else {}
@@ -92,7 +142,7 @@ def _options_of(options: Mapping[str, str]) -> dict[str, Any]:
 
 def plan_of(block: int, cells: Iterable[Cell]) -> str:
     """Return the digest that names a block's pack; it covers the block's number, its cells and the originals."""
-    of_cells = [[cell.cell_id, [[one.sha256, list(one.ranges)] for one in cell.run.parts]] for cell in cells]
+    of_cells = [[cell.cell_id, [[part.sha256, list(part.ranges)] for part in cell.run.parts]] for cell in cells]
     return digest_of({"block": block, "origin": IMPORTED, "cells": sorted(of_cells)})
 
 
@@ -123,12 +173,15 @@ def sidecar_of(
                 "sha256": part.sha256,
                 "bytes": part.size,
                 **({} if part.whole else {"byte_ranges": [list(one) for one in part.ranges]}),
+                **({} if part.encoding == "utf-8" else {"encoding": part.encoding}),
             }
             for part in run.parts
         ],
         "valid": True,
         "invalid": None,
         **({"job": run.job} if run.job else {}),
+        **({"job_in_a_row": run.place} if run.place else {}),
+        **({"notes": list(run.notes)} if run.notes else {}),
         **({"ended_at": run.reported_at} if run.reported_at else {}),
         **({"versions": {"tool": run.version}} if run.version else {}),
     }

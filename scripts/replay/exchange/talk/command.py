@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import os
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import suggestion
@@ -19,12 +22,13 @@ from replay.base.releases import COMPARED_RELEASES
 from replay.base.terminal import waiting
 from replay.exchange.compare.model import Side
 from replay.exchange.compare.read import read_side
-from replay.exchange.talk.files import CHAPTER, claims_yaml, talk_yaml
-from replay.exchange.talk.questions import Question, metrics_in, questions_of, usual_metrics
-from replay.exchange.talk.slides import talk_slides
+from replay.exchange.talk.questions import Comparison, Question, metrics_in, questions_of, usual_metrics
+from replay.exchange.talk.slides import seconds, talk_slides
 
-#: What the talk's own claims and answer decide, so that it is made anew.
-_JUDGED = ("claims.json", "claims.csv", "answer.csv", COMPARED_RELEASES)
+#: What the talk's own claims and answer decide, and what lists those files, so that it is made anew.
+_JUDGED = (
+    "claims.json", "claims.csv", "answer.csv", COMPARED_RELEASES, "manifest.json", "recording.json", "datapackage.json",
+)  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
@@ -92,9 +96,9 @@ def _write_whole(folder: Path, side: Side, title: str, questions: Sequence[Quest
 def _write(folder: Path, side: Side, title: str, questions: Sequence[Question]) -> None:
     told = {one.experiment for one in questions}
     texts = {
-        "config/talk.yaml": talk_yaml(title, side.manifest, questions),
+        TALK_FILE: talk_yaml(title, side.manifest, questions),
         "config/claims.yaml": claims_yaml(questions),
-        CHAPTER: talk_slides(side.manifest, questions),
+        CHAPTER: talk_slides(side, questions),
         ".gitignore": "dist/\n.replay/\n.snakemake/\nexperiment.json\nratios.csv\n",
     }
     for name, text in texts.items():
@@ -148,5 +152,100 @@ def _say_next(folder: Path, out: Path) -> None:
             next_step=f"correct what it names, then: {talk} npm run check",
         )
     print(done.stdout.rstrip().rpartition("\n")[2])
-    print(f"next: edit {out / 'config' / 'talk.yaml'} and {out / CHAPTER}, then:")
+    print(f"next: edit {out / TALK_FILE} and {out / CHAPTER}, then:")
     print(f"      {talk} npm run check\n      {talk} npm run present")
+
+
+TALK_FILE = "slides/talk/talk.yaml"
+CHAPTER = "slides/talk/talk.md"
+SOURCE = "data"
+
+
+def talk_yaml(title: str, manifest: Mapping[str, Any], questions: Sequence[Question]) -> str:
+    """Return the talk's talk.yaml."""
+    claims = "all" if comparisons_of(questions) else "[]"
+    return f"""\
+# What this talk is. Every key is explained in docs/your-own-talk.md of Replay; an empty one is left out of the slides.
+title: {_text(title)}
+description: {_text(f"Charts and figures of the data set {manifest['label']}.")}
+speaker: ""
+event: ""
+date: ""
+contact: ""
+# Where people can clone this folder. Only publishing needs it.
+repository: ""
+
+data_set: {manifest["data_set"]}
+claims: {claims}
+cuts:
+  - minutes: {math.ceil(seconds(questions) / 60)}
+chapters:
+  - {Path(CHAPTER).name}
+accent: {{ light: "#005f99", dark: "#7cc4f5" }}
+{_series(manifest, questions)}"""
+
+
+def _series(manifest: Mapping[str, Any], questions: Sequence[Question]) -> str:
+    """Return the looks of what is compared: the same in every chart."""
+    told = [manifest["experiments"][name]["variants"] for name in dict.fromkeys(one.experiment for one in questions)]
+    compared = [variants for variants in told if any(one["reference"] for one in variants)]
+    looks: dict[str, list[str]] = {"reference": [], "accent": []}
+    for variants in compared:
+        others = [one["label"] for one in variants if not one["reference"]]
+        looks["reference"] += [one["label"] for one in variants if one["reference"]]
+        looks["accent"] += others[:1]
+    lines = [
+        f"  {look}: {json.dumps([*dict.fromkeys(names)], ensure_ascii=False)}" for look, names in looks.items() if names
+    ]
+    return "\n".join(["series:", *lines, ""]) if lines else ""
+
+
+def claims_yaml(questions: Sequence[Question]) -> str | None:
+    """Return config/claims.yaml: a claim for each comparison; None if there is nothing to compare."""
+    found = comparisons_of(questions)
+    if not found:
+        return None
+    return (
+        '# Which way each comparison goes: "higher" is held, refuted or not settled by the data. These claims were\n'
+        "# written after the data were known, so they are exploratory. Put your own in their place: docs/claims.md.\n"
+        f"sources:\n  {SOURCE}: The data of this talk\n\nclaims:\n" + "".join(_claim(*one) for one in found)
+    )
+
+
+def comparisons_of(questions: Sequence[Question]) -> list[tuple[str, str, Comparison]]:
+    """Return every comparison with its experiment and its chart."""
+    return [
+        (question.experiment, chart.name, one)
+        for question in questions
+        for chart in question.charts
+        for one in chart.comparisons
+    ]
+
+
+def _claim(experiment: str, chart: str, one: Comparison) -> str:
+    return f"""\
+  - id: {one.claim}
+    sentence: {_text(one.sentence)}
+    source: {SOURCE}
+    ours: made from the data set, to say which way the difference goes
+    experiment: {experiment}
+    chart: {experiment}/{chart}
+    metric: {one.column}
+    presupposes_nothing: it says only what these runs show, whatever limited them
+    conditions:
+      - name: ratio
+        says: {_text(one.says)}
+        over: {_selector(*one.over)}
+        under: {_selector(*one.under)}
+        above: 1
+"""
+
+
+def _selector(variant: str, levels: Mapping[str, Sequence[Any]]) -> str:
+    """Return cells as YAML, in the notation of JSON, which is a part of it."""
+    listed = {name: one[0] if len(one) == 1 else list(one) for name, one in levels.items()}
+    return json.dumps({"variant": variant, **listed}, ensure_ascii=False)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
+from replay.exchange.compare.model import Experiment, Side
 from replay.exchange.talk.questions import Chart, Comparison, Question
 
 #: The seconds that slides take.
@@ -26,8 +28,9 @@ def bound(value: str) -> str:
     return f'<data value="{value}">?</data>'
 
 
-def talk_slides(manifest: Mapping[str, Any], questions: Sequence[Question]) -> str:
-    """Return the talk's one chapter. Its title is that of config/talk.yaml."""
+def talk_slides(side: Side, questions: Sequence[Question]) -> str:
+    """Return the talk's one chapter. Its title is that of its talk.yaml."""
+    manifest = side.manifest
     told = {one.experiment: manifest["experiments"][one.experiment] for one in questions}
     spoken = {one.claim for question in questions for _, one in _leading(question)}
     claims = [one.claim for question in questions for chart in question.charts for one in chart.comparisons]
@@ -37,7 +40,7 @@ def talk_slides(manifest: Mapping[str, Any], questions: Sequence[Question]) -> s
         "\n\n\n".join(
             [
                 _title(manifest),
-                _setup(manifest, told),
+                _setup(side, told),
                 *(text for in_appendix, text in slides if not in_appendix),
                 _method(bool(claims), told),
                 *(text for in_appendix, text in slides if in_appendix),
@@ -77,11 +80,38 @@ def _dated(manifest: Mapping[str, Any]) -> bool:
     return bool(manifest.get("measured_from") or manifest.get("measured_to"))
 
 
-def _setup(manifest: Mapping[str, Any], told: Mapping[str, Mapping[str, Any]]) -> str:
-    facts = [*_facts_of_set_up(manifest), *(fact for name, entry in told.items() for fact in _facts(name, entry))]
+def _setup(side: Side, told: Mapping[str, Mapping[str, Any]]) -> str:
+    facts = [
+        *(fact for name, entry in told.items() for fact in _differences(name, entry, side.experiments[name])),
+        *_facts_of_set_up(side.manifest),
+        *(fact for name, entry in told.items() for fact in _facts(name, entry)),
+    ]
     body = ["## What was measured, and how often", "", '<dl class="facts">', *facts[:FACTS], "</dl>"]
-    note = f"{bound('manifest.limitation')}" if manifest.get("limitation") else "Say what the machine is, and whose."
-    return _slide("setup", SETUP_SECONDS, body, note)
+    limited = side.manifest.get("limitation")
+    notes = [f"{bound('manifest.limitation')}" if limited else "Say what the machine is, and whose."]
+    notes += [_stated(note) + "." for name in told for note in side.experiments[name].notes]
+    return _slide("setup", SETUP_SECONDS, body, " ".join(notes))
+
+
+def _differences(name: str, entry: Mapping[str, Any], experiment: Experiment) -> list[str]:
+    """Return the options that differ between the variants besides what is compared."""
+    variants = [(number, one["name"]) for number, one in enumerate(entry["variants"])]
+    options = [experiment.options.get(variant, {}) for _, variant in variants]
+    found = []
+    for option in dict.fromkeys(name for one in options for name in one):
+        values = [one.get(option, "not stated") for one in options]
+        if len(set(values)) > 1:
+            texts = (
+                f"{_stated(value)} with {bound(f'manifest.experiments.{name}.variants.{number}.label')}"
+                for (number, _), value in zip(variants, values, strict=True)
+            )
+            found.append(_fact(f"<code>{escape(option)}</code> differs", ", ".join(texts)))
+    return found
+
+
+def _stated(text: str) -> str:
+    """Return a text of the data set that is no figure of a chart: an option, or a note about the files."""
+    return f'<span data-source="definition">{escape(text)}</span>'
 
 
 def _facts_of_set_up(manifest: Mapping[str, Any]) -> list[str]:
@@ -94,7 +124,8 @@ def _facts(name: str, entry: Mapping[str, Any]) -> list[str]:
     at = f"manifest.experiments.{name}"
     variants = [bound(f"{at}.variants.{number}.label") for number in range(len(entry["variants"]))]
     facts = [_fact("Compared", " and ".join(variants))] if len(variants) > 1 else []
-    facts.append(_fact("Repeated", f"up to {bound(f'{at}.blocks')} times"))
+    often = f"up to {bound(f'{at}.blocks')} times" if entry["blocks"] > 1 else "no: a single run of each point"
+    facts.append(_fact("Repeated", often))
     facts.append(_fact("Cells", f"{bound(f'{at}.cells_measured')}<small>each point of each variant</small>"))
     varied = [factor for factor, levels in entry["factors"].items() if len(levels) > 1]
     fixed = [factor for factor in entry["factors"] if factor not in varied]
@@ -227,6 +258,8 @@ def _method(judged: bool, told: Mapping[str, Mapping[str, Any]]) -> str:
             "- The comparisons were chosen after the data were known: they are exploratory",
         ]
         note += " Whoever wants to test one of these findings measures it again."
+    if any(chart["n"]["min"] == 1 for entry in told.values() for chart in entry["charts"].values() if "n" in chart):
+        lines.append("- A point with a single run cannot say whether a difference is more than noise")
     if imported:
         lines.append("- The results were imported, and are packed with the data under their digests")
         note += " Imported runs did not run back to back, so the machine may have changed between them."

@@ -6,18 +6,18 @@ Nothing is guessed: a counter that a release lacks is absent, not 0, and so is a
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from replay.cluster import sandbox_record
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
+from replay.measure.samplers.machine import MachineReading, MachineSampler
 from replay.ownership.open_site import OpenSite
-from replay.measure.samplers.machine import MachineSampler
-from replay.measure.samplers.machine import Reading as MachineReading
-from replay.measure.samplers.processes import LocalProcess, read_process, sandbox_processes
 
 PRIMARY, SECONDARY = "primary", "secondary"
 ANSWER_TIMEOUT_SECONDS = 10.0
@@ -73,7 +73,7 @@ class DaemonReading:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ClusterReading:
     """All daemons at one moment. `clusters`: primary and secondary, each daemon's name to its reading.
 
     `clock` is a monotonic clock in seconds when the reading began, `cost_seconds` how long it took. `unanswered` names
@@ -112,7 +112,7 @@ class DaemonSampler:
         self.processes = sandbox_processes(bench) if processes is None else processes
         self._osd_ids: dict[str, list[int]] = {}
 
-    def read(self) -> Reading:
+    def read(self) -> ClusterReading:
         """Return all counters now. Raises CephCommandError when the monitors do not answer."""
         with self.bench.costs.measure("sample"):
             clock = time.monotonic()
@@ -122,9 +122,9 @@ class DaemonSampler:
             for cluster, session in self.sessions.items():
                 osds = self._ask_osds(cluster, session, unanswered)
                 clusters[cluster] = self._with_processes(osds, self.processes.get(cluster, {}))
-            return Reading(clusters, machine, clock, time.monotonic() - clock, tuple(unanswered))
+            return ClusterReading(clusters, machine, clock, time.monotonic() - clock, tuple(unanswered))
 
-    def between(self, before: Reading, after: Reading) -> dict[str, Any]:
+    def between(self, before: ClusterReading, after: ClusterReading) -> dict[str, Any]:
         """Return what the daemons did between two readings, as a sidecar holds it.
 
         `primary` and `secondary`: daemon to stage to counter to difference. `seconds` lie between the readings, which
@@ -180,13 +180,20 @@ class DaemonSampler:
         return joined
 
 
+def commit_latencies(osd_perf: Mapping[str, Any]) -> dict[str, float]:
+    """Return each OSD's commit latency in the last seconds, in seconds, from the parsed answer to `osd perf`."""
+    infos = osd_perf.get("osdstats", osd_perf).get("osd_perf_infos", ())
+    latencies = {f"osd.{info['id']}": info["perf_stats"]["commit_latency_ms"] / 1e3 for info in infos}
+    return {name: latencies[name] for name in _in_order(latencies)}
+
+
 def counters_in(perf_dump: Any) -> dict[str, dict[str, float]]:
     """Return an OSD's counters from its `perf dump`, by stage, without those that are not numbers."""
     stages: dict[str, dict[str, float]] = {}
     for stage, wanted in COUNTERS.items():
         for name, candidates in wanted.items():
             values = (_number_at(perf_dump, candidate) for candidate in candidates)
-            value = next((one for one in values if one is not None), None)
+            value = next((value for value in values if value is not None), None)
             if value is not None:
                 stages.setdefault(stage, {})[name] = value
     return stages
@@ -227,3 +234,73 @@ def _number_at(perf_dump: Any, place: str) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**64:
         return None
     return value
+
+
+@dataclass(frozen=True)
+class LocalProcess:
+    """A daemon of the sandbox: its pid at the sandbox's last start, and the program that must run under it."""
+
+    pid: int
+    program: str
+
+
+@dataclass(frozen=True)
+class ProcessReading:
+    """What a process has used since its start: `counters` by stage (`cpu`, `media`); `started` in ticks since boot."""
+
+    counters: Mapping[str, Mapping[str, float]]
+    started: int
+
+
+def sandbox_processes(bench: OpenSite) -> dict[str, dict[str, LocalProcess]]:
+    """Return the daemons that Replay started, by cluster (`primary`, `secondary`) and name.
+
+    There are none on any other site, whose daemons are not processes of this machine.
+    """
+    if not bench.daemons_are_here or not bench.site.sandbox:
+        return {}
+    sandbox = sandbox_record.load(bench.primary_cluster.conf.parent.parent)
+    confs = {bench.primary_cluster.conf: "primary"}
+    if bench.secondary is not None:
+        confs[bench.secondary.cluster.conf] = "secondary"
+    found: dict[str, dict[str, LocalProcess]] = {}
+    for one in sandbox.clusters.values():
+        cluster = confs.get(Path(one.conf))
+        if cluster is not None:
+            found[cluster] = {
+                # The only monitor and the only manager have the cluster's name as their id.
+                (daemon.name if daemon.type == "osd" else daemon.type): LocalProcess(daemon.pid, f"ceph-{daemon.type}")
+                for daemon in one.daemons
+                if daemon.type in ("mon", "mgr", "osd")
+            }
+    if sandbox.mirror is not None and "secondary" in found:
+        found["secondary"]["rbd-mirror"] = LocalProcess(sandbox.mirror.pid, "rbd-mirror")
+    return found
+
+
+def read_process(process: LocalProcess, proc: Path = Path("/proc")) -> ProcessReading | None:
+    """Return a process's CPU seconds and storage bytes; None if it is gone, or if another program has its pid.
+
+    `write_bytes` are what it sent towards storage (proc_pid_io(5)): direct I/O at once, buffered I/O when it dirtied a
+    page. Another user's `/proc/PID/io` cannot be read; the stage `media` is then absent.
+    """
+    folder = proc / str(process.pid)
+    try:
+        # The name in parentheses may contain spaces and parentheses, so fields are counted from the last one.
+        head, _, tail = (folder / "stat").read_text(errors="replace").rpartition(")")
+    except OSError:
+        return None
+    fields = tail.split()
+    # The kernel keeps fifteen characters of a program's name.
+    if head.partition("(")[2] != process.program[:15] or len(fields) < 20 or fields[0] in "ZX":
+        return None
+    seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    counters: dict[str, dict[str, float]] = {"cpu": {"seconds": seconds}}
+    try:
+        lines = (folder / "io").read_text().splitlines()
+    except OSError:
+        lines = []
+    table = {name: int(value) for name, _, value in (line.partition(":") for line in lines)}
+    if {"read_bytes", "write_bytes"} <= table.keys():
+        counters["media"] = {"read_bytes": table["read_bytes"], "write_bytes": table["write_bytes"]}
+    return ProcessReading(counters, started=int(fields[19]))

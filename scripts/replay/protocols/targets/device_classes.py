@@ -7,7 +7,7 @@ the middle one takes no part. The ledger names classes and caps before they are 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,18 @@ from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
 from replay.base.invocation import replay_command
 from replay.cluster import sandbox_record
 from replay.cluster.site import Site
-from replay.measure.bench import Bench
-from replay.ownership.experiment_pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
-from replay.ownership.images import remove_owned_leftovers
-from replay.ownership.osd_settings import Osd, OsdSettings
+from replay.design.design import Cell, CellSet, Variant
 from replay.evidence.record import Measured, Wait
+from replay.measure.bench import Bench, await_done
+from replay.measure.protocol import Observer, Protocol
+from replay.ownership.daemon_settings import Osd, OsdSettings
+from replay.ownership.images import remove_owned_leftovers
+from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
+from replay.protocols.targets.images import Images
+from replay.protocols.targets.objects import ObjectPools
 from replay.sandbox import daemons
 from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
+from replay.tools import Result
 
 #: Values of the level `device_class`.
 FAST, CAPPED = "fast", "capped"
@@ -33,7 +38,7 @@ QUIET_OPERATIONS, QUIET_SECONDS, QUIET_WITHIN_SECONDS = 5, 0.5, 120.0
 
 
 @dataclass(frozen=True)
-class Reading:
+class CappedReading:
     """The reads and writes of each capped OSD so far, in operations that reached the disk."""
 
     at: float
@@ -121,7 +126,7 @@ class DeviceClasses:
         with self.bench.costs.measure("prepare"):
             self.settings.restore()
 
-    def read(self) -> Reading:
+    def read(self) -> CappedReading:
         """Return what the capped OSDs have done so far. Raises ReplayError if one runs without its cap."""
         for osd in self.capped:
             pid, _ = osd_process(self.bench, osd.number)
@@ -131,10 +136,10 @@ class DeviceClasses:
                     where=self.caps[osd.number].folder,
                     next_step="run measure again: finished sets are kept",
                 )
-        return Reading(time.monotonic(), tuple(cap.counts() for cap in self.caps.values()))
+        return CappedReading(time.monotonic(), tuple(cap.counts() for cap in self.caps.values()))
 
-    def observe(self, measured: Measured, before: Reading) -> None:
-        """Add what the capped OSDs' disks did to a cell's facts; void the cell if the cap did not hold."""
+    def observe(self, measured: Measured, before: CappedReading) -> None:
+        """Add what the capped OSDs' disks did to a cell's facts; mark the cell as invalid if the cap did not hold."""
         after = self.read()
         seconds = after.at - before.at
         done = [
@@ -145,7 +150,7 @@ class DeviceClasses:
             "capped_disk_reads_per_second": round(sum(reads for reads, _ in done) / seconds, 1),
             "capped_disk_writes_per_second": round(sum(writes for _, writes in done) / seconds, 1),
         }
-        most = max(max(one) for one in done)
+        most = max(max(reads, writes) for reads, writes in done)
         if most > self.cap_iops * (seconds + SLICE_SECONDS) and measured.invalid is None:
             measured.invalid = (
                 "failed",
@@ -154,27 +159,129 @@ class DeviceClasses:
 
     def await_quiet(self) -> Wait:
         """Wait until the capped OSDs have finished the work that a cell left them."""
-        started = time.monotonic()
+        readings: list[CappedReading] = []
+        operations = QUIET_OPERATIONS
+
+        def are_quiet() -> bool:
+            nonlocal operations
+            readings.append(self.read())
+            if len(readings) > 1:
+                before, after = (reading.counts for reading in readings[-2:])
+                operations = sum(sum(b) - sum(a) for a, b in zip(before, after, strict=True))
+            return operations < QUIET_OPERATIONS
+
         with self.bench.costs.measure("wait"):
-            last = self.read()
             waiting = self.bench.waiting("the capped OSDs to be quiet", QUIET_WITHIN_SECONDS, sleep=time.sleep)
-            while True:
-                waiting.pause(QUIET_SECONDS)
-                first, last = last, self.read()
-                done = sum(sum(b) - sum(a) for a, b in zip(first.counts, last.counts, strict=True))
-                seconds = time.monotonic() - started
-                if done < QUIET_OPERATIONS or seconds > QUIET_WITHIN_SECONDS:
-                    outcome = "quiet" if done < QUIET_OPERATIONS else "still_busy"
-                    return Wait("capped_osds_quiet", seconds, outcome, {"operations_at_the_end": done})
+            wait = await_done(
+                are_quiet,
+                reason="capped_osds_quiet",
+                outcomes=("quiet", "still_busy"),
+                seconds=QUIET_WITHIN_SECONDS,
+                every=QUIET_SECONDS,
+                pause=waiting.pause,
+            )
+        wait.details["operations_at_the_end"] = operations
+        return wait
 
 
 def osd_process(bench: Bench, number: int) -> tuple[int, Path]:
     """Return the pid of a sandbox's OSD and its data folder. Raises ReplayError if it is not running."""
     conf = bench.primary_cluster.conf
     owned = sandbox_record.load(conf.parent.parent)
-    name = next(one.name for one in owned.clusters.values() if Path(one.conf) == Path(conf))
+    name = next(cluster.name for cluster in owned.clusters.values() if Path(cluster.conf) == Path(conf))
     role = daemons.Role(name, "osd", str(number))
     process = daemons.running(owned.layout, role)
     if process is None:
         raise ReplayError(f"{role.name} is not running", where=conf, next_step=f"run {replay_command('sandbox', 'up')}")
     return process.pid, owned.layout.data(name, role.name)
+
+
+class CappedImages(Images):
+    """An image for each variant in the pool of its class. The OSDs are capped once all images are filled."""
+
+    def begin(self) -> None:
+        """Start without classes and images."""
+        super().begin()
+        self.classes = DeviceClasses(self.bench, self.design.options, application="rbd")
+
+    def lacking(self, site: Site) -> dict[str, str]:
+        """Return why this machine cannot cap an OSD's I/O."""
+        return lacking(site)
+
+    def open(self, sets: Sequence[CellSet]) -> None:
+        """Create the classes and their pools, fill the images, cap the OSDs."""
+        self.classes.open()
+        super().open(sets)
+        self.classes.cap()
+        self.classes.await_quiet()
+
+    def close(self) -> None:
+        """Lift the caps, then remove images and pools, then restore the classes."""
+        self.classes.close(before_pools=super().close)
+
+
+class CappedPools(ObjectPools):
+    """A pool of objects on each class."""
+
+    def begin(self) -> None:
+        """Start without classes."""
+        super().begin()
+        self.classes = DeviceClasses(self.bench, self.design.options, application="rados")
+
+    def lacking(self, site: Site) -> dict[str, str]:
+        """Return why this machine cannot cap an OSD's I/O."""
+        return lacking(site)
+
+    def open(self, sets: Sequence[CellSet]) -> None:
+        """Create the classes and their pools, and cap the OSDs."""
+        self.classes.open()
+        self.classes.cap()
+
+    def close(self) -> None:
+        """Lift the caps, then remove the pools with their objects, then restore the classes."""
+        self.classes.close()
+
+    def pool_of(self, cell: Cell) -> str:
+        """Return the pool of the cell's class."""
+        return self.classes.pools[str(cell.levels["device_class"])].name
+
+    def run_names(self, cell: Cell) -> list[str]:
+        """Return the one run name."""
+        return ["replay-write"]
+
+
+class CappedDisks(Observer):
+    """Verifies that the cap held while a cell ran, and waits until the capped OSDs have finished its work."""
+
+    def begin(self) -> None:
+        """Take the classes from the target."""
+        self.classes: DeviceClasses = self.protocol.target.classes
+        self.before: CappedReading | None = None
+
+    def started(self, cell: Cell) -> None:
+        """Read the capped disks' counters."""
+        self.before = self.classes.read()
+
+    def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
+        """Record what the capped disks did meanwhile. The cell is invalid if they exceeded the cap."""
+        self.classes.observe(measured, self.before)
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Wait until the capped OSDs are quiet."""
+        return [self.classes.await_quiet()]
+
+
+def check_labels(protocol: Protocol) -> None:
+    """Refuse a design in which a capped variant's label does not name the cap."""
+    for variant in protocol.design.variants:
+        cap = protocol.option("cap_iops")
+        if variant.levels["device_class"] == CAPPED and str(cap) not in variant.label:
+            protocol.refuse(
+                f"{variant.name}: the label {variant.label!r} does not name the cap, {cap} IOPS",
+                next_step="name the cap in the label, because this is not another kind of device",
+            )
+
+
+def journal_class(variant: Variant) -> str:
+    """Return the device class of a variant's journal."""
+    return str(variant.levels.get("journal_class", variant.levels["device_class"]))

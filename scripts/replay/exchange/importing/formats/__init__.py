@@ -1,13 +1,14 @@
-"""One module for each tool: whether a text is its output, which runs it contains, and what they were asked to do. Pure.
+"""The formats of results: whether a text is output of a tool, which runs it contains, what they were to do. Pure.
 
-A module has `FAMILY` (the tool's name for a person, a slug), `knows(text)` and `read(text)`, which returns what it
-found and what it left out. The readers in `tools/imported` judge whether the figures agree with each other.
+A format has `family` (the tool's name for a person, a slug), `knows(text)` and `read(text)`, which returns what it
+found and what it left out. The readers in `replay.tools` then read the figures.
 """
 
 from __future__ import annotations
 
-from types import ModuleType
+from replay.exchange.importing.formats.ceph import RadosBench, RbdBench
+from replay.exchange.importing.formats.elbencho import Elbencho
+from replay.exchange.importing.formats.fio import Fio
+from replay.exchange.importing.formats.fio_text import FioText
 
-from replay.exchange.importing.formats import elbencho, fio, rados_bench, rbd_bench
-
-FORMATS: tuple[ModuleType, ...] = (fio, rbd_bench, rados_bench, elbencho)
+FORMATS = (Fio, FioText, RbdBench, RadosBench, Elbencho)

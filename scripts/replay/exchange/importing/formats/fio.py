@@ -1,116 +1,166 @@
-"""fio's JSON and JSON+, with anything that fio printed before and after it, and several reports one after another."""
+"""The runs in fio's JSON: which of its jobs ran at once and which in a row, and what they were asked to do.
+
+What a report does not state is not assumed. A level is what an option says, or what fio counted: never fio's default.
+"""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from replay.base.clock import utc_text
-from replay.exchange.importing.found import Found, Level, NotTaken, Ranges, joined
-from replay.tools.output.fio_output import ALL_CLIENTS
-from replay.tools.output.json_place import members
+from replay.exchange.importing.formats.commands import last_command, option
+from replay.exchange.importing.formats.fio_documents import Report, members, reports_in
+from replay.exchange.importing.formats.fio_options import (
+    SAME,
+    SEVERAL,
+    Workload,
+    load_options,
+    logs_of,
+    seconds_of,
+    whole,
+    workload_of,
+)
+from replay.exchange.importing.runs import Found, Level, NotTaken
+from replay.exchange.importing.text import Ranges, joined
+from replay.tools.base import UNSTATED
+from replay.tools.fio_report import ALL_CLIENTS
 
-FAMILY = "fio"
-_START = re.compile(r"^\{", re.MULTILINE)
-_VERSION = re.compile(r"fio-(\d+)\.(\d+)[^\s]{0,40}", re.ASCII)
-_SIZE = re.compile(r"(\d{1,15}) ?(|[kmgt]i?b?|b)", re.ASCII | re.IGNORECASE)
-_POWERS = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-_DIRECTIONS = {"read": ("read",), "write": ("write",), "rw": ("read", "write"), "readwrite": ("read", "write")}
-#: An option's other names.
-_SAME = {
-    "blocksize": "bs", "readwrite": "rw", "io_limit": "io_size", "iodepth_batch": "iodepth_batch_submit",
-    "ramp": "ramp_time",
+_VERSION = re.compile(r"(?:fio-)?(\d+)\.(\d+)\S{0,40}", re.ASCII)
+#: fio says so beside a report that lacks a client.
+_LOST = re.compile(
+    r"^.*(?:failed to connect to|client <[^>\n]*>: (?:exited with|timeout)|client: .*(?:disconnected|timed out)).*$",
+    re.MULTILINE,
+)
+#: The first release that says how many jobs a group had if they were asked for in the section [global].
+_STATES_JOBS = (3, 4)
+#: Jobs that start later than the others by more than this share of their time did not run at once.
+_AT_ONCE = 0.1
+#: What a command line above a report may also say.
+_ASKED = {
+    "rw": ("--rw", "--readwrite"), "bs": ("--bs", "--blocksize"), "iodepth": ("--iodepth",),
+    "numjobs": ("--numjobs",), "rwmixread": ("--rwmixread",), "ioengine": ("--ioengine",), "direct": ("--direct",),
 }  # fmt: skip
-#: Options for the output and the names of jobs, and options that are levels.
-_NOT_OF_THE_LOAD = frozenset({
-    "name", "description", "bs", "rw", "iodepth", "numjobs", "rwmixread", "rwmixwrite", "group_reporting",
-    "per_job_logs", "output", "output-format", "status-interval", "eta", "minimal", "randseed", "log_avg_msec",
-    "log_hist_msec", "log_max_value", "log_offset", "log_compression", "log_store_compressed", "log_unix_epoch",
-    "log_entries", "disk_util", "lat_percentiles", "clat_percentiles", "slat_percentiles", "percentile_list",
-    "significant_figures", "unified_rw_reporting", "stonewall", "new_group", "wait_for", "clientname", "clustername",
-    "unlink", "unlink_each_loop", "exitall",
-})  # fmt: skip
-_LOGS = re.compile(r"write_(?:bw|lat|hist|iops)_log", re.ASCII)
-#: Stands for an option that differs between jobs that ran at once, such as the file.
-SEVERAL = "several"
 
 
-def knows(text: str) -> bool:
-    """Return whether a text contains fio's JSON."""
-    return '"fio version"' in text and _START.search(text) is not None
+@dataclass(frozen=True)
+class _Job:
+    """An entry of a report: its place in the list, what fio says of it, its options, when it began if that is known."""
+
+    index: int
+    entry: Mapping[str, Any]
+    options: Mapping[str, str]
+    start: float | None
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        return str(self.entry.get("jobname", ""))[:80]
 
 
-def read(text: str) -> list[Found | NotTaken]:
-    """Return the runs of every report in a text: one for each workload of each group of jobs."""
-    found: list[Found | NotTaken] = []
-    decoder, at = json.JSONDecoder(), 0
-    while start := _START.search(text, at):
-        try:
-            report, end = decoder.raw_decode(text, start.start())
-        except (ValueError, RecursionError) as error:
-            found.append(NotTaken(f"not whole JSON: {error}"[:160]))
-            break
-        if isinstance(report, dict) and "fio version" in report:
-            found += _of_report(text, report, start.start(), end)
-        at = end
-    return found
+class Fio:
+    """The format of fio's JSON and JSON+."""
+
+    family = "fio"
+
+    @staticmethod
+    def knows(text: str) -> bool:
+        """Return whether a text contains fio's JSON."""
+        return '"fio version"' in text and "{" in text
+
+    @staticmethod
+    def read(text: str) -> list[Found | NotTaken]:
+        """Return the runs of every report in a text: one for each workload of jobs that ran at once."""
+        found: list[Found | NotTaken] = []
+        for report in reports_in(text):
+            found += [report] if isinstance(report, NotTaken) else _of_report(report)
+        return found
 
 
-def _of_report(text: str, report: Mapping[str, Any], start: int, end: int) -> list[Found | NotTaken]:
-    version = str(report["fio version"])[:60]
+def _of_report(report: Report) -> list[Found | NotTaken]:
+    version = str(report.value["fio version"])[:60]
     match = _VERSION.fullmatch(version)
-    if match is None or int(match[1]) < 3:
-        return [NotTaken(f"a report of {version!r}: the units are known only for fio 3.0 and later")]
-    lists = [key for key in ("jobs", "client_stats") if isinstance(report.get(key), list)]
+    if match is None or int(match[1]) < 2:
+        return [NotTaken(f"a report of {version!r}: Replay knows the units of fio 2 and later")]
+    lists = [key for key in ("jobs", "client_stats") if isinstance(report.value.get(key), list)]
     if len(lists) != 1:
         return [NotTaken("it has neither a list 'jobs' nor a list 'client_stats'")]
-    entries = report[lists[0]]
-    shared = _options(report.get("global options"))
-    jobs = [
-        (index, entry, shared | _options(entry.get("job options")))
-        for index, entry in enumerate(entries)
-        if isinstance(entry, dict) and entry.get("jobname") != ALL_CLIENTS
-    ]
+    if lists[0] == "client_stats" and (lost := _LOST.search(report.before)):
+        return [NotTaken(f"a client is missing: {lost[0].strip()[:120]!r}")]
+    jobs = _jobs(report, lists[0])
     if not jobs:
         return [NotTaken("it reports no job")]
-    groups: dict[Any, dict[tuple, list]] = {}
-    problems: list[NotTaken] = []
-    for index, entry, options in jobs:
-        workload = _workload(entry, options)
-        if isinstance(workload, str):
-            problems.append(NotTaken(f"{_name(entry)}: {workload}"))
-        else:
-            of_group = groups.setdefault(str(entry.get("groupid")), {})
-            of_group.setdefault(tuple(workload.items()), []).append((index, entry, options))
-    spans = _spans(text, start, lists[0])
-    reported_at = _moment(report)
-    found: list[Found | NotTaken] = [*problems]
-    for of_group in groups.values():
-        for workload, members_of in of_group.items():
-            count = _jobs(members_of)
-            if isinstance(count, str):
-                found.append(NotTaken(f"{_name(members_of[0][1])}: {count}"))
+    if len(jobs) == 1:
+        job = _with_command(jobs[0], report.before)
+        if isinstance(job, NotTaken):
+            return [job]
+        jobs = [job]
+    stages = _stages(jobs)
+    found: list[Found | NotTaken] = []
+    for stage, place in zip(stages, _places(stages), strict=True):
+        if isinstance(stage, NotTaken):
+            found.append(stage)
+            continue
+        for workload, several in _workloads(stage, (int(match[1]), int(match[2]))):
+            if isinstance(workload, NotTaken):
+                found.append(workload)
                 continue
-            levels: dict[str, Level] = {**dict(workload), "jobs": count}
-            if at_once := len(of_group) + len(problems) - 1:
-                levels["workloads_at_once"] = at_once + 1
-            chosen = [index for index, _, _ in members_of]
-            # A run of only some of the clients has no sum of all of them.
-            parts = ((start, end),) if len(chosen) == len(jobs) else _cut(start, end, spans, chosen)
             found.append(
                 Found(
                     tool="fio_report",
-                    parts=parts,
-                    levels=levels,
-                    options=_common([options for _, _, options in members_of]),
-                    job=_name(members_of[0][1]),
-                    reported_at=reported_at,
+                    parts=_ranges(report, lists[0], [job.index for job in several], len(jobs)),
+                    levels=dict(workload.levels),
+                    options=_common([job.options for job in several]),
+                    job=several[0].name,
+                    place=place,
+                    reported_at=_moment(report.value),
                     version=version,
+                    notes=workload.notes,
+                    logs=logs_of(several[0].options),
                 )
             )
+    return found
+
+
+def _workloads(stage: Sequence[_Job], release: tuple[int, int]) -> Iterator[tuple[Workload | NotTaken, Sequence[_Job]]]:
+    """Yield the workloads of jobs that ran at once, with their jobs, and what cannot be taken."""
+    by_levels: dict[Any, tuple[Workload, list[_Job]]] = {}
+    problems = 0
+    for job in stage:
+        workload = workload_of(job.entry, job.options)
+        if isinstance(workload, str):
+            problems += 1
+            yield NotTaken(f"{job.name}: {workload}"), [job]
+        else:
+            by_levels.setdefault(workload.levels, (workload, []))[1].append(job)
+    at_once = len(by_levels) + problems
+    for workload, several in by_levels.values():
+        count = _count(several, release)
+        if isinstance(count, str):
+            yield NotTaken(f"{several[0].name}: {count}"), several
+            continue
+        more: list[tuple[str, Level]] = [("jobs", count or UNSTATED)]
+        more += [("workloads_at_once", at_once)] if at_once > 1 else []
+        yield Workload((*workload.levels, *more), workload.notes), several
+
+
+# Jobs ----------------------------------------------------------------------------------------------------------------
+
+
+def _jobs(report: Report, key: str) -> list[_Job]:
+    shared = _options(report.value.get("global options"))
+    found = []
+    for index, entry in enumerate(report.value[key]):
+        if isinstance(entry, dict) and entry.get("jobname") != ALL_CLIENTS:
+            options = shared | _options(entry.get("job options"))
+            kinds = [entry[which] for which in ("read", "write", "mixed") if isinstance(entry.get(which), dict)]
+            times = [stats.get("runtime") for stats in kinds]
+            seconds = max((time for time in times if isinstance(time, int | float)), default=0) / 1000
+            start = entry.get("job_start")
+            found.append(_Job(index, entry, options, start / 1000 if isinstance(start, int) else None, seconds))
     return found
 
 
@@ -121,88 +171,105 @@ def _options(value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
         return {}
     return {
-        _SAME.get(name, name): "1" if text == "" else str(text)
+        SAME.get(name, name): "1" if text == "" else str(text)
         for name, text in value.items()
         if isinstance(text, str | int | float)
     }
 
 
-def _name(entry: Mapping[str, Any]) -> str:
-    return str(entry.get("jobname", ""))[:80]
+def _with_command(job: _Job, before: str) -> _Job | NotTaken:
+    """Return a job with the options that only the command line above the report states."""
+    words = last_command(before, "fio")
+    if sum(word.startswith("--name") for word in words) > 1:
+        return job
+    asked = {name: text for name, names in _ASKED.items() if (text := option(words, *names))}
+    for name, text in asked.items():
+        if job.options.get(name, text).lower() != text.lower():
+            return NotTaken(f"the command line above it asks for {name}={text}, its report says {job.options[name]}")
+    return _Job(job.index, job.entry, {**asked, **job.options}, job.start, job.seconds)
 
 
-def _workload(entry: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Level] | str:
-    """Return the levels that tell workloads apart, or why they are unknown."""
-    rw = options.get("rw", "read").partition(":")[0]
-    base = rw.removeprefix("rand")
-    if base not in _DIRECTIONS:
-        return f"rw={rw[:20]} is neither reading nor writing"
-    if blocks := [name for name in ("bsrange", "bssplit", "blocksize_range", "bs_unaligned") if name in options]:
-        return f"its block sizes vary ({blocks[0]}={options[blocks[0]][:40]}): there is no single I/O size"
-    size = _block_size(options.get("bs", "4096"), base, options.get("kb_base", "1024"))
-    if size is None:
-        return f"bs={options.get('bs', '')[:40]} is not one size"
-    depth = _whole(options.get("iodepth", "1"))
-    if depth is None:
-        return f"iodepth={options['iodepth'][:20]} is not a number"
-    levels: dict[str, Level] = {"rw": f"{rw.removesuffix(base)}{'rw' if base == 'readwrite' else base}"}
-    levels |= {"io_size_bytes": size, "io_depth": depth}
-    if len(_DIRECTIONS[base]) == 2:
-        mix = _whole(options.get("rwmixread", "")) if "rwmixread" in options else None
-        if mix is None and "rwmixwrite" in options:
-            written = _whole(options["rwmixwrite"])
-            mix = None if written is None else 100 - written
-        # fio's own default.
-        levels["rw_mix_read"] = 50 if mix is None else mix
-    return levels
+def _stages(jobs: Sequence[_Job]) -> list[list[_Job] | NotTaken]:
+    """Return the jobs that ran at once, one list after the other in time."""
+    if all(job.start is not None and job.seconds for job in jobs):
+        return _by_time([(job, job.start) for job in jobs])
+    number, group, numbers = 0, None, {}
+    for job in jobs:
+        # A group begins after the one before, unless only its figures are apart.
+        if group is not None and job.entry.get("groupid") != group:
+            number = max(number, *numbers.values()) + ("new_group" not in job.options or "stonewall" in job.options)
+        group = job.entry.get("groupid")
+        awaited = numbers.get(job.options.get("wait_for", ""))
+        numbers[job.name] = mine = number if awaited is None else awaited + 1
+        numbers[job.index] = mine
+    stages: list[list[_Job] | NotTaken] = []
+    for number in sorted({numbers[job.index] for job in jobs}):
+        here = [job for job in jobs if numbers[job.index] == number]
+        delays = [seconds_of(job.options.get("startdelay", "0")) or 0.0 for job in here]
+        stages += _by_time(list(zip(here, delays, strict=True))) if any(delays) else [here]
+    return stages
 
 
-def _block_size(text: str, base: str, kilo: str) -> int | None:
-    """Return fio's `bs` in bytes: from `8k,16k` (reads, writes) that of the only direction, or both if they agree."""
-    sizes = text.split(",")
-    which = {"read": 0, "write": 1}
-    wanted = {min(which[one], len(sizes) - 1) for one in _DIRECTIONS[base]}
-    found = {_bytes(sizes[one].strip() or sizes[0].strip(), kilo) for one in wanted}
-    return found.pop() if len(found) == 1 else None
+def _by_time(started: Sequence[tuple[_Job, float]]) -> list[list[_Job] | NotTaken]:
+    """Return jobs by when they began: those that ran at once; NotTaken for those that did for a part of the time."""
+    stages: list[list[tuple[_Job, float]]] = []
+    end = 0.0
+    for job, start in sorted(started, key=lambda pair: pair[1]):
+        if not stages or start >= end - _AT_ONCE * job.seconds:
+            stages.append([])
+        stages[-1].append((job, start))
+        end = max(end, start + job.seconds) if len(stages[-1]) > 1 else start + job.seconds
+    found: list[list[_Job] | NotTaken] = []
+    for stage in stages:
+        starts, longest = [start for _, start in stage], max(job.seconds for job, _ in stage)
+        if max(starts) - min(starts) > _AT_ONCE * longest:
+            names = ", ".join(dict.fromkeys(job.name for job, _ in stage))
+            found.append(NotTaken(f"{names[:80]}: they ran at once for only a part of their time, so there is no sum"))
+        else:
+            found.append([job for job, _ in sorted(stage, key=lambda pair: pair[0].index)])
+    return found
 
 
-def _bytes(text: str, kilo: str) -> int | None:
-    """Return a size in bytes: for fio `4k`, `4kb` and `4kib` are 4096, unless `kb_base` is 1000."""
-    match = _SIZE.fullmatch(text)
-    if match is None or kilo != "1024":
-        return None
-    return int(match[1]) * 1024 ** _POWERS[match[2][:1].lower()] or None
+def _places(stages: Sequence[list[_Job] | NotTaken]) -> list[str]:
+    """Return names of the places of jobs in a row: those of their jobs, with numbers where they are the same."""
+    if len(stages) == 1:
+        return [""]
+    names = ["" if isinstance(stage, NotTaken) else stage[0].name for stage in stages]
+    return [
+        name if names.count(name) == 1 else f"{name}-{names[: place + 1].count(name)}"
+        for place, name in enumerate(names)
+    ]
 
 
-def _whole(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
+def _count(jobs: Sequence[_Job], release: tuple[int, int]) -> int | str:
+    """Return how many jobs ran: `numjobs` of a group that is reported as one, else the entries.
 
-
-def _jobs(members_of: list[tuple[int, Mapping[str, Any], Mapping[str, str]]]) -> int | str:
-    """Return how many jobs ran: `numjobs` for a group reported as one, else the number of entries."""
-    by_name: dict[tuple, list[Mapping[str, str]]] = {}
-    for _, entry, options in members_of:
-        key = (entry.get("hostname"), entry.get("port"), _name(entry))
-        by_name.setdefault(tuple(map(str, key)), []).append(options)
+    0 if the report does not say, and a reason if it contradicts itself.
+    """
+    by_name: dict[tuple[str, ...], list[_Job]] = {}
+    for job in jobs:
+        key = (str(job.entry.get("hostname")), str(job.entry.get("port")), job.name)
+        by_name.setdefault(key, []).append(job)
     total = 0
     for several in by_name.values():
-        asked = _whole(several[0].get("numjobs", "1"))
+        options = several[0].options
+        asked = whole(options.get("numjobs", "1"))
         if asked is None:
-            return f"numjobs={several[0]['numjobs'][:20]} is not a number"
+            return f"numjobs={options['numjobs'][:20]} is not a number"
+        if len(several) == 1 and "numjobs" not in options and (not options or release < _STATES_JOBS):
+            return 0
         if len(several) not in (1, asked) and asked > 1:
             return f"{len(several)} of {asked} jobs reported"
         total += max(asked, len(several))
     return total
 
 
-def _common(several: list[Mapping[str, str]]) -> dict[str, str]:
-    """Return the other options of the jobs of one workload; targets that differ are `several`."""
-    names = {name for options in several for name in options}
+def _common(several: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the other options of the jobs of one workload; those that differ are `several`."""
+    each = [load_options(options) for options in several]
     found = {}
-    for name in sorted(names):
-        if name in _NOT_OF_THE_LOAD or _LOGS.fullmatch(name):
-            continue
-        values = {options.get(name, "") for options in several}
+    for name in sorted({name for options in each for name in options}):
+        values = {options.get(name, "") for options in each}
         found[name] = values.pop() if len(values) == 1 else SEVERAL
     return {name: value for name, value in found.items() if value}
 
@@ -216,20 +283,21 @@ def _moment(report: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _spans(text: str, start: int, key: str) -> list[tuple[int, int]]:
-    """Return the place of each entry in the list `key`; the first and the last span are the list's brackets."""
-    at, end = next((begin, stop) for name, begin, stop in members(text, start) if name == key)
-    return [(at, at + 1), *((begin, stop) for _, begin, stop in members(text, at)), (end - 1, end)]
-
-
-def _cut(start: int, end: int, spans: list[tuple[int, int]], chosen: Iterable[int]) -> Ranges:
-    """Return the ranges that make a report of only the chosen entries."""
-    opening, *entries, closing = spans
-    kept = list(chosen)
-    ranges = [(start, opening[1])]
-    for place, index in enumerate(kept):
+def _ranges(report: Report, key: str, chosen: Sequence[int], jobs: int) -> Ranges:
+    """Return where a report of only the chosen entries is. A run of all of them is the whole report."""
+    if len(chosen) == jobs:
+        return report.view.ranges(report.start, report.end)
+    text = report.view.text
+    at, end = next((begin, stop) for name, begin, stop in members(text, report.start) if name == key)
+    entries = [(begin, stop) for _, begin, stop in members(text, at)]
+    ranges = [(report.start, at + 1)]
+    for place, index in enumerate(chosen):
         ranges.append(entries[index])
-        if place + 1 < len(kept):
+        if place + 1 < len(chosen):
             # Another entry follows, so there is a comma.
             ranges.append((entries[index][1], entries[index + 1][0]))
-    return joined([*ranges, (closing[0], end)])
+    return joined(_in_view(report, [*ranges, (end - 1, report.end)]))
+
+
+def _in_view(report: Report, ranges: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+    return (one for start, end in ranges for one in report.view.ranges(start, end))

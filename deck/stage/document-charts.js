@@ -1,0 +1,80 @@
+/**
+ * Charts of what a data set says as a whole, `benchmarks/<data set>/answer.csv` and `claims.json`: how the plugin reads these
+ * files, and the names of their axes.
+ */
+
+import { CsvError, seriesNames } from "chartjs-plugin-csv";
+
+import { answerModel, parseAnswer, waysOf } from "../data/answer.js";
+import { claimsModel, wantedClaims } from "../data/claim-charts.js";
+import { partsOf } from "../data/data-set.js";
+import { releaseTitle } from "../text/releases.js";
+
+/**
+ * Chart.js options of such a chart; none for any other.
+ * @param {{src: string|null, kind: string, canvas: HTMLCanvasElement, data: import("../data/data-on-show.js").DataOnShow}} chart
+ *   src: as resolved
+ * @returns {Promise<object>}
+ */
+export async function optionsOfDocument({ src, kind, canvas, data }) {
+  const parts = src === null ? null : partsOf(src);
+  if (parts?.document === "answer.csv")
+    return { plugins: { csv: answerOptions(kind, parts.dataSet, { data, canvas }) } };
+  if (parts?.document === "claims.json") return { plugins: { csv: await claimOptions(src, canvas, data) } };
+  return {};
+}
+
+/** `data-chart-seconds` and `data-chart-loss`: how many squares are drawn, and which loss. */
+function answerOptions(kind, dataSet, { data, canvas }) {
+  const { chartSeconds, chartLoss } = canvas.dataset;
+  const drawn = { loss: chartLoss, ...(chartSeconds && { seconds: Number(chartSeconds) }) };
+  const { price } = waysOf(data.about(dataSet).answer);
+  const read = reading(
+    parseAnswer,
+    (answer) => answerModel(kind, answer, drawn),
+    "is no answer.csv; derive the data again",
+  );
+  if (kind === "squares") return { read, yUnit: "seconds", square: "one second of writes" };
+  return {
+    read,
+    xUnit: "seconds",
+    yUnit: price?.unit ?? null,
+    xTitle: "Seconds of confirmed writes lost with the first site, worst trial →",
+    yTitle: price?.title ?? "What a write pays",
+    ends: { zero: "nothing", infinite: "everything" },
+  };
+}
+
+async function claimOptions(src, canvas, data) {
+  const wanted = wantedClaims(canvas.dataset);
+  const more = (seriesNames(canvas.dataset.chartMore) ?? []).map((one) => data.resolve(one, canvas));
+  const read = reading(
+    JSON.parse,
+    (document) =>
+      claimsModel(document, wanted, {
+        byCampaign: more.length === 0,
+        isJudged: canvas.dataset.chartJudged !== "false",
+      }),
+    "is no claims.json; derive the data again",
+  );
+  const names = await Promise.all(
+    [src, ...more].map(async (one) => {
+      const { dataSet: name } = partsOf(one);
+      return releaseTitle({ name, manifest: data.manifestOf(name) ?? (await data.other(name)).manifest });
+    }),
+  );
+  return { read, yUnit: "ratio", ...(more.length ? { names } : {}) };
+}
+
+/** Reads a text, and says in one sentence that it is not what it should be. */
+function reading(parse, modelOf, problem) {
+  return (text, url) => {
+    let content;
+    try {
+      content = parse(text);
+    } catch (cause) {
+      throw new CsvError(problem, { url, kind: "header", cause });
+    }
+    return modelOf(content);
+  };
+}

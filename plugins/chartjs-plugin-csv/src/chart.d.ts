@@ -1,0 +1,22 @@
+// What a program cannot say in JSDoc: that Chart.js' own options now include those of the plugins here.
+import type { CartesianScaleOptions, ChartType } from "chart.js";
+import type { CsvOptions } from "./plugin.js";
+import type { LabelOptions } from "./labels.js";
+import type { MarkOptions } from "./marks.js";
+
+type Log2ScaleOptions = CartesianScaleOptions & {
+  suggestedMin?: number;
+  suggestedMax?: number;
+  ticks: { values?: number[]; maxTicksLimit?: number; between?: boolean };
+};
+
+declare module "chart.js" {
+  interface PluginOptionsByType<TType extends ChartType> {
+    csv?: CsvOptions | false;
+    csvLabels?: LabelOptions | false;
+    csvMarks?: MarkOptions | false;
+  }
+  interface CartesianScaleTypeRegistry {
+    log2: { options: Log2ScaleOptions };
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * `dumbbell`: from the typical to the tail. A row for each series; its first value is a full mark, the others are hollow. The
+ * values are the columns of a wide file, or those of several files (`more`, `names`) at one x (`at`). `reference` names the
+ * series that the emphasised ones are compared with.
+ */
+
+import { csvOf } from "../plugin.js";
+import { rowTable, valueCell } from "../tables.js";
+import {
+  KindController,
+  ROWS,
+  acrossScale,
+  bothInWords,
+  isEmphasised,
+  laneOfEach,
+  laneScale,
+  marksOf,
+  shownIn,
+  tellPoint,
+  tellSeries,
+  themeOf,
+  valueOfEachFile,
+} from "./base.js";
+import { stroke } from "./pen.js";
+
+/** Of the line between two marks, in sizes of a mark. */
+const BAR = { width: 0.26, alpha: 0.45 };
+/** Sizes of a figure, in those of the chart's font. */
+const FIGURE = { usual: 1.1, strong: 1.6 };
+/** By this factor a value differs from that of the reference. */
+const DIFFERENT = 1.25;
+/** Marks that are closer than this, in their sizes, have one label. */
+const CLOSE = 2.2;
+
+class DumbbellController extends KindController {
+  static id = "dumbbell";
+  static drawsRuns = true;
+  static overrides = { ...KindController.overrides, indexAxis: "y" };
+
+  static key(chart) {
+    const { model, settings } = csvOf(chart);
+    const style = (index) => (index === 0 ? "full" : "hollow");
+    return {
+      title: chart.options.indexAxis === "y" ? null : settings.yTitle,
+      items: model.xs.map((x, index) => ({ text: String(x), style: style(index) })),
+    };
+  }
+
+  /** A dotted line at the typical value of the reference: whoever pays nothing stands on it. */
+  static behind(chart) {
+    const reference = referenceIn(chart);
+    const [first] = reference ? marksOf(reference) : [];
+    if (!first) return;
+    const { left, right, top, bottom } = chart.chartArea;
+    const ends = reference.isFlipped
+      ? [
+          { x: first.x, y: top },
+          { x: first.x, y: bottom },
+        ]
+      : [
+          { x: left, y: first.y },
+          { x: right, y: first.y },
+        ];
+    stroke(chart.ctx, ...ends, { color: themeOf(chart).text, width: 2, dash: [2, 5] });
+  }
+
+  place({ y }, index) {
+    return { ...this.at(this.lane, this.across(y)), style: index === 0 ? "full" : "hollow" };
+  }
+
+  obstacles() {
+    const marks = marksOf(this);
+    if (marks.length < 2) return [];
+    const [xs, ys] = [marks.map(({ x }) => x), marks.map(({ y }) => y)];
+    const box = {
+      left: Math.min(...xs),
+      right: Math.max(...xs),
+      top: Math.min(...ys),
+      bottom: Math.max(...ys),
+    };
+    return [
+      { ...box, top: box.top - 2, bottom: box.bottom + 2, left: box.left - 2, right: box.right + 2, cost: 4 },
+    ];
+  }
+
+  draw() {
+    const marks = marksOf(this);
+    const { width, alpha } = BAR;
+    if (marks.length > 1)
+      stroke(this._ctx, marks[0], marks.at(-1), { color: this.color, width: width * marks[0].size, alpha });
+    super.draw();
+  }
+
+  labels() {
+    const { settings } = this.csv;
+    const { name, points } = this.entry;
+    const isStrong = isEmphasised(settings, name);
+    const reference = isStrong ? referenceIn(this.chart)?.entry.points : null;
+    const elements = this._cachedMeta.data;
+    const drawn = points.map((point, index) => ({ ...point, index, mark: elements[index] }));
+    const shown = drawn.filter(({ mark }) => !mark.skip);
+    const [first, last] = [shown[0], shown.at(-1)];
+    if (!first) return [];
+    const label = (text, { mark, index }, sides) => {
+      const { y } = points[index];
+      const compared = reference?.[index]?.y;
+      // What is as good as the same needs no comparison, and no emphasis.
+      const differs = Number.isFinite(compared) ? Math.max(y / compared, compared / y) > DIFFERENT : isStrong;
+      const after = Number.isFinite(compared) && differs ? `not ${this.short(compared)}` : null;
+      const size = isStrong && differs ? FIGURE.strong : FIGURE.usual;
+      const lines = [{ text, size, weight: 700, color: this.color, after }];
+      const brief = [{ text, size: FIGURE.usual, weight: 700, color: this.color }];
+      return { lines, brief, sides, at: { ...mark, reach: mark.size / 2 }, importance: isStrong ? 2 : 1 };
+    };
+    const outwards = this.isFlipped ? ["right", "above", "below"] : ["above", "right", "left"];
+    const distance = Math.hypot(last.mark.x - first.mark.x, last.mark.y - first.mark.y);
+    if (first !== last && distance < CLOSE * first.mark.size && !isStrong)
+      return [label(bothInWords(this.short(first.y), this.short(last.y)), last, outwards)];
+    return shown.map((one) => {
+      const inwards = this.isFlipped ? ["above", "below", "left", "right"] : ["right", "left", "below"];
+      return label(this.short(one.y), one, one === last && one !== first ? outwards : inwards);
+    });
+  }
+}
+
+function referenceIn(chart) {
+  const { reference } = csvOf(chart).settings;
+  return (reference && shownIn(chart).find(({ entry }) => entry.name === reference)) || null;
+}
+
+export default {
+  id: DumbbellController.id,
+  controller: DumbbellController,
+  join: valueOfEachFile,
+  defaults: () => ROWS,
+
+  options: (given) => ({ index: laneScale(given, laneOfEach(given)), value: acrossScale(given) }),
+
+  sentence(model, say) {
+    return tellSeries("Dumbbells", model, say, ({ points }) =>
+      points.map((point) => `${tellPoint(point, say)} for ${point.x}`).join(", "),
+    );
+  },
+
+  table: (chart) =>
+    rowTable(
+      chart,
+      chart.model.xs.map((x, index) => ({
+        title: String(x),
+        cell: ({ points }) => valueCell(points[index], chart.axes),
+      })),
+    ),
+};

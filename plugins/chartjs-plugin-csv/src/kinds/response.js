@@ -1,0 +1,215 @@
+/**
+ * `response`: what a load gets and how long it waits. x is a measured quantity, usually operations a second; the points are
+ * joined in the order of what was in flight. Two files, the values of y and those of x (`more`), are joined by series and
+ * load; a long file has both. The knee is the last point before a step that brings more waiting than work; what lies beyond it
+ * is hatched. `knee: X` puts it elsewhere, `knee: false` leaves it out; `loadName` says what the points are labelled with.
+ */
+
+import { valueScale } from "../axes.js";
+import { csvOf } from "../plugin.js";
+import { rowTable, seriesOf, textCell, valueCell } from "../tables.js";
+import { KindController, boxesAlong, isEmphasised, marksOf, shownIn, tellSeries, themeOf } from "./base.js";
+import { hatch } from "./pen.js";
+
+const LINE = 0.26;
+const RING = 1.9;
+const FIGURE = 1.2;
+
+/**
+ * The knee of a curve: with x the work and y the waiting, the last point before a step in which y grows by a larger factor than
+ * x. Pure.
+ * @param {{x: number, y: number|null}[]} points   in the order of the load
+ * @returns {number|null} its position; null if no step is like that
+ */
+export function kneeOf(points) {
+  const at = points.findIndex(({ x, y }, index) => {
+    const next = points[index + 1];
+    return next && y > 0 && x > 0 && next.y !== null && next.y / y > next.x / x;
+  });
+  return at === -1 ? null : at;
+}
+
+class ResponseController extends KindController {
+  static id = "response";
+
+  static key(chart) {
+    const { settings } = csvOf(chart);
+    const isFlipped = chart.options.indexAxis === "y";
+    const [knee] = kneesIn(chart);
+    return {
+      title: isFlipped ? settings.xTitle : settings.yTitle,
+      items: knee ? [{ text: "hatched: a step brings more waiting than work" }] : [],
+    };
+  }
+
+  static behind(chart) {
+    const { left, right, top, bottom } = chart.chartArea;
+    const least = kneesIn(chart).reduce(
+      (first, one) => (first === null || one.point.x < first.point.x ? one : first),
+      null,
+    );
+    if (!least) return;
+    const { mark } = least;
+    const isFlipped = chart.options.indexAxis === "y";
+    const beyond = isFlipped ? { left, right, top, bottom: mark.y } : { left: mark.x, right, top, bottom };
+    hatch(chart.ctx, beyond, themeOf(chart).text, 0.3);
+  }
+
+  static above(chart) {
+    const { ctx } = chart;
+    ctx.save();
+    ctx.strokeStyle = themeOf(chart).lost;
+    for (const { mark } of kneesIn(chart)) {
+      ctx.lineWidth = Math.max(2, mark.size * 0.16);
+      ctx.beginPath();
+      ctx.arc(mark.x, mark.y, (mark.size * RING) / 2, 0, 2 * Math.PI);
+      ctx.stroke();
+    }
+    ctx.restore();
+  }
+
+  place({ x, y }) {
+    return this.at(this.along(x), this.across(y));
+  }
+
+  /** The position of this curve's knee, or null. */
+  get knee() {
+    const { knee } = this.csv.settings;
+    const { points } = this.entry;
+    if (knee === false) return null;
+    if (!Number.isFinite(knee)) return kneeOf(points);
+    const at = points.findIndex(({ x }) => x === knee);
+    return at === -1 ? null : at;
+  }
+
+  obstacles() {
+    const marks = marksOf(this);
+    return marks.slice(1).flatMap((mark, index) => boxesAlong(marks[index], mark, 2));
+  }
+
+  draw() {
+    const ctx = this._ctx;
+    const marks = marksOf(this);
+    ctx.save();
+    Object.assign(ctx, {
+      strokeStyle: this.color,
+      lineWidth: LINE * (marks[0]?.size ?? 0),
+      lineJoin: "round",
+    });
+    ctx.beginPath();
+    for (const { x, y } of marks) ctx.lineTo(x, y);
+    ctx.stroke();
+    ctx.restore();
+    super.draw();
+  }
+
+  labels() {
+    const { settings } = this.csv;
+    const { name, points } = this.entry;
+    const elements = this._cachedMeta.data;
+    const { lost } = themeOf(this.chart);
+    const isOnly = shownIn(this.chart).length === 1;
+    const last = points.findLastIndex((_, index) => !elements[index].skip);
+    return points.flatMap((point, index) => {
+      const mark = elements[index];
+      if (mark.skip) return [];
+      const isKnee = index === this.knee;
+      const load =
+        point.at === undefined
+          ? null
+          : `${point.at}${index === 0 && settings.loadName ? ` ${settings.loadName}` : ""}`;
+      const lines = [
+        ...(isKnee
+          ? [{ text: this.short(point.x, settings.xUnit), size: FIGURE, weight: 700, color: lost }]
+          : []),
+        ...(index === last && (!isOnly || isEmphasised(settings, name))
+          ? [{ text: name, size: FIGURE, weight: 700, color: this.color }]
+          : []),
+        ...(load === null ? [] : [{ text: load, weight: 400 }]),
+      ];
+      if (lines.length === 0) return [];
+      return {
+        lines,
+        brief: [lines[0]],
+        sides: ["right", "above", "below", "left"],
+        at: { ...mark, reach: (mark.size / 2) * (isKnee ? RING : 1) },
+        importance: isKnee ? 3 : index === last ? 2 : 1,
+      };
+    });
+  }
+}
+
+/** The knees on show, with their points and marks. */
+function kneesIn(chart) {
+  return shownIn(chart).flatMap((controller) => {
+    const at = controller.knee;
+    const mark = at === null ? null : controller._cachedMeta.data[at];
+    return mark && !mark.skip ? [{ controller, mark, point: controller.entry.points[at] }] : [];
+  });
+}
+
+export default {
+  id: ResponseController.id,
+  controller: ResponseController,
+
+  /** y of the first file against x of the second, series by series, in the order of the load. */
+  join([waiting, work], { xTitle }) {
+    const series = waiting.series.map(({ name, points }) => {
+      const workOf = (load) =>
+        work.series.find((one) => one.name === name)?.points.find(({ x }) => x === load)?.y;
+      return {
+        name,
+        points: points.flatMap((point) => {
+          const x = workOf(point.x);
+          return Number.isFinite(x) ? [{ ...point, x, at: point.x }] : [];
+        }),
+      };
+    });
+    const xs = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))].sort((a, b) => a - b);
+    return {
+      kind: "long",
+      xLabel: xTitle ?? "x",
+      xs,
+      series: series.filter(({ points }) => points.length > 0),
+    };
+  },
+
+  options({ settings, theme, flipped }) {
+    const { xUnit, xTitle } = settings;
+    const type = settings.xScale === "auto" ? "linear" : settings.xScale;
+    const along = { unit: xUnit, type, title: flipped ? null : xTitle, horizontal: !flipped };
+    const across = { horizontal: flipped, ...(flipped ? {} : { title: null }) };
+    return { index: valueScale(settings, theme, along), value: valueScale(settings, theme, across) };
+  },
+
+  sentence(model, say) {
+    return tellSeries("Response curve", model, say, ({ points }) => {
+      const told = points.map((point) => `${say.y(point.y)} at ${say.x(point.x)}`);
+      const knee = kneeOf(points);
+      return `${told.join(", ")}${knee === null ? "" : `, with the knee at ${say.x(points[knee].x)}`}`;
+    });
+  },
+
+  table(chart) {
+    const { axes } = chart;
+    const rows = seriesOf(chart).flatMap((series) =>
+      series.points.map((point) => ({
+        title: point.at === undefined ? series.name : `${series.name}, ${point.at} in flight`,
+        series: { ...series, points: [point] },
+      })),
+    );
+    const along = ({ points: [{ x }] }) =>
+      valueCell({ x, y: x, low: null, high: null, n: null }, { ...axes, yUnit: axes.xUnit });
+    const columns = [
+      { title: axes.xLabel ?? "x", cell: along },
+      { title: chart.quantity ?? "Value", cell: ({ points: [point] }) => valueCell(point, axes) },
+      ...(rows.some(({ series }) => series.points[0].n !== null)
+        ? [{ title: "n", cell: ({ points: [{ n }] }) => textCell(n === null ? "–" : String(n)) }]
+        : []),
+    ];
+    return rowTable(chart, columns, { rows });
+  },
+
+  tell: (point, say) =>
+    `${say.y(point.y)} at ${say.x(point.x)}${point.at === undefined ? "" : `, ${point.at} in flight`}`,
+};

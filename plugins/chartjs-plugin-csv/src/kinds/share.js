@@ -1,0 +1,193 @@
+/**
+ * `share`: what several have together, and what each waits for it. A column for each x, cut into x equal parts, of which one is
+ * drawn full; the second series hangs below, hatched. Two files are the two series (`more`, `names`, `of`); `units` are theirs.
+ */
+
+import { csvOf } from "../plugin.js";
+import { place } from "../figures.js";
+import { rowTable, seriesOf, valueCell } from "../tables.js";
+import {
+  KindController,
+  laneScale,
+  seriesOfEachFile,
+  tellPoint,
+  tellSeries,
+  themeOf,
+  unitAt,
+} from "./base.js";
+import { hatch, stroke } from "./pen.js";
+
+/** The part of a column's place that it takes; how far down the longest wait reaches, of the height above the ground. */
+const COLUMN = 0.5;
+const DOWN = 0.7;
+/** px between parts. */
+const BETWEEN = 3;
+const FIGURE = 1.2;
+/** What is left for figures at both ends, of the height above the ground. */
+const ROOM = 0.3;
+/** More parts than this cannot be told apart. */
+const MOST = 24;
+
+class ShareController extends KindController {
+  static id = "share";
+
+  static key(chart) {
+    const { entries } = csvOf(chart);
+    const [finished, waited] = entries;
+    return {
+      title: null,
+      items: [
+        ...(finished
+          ? [{ text: `upwards: ${finished.label}, one part in full colour`, style: "full", shape: "square" }]
+          : []),
+        ...(waited ? [{ text: `downwards, hatched: ${waited.label}` }] : []),
+      ],
+    };
+  }
+
+  static behind(chart) {
+    const isFlipped = chart.options.indexAxis === "y";
+    const { left, right, top, bottom } = chart.chartArea;
+    const at = chart.scales[isFlipped ? "x" : "y"].getPixelForValue(0);
+    const ends = isFlipped
+      ? [
+          { x: at, y: top },
+          { x: at, y: bottom },
+        ]
+      : [
+          { x: left, y: at },
+          { x: right, y: at },
+        ];
+    stroke(chart.ctx, ...ends, { color: themeOf(chart).text, width: 2 });
+  }
+
+  /** Whether this is the series that hangs below. */
+  get #isBelow() {
+    return this.index > 0;
+  }
+
+  place({ x, y }) {
+    if (y === null) return null;
+    const most = Math.max(...this.entry.points.map((point) => point.y ?? 0)) || 1;
+    const share = (y / most) * (this.#isBelow ? -DOWN : 1);
+    const along = this.along(this.csv.model.xs.indexOf(x));
+    const [ground, end] = [this.across(0), this.across(share)];
+    const middle = this.at(along, (ground + end) / 2);
+    const [thick, length] = [this.breadth * COLUMN, Math.abs(end - ground)];
+    const size = this.isFlipped ? { width: length, height: thick } : { width: thick, height: length };
+    return { ...middle, ...size, style: "none", end, ground, at: along };
+  }
+
+  obstacles() {
+    return this.drawnBoxes;
+  }
+
+  draw() {
+    const ctx = this._ctx;
+    const { text } = themeOf(this.chart);
+    const thick = (this.breadth * COLUMN) / 2;
+    const { points } = this.entry ?? { points: [] };
+    this._cachedMeta.data.forEach((mark, index) => {
+      if (mark.skip) return;
+      const whole = this.box([mark.at - thick, mark.ground], [mark.at + thick, mark.end]);
+      ctx.save();
+      if (this.#isBelow) {
+        hatch(ctx, whole, text, 0.45);
+        Object.assign(ctx, { strokeStyle: text, lineWidth: 2 });
+        ctx.strokeRect(whole.left, whole.top, whole.right - whole.left, whole.bottom - whole.top);
+      } else {
+        const { x } = points[index];
+        const parts = Number.isInteger(x) && x >= 1 && x <= MOST ? x : 1;
+        const step = (mark.end - mark.ground) / parts;
+        const gap = Math.sign(step) * Math.min(BETWEEN, Math.abs(step) / 3);
+        ctx.fillStyle = this.color;
+        for (let part = 0; part < parts; part += 1) {
+          const from = mark.ground + part * step;
+          const box = this.box(
+            [mark.at - thick, from],
+            [mark.at + thick, from + step - (parts > 1 ? gap : 0)],
+          );
+          ctx.globalAlpha = part === 0 ? 1 : 0.42;
+          ctx.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
+        }
+      }
+      ctx.restore();
+    });
+  }
+
+  labels() {
+    const { settings, theme } = this.csv;
+    return this.entry.points.flatMap((point, index) => {
+      const mark = this._cachedMeta.data[index];
+      if (mark.skip) return [];
+      const isBelow = this.#isBelow;
+      // Above or below its own bar only: beside it, it would be read as that of another.
+      const upright = (width, height) => [
+        { left: mark.x - width / 2, top: isBelow ? mark.end + 6 : mark.end - height - 6, align: "center" },
+      ];
+      return {
+        lines: [
+          {
+            text: this.short(point.y, unitAt(settings, this.index)),
+            size: FIGURE,
+            weight: 700,
+            color: isBelow ? theme.ink : this.color,
+          },
+        ],
+        brief: [
+          {
+            text: this.short(point.y, unitAt(settings, this.index)).replace(/\s.*$/, ""),
+            weight: 700,
+            color: isBelow ? theme.ink : this.color,
+          },
+        ],
+        ...(this.isFlipped ? { sides: [isBelow ? "left" : "right"] } : { places: upright }),
+        at: { ...this.at(mark.at, mark.end), reach: 0 },
+        importance: 1,
+      };
+    });
+  }
+}
+
+export default {
+  id: ShareController.id,
+  controller: ShareController,
+  join: seriesOfEachFile,
+  defaults: () => ({ bands: false }),
+
+  options(given) {
+    const { model, settings } = given;
+    const lanes = model.xs.map((x) => ({ text: String(place(x, settings.xUnit, settings)) }));
+    const index = laneScale(given, lanes);
+    index.title.text = settings.xTitle ?? model.xLabel;
+    index.title.display = index.title.text !== "";
+    // A third of the length beyond the ends is for figures.
+    return { index, value: { type: "linear", display: false, min: -DOWN - ROOM, max: 1 + ROOM } };
+  },
+
+  sentence: (model, say) =>
+    tellSeries("Shares", model, say, (series) => {
+      const unit = unitAt(say.settings, model.series.indexOf(series));
+      return series.points
+        .map((point) => `${tellPoint(point, say.in(unit))} at ${say.x(point.x)}`)
+        .join(", ");
+    }),
+
+  table(chart) {
+    const { model, axes, settings } = chart;
+    const series = seriesOf(chart);
+    const rows = model.xs.map((x, index) => ({
+      title: String(place(x, axes.xUnit, axes)),
+      series: { name: String(x), points: series.map(({ points }) => points[index]) },
+    }));
+    const columns = series.map(({ name }, position) => ({
+      title: name,
+      cell: ({ points }) =>
+        valueCell(points[position], {
+          ...axes,
+          yUnit: unitAt({ units: settings?.units, yUnit: axes.yUnit }, position),
+        }),
+    }));
+    return rowTable(chart, columns, { rows, xLabel: model.xLabel });
+  },
+};

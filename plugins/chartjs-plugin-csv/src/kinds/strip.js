@@ -1,0 +1,110 @@
+/**
+ * `strip`: a lane for each series, with a dot for each trial, a line at the median, and the figure of the worst one. For
+ * measurements where the order of trials means nothing and the worst one counts. `worst: "low"` if the lowest is the worst.
+ */
+
+import { csvOf } from "../plugin.js";
+import { medianOf, worstOf } from "../figures.js";
+import { trialColumns, trialsInWords } from "../trials.js";
+import { rowTable } from "../tables.js";
+import { KindController, acrossScale, laneOfEach, laneScale, marksOf, tellSeries } from "./base.js";
+import { stroke } from "./pen.js";
+
+/** The parts of a lane that dots may take, and that the median's line takes. */
+const SPREAD = 0.8;
+const MEDIAN = 0.6;
+/** In sizes of the chart's font. */
+const DOT = 0.7;
+const FIGURE = 1.2;
+
+/**
+ * Dots that would lie on each other stand side by side, so that the breadth of a lane shows how many there are, and nothing
+ * else. Pure.
+ * @param {number[]} values   px across
+ * @param {number} size   of a dot, px
+ * @param {number} room   px beside the middle that dots may take, on each side
+ * @returns {number[]} px from the middle of the lane
+ */
+export function sideBySide(values, size, room) {
+  const order = values.map((_, index) => index).sort((a, b) => values[a] - values[b]);
+  const offsets = values.map(() => 0);
+  const placed = [];
+  for (const index of order) {
+    const near = placed.filter((other) => Math.abs(values[other] - values[index]) < size);
+    const isFree = (offset) =>
+      near.every(
+        (other) => Math.hypot(offsets[other] - offset, values[other] - values[index]) >= size * 0.99,
+      );
+    const steps = Array.from(
+      { length: 2 * Math.floor(room / size) + 1 },
+      (_, i) => (i % 2 ? -1 : 1) * Math.ceil(i / 2),
+    );
+    // A lane that is full lets its dots overlap.
+    offsets[index] = (steps.find((step) => isFree(step * size)) ?? 0) * size;
+    placed.push(index);
+  }
+  return offsets;
+}
+
+class StripController extends KindController {
+  static id = "strip";
+  #offsets = [];
+
+  static key(chart) {
+    const { settings } = csvOf(chart);
+    return { title: chart.options.indexAxis === "y" ? null : settings.yTitle, items: [] };
+  }
+
+  updateElements(elements, start, count, mode) {
+    const size = DOT * this.em;
+    const values = (this.entry?.points ?? []).map(({ y }) => this.across(y));
+    this.#offsets = sideBySide(values, size, (this.breadth * SPREAD) / 2);
+    super.updateElements(elements, start, count, mode);
+  }
+
+  place({ y }, index) {
+    return { ...this.at(this.lane + this.#offsets[index], this.across(y)), size: DOT * this.em };
+  }
+
+  draw() {
+    super.draw();
+    const values = this.entry.points.flatMap(({ y }) => (y === null ? [] : [y]));
+    if (values.length === 0) return;
+    const [median, reach] = [this.across(medianOf(values)), (this.breadth * MEDIAN) / 2];
+    stroke(this._ctx, this.at(this.lane - reach, median), this.at(this.lane + reach, median), {
+      color: this.color,
+      width: 0.2 * this.em,
+    });
+  }
+
+  labels() {
+    const { settings } = this.csv;
+    const worst = worstOf(this.entry.points, settings.worst);
+    if (worst === null || marksOf(this).length === 0) return [];
+    const mark = this._cachedMeta.data[this.entry.points.indexOf(worst)];
+    const outwards = this.isFlipped ? ["right", "above", "below"] : ["above", "right", "left"];
+    return [
+      {
+        lines: [{ text: this.short(worst.y), size: FIGURE, weight: 700, color: this.color }],
+        sides: settings.worst === "low" && !this.isFlipped ? ["below", "right", "left"] : outwards,
+        at: { ...mark, reach: mark.size / 2 },
+        importance: 1,
+      },
+    ];
+  }
+}
+
+export default {
+  id: StripController.id,
+  controller: StripController,
+
+  options: (given) => ({
+    index: laneScale(given, laneOfEach(given)),
+    // Room for the figure beyond the worst dot.
+    value: acrossScale(given, { grace: "12%" }),
+  }),
+
+  sentence: (model, say) => tellSeries("Trials", model, say, (series) => trialsInWords(series, say)),
+
+  table: (chart) => rowTable(chart, trialColumns(chart), { n: false }),
+};

@@ -1,0 +1,78 @@
+/** Words of a slide against what they stand beside: the column of a bound value, and what its charts draw. */
+
+import { chartEntry } from "../../../deck/data/provenance.js";
+import { chartsOf } from "./charts-of.js";
+import { sentencesOf } from "./evidence.js";
+
+const SIZES = { 4096: /\b4\s?K(?:iB)?\b/, 4194304: /\b4\s?M(?:iB)?\b/ };
+const VALUE = /\{([^}]+)\}/g;
+
+/** Each rule takes a sentence and says what in it contradicts its values; null if nothing does. */
+const OF_VALUES = [
+  ({ words }, values) =>
+    /\b(?:worst|at most)\b/i.test(words) && values.length > 0 && values.every((value) => /median/.test(value))
+      ? `says "worst" of a median (${values[0]})`
+      : null,
+  ({ words }, values) =>
+    /\b(?:median|typical(?:ly)?|on average)\b/i.test(words) &&
+    values.length > 0 &&
+    values.every((value) => /_worst|_p99/.test(value))
+      ? `says "${/median|typical(?:ly)?|on average/i.exec(words)[0]}" of a worst case (${values[0]})`
+      : null,
+  ({ words }) => {
+    for (const { 0: written, 1: value, index } of words.matchAll(VALUE)) {
+      const after = /^\D{0,20}?\b(?:at|of|for)\s+(\d+\s?[KM])(?:iB)?\b/.exec(words.slice(index + written.length))?.[1];
+      const size = after && Object.keys(SIZES).find((bytes) => SIZES[bytes].test(after));
+      const other = Object.keys(SIZES).find((bytes) => bytes !== size);
+      const named = new RegExp(`size-${other}\\b|_${other === "4096" ? "4k" : "4m"}(?:_|$)`);
+      if (size && named.test(value)) return `says ${after} of ${value}`;
+    }
+    return null;
+  },
+];
+
+/** A sentence says of a value what its column says. */
+export function wordsOfValues({ slides }) {
+  return slides.flatMap((slide) =>
+    sentencesOf(slide).flatMap((sentence) =>
+      OF_VALUES.map((rule) => rule(sentence, sentence.values))
+        .filter(Boolean)
+        .map((message) => ({ file: sentence.file, line: sentence.line, message: `“${sentence.words}” ${message}` })),
+    ),
+  );
+}
+
+/** Titles and lines of measure say of the charts what their files say: the order of I/O, which way is better, the unit. */
+export function wordsOfCharts({ slides, shipped: { manifest } }) {
+  return slides.flatMap((slide) => {
+    const charts = chartsOf(slide).filter(({ parts }) => parts !== null);
+    if (charts.length === 0) return [];
+    const entries = manifest === null ? [] : charts.map(({ src }) => chartEntry(src, manifest)).filter(Boolean);
+    return sentencesOf(slide)
+      .filter(({ place }) => place !== "note" && place !== "picture")
+      .flatMap((sentence) =>
+        whatChartsDeny(sentence.words, charts, entries).map((message) => ({
+          file: sentence.file,
+          line: sentence.line,
+          message: `“${sentence.words}” ${message}`,
+        })),
+      );
+  });
+}
+
+function whatChartsDeny(words, charts, entries) {
+  const all = (pattern) => charts.every(({ parts }) => pattern.test(parts.chart));
+  const problems = [];
+  if (/\brandom\b/i.test(words) && !/\bsequential\b/i.test(words) && all(/-seq(?:-|$)/))
+    problems.push('says "random", and each chart is of sequential I/O');
+  if (/\bsequential\b/i.test(words) && !/\brandom\b/i.test(words) && all(/-rand(?:-|$)/))
+    problems.push('says "sequential", and each chart is of random I/O');
+  const better = entries.map(({ y }) => y?.better).filter(Boolean);
+  const claimed = /\b(higher|lower) is better\b/i.exec(words)?.[1].toLowerCase();
+  if (claimed && better.length > 0 && better.every((way) => way !== claimed))
+    problems.push(`says "${claimed} is better", and of these charts ${better[0]} is`);
+  const unit = /^\s*(minutes|hours|milliseconds|microseconds)\b/i.exec(words)?.[1];
+  if (unit && entries.length > 0 && entries.every(({ y }) => y?.unit === "seconds"))
+    problems.push(`says "${unit.toLowerCase()}", and the charts draw seconds`);
+  return problems;
+}

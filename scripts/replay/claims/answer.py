@@ -1,0 +1,213 @@
+"""answer.csv: the talk's question in a table, what each mode of mirroring loses, and what its writes pay.
+
+A figure's estimate is made of valid runs, by block. A field without a value is empty in the file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from replay.base import stats
+from replay.base import stats as statistics
+from replay.base.tables import csv_text, level_text, write_if_changed
+from replay.claims.answer_plan import (
+    COMPARED,
+    FIGURES,
+    AnswerPlan,
+    Figure,
+    FigureSource,
+    Kind,
+    Mode,
+    load_answer_plan,
+)
+from replay.claims.model import Selector
+from replay.claims.presupposed import failing_value
+from replay.claims.tables import Row, Table, read_table
+from replay.design.configuration import answer_path, load_experiment
+
+ANSWER = "answer.csv"
+MODE_COLUMNS = ("name", "label", "mode", "snapshot_interval_seconds", "journal_poll_age_seconds")
+SOURCE = "source"
+Values = Mapping[int, float]
+Fields = dict[str, float | int | None]
+
+_INTERVAL = ("low", "high", "n")
+#: The parts of a figure, each in a column of its own, apart from its source.
+PARTS: Mapping[Kind, tuple[str, ...]] = {
+    Kind.TRIALS: (
+        "worst", "median", "median_low", "median_high", "p95_bound", "worst_bounds_p95_confidence", "n",
+    ),
+    Kind.MEAN: ("", *_INTERVAL),
+    Kind.MEDIAN: ("", *_INTERVAL),
+    Kind.ADDED: ("", *_INTERVAL),
+    Kind.RATIO: ("", *_INTERVAL),
+}  # fmt: skip
+_WITHOUT_UNIT = ("worst_bounds_p95_confidence", "n", "source")
+Tables = Mapping[str, Table | None]
+
+
+def write_answer(data_set: Path) -> None:
+    """Write a data set's answer.csv from its experiments' tables if it changes.
+
+    Call it while holding `exclusive(data_set)`. A talk without config/answer.yaml has no answer.csv. Raises
+    ConfigurationError if that file is invalid.
+    """
+    if not answer_path().exists():
+        return
+    plan = load_answer_plan()
+    names = sorted({source.experiment for sources in plan.sources.values() for source in sources})
+    tables = {name: read_table(data_set / name, list(load_experiment(name)["factors"])) for name in names}
+    write_if_changed(data_set / ANSWER, answer_csv(plan, tables))
+
+
+def columns() -> list[str]:
+    """Return the header of answer.csv: the mode, then each figure's parts and its source."""
+    figures = [column_of(figure, part) for figure in FIGURES.values() for part in (*PARTS[figure.kind], SOURCE)]
+    return [*MODE_COLUMNS, *figures]
+
+
+def answer_csv(plan: AnswerPlan, tables: Tables) -> str:
+    """Return the text of answer.csv, one row per mode."""
+    header = columns()
+    rows = answer_rows(plan, tables)
+    return csv_text([header, *([level_text(row.get(column)) for column in header] for row in rows)])
+
+
+def answer_rows(plan: AnswerPlan, tables: Tables) -> list[dict[str, str | float | int | None]]:
+    """Return one row per mode, as fields by column. What was not measured is left out."""
+    rows: list[dict[str, str | float | int | None]] = [_of_mode(mode) for mode in plan.modes]
+    for name, figure in FIGURES.items():
+        source = next((each for each in plan.sources.get(name, ()) if _has_runs(each, plan, tables)), None)
+        if source is None:
+            continue
+        table = tables[source.experiment]
+        for mode, row in zip(plan.modes, rows, strict=True):
+            row.update(_of_figure(figure, source, mode, table, plan.reference))
+    return rows
+
+
+def _of_mode(mode: Mode) -> dict[str, str | float | int | None]:
+    intervals = (mode.snapshot_interval_seconds, mode.journal_poll_age_seconds)
+    return dict(zip(MODE_COLUMNS, (mode.name, mode.label, mode.kind, *intervals), strict=True))
+
+
+def _of_figure(
+    figure: Figure, source: FigureSource, mode: Mode, table: Table, reference: Mode
+) -> dict[str, str | float | int | None]:
+    compared = figure.kind in COMPARED
+    runs, beside = _runs(source, mode, table), _runs(source, reference, table) if compared else {}
+    if not runs or (compared and (mode.is_reference or not beside)):
+        return {}
+    problem = _problem(source, mode, list(runs.values()))
+    if compared and not problem and (of_reference := _problem(source, reference, list(beside.values()))):
+        problem = f"{of_reference} in {reference.name}"
+    if problem:
+        return {column_of(figure, SOURCE): f"{source.text()}; not testable here: {problem}"}
+    fields = fields_of(figure, _values(runs, source), _values(beside, source))
+    hosts = {row.get("host") for row in runs.values()}
+    mark = f"; on {len(hosts)} hosts" if len(hosts) > 1 else ""
+    return {**fields, column_of(figure, SOURCE): f"{source.text()}{mark}"} if fields else {}
+
+
+def _has_runs(source: FigureSource, plan: AnswerPlan, tables: Tables) -> bool:
+    """Return whether a data set measured the source in any mode other than the reference."""
+    table = tables.get(source.experiment)
+    others = [mode for mode in plan.modes if not mode.is_reference]
+    return table is not None and any(_runs(source, mode, table) for mode in others)
+
+
+def _runs(source: FigureSource, mode: Mode, table: Table) -> dict[int, Row]:
+    """Return the runs that measure a mode and have a value of each metric, by block."""
+    if mode.name not in source.variants:
+        return {}
+    selector = Selector(source.variants[mode.name], {factor: (level,) for factor, level in source.levels.items()})
+    runs = {block: rows[0] for block in table.blocks if (rows := table.find(block, selector))}
+    return {
+        block: row for block, row in runs.items() if all(row.get(name) not in (None, "") for name in source.metrics)
+    }
+
+
+def _values(runs: Mapping[int, Row], source: FigureSource) -> dict[int, float]:
+    return {block: math.fsum(float(row[name]) for name in source.metrics) for block, row in runs.items()}
+
+
+def _problem(source: FigureSource, mode: Mode, runs: Sequence[Row]) -> str:
+    """Return why runs say nothing about a mode: they state another interval, or lack what is presupposed."""
+    for name, wanted in mode.stated().items():
+        stated = {float(row[name]) for row in runs if row.get(name) not in (None, "")}
+        if other := sorted(stated - {float(wanted)}):
+            return f"{name} was {other[0]:g}"
+    for presupposition in source.presupposes:
+        if mode.name not in presupposition.modes:
+            continue
+        predicate, fact = presupposition.predicate, presupposition.predicate.fact
+        values = [row["facts"].get(fact.name) for row in runs]
+        if (failed := failing_value(predicate, values)) is not None:
+            return f"{fact.noun} was {predicate.found_in_words(failed)}"
+        if None in values:
+            return f"{fact.noun} was not recorded"
+    return ""
+
+
+def column_of(figure: Figure, part: str) -> str:
+    """Return the name of the column that holds a part of a figure."""
+    return f"{figure.name}_{part}" if part in _WITHOUT_UNIT else figure.column(part)
+
+
+def fields_of(figure: Figure, values: Values, reference: Values) -> Fields:
+    """Return a figure's fields by column; empty without values, or without pairs for a figure that is compared.
+
+    `values` are a mode's by block, `reference` those of the reference by the same blocks.
+    """
+    parts: dict[str, float | int | None] = {}
+    if figure.kind is Kind.TRIALS:
+        parts = _trials(list(values.values()))
+    elif figure.kind is Kind.MEAN:
+        parts = _estimate(statistics.mean_with_interval(list(values.values()))) if values else {}
+    elif figure.kind is Kind.MEDIAN:
+        parts = _median(list(values.values()))
+    elif blocks := sorted(values.keys() & reference.keys()):
+        pairs = [(values[block], reference[block]) for block in blocks]
+        estimate = _difference(pairs) if figure.kind is Kind.ADDED else _ratio(pairs)
+        parts = _estimate(estimate) if estimate else {}
+    return {column_of(figure, part): value for part, value in parts.items()}
+
+
+def _trials(values: list[float]) -> dict[str, float | int | None]:
+    if not values:
+        return {}
+    low, high = stats.median_interval(values) or (None, None)
+    return {
+        "worst": max(values),
+        "median": statistics.median(values),
+        "median_low": low,
+        "median_high": high,
+        "p95_bound": stats.quantile_bound(values),
+        "worst_bounds_p95_confidence": stats.confidence_of_largest(len(values)),
+        "n": len(values),
+    }
+
+
+def _median(values: list[float]) -> dict[str, float | int | None]:
+    if not values:
+        return {}
+    return {"": statistics.median(values), "low": min(values), "high": max(values), "n": len(values)}
+
+
+def _difference(pairs: Sequence[tuple[float, float]]) -> statistics.Estimate:
+    return statistics.mean_with_interval([value - reference for value, reference in pairs])
+
+
+def _ratio(pairs: Sequence[tuple[float, float]]) -> statistics.Estimate | None:
+    """Return the reference divided by the mode, as ratio charts and claims estimate it; pairs with a rate of 0 are out.
+
+    None if no pair is left.
+    """
+    pairs = [pair for pair in pairs if min(pair) > 0]
+    return statistics.paired_log_ratio([over for _, over in pairs], [under for under, _ in pairs]) if pairs else None
+
+
+def _estimate(estimate: statistics.Estimate) -> dict[str, float | int | None]:
+    return {"": estimate.value, "low": estimate.low, "high": estimate.high, "n": estimate.n}

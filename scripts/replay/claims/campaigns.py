@@ -1,0 +1,197 @@
+"""Claims over several campaigns: how far the same ratio differs from one campaign to the next. Pure.
+
+An interval over the blocks of one campaign covers the noise within it, and nothing else: not another day, another host,
+another bottleneck. Over campaigns, a claim's logarithm of a ratio is a random effect: each campaign has a true ratio of
+its own, which its blocks estimate, and these true ratios scatter around a mean. A claim is held or refuted over
+campaigns only if the ratio to expect of the *next* campaign lies wholly inside or outside its region.
+
+Sources: Viechtbauer 2005, "Bias and efficiency of meta-analytic variance estimators in the random-effects model"
+(Journal of Educational and Behavioral Statistics 30), for the variance between campaigns by restricted maximum
+likelihood. Hartung & Knapp 2001, "On tests of the overall treatment effect in meta-analysis with normally distributed
+responses" (Statistics in Medicine 20), for the interval of the mean. Higgins, Thompson & Spiegelhalter 2009, "A
+re-evaluation of random-effects meta-analysis" (Journal of the Royal Statistical Society A 172), for the prediction
+interval. `tests/claims/simulate_campaigns.py` prints the coverage of both intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from replay.base import stats as statistics
+from replay.claims.evaluate import confidence_of
+from replay.claims.model import (
+    BLOCKS_FOR_VERDICT,
+    HELD,
+    IN_THIS_CAMPAIGN,
+    REFUTED,
+    Campaign,
+    Claim,
+    ClaimOverCampaigns,
+    Condition,
+    ConditionOverCampaigns,
+    ConditionResult,
+    Count,
+    Interval,
+    Judgement,
+    agreed,
+)
+
+#: Fewer campaigns than this have no prediction interval: it has two degrees of freedom less than there are campaigns.
+CAMPAIGNS_FOR_PREDICTION = 3
+#: The estimate of the variance is refined until it changes by less than this share, or so many times.
+_CLOSE, _ROUNDS = 1e-10, 10_000
+
+
+class RandomEffects(NamedTuple):
+    """The mean of several campaigns' estimates, and what to expect of the next campaign. All on the estimates' scale.
+
+    `tau` is the standard deviation of the campaigns' true values. `low` and `high` bound the mean, `next_low` and
+    `next_high` the true value of the next campaign; the latter are None for fewer than three campaigns.
+    """
+
+    mean: float
+    standard_error: float
+    low: float
+    high: float
+    tau: float
+    next_low: float | None
+    next_high: float | None
+
+
+def random_effects(
+    estimates: Sequence[float], errors: Sequence[float], confidence: float = statistics.CONFIDENCE
+) -> RandomEffects:
+    """Return the random-effects mean of two or more campaigns' estimates, given their standard errors.
+
+    The mean weighs each campaign by 1 / (error² + tau²). Its interval is that of Hartung and Knapp 2001: Student's t
+    with one degree of freedom less than campaigns, and the weighted spread of the estimates as their variance. The
+    prediction interval is that of Higgins, Thompson and Spiegelhalter 2009: Student's t with two degrees of freedom
+    less than campaigns, and tau² plus the variance of the mean, 1 / the sum of weights.
+    """
+    count, variance = len(estimates), variance_between(estimates, errors)
+    weights = [1 / (error**2 + variance) for error in errors]
+    total = math.fsum(weights)
+    mean = _weighted(weights, estimates)
+    spread = math.fsum(weight * (estimate - mean) ** 2 for weight, estimate in zip(weights, estimates, strict=True))
+    error = math.sqrt(spread / (count - 1) / total)
+    half = statistics.t_quantile(count, confidence) * error
+    ahead = None
+    if count >= CAMPAIGNS_FOR_PREDICTION:
+        ahead = statistics.t_quantile(count - 1, confidence) * math.sqrt(variance + 1 / total)
+    return RandomEffects(
+        mean,
+        error,
+        mean - half,
+        mean + half,
+        math.sqrt(variance),
+        None if ahead is None else mean - ahead,
+        None if ahead is None else mean + ahead,
+    )
+
+
+def variance_between(estimates: Sequence[float], errors: Sequence[float]) -> float:
+    """Return the variance of the campaigns' true values by restricted maximum likelihood, 0 if noise explains them.
+
+    Source: Viechtbauer 2005. The estimating equation is iterated from Hedges' estimate: the variance of the estimates
+    less the mean of their squared errors.
+    """
+    squares = [error**2 for error in errors]
+    count, middle = len(estimates), math.fsum(estimates) / len(estimates)
+    sample = math.fsum((estimate - middle) ** 2 for estimate in estimates) / (count - 1)
+    variance = max(0.0, sample - math.fsum(squares) / count)
+    for _ in range(_ROUNDS):
+        weights = [1 / (square + variance) for square in squares]
+        mean = _weighted(weights, estimates)
+        excess = math.fsum(
+            weight**2 * ((estimate - mean) ** 2 - square)
+            for weight, estimate, square in zip(weights, estimates, squares, strict=True)
+        )
+        refined = max(0.0, excess / math.fsum(weight**2 for weight in weights) + 1 / math.fsum(weights))
+        if abs(refined - variance) <= _CLOSE * max(refined, min(squares)):
+            return refined
+        variance = refined
+    return variance
+
+
+def _weighted(weights: Sequence[float], values: Sequence[float]) -> float:
+    return math.fsum(weight * value for weight, value in zip(weights, values, strict=True)) / math.fsum(weights)
+
+
+def over_campaigns(claim: Claim, judgements: Mapping[str, Judgement]) -> ClaimOverCampaigns:
+    """Return what several data sets say about a claim together. `judgements` are theirs, by the data set's name.
+
+    The blocks of a data set that one host measured are one campaign. A data set whose cells were not as the claim
+    presupposes has no part in the mean, whichever verdict that would decide: else only those that agree would count.
+    """
+    conditions = {condition.name: _condition(condition, judgements) for condition in claim.conditions}
+    verdicts = {over.verdict for over in conditions.values()}
+    verdict = REFUTED if REFUTED in verdicts else HELD if verdicts == {HELD} else IN_THIS_CAMPAIGN
+    return ClaimOverCampaigns(verdict, conditions)
+
+
+def _condition(condition: Condition | Count, judgements: Mapping[str, Judgement]) -> ConditionOverCampaigns:
+    campaigns = [
+        campaign
+        for name, judgement in judgements.items()
+        for result in judgement.results
+        if result.condition.name == condition.name
+        for campaign in _campaigns(name, judgement, result)
+    ]
+    over = ConditionOverCampaigns(tuple(campaigns))
+    if isinstance(condition, Count):
+        return replace(over, verdict=_count_verdict(campaigns))
+    if len(tested := over.tested) < 2:
+        return over
+    effects = random_effects(
+        [math.log(campaign.estimate) for campaign in tested],
+        [campaign.standard_error for campaign in tested],
+        confidence_of(condition),
+    )
+    mean = Interval(math.exp(effects.mean), math.exp(effects.low), math.exp(effects.high), effects.standard_error)
+    over = replace(over, mean=mean, tau=effects.tau)
+    if effects.next_low is None:
+        return over
+    low, high = math.exp(effects.next_low), math.exp(effects.next_high)
+    inside, outside = condition.region.contains(low, high), condition.region.excludes(low, high)
+    verdict = HELD if inside else REFUTED if outside else IN_THIS_CAMPAIGN
+    return replace(over, prediction=(low, high), verdict=verdict)
+
+
+def _campaigns(name: str, judgement: Judgement, result: ConditionResult) -> Iterator[Campaign]:
+    """Yield a data set's campaigns: its blocks, host by host."""
+    blocks_of: dict[str, dict[int, float]] = {}
+    for block, value in result.blocks.items():
+        blocks_of.setdefault(result.origins[block].host, {})[block] = value
+    testable = all(examined.met for examined in judgement.presupposed)
+    for host, blocks in blocks_of.items():
+        bottleneck = agreed(result.origins[block].bottleneck for block in blocks)
+        figures = _figures(result.condition, blocks.values())
+        yield Campaign(name, host, bottleneck, len(blocks), *figures, result.verdict, testable)
+
+
+def _figures(
+    condition: Condition | Count, values: Iterable[float]
+) -> tuple[float, float | None, float | None, float | None]:
+    """Return the estimate of some blocks, its bounds, and the standard error of its logarithm."""
+    values = list(values)
+    if isinstance(condition, Count):
+        furthest = max(values, key=lambda value: (abs(value - condition.equals), value))
+        return furthest, min(values), max(values), None
+    confidence = confidence_of(condition)
+    logs = statistics.mean_with_interval([math.log(value) for value in values], confidence)
+    ratio = statistics.exponentiate(logs)
+    if logs.low is None:
+        return ratio.value, None, None, None
+    error = (logs.high - logs.low) / 2 / statistics.t_quantile(logs.n, confidence)
+    return ratio.value, ratio.low, ratio.high, error
+
+
+def _count_verdict(campaigns: Sequence[Campaign]) -> str:
+    """Return whether a count is the claimed one in every campaign; a count has no noise, so it is not averaged."""
+    verdicts = {campaign.verdict for campaign in campaigns}
+    if REFUTED in verdicts:
+        return REFUTED
+    return HELD if verdicts == {HELD} and len(campaigns) >= BLOCKS_FOR_VERDICT else IN_THIS_CAMPAIGN

@@ -1,1 +1,0 @@
-"""Runs programs: with a time limit, together, in the background, on other hosts."""

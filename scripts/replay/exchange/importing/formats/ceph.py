@@ -1,0 +1,240 @@
+"""Output of `rbd bench` and of `rados bench`, as text or as JSON, also several runs in one log or note.
+
+`rados bench` does not print whether it read sequentially, nor how many operations were in flight while it read. The
+command line above it may say so, or a folder's name. CBT writes its own summary beside the text, which is left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from replay.exchange.importing.formats.commands import bytes_of, last_command, option, whole, with_command
+from replay.exchange.importing.runs import Found, Level, NotTaken
+from replay.exchange.importing.text import View, joined, lines, without_prefix
+from replay.exchange.importing.text import whole as whole_of
+from replay.tools import rados_output, rbd_bench
+from replay.tools.base import number
+
+CUT_OFF = "a run without a summary: it was cut off"
+_MODES = ("write", "seq", "rand")
+_PATTERNS = {"random": "rand", "sequential": "seq", "full sequential": "full-seq"}
+_TYPES = {"rw": "readwrite"}
+_RBD_ANCHOR = re.compile(r"bench(?:-write)? +(?:type \w+ +)?(?:read:write=\S+ +)?io_size \d")
+_RADOS_ANCHOR = re.compile(r"Maintaining \d+ concurrent (?:write|read)s of|sec +Cur ops +started|Total time run:? +\d")
+_RADOS_JSON = re.compile(r'"total_(?:write|read)s_made"')
+_OF_CBT = re.compile(r'^\s*\{\s*"[^"\n]+": "', re.ASCII)
+_JSON_START = re.compile(r"\{")
+#: Where a text may have more documents of JSON than this, it has none of a tool.
+MOST_DOCUMENTS = 10_000
+
+
+@dataclass
+class _Lines:
+    """The lines of one run: where they are, by kind with their parts, and what stands before the first."""
+
+    before: str
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    matches: list[re.Match[str]] = field(default_factory=list)
+
+    def add(self, span: tuple[int, int], kind: str, match: re.Match[str]) -> None:
+        """Add a line."""
+        self.spans.append(span)
+        self.kinds.append(kind)
+        self.matches.append(match)
+
+    def all(self, kind: str) -> list[re.Match[str]]:
+        """Return the lines of a kind."""
+        return [match for one, match in zip(self.kinds, self.matches, strict=True) if one == kind]
+
+
+def _view(text: str, anchor: re.Pattern[str]) -> View:
+    """Return the text without what a log puts before each line, by the first line of a tool that it has."""
+    match = anchor.search(text)
+    return (match and without_prefix(text, match.start())) or whole_of(text)
+
+
+# rbd bench -----------------------------------------------------------------------------------------------------------
+
+
+class RbdBench:
+    """The format of `rbd bench`."""
+
+    family = "rbd-bench"
+
+    @staticmethod
+    def knows(text: str) -> bool:
+        """Return whether a text contains the header of `rbd bench`."""
+        return _RBD_ANCHOR.search(text) is not None
+
+    @staticmethod
+    def read(text: str) -> list[Found | NotTaken]:
+        """Return the runs of a text, each from its header to the last line of its summary."""
+        view = _view(text, _RBD_ANCHOR)
+        return [_rbd_run(run, view) for run in _rbd_runs(view.text)]
+
+
+def _rbd_runs(text: str) -> Iterator[_Lines]:
+    run, last = None, 0
+    for start, end in lines(text):
+        kind, match = rbd_bench.kind_of(text[start:end].rstrip("\n"))
+        if kind == rbd_bench.HEADER:
+            if run:
+                yield run
+            run, last = _Lines(text[last:start]), end
+        if run and kind and not (kind == rbd_bench.ROW and run.all(rbd_bench.SUMMARY)):
+            run.add((start, end), kind, match)
+            last = end
+    if run:
+        yield run
+
+
+def _rbd_run(run: _Lines, view: View) -> Found | NotTaken:
+    if not run.all(rbd_bench.SUMMARY):
+        return NotTaken(CUT_OFF)
+    header = run.matches[0]
+    pattern = header["pattern"].strip()
+    stated: dict[str, Level] = {
+        "io_type": header["type"] or "write",
+        "io_pattern": _PATTERNS.get(pattern, pattern),
+        "io_size_bytes": int(header["size"]),
+        "io_threads": int(header["threads"]),
+    }
+    if header["mix"]:
+        stated["rw_mix_read"] = int(header["mix"])
+    words = last_command(run.before, "rbd", "bench", "bench-write")
+    kind = option(words, "--io-type")
+    levels = with_command(stated, {
+        "io_type": _TYPES.get(kind, kind),
+        "io_pattern": option(words, "--io-pattern"),
+        "io_size_bytes": bytes_of(option(words, "--io-size")),
+        "io_threads": whole(option(words, "--io-threads")),
+    })  # fmt: skip
+    if isinstance(levels, NotTaken):
+        return levels
+    return Found("rbd_bench_output", _ranges(view, run.spans), levels, {"io_total_bytes": header["bytes"]})
+
+
+# rados bench ---------------------------------------------------------------------------------------------------------
+
+
+class RadosBench:
+    """The format of `rados bench`."""
+
+    family = "rados-bench"
+
+    @staticmethod
+    def knows(text: str) -> bool:
+        """Return whether a text is output of `rados bench`, or CBT's summary of one."""
+        return bool(_RADOS_ANCHOR.search(text) or _RADOS_JSON.search(text) or _is_summary_of_cbt(text))
+
+    @staticmethod
+    def read(text: str) -> list[Found | NotTaken]:
+        """Return the runs of a text."""
+        if _is_summary_of_cbt(text):
+            return [NotTaken("CBT's own summary of an output of rados bench: the output beside it counts")]
+        found: list[Found | NotTaken] = []
+        if _RADOS_ANCHOR.search(text):
+            view = _view(text, _RADOS_ANCHOR)
+            found += [_rados_run(run, view) for run in _rados_runs(view.text)]
+        return [*found, *_rados_reports(text)]
+
+
+def _is_summary_of_cbt(text: str) -> bool:
+    return '"Total time run' in text and _OF_CBT.match(text) is not None
+
+
+def _rados_runs(text: str) -> Iterator[_Lines]:
+    """Yield the lines of each run. A summary that stands alone is a run, too."""
+    run, last = None, 0
+    for start, end in lines(text):
+        kind, match = rados_output.kind_of(text[start:end].rstrip("\n"))
+        if kind == rados_output.CHATTER and "hints" in text[start:end] and run:
+            # The first line of a run, which a read does not announce.
+            yield run
+            run = None
+        if not kind or kind == rados_output.CHATTER:
+            continue
+        labels = {one["label"] for one in run.all(rados_output.STATEMENT)} if run else set()
+        begins = kind == rados_output.ANNOUNCEMENT or (kind == rados_output.TITLES and (not run or labels))
+        if kind == rados_output.STATEMENT and match["label"] == "Total time run":
+            begins = not run or match["label"] in labels
+        if begins:
+            if run:
+                yield run
+            run = _Lines(text[last:start])
+        if run and not (kind == rados_output.ROW and (labels or rados_output.TITLES not in run.kinds)):
+            run.add((start, end), kind, match)
+            last = end
+    if run:
+        yield run
+
+
+def _rados_run(run: _Lines, view: View) -> Found | NotTaken:
+    values = {match["label"]: match["value"] for match in run.all(rados_output.STATEMENT)}
+    kinds = [kind for kind in ("write", "read") if f"Total {kind}s made" in values]
+    if len(kinds) != 1 or rados_output.LAST not in values:
+        return NotTaken(CUT_OFF)
+    sizes = {name: whole(values.get(f"{name} size")) for name in ("Object", "Write", "Read")}
+    announced = run.all(rados_output.ANNOUNCEMENT)
+    threads = int(announced[0]["threads"]) if announced else None
+    return _rados_found(run.before, kinds[0], sizes, threads, _ranges(view, run.spans))
+
+
+def _rados_reports(text: str) -> Iterator[Found | NotTaken]:
+    """Yield the runs of every JSON document of `rados bench` in a text."""
+    decoder, last, why = json.JSONDecoder(), 0, ""
+    for start in itertools.islice(_JSON_START.finditer(text), MOST_DOCUMENTS) if _RADOS_JSON.search(text) else ():
+        if start.start() < last:
+            continue
+        try:
+            report, end = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError) as error:
+            why = why or f"not whole JSON: {error}"[:160]
+            continue
+        kinds = [kind for kind in ("write", "read") if f"total_{kind}s_made" in report]
+        if len(kinds) == 1:
+            keys = {"Object": "object_size", "Write": "write_size", "Read": "read_size"}
+            sizes = {name: _number(report.get(key)) for name, key in keys.items()}
+            threads = _number(report.get("concurrent_ios"))
+            yield _rados_found(text[last : start.start()], kinds[0], sizes, threads, ((start.start(), end),))
+        last = end
+    if not last and why:
+        yield NotTaken(why)
+
+
+def _rados_found(
+    before: str, kind: str, sizes: dict[str, int | None], threads: int | None, ranges: tuple[tuple[int, int], ...]
+) -> Found | NotTaken:
+    operation = sizes[kind.title()]
+    size = sizes["Object"] or operation
+    if not size or not operation:
+        return NotTaken("it does not say how large the objects are")
+    words = last_command(before, "rados", "bench")
+    # After the seconds: a pool may have the name of a mode.
+    mode = next((word for time, word in itertools.pairwise(words) if whole(time) and word in _MODES), None)
+    if mode and kind != ("write" if mode == "write" else "read"):
+        return NotTaken(f"the command line above it asks for {mode}, its output is of {kind}s")
+    asked = whole(option(words, "-t", "--concurrent-ios"))
+    if None not in (asked, threads) and asked != threads:
+        return NotTaken(f"the command line above it asks for {asked} operations at once, its output says {threads}")
+    levels: dict[str, Level] = {"mode": mode or kind, "object_size_bytes": size}
+    if (stated := threads or asked) is not None:
+        levels["threads"] = stated
+    if operation != size:
+        levels["io_size_bytes"] = operation
+    return Found("rados_bench_output", ranges, levels)
+
+
+def _number(value: object) -> int | None:
+    """Return a whole number, which `rados bench` writes as text."""
+    found = number(value)
+    return int(found) if found is not None and found == int(found) and found > 0 else None
+
+
+def _ranges(view: View, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    return joined(one for start, end in joined(spans) for one in view.ranges(start, end))

@@ -1,0 +1,280 @@
+"""Measures the sets of one block, cell by cell. Every attempt is kept; a set with an invalid cell runs again whole."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from replay.base.clock import seconds_of, utc_now
+from replay.base.errors import ReplayError, during
+from replay.base.progress import Progress
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.session import versions
+from replay.design.configuration import claims_to_register, registered_throughout
+from replay.design.design import Cell, CellSet, Design, block_seed, digest_of, order_of_cells, order_of_sets
+from replay.evidence.attempts import Attempt, BlockWriter
+from replay.evidence.record import Measured, host, measuring_code
+from replay.measure.bench import Bench, Caches
+from replay.measure.guard import Guard
+from replay.measure.protocol import Observer, Protocol
+from replay.measure.samplers.daemons import commit_latencies
+from replay.measure.sentry import Halted, without_interruption
+from replay.measure.sidecar import sidecar_of
+from replay.ownership.images import remove_owned_leftovers
+from replay.sandbox.daemons import naming_absent_daemons
+
+MOST_ATTEMPTS = 3
+
+#: A set that still has to be measured, with its place in the block's order.
+Todo = list[tuple[int, CellSet]]
+
+
+@dataclass
+class SetRun:
+    """One attempt of a set while it runs: the variants measured so far, in that order, and what made cells invalid."""
+
+    attempt: Attempt
+    index: int
+    cells: CellSet
+    started_at: str = field(default_factory=utc_now)
+    order: list[str] = field(default_factory=list)
+    invalid: list[dict[str, str]] = field(default_factory=list)
+
+    def add_problem(self, cell: Cell, reason: str, detail: str) -> None:
+        """Note why a cell must not count."""
+        self.invalid.append({"variant": cell.variant.name, "reason": reason, "detail": detail})
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every cell was measured."""
+        return len(self.order) == len(self.cells.cells)
+
+
+class CommitLatencies(Observer):
+    """Reads how fast each OSD committed while the tool's last seconds ran, if this user may ask for it."""
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Add the latencies to the cell's samples."""
+        with contextlib.suppress(CephCommandError):
+            if latencies := commit_latencies(self.bench.session.command({"prefix": "osd perf"})):
+                measured.samples["osd_commit_latency_seconds"] = latencies
+
+
+class SetRunner:
+    """Measures the sets of a block with its protocol, as long as the guard lets it."""
+
+    def __init__(
+        self, bench: Bench, design: Design, writer: BlockWriter, progress: Progress, guard: Guard, protocol: Protocol
+    ) -> None:
+        self.bench, self.design, self.writer, self.progress = bench, design, writer, progress
+        self.guard, self.protocol = guard, protocol
+        # The first observer, since others wait for a cell's after-effects.
+        protocol.observers = (CommitLatencies().bound_to(protocol), *protocol.observers)
+        self.block = writer.block
+        self.seed = block_seed(bench.data_set, design.name, self.block)
+        self.caches = Caches(bench)
+        self._started_at = utc_now()
+        self._claims = claims_to_register(design.name)
+
+    @property
+    def name(self) -> str:
+        """The block's name, for messages."""
+        return f"{self.design.name}, block {self.block}"
+
+    def missing(self) -> Todo:
+        """Return the sets that have no valid attempt yet, in the block's random order."""
+        return [
+            (index, cell_set)
+            for index, cell_set in enumerate(order_of_sets(self.design, self.seed))
+            if self._lacks(cell_set)
+        ]
+
+    def _lacks(self, cell_set: CellSet) -> bool:
+        """Return whether the set still has to be measured: no attempt by this host is valid for exactly these cells.
+
+        A block that moved to another host is measured there from its beginning.
+        """
+        wanted = {cell.variant.name: cell.cell_id for cell in cell_set.cells}
+        return not self.writer.is_measured(cell_set.point, wanted, host())
+
+    @contextlib.contextmanager
+    def opened(self, todo: Todo) -> Iterator[Todo]:
+        """Create what these sets need, yield those that this cluster can measure, and remove everything at the end.
+
+        Nothing interrupts the removal.
+        """
+        clean = (self._say_closing, self.protocol.close_block, self._remove_leftovers)
+        with without_interruption(*clean), self._saying_why():
+            with during(self.name):
+                self.guard.before_block()
+                self.caches.before_block()
+                self.protocol.open_block(self.writer, [cell_set for _, cell_set in todo])
+            yield self._available(todo)
+
+    @contextlib.contextmanager
+    def _saying_why(self) -> Iterator[None]:
+        """Say at once why the block ends: it is told in full afterwards, and removing what it made may take minutes."""
+        try:
+            with naming_absent_daemons(self.bench.site):
+                yield
+        except ReplayError as error:
+            because = f" ({error.because})" if error.because else ""
+            self.progress.line(f"{self.name} ends: {error.what}{because}; first it removes what it made")
+            raise
+
+    def _say_closing(self) -> None:
+        self.progress.doing("removing what the block made")
+
+    def _remove_leftovers(self) -> None:
+        """Remove what only the ledger names: an image whose creation was cut short."""
+        remove_owned_leftovers(self.bench)
+
+    def _available(self, todo: Todo) -> Todo:
+        """Return the sets that still have to be measured, without the variants that this cluster refuses."""
+        refused = {skip.variant for skip in self.protocol.unavailable}
+        if not refused:
+            return todo
+        rest = [
+            (index, replace(cell_set, cells=tuple(cell for cell in cell_set.cells if cell.variant.name not in refused)))
+            for index, cell_set in todo
+        ]
+        return [(index, cell_set) for index, cell_set in rest if cell_set.cells and self._lacks(cell_set)]
+
+    # One set ----------------------------------------------------------------------------------------------------------
+
+    def measure(self, index: int, cell_set: CellSet) -> bool:
+        """Run a set until an attempt is valid, at most three times; return whether one was."""
+        for _ in range(MOST_ATTEMPTS):
+            if self._attempt(index, cell_set):
+                return True
+            self.progress.repeat(len(cell_set.cells))
+        return False
+
+    def _attempt(self, index: int, cell_set: CellSet) -> bool:
+        """Run a set once; return whether the attempt is valid. Raises RunStoppedError if the whole run has to end."""
+        what = f"{self.name}, set {cell_set.point}"
+        expected, added = self.protocol.expected_bytes(cell_set)
+        self.guard.before_set(what, media_bytes=sum(expected.values()), added_bytes=added)
+        number = self.writer.next_attempt(cell_set.point)
+        stop: BaseException | None = None
+        with self.bench.budget.reserve_set(f"{what}, attempt {number}", expected) as reservation:
+            run = SetRun(self.writer.begin_attempt(cell_set.point, number), index, cell_set)
+            for position, cell in enumerate(order_of_cells(cell_set, self.seed, number)):
+                reservation.begin(cell.cell_id)
+                name = f"{self.name}, {cell.point} {cell.variant.label}, attempt {number}"
+                try:
+                    with during(name):
+                        measured = self._measure_cell(run, position, cell)
+                except Halted as halt:
+                    halt.error.during = name
+                    run.add_problem(cell, halt.reason, halt.error.what)
+                    self._seal(run, "stopped")
+                    raise
+                reservation.end(void=measured.invalid is not None)
+                run.order.append(cell.variant.name)
+                if measured.invalid:
+                    run.add_problem(cell, *measured.invalid)
+                    self.progress.note(f"{cell.point} {cell.variant.label}: invalid, {': '.join(measured.invalid)}")
+                if (stop := self.guard.stop_after_cell()) is not None:
+                    break
+                if measured.invalid:
+                    self.protocol.after_invalid(self.writer, cell, measured)
+        self._seal(run, "complete" if run.is_whole else "stopped")
+        if stop is not None:
+            raise stop
+        return not run.invalid
+
+    def _seal(self, run: SetRun, status: str) -> None:
+        """Seal an attempt with the variants that were measured."""
+        with self.bench.costs.measure("record"):
+            run.attempt.seal(
+                {
+                    "schema_version": 1,
+                    "experiment": self.design.name,
+                    "block": self.block,
+                    "point": run.cells.point,
+                    "attempt": run.attempt.number,
+                    "set_index": run.index,
+                    "seed": self.seed,
+                    "order": run.order,
+                    "cells": {cell.variant.name: cell.cell_id for cell in run.cells.cells},
+                    "status": status,
+                    "valid": status == "complete" and not run.invalid,
+                    "invalid": run.invalid,
+                    "claims": self._claims,
+                    "started_at": run.started_at,
+                    "ended_at": utc_now(),
+                }
+            )
+
+    # One cell ---------------------------------------------------------------------------------------------------------
+
+    def _measure_cell(self, run: SetRun, position: int, cell: Cell) -> Measured:
+        """Take a cell through the phases of its protocol, and write its output and its sidecar."""
+        self.progress.begin(f"{cell.point} {cell.variant.label}")
+        seed = int(digest_of([self.seed, cell.point, run.attempt.number, cell.variant.name], 8), 16) & 0x7FFFFFFF
+        waits = [*self.guard.settle(), *self.protocol.prepare(cell)]
+        caches, dropping = self.caches.before_cell()
+        with self.bench.costs.measure("health"):
+            health_before = self.guard.before_cell()
+        measured = self.protocol.run(cell, seed)
+        with self.bench.costs.measure("health"):
+            health_after = self.guard.after_cell(measured)
+        if self.bench.hosts is not None:
+            measured.samples["prometheus"] = self.bench.hosts.between(
+                seconds_of(measured.started_at), seconds_of(measured.ended_at)
+            )
+        measured.facts["caches"] = caches
+        waits += [*dropping, *measured.waits, *self.protocol.restore(cell, measured)]
+        health = {
+            "before": health_before.summary,
+            **({"during": sorted(self.guard.new)} if self.guard.new else {}),
+            "after": health_after.summary,
+        }
+        with self.bench.costs.measure("record"):
+            sidecar = sidecar_of(
+                self.design,
+                cell,
+                measured,
+                waits,
+                health,
+                versions=self._versions(),
+                daemons_are_here=self.bench.daemons_are_here,
+                block=self.block,
+                attempt=run.attempt.number,
+                set_index=run.index,
+                position=position,
+                seed=seed,
+            )
+            run.attempt.write_cell(cell.variant.name, measured.results, sidecar)
+        self.progress.end(measured.headline if not measured.invalid else measured.invalid[0])
+        return measured
+
+    def _versions(self) -> dict[str, Any]:
+        """Return the versions that are running now: daemons may be upgraded while a block is measured."""
+        return versions(self.bench.session, self.protocol.program, self.bench.secondary)
+
+    def receipt(self, plan: str, *, measured_sets: int) -> dict[str, Any]:
+        """Return the block's receipt."""
+        return {
+            "schema_version": 1,
+            "experiment": self.design.name,
+            "block": self.block,
+            "plan": plan,
+            "design": self.design.digest,
+            "scale": self.design.scale,
+            "seed": self.seed,
+            "sets": [cell_set.point for cell_set in order_of_sets(self.design, self.seed)],
+            "sets_measured_in_this_sitting": measured_sets,
+            "skipped": [vars(skip) for skip in self.protocol.unavailable],
+            "claims": registered_throughout([self._claims, *self.writer.registered()]),
+            "versions": self._versions(),
+            "host": host(),
+            **measuring_code(),
+            "started_at": self._started_at,
+            "ended_at": utc_now(),
+            "costs_seconds": self.bench.costs.summary(),
+            **({"sentry": self.guard.sentry.cost()} if self.guard.sentry else {}),
+        }

@@ -1,0 +1,235 @@
+"""Weights, affinity, classes, caps and configuration of a sandbox's daemons: in the ledger before, restored after.
+
+Replay refuses all of it on a cluster that it did not start. The ledger holds each setting's value before the first
+change, so a setting that was changed several times is restored to that value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from replay.base.errors import ReplayError
+from replay.base.waiting import poll
+from replay.cluster.mirroring import MirrorDaemon
+from replay.cluster.site import require
+from replay.ownership.ledger import Entry, unique_name
+from replay.ownership.open_site import OpenSite
+from replay.ownership.removal import remove_all
+from replay.sandbox.conf import MIRROR_CLIENT
+from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
+
+#: The ledger's kinds that are settings: removing such an entry sets the setting back.
+SETTINGS = ("crush_weight", "primary_affinity", "config", "device_class", "io_cap")
+
+
+@dataclass(frozen=True)
+class Osd:
+    """An OSD as the cluster places data on it."""
+
+    number: int
+    name: str
+    weight: float
+    primary_affinity: float
+    device_class: str | None = None
+
+
+class OsdSettings:
+    """Changes settings of one bench's cluster. Every method reads the current value before it changes it."""
+
+    def __init__(self, bench: OpenSite) -> None:
+        self.bench = bench
+
+    def osds(self) -> list[Osd]:
+        """Return the OSDs that hold data, by number."""
+        nodes = self.bench.session.command({"prefix": "osd tree"})["nodes"]
+        osds = [
+            Osd(
+                int(osd["id"]),
+                osd["name"],
+                float(osd["crush_weight"]),
+                float(osd["primary_affinity"]),
+                osd.get("device_class") or None,
+            )
+            for osd in nodes
+            if osd["type"] == "osd" and float(osd["crush_weight"]) > 0
+        ]
+        return sorted(osds, key=lambda osd: osd.number)
+
+    def set_weight(self, osd: Osd, weight: float) -> bool:
+        """Set an OSD's CRUSH weight; return whether it had to change. Raises RefusedError on a foreign cluster."""
+        # Ceph keeps weights in 16.16 fixed point.
+        if math.isclose(osd.weight, weight, abs_tol=2**-16):
+            return False
+        command = {"prefix": "osd crush reweight", "name": osd.name, "weight": weight}
+        self._change("crush", "crush_weight", osd.name, {"before": osd.weight}, command)
+        return True
+
+    def set_affinity(self, osd: Osd, affinity: float) -> bool:
+        """Set an OSD's primary affinity, from 0 to 1; return whether it had to change."""
+        if math.isclose(osd.primary_affinity, affinity, abs_tol=2**-15):
+            return False
+        command = {"prefix": "osd primary-affinity", "id": osd.number, "weight": affinity}
+        self._change("crush", "primary_affinity", osd.name, {"before": osd.primary_affinity}, command)
+        return True
+
+    def set_config(self, who: str, name: str, value: str) -> bool:
+        """Set an option of a daemon or a kind of daemons (`osd.2`, `osd`); return whether it had to change."""
+        before = self._configured(who, name)
+        if before == value:
+            return False
+        command = {"prefix": "config set", "who": who, "name": name, "value": value}
+        self._change("osd_config", "config", name, {"who": who, "before": before}, command)
+        return True
+
+    def set_device_class(self, osd: Osd, name: str) -> bool:
+        """Set an OSD's device class; return whether it had to change. Raises RefusedError on a foreign cluster."""
+        if osd.device_class == name:
+            return False
+        details = {"before": osd.device_class}
+        # Ceph does not replace an existing class.
+        self._change(
+            "crush", "device_class", osd.name, details, {"prefix": "osd crush rm-device-class", "ids": [osd.name]}
+        )
+        self._change("crush", "device_class", osd.name, details, class_command(osd.name, name))
+        return True
+
+    def cap_io(self, osd: Osd, pid: int, data: Path, iops: int) -> IoCap:
+        """Cap the reads and the writes a second of an OSD's process on the disk that holds `data`.
+
+        Raises RefusedError on a foreign cluster and without root, ReplayError if the kernel cannot do it.
+        """
+        bench, hierarchy, device = self.bench, find_hierarchy(), device_of(data)
+        for word in ("crush", "host_root"):
+            require(bench.site, word, bench.session.fsid())
+        if hierarchy is None or device is None:
+            raise ReplayError(f"the disk I/O of {osd.name} cannot be capped here", where=data)
+        cap = IoCap(hierarchy, unique_name(osd.name.replace(".", "-")), device)
+        details = {"root": str(hierarchy.root), "group": cap.group, "home": hierarchy.home_of(pid)}
+        entry = bench.ledger.intend(
+            "io_cap", "", "", osd.name, site=bench.site.name, data_set=bench.data_set, details=details
+        )
+        cap.make(iops)
+        cap.take(pid)
+        bench.ledger.confirm(entry)
+        return cap
+
+    def lift_caps(self) -> int:
+        """Free the OSDs' processes from their caps; return how many caps there were."""
+        return self._restore(lambda setting: setting.kind == "io_cap")
+
+    def restore_config(self, who: str, name: str) -> bool:
+        """Set an option back to its value before this run; return whether there was anything to set back."""
+        return (
+            self._restore(
+                lambda setting: setting.kind == "config" and setting.name == name and setting.details["who"] == who
+            )
+            > 0
+        )
+
+    def restore(self) -> int:
+        """Set back every setting in this site's ledger, newest first; return how many there were.
+
+        Raises ReplayError naming one that could not be restored: it stays in the ledger for `replay clean`.
+        """
+        return self._restore(lambda setting: True)
+
+    def _configured(self, who: str, name: str) -> str | None:
+        """Return the value for exactly `who` in the monitors' configuration, None if there is none."""
+        rows = self.bench.session.command({"prefix": "config dump"})
+        return next(
+            (row["value"] for row in rows if (row["section"], row["name"], row["mask"]) == (who, name, "")), None
+        )
+
+    def _change(self, word: str, kind: str, name: str, details: dict[str, Any], command: dict[str, Any]) -> None:
+        bench = self.bench
+        require(bench.site, word, bench.session.fsid())
+        mine = [setting for setting in self._owned() if setting.kind == kind and setting.name == name]
+        if not any(setting.details.get("who") == details.get("who") for setting in mine):
+            entry = bench.ledger.intend(
+                kind, "", "", name, site=bench.site.name, data_set=bench.data_set, details=details
+            )
+            bench.session.command(command)
+            bench.ledger.confirm(entry)
+        else:
+            bench.session.command(command)
+
+    def _owned(self) -> list[Entry]:
+        return [
+            entry
+            for entry in self.bench.ledger.owned()
+            if entry.kind in SETTINGS and entry.site == self.bench.site.name
+        ]
+
+    def _restore(self, chosen: Callable[[Entry], bool]) -> int:
+        entries = [setting for setting in reversed(self._owned()) if chosen(setting)]
+        what = "setting(s) could not be restored"
+        return remove_all(self.bench, entries, what, lambda entry: f"{entry.kind} {entry.name}")
+
+
+def settings_of_second(bench: OpenSite) -> OsdSettings | None:
+    """Return the settings of the second cluster's daemons, in its own ledger; None without a second cluster."""
+    if bench.secondary is None or bench.secondary_ledger is None:
+        return None
+    return OsdSettings(replace(bench, session=bench.secondary, ledger=bench.secondary_ledger))
+
+
+def class_command(osd: str, name: str) -> dict[str, Any]:
+    """Return the monitors' command that sets the device class of an OSD without one."""
+    return {"prefix": "osd crush set-device-class", "class": name, "ids": [osd]}
+
+
+POLL_AGE = "rbd_mirror_journal_poll_age"
+WITHIN_SECONDS = 30.0
+
+
+class PollAge:
+    """The poll age of the daemon of one site's second cluster, through that cluster's configuration."""
+
+    def __init__(self, bench: OpenSite) -> None:
+        self.bench = bench
+
+    @property
+    def daemon(self) -> MirrorDaemon:
+        """The daemon, by the socket that the site names now: a daemon that was started again has another one.
+
+        Raises ReplayError if the site names none.
+        """
+        return MirrorDaemon.of(self.bench.site)
+
+    def set(self, seconds: float) -> None:
+        """Set it, and wait until the daemon has it. Raises RefusedError on a foreign cluster."""
+        if self.daemon.option(POLL_AGE) != seconds:
+            self._settings().set_config(MIRROR_CLIENT, POLL_AGE, f"{seconds:g}")
+            self._await(lambda found: found == seconds, f"{POLL_AGE} = {seconds:g}")
+
+    def seconds(self) -> float:
+        """Return what the daemon says that it is now."""
+        return self.daemon.option(POLL_AGE)
+
+    def restore(self) -> None:
+        """Set back what `set` changed, and wait until the daemon knows."""
+        before = self.daemon.option(POLL_AGE)
+        if self._settings().restore_config(MIRROR_CLIENT, POLL_AGE):
+            self._await(lambda found: found != before, f"another {POLL_AGE} than {before:g}")
+
+    def _settings(self) -> OsdSettings:
+        settings = settings_of_second(self.bench)
+        if settings is None:
+            raise ReplayError("there is no second cluster whose mirror daemon could be set", where=self.bench.site.name)
+        return settings
+
+    def _await(self, reached: Callable[[float], bool], what: str) -> None:
+        what = f"the mirror daemon to take {what}"
+        poll(
+            lambda: True if reached(self.daemon.option(POLL_AGE)) else None,
+            what=what,
+            seconds=WITHIN_SECONDS,
+            every=0.05,
+            where=self.daemon.admin_socket,
+            next_step="look at the daemon's log; finished sets are kept, and `measure` goes on with the others",
+            pause=self.bench.waiting(what, WITHIN_SECONDS, mirrored=True, writing=False).pause,
+        )

@@ -1,0 +1,218 @@
+"""Removes an image that the ledger names, with what keeps it: watchers, mirroring, snapshots of the mirror daemon.
+
+An OSD drops the watch of a client that has gone after half a minute. That of 16.2.15 starts this clock once the watch
+is on disk, and not at all if the connection was lost by then. Such a watch is listed, and keeps the image from being
+removed, until the OSD reads the image's header anew: once the header's placement group has peered, the clock starts.
+20.2.4 starts it in either case.
+"""
+
+from __future__ import annotations
+
+import errno
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from replay.base.waiting import Waiting
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site
+from replay.ownership.ledger import Entry, Ledger
+
+NOT_FOUND, BUSY, HAS_SNAPSHOTS = 2, 16, 39
+#: A killed client keeps its image open for half a minute. An OSD that takes a placement group over starts that anew.
+PATIENCE_SECONDS = 120.0
+#: A client that is still listed after this time has most likely been killed while it opened the image.
+FORGET_AFTER_SECONDS = 50.0
+#: A large image has many objects, each removed on its own.
+REMOVED_WITHIN_SECONDS = 600.0
+#: How the mirror daemon names the snapshot for the first copy of an image.
+DAEMON_SNAPSHOT = ".rbd-mirror."
+
+
+@dataclass(frozen=True)
+class RemovalOutcome:
+    """The outcome for an entry: `removed`, `absent` (it was gone, or never made) or `left`, with the reason."""
+
+    entry: Entry
+    status: str
+    why: str = ""
+    next_step: str = ""
+
+
+@dataclass
+class ImageRemover:
+    """Removes images of one cluster. `mirror` is the cluster with the mirrored copies, if the site names it."""
+
+    site: Site
+    cluster: Cluster
+    session: MonitorSession
+    ledger: Ledger
+    mirror: Cluster | None = None
+    say: Callable[[str], None] = print
+    patience_seconds: float = PATIENCE_SECONDS
+    forget_after_seconds: float = FORGET_AFTER_SECONDS
+    poll_seconds: float = 1.0
+    #: `OpenSite.waiting` makes waits that end with their cause if they become hopeless. Without it, they only tell.
+    waiting: Callable[..., Waiting] | None = None
+
+    def _image(self, entry: Entry) -> RemovalOutcome:
+        info = self._info(entry)
+        if info is None:
+            return self._remains_of_image(entry)
+        known = entry.facts.get("id")
+        if known is not None and info["id"] != known:
+            return RemovalOutcome(
+                entry, "left", f"this is not the image that Replay created: its id is {info['id']}, not {known}"
+            )
+        self._disable_mirroring(entry, info)
+        began = time.monotonic()
+        deadline, forget_at = began + self.patience_seconds, began + self.forget_after_seconds
+        wait = self._wait(f"{entry.spec} to have no more watchers or snapshots")
+        removing = self._wait(f"{entry.spec} to be removed", REMOVED_WITHIN_SECONDS)
+        is_said = False
+        while True:
+            done = self.cluster.run(
+                *("rbd", "rm", "--no-progress", entry.spec),
+                check=False,
+                timeout_seconds=REMOVED_WITHIN_SECONDS,
+                while_running=removing.glance,
+            )
+            if done.returncode in (0, NOT_FOUND):
+                return RemovalOutcome(entry, "removed")
+            if done.returncode == HAS_SNAPSHOTS and time.monotonic() <= deadline and self._daemon_snapshots(entry):
+                wait.pause(self.poll_seconds)
+                continue
+            busy, over = done.returncode == BUSY, time.monotonic() > deadline
+            watchers = self._watchers(entry) if busy and (over or not is_said) else []
+            if over or not busy:
+                lines = [line for line in done.stderr.splitlines() if line.strip()]
+                why = lines[-1].removeprefix("rbd: ") if lines else f"rbd rm ended with status {done.returncode}"
+                next_step = f"find out who uses it: rbd status {entry.spec}"
+                if watchers:
+                    why = f"it is still open in {' and '.join(watchers)}"
+                    group = group_of_header(self.session, entry, str(info["id"]))
+                    next_step += f"; if nobody does, an administrator may have Ceph forget it: ceph pg repeer {group}"
+                return RemovalOutcome(entry, "left", why, next_step)
+            if not is_said:
+                names = " and ".join(watchers) or "a client that has just gone"
+                self.say(f"{entry.spec} is still open in {names}; waiting up to {self.patience_seconds:.0f} s")
+                is_said = True
+            elif time.monotonic() > forget_at and self._made_its_pool(entry):
+                forget_at = deadline
+                group = group_of_header(self.session, entry, str(info["id"]))
+                if peer_again(self.session, group):
+                    self.say(f"{entry.spec} is still open; its placement group {group} peers anew, to end dead clients")
+            wait.pause(self.poll_seconds)
+
+    def _info(self, entry: Entry) -> dict[str, Any] | None:
+        look = self._wait(f"{entry.spec} to be looked up").glance
+        return _unless_gone(lambda: self.cluster.json("rbd", "info", entry.spec, while_running=look))
+
+    def _wait(self, what: str, at_most_seconds: float | None = None, *, mirrored: bool = False) -> Waiting:
+        at_most_seconds = self.patience_seconds if at_most_seconds is None else at_most_seconds
+        if self.waiting is None:
+            return Waiting(what, at_most_seconds, say=self.say)
+        return self.waiting(what, at_most_seconds, mirrored=mirrored, writing=False)
+
+    def _made_its_pool(self, entry: Entry) -> bool:
+        """Return whether the image's pool is Replay's own: that of a sandbox, or one in the ledger."""
+        if self.site.sandbox is not None:
+            return True
+        return any(owned.kind == "pool" and owned.pool == entry.pool for owned in self.ledger.owned())
+
+    def _watchers(self, entry: Entry) -> list[str]:
+        """Return the clients that have an image open, as `client.4711 at 10.0.0.7:0/123`."""
+        status = _unless_gone(lambda: self.cluster.json("rbd", "status", entry.spec)) or {}
+        return [f"client.{watcher['client']} at {watcher['address']}" for watcher in status.get("watchers", [])]
+
+    def _disable_mirroring(self, entry: Entry, info: dict[str, Any] | None) -> None:
+        """Disable an image's mirroring; try again if something that it listed was gone when it was to be removed.
+
+        The mirror daemon removes mirror snapshots, too (and copies whose original is gone). If it is faster, librbd
+        says "not found" and leaves the image in the state `disabling`, from which it can continue.
+        """
+        deadline = time.monotonic() + self.patience_seconds
+        wait = self._wait(f"mirroring of {entry.spec} to be disabled")
+        while info is not None and info.get("mirroring", {}).get("state", "disabled") != "disabled":
+            try:
+                self.cluster.run("rbd", "mirror", "image", "disable", "--force", entry.spec, timeout_seconds=60)
+                return
+            except CephCommandError as error:
+                if error.exit_status_of_tool != NOT_FOUND or time.monotonic() > deadline:
+                    raise
+            wait.pause(self.poll_seconds)
+            info = self._info(entry)
+
+    def _daemon_snapshots(self, entry: Entry) -> bool:
+        """Remove what an interrupted first copy left on an image; False if only other snapshots keep it."""
+        # None if the image itself has gone meanwhile.
+        listed = _unless_gone(lambda: self.cluster.json("rbd", "snap", "ls", entry.spec)) or []
+        own = [snapshot["name"] for snapshot in listed if snapshot["name"].startswith(DAEMON_SNAPSHOT)]
+        for name in own:
+            remove = ("snap", "rm", "--no-progress", f"{entry.spec}@{name}")
+            _unless_gone(lambda words=remove: self.cluster.run("rbd", *words, timeout_seconds=120))
+        return len(own) == len(listed)
+
+    def _remains_of_image(self, entry: Entry) -> RemovalOutcome:
+        """Remove what an interrupted creation or removal left: an id or a directory entry."""
+        self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=60)
+        place = "/".join(part for part in (entry.pool, entry.namespace) if part)
+        # None if the pool or namespace itself is gone.
+        names = _unless_gone(lambda: self.cluster.json("rbd", "ls", place)) or []
+        if entry.name in names:
+            return RemovalOutcome(entry, "left", "the image is listed but cannot be opened or removed")
+        return RemovalOutcome(entry, "absent")
+
+    def _copy_remains(self, entry: Entry) -> str | None:
+        if self.mirror is None:
+            return "cannot look for its mirrored copy: the site's file names no second cluster"
+        try:
+            if self.mirror.run("rbd", "info", entry.spec, check=False).returncode != NOT_FOUND:
+                return "its mirrored copy is still on the second cluster"
+            # The mirror daemon moves a copy to the trash first, and empties that a moment later.
+            place = "/".join(part for part in (entry.pool, entry.namespace) if part)
+            trash = {image["name"] for image in self.mirror.json("rbd", "trash", "ls", "--all", place)}
+        except CephCommandError as error:
+            return f"cannot look for its mirrored copy: {error.what}"
+        return "its mirrored copy is in the second cluster's trash" if entry.name in trash else None
+
+    def _snapshot(self, entry: Entry) -> RemovalOutcome:
+        image, _, snapshot = entry.name.partition("@")
+        done = self.cluster.run("rbd", "snap", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=120)
+        if done.returncode in (0, NOT_FOUND):
+            return RemovalOutcome(entry, "removed" if done.returncode == 0 else "absent")
+        return RemovalOutcome(entry, "left", f"snapshot {snapshot} of {image}: {done.stderr.strip().splitlines()[-1]}")
+
+
+def group_of_header(session: MonitorSession, entry: Entry, image_id: str) -> str:
+    """Return the placement group, such as `2.1f`, of an image's header. Raises CephCommandError."""
+    command = {"prefix": "osd map", "pool": entry.pool, "object": f"rbd_header.{image_id}"}
+    if entry.namespace:
+        command["nspace"] = entry.namespace
+    return str(session.command(command)["pgid"])
+
+
+def peer_again(session: MonitorSession, group: str) -> bool:
+    """Have a placement group peer anew, which delays what is written to it by a moment.
+
+    Returns whether this user may. Raises CephCommandError.
+    """
+    try:
+        session.command({"prefix": "pg repeer", "pgid": group})
+    except CephCommandError as error:
+        if error.exit_status_of_tool in (errno.EPERM, errno.EACCES):
+            return False
+        raise
+    return True
+
+
+def _unless_gone(ask: Callable[[], Any]) -> Any:
+    """Return what a command of Ceph returns, None if the thing does not exist (any more)."""
+    try:
+        return ask()
+    except CephCommandError as error:
+        if error.exit_status_of_tool != NOT_FOUND:
+            raise
+        return None

@@ -1,0 +1,245 @@
+"""`rados bench` in the target's pools: a cell's instances start together; short sequential reads are repeated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from replay.base.errors import ConfigurationError
+from replay.base.programs import Programs
+from replay.cluster.running import ToolRun, run_together
+from replay.design.design import Cell
+from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, Write
+from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Driver, WhileRunning, writes
+from replay.measure.samplers.machine import MachineReading, MachineSampler, busiest, joined
+from replay.ownership.locks import SlotLock
+from replay.protocols.targets.objects import hide_host
+from replay.tools import OutputError, Result, rados_bench, render
+from replay.tools.base import role_of
+from replay.tools.rados_bench import RadosBench, mode_of
+
+
+class RadosRounds(Driver):
+    """Runs one instance for each of the target's run names. No seed is used: the tool chooses its reads itself."""
+
+    tool = rados_bench.TOOL
+
+    def check(self) -> None:
+        """Refuse a site that limits its clients' rate."""
+        if self.bench.site.ceilings.rate_bytes_per_second is not None:
+            raise ConfigurationError(
+                "Replay cannot limit rados bench to the site's rate",
+                where=f"config/sites/{self.bench.site.name}.yaml, ceilings.rate_bytes_per_second",
+                next_step=f"leave {self.design.name} out there: name the other experiments with --experiment",
+            )
+
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
+        """Run the cell's rounds. They read the machine's load themselves, so `while_running` is not called."""
+        target, names = self.protocol.target, self.protocol.target.run_names(cell)
+        template = self.tool.argv_template(cell.levels, self._options(cell, len(names)))
+        seconds = math.ceil(self.design.sizing.target_seconds)  # the tool takes whole seconds only
+        between: list[Wait] = []
+        with self.bench.costs.measure("tool"):
+            rounds = run_rounds(
+                self.tool,
+                cell.levels,
+                template,
+                [target.objects.values(target.pool_of(cell), name) for name in names],
+                seconds=seconds,
+                target_seconds=self.design.sizing.target_seconds,
+                programs=self.bench.programs,
+                slot=self.bench.slot,
+                sampler=self.bench.sampler,
+                between=lambda: between.extend(self.between_passes()),
+            )
+        measured = Measured(
+            argv=[argument.replace("{seconds}", str(seconds)) for argument in template],
+            results={**rounds.printed(), **rounds.results},
+            exit_status=rounds.exit_status,
+            started_at=min(run.started_at for run in rounds.all),
+            ended_at=max(run.ended_at for run in rounds.all),
+            tool_seconds=rounds.tool_seconds,
+            load=rounds.load(),
+            facts=self.facts(cell, rounds),
+            invalid=rounds.failure(),
+        )
+        if between:
+            spent = sum(wait.seconds for wait in between)
+            measured.waits.append(Wait("osd_caches_dropped", spent, "dropped", {"times": len(between)}))
+        return measured
+
+    def between_passes(self) -> list[Wait]:
+        """Prepare the next pass of a sequential read; return the waits for the record."""
+        return []
+
+    def facts(self, cell: Cell, rounds: Rounds) -> dict[str, Any]:
+        """Return facts about a cell's rounds for its record."""
+        return {}
+
+    def written_bytes(self, cell: Cell, result: Result) -> float:
+        """Return the bytes that a writing cell wrote."""
+        return result.metrics.get("bytes", 0.0) if writes(cell) else 0.0
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return the most that a writing cell may write, or the objects that must be written before a read."""
+        target = self.protocol.target
+        if not writes(cell):
+            return target.unfilled(cell)
+        instances = len(target.run_names(cell))
+        most = self._most_objects(cell, instances) * instances * int(cell.levels["object_size_bytes"])
+        seconds = math.ceil(self.design.sizing.target_seconds)
+        return [target.write_of(cell, min(most, ASSUMED_BYTES_PER_SECOND * seconds))]
+
+    def _options(self, cell: Cell, instances: int) -> dict[str, Any]:
+        options = {**self.protocol.target.options, "client_options": dict(cell.variant.client_options)}
+        return {**options, "max_objects": self._most_objects(cell, instances)}
+
+    def _most_objects(self, cell: Cell, instances: int) -> int:
+        """Return the most objects that each instance of a cell may write."""
+        option, size = self.protocol.option, int(cell.levels["object_size_bytes"])
+        return max(1, min(option("write_most_objects"), option("write_most_bytes") // size) // instances)
+
+
+#: Time on top of a run's seconds: for connecting, and for operations in flight when the time is over.
+PATIENCE_SECONDS = 60.0
+#: A cell that is still too short after this many passes has too few objects.
+MOST_PASSES = 200
+
+
+@dataclass
+class Rounds:
+    """The runs of a cell and their results. A round starts every instance once."""
+
+    runs: list[list[ToolRun]] = field(default_factory=list)
+    #: Result files by role, as `Measured.results` holds them.
+    results: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+    #: The machine's counters around the measured stretch of each round.
+    stretches: list[tuple[MachineReading, MachineReading]] = field(default_factory=list)
+
+    def add(self, runs: list[ToolRun], outputs: list[bytes | None]) -> None:
+        """Add a round's runs and the contents of their result files, None for a missing file."""
+        self.runs.append(runs)
+        for instance, content in enumerate(outputs, start=1):
+            role = role_of(instance, len(self.runs))
+            if content is not None:
+                self.results[role] = (f"{role.replace('output', 'result')}.json", hide_host(content))
+
+    @property
+    def all(self) -> list[ToolRun]:
+        """Every run, round by round."""
+        return [run for runs in self.runs for run in runs]
+
+    @property
+    def exit_status(self) -> int | None:
+        """0 if all runs succeeded, else the status of the first that did not."""
+        return next((run.exit_status for run in self.all if run.exit_status != 0), 0)
+
+    @property
+    def tool_seconds(self) -> float:
+        """The wall time of all rounds. Each takes as long as its longest run."""
+        return sum(max(run.seconds for run in runs) for runs in self.runs)
+
+    @property
+    def start_spread_seconds(self) -> float:
+        """The longest time between the first and the last start of a round's instances."""
+        starts = [[datetime.fromisoformat(run.started_at) for run in runs] for runs in self.runs]
+        return max((max(moments) - min(moments)).total_seconds() for moments in starts)
+
+    def load(self) -> dict[str, float | None]:
+        """Return the machine's load while the tool measured, as `MachineSampler.load` does."""
+        return MachineSampler.load(*joined(self.stretches))
+
+    def printed(self) -> dict[str, tuple[str, bytes]]:
+        """Return everything that the runs printed, in order, by role."""
+        return {
+            "stdout": ("stdout", hide_host(b"".join(run.stdout for run in self.all))),
+            "stderr": ("stderr", hide_host(b"".join(run.stderr for run in self.all))),
+        }
+
+    def failure(self) -> tuple[str, str] | None:
+        """Return why the cell is invalid, as (reason, detail); None if all runs succeeded."""
+        for number, runs in enumerate(self.runs, start=1):
+            for instance, run in enumerate(runs, start=1):
+                which = f"instance {instance}, pass {number}"
+                if run.exit_status is None:
+                    return "timed_out", f"{which}: killed after {run.seconds:.0f} s"
+                if run.exit_status != 0:
+                    said = run.stderr.decode(errors="replace").strip().splitlines()
+                    return "failed", f"{which}: exit status {run.exit_status}: {said[-1][:200] if said else 'silent'}"
+        return None
+
+    def last_seconds(self, adapter: RadosBench, levels: Mapping[str, Any]) -> float | None:
+        """Return how long the last round's shortest run lasted, by the tool's clock; None if one failed.
+
+        When the whole cell is judged, the same parser finds out why it failed.
+        """
+        levels = {name: level for name, level in levels.items() if name != "instances"}
+        seconds = []
+        for instance, run in enumerate(self.runs[-1], start=1):
+            _, content = self.results.get(role_of(instance, len(self.runs)), ("", b""))
+            try:
+                result = adapter.parse({"output": content.decode(errors="replace")}, run.exit_status, levels)
+            except OutputError:
+                return None
+            if not result.complete:
+                return None
+            seconds.append(result.metrics["duration_seconds"])
+        return min(seconds)
+
+
+def run_rounds(
+    adapter: RadosBench,
+    levels: Mapping[str, Any],
+    template: Sequence[str],
+    values: Sequence[Mapping[str, str | None]],
+    *,
+    seconds: int,
+    target_seconds: float,
+    programs: Programs,
+    slot: SlotLock | None,
+    sampler: MachineSampler,
+    between: Callable[[], None],
+) -> Rounds:
+    """Run one instance for each of `values` for `seconds`, all at once, and return the rounds.
+
+    A sequential read ends with its last object, so it is repeated until its passes together last `target_seconds`.
+    `between` is called before each further pass.
+    """
+    rounds, spent = Rounds(), 0.0
+    run = partial(run_together, timeout_seconds=seconds + PATIENCE_SECONDS, programs=programs, slot=slot)
+    while True:
+        readings = [sampler.read()]
+        rounds.add(*_round(template, values, seconds, run, lambda _, seen=readings: seen.append(sampler.read())))
+        readings.append(sampler.read())
+        last = rounds.last_seconds(adapter, levels)
+        rounds.stretches.append(busiest(readings, last))
+        if mode_of(levels) != "seq" or last is None or len(rounds.runs) >= MOST_PASSES:
+            return rounds
+        spent += last
+        if spent >= target_seconds:
+            return rounds
+        between()
+
+
+def _round(
+    template: Sequence[str],
+    values: Sequence[Mapping[str, str | None]],
+    seconds: int,
+    run: Callable[..., list[ToolRun]],
+    while_running: Callable[[float], None],
+) -> tuple[list[ToolRun], list[bytes | None]]:
+    with TemporaryDirectory(prefix="replay-") as folder:
+        outputs = [Path(folder) / f"output-{instance}" for instance, _ in enumerate(values, start=1)]
+        commands = [
+            render(list(template), {**of_instance, "seconds": str(seconds), "output": str(output)})
+            for of_instance, output in zip(values, outputs, strict=True)
+        ]
+        runs = run(commands, while_running=while_running)
+        return runs, [output.read_bytes() if output.exists() else None for output in outputs]

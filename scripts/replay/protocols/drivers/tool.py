@@ -1,0 +1,310 @@
+"""What drivers share: the tools' options and factors, one observed run of a tool, and the log of a cell's steps."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from replay.base.clock import utc_text
+from replay.base.programs import Programs
+from replay.cluster.cluster import Cluster
+from replay.cluster.running import ToolRun, run_tool
+from replay.design.design import Cell
+from replay.design.needs import FLAG, NUMBER, TEXT, WHOLE, Factor, Option
+from replay.design.sizing import Write
+from replay.evidence.record import Measured
+from replay.measure.bench import Bench
+from replay.measure.protocol import Driver, WhileRunning
+from replay.ownership.locks import SlotLock
+from replay.tools import Result, render
+
+IO_SIZE = Factor("io_size_bytes", "bytes of each operation", required=True)
+IO_PATTERN = Factor("io_pattern", "where operations go: rand, seq", words=("rand", "seq", "full-seq"))
+RW_MIX = Factor("rw_mix_read", "percent of reads in a mix")
+
+RBD_BENCH_FACTORS = (
+    Factor("io_type", "what operations do", words=("read", "write", "readwrite", "rw"), required=True),
+    Factor("io_pattern", "where operations go", words=("rand", "seq", "full-seq"), required=True),
+    IO_SIZE,
+    RW_MIX,
+)
+RBD_BENCH_OPTIONS = (
+    Option("io_threads", WHOLE, "operations", "operations in flight", default=16, varies=True),
+    Option("one_pass", FLAG, "", "whether a sequential cell goes through its image only once", default=False),
+)
+
+FIO_FACTORS = (
+    Factor("io_type", "what operations do, as fio names it: randwrite, read, randrw, …", required=True),
+    IO_PATTERN,
+    IO_SIZE,
+    RW_MIX,
+)
+IO_DEPTH = Option("io_depth", WHOLE, "operations", "operations in flight per client", default=16, varies=True)
+RAMP = Option(
+    "ramp_seconds", NUMBER, "seconds", "how long the load runs before fio's report begins", default=1, can_be_zero=True
+)
+FIO_OPTIONS = (IO_DEPTH, RAMP)
+CLIENTS = Factor("clients", "how many clients start together, each with an image of its own", required=True)
+
+RADOS_FACTORS = (
+    Factor("mode", "what rados bench does", words=("write", "seq", "rand"), required=True),
+    Factor("object_size_bytes", "bytes of each object", required=True),
+)
+RADOS_OPTIONS = (
+    Option("threads", WHOLE, "operations", "operations in flight per instance", default=16, varies=True),
+    Option("write_most_objects", WHOLE, "objects", "the most that a cell may write"),
+    Option("write_most_bytes", WHOLE, "bytes", "the most that a cell may write"),
+)
+
+DEVICE_CLASS = Factor("device_class", "the device class that holds the data", words=("fast", "capped"), required=True)
+CAP_OPTIONS = (
+    Option(
+        "cap_iops", WHOLE, "operations/s", "the most reads, and the most writes, that the disk of a capped OSD may do"
+    ),
+    Option("most_replicas", WHOLE, "copies", "the most copies of each object; fewer if a class has fewer OSDs"),
+    Option("pg_num", WHOLE, "", "placement groups of each pool that Replay makes"),
+)
+
+FIO_FILE_OPTION = Option(
+    "file_size_bytes", WHOLE, "bytes", "the size of the file, or of the part of an image, that is used"
+)
+ENGINE = Option("engine", TEXT, "", "fio's engine for files, such as libaio or psync")
+
+
+class ByLevel(Driver):
+    """One driver for each value of a level. Each is asked only about its own cells."""
+
+    def __init__(self, level: str, drivers: Mapping[str, Driver]) -> None:
+        self.level, self.drivers = level, drivers
+
+    def begin(self) -> None:
+        """Bind the drivers to the block."""
+        self.drivers = {value: driver.bound_to(self.protocol) for value, driver in self.drivers.items()}
+
+    def check(self) -> None:
+        """Refuse what a driver that has cells refuses."""
+        for value in {str(cell.levels[self.level]) for cell_set in self.design.sets for cell in cell_set.cells}:
+            self.drivers[value].check()
+
+    def driver_of(self, cell: Cell) -> Driver:
+        """Return the driver of a cell."""
+        return self.drivers[str(cell.levels[self.level])]
+
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
+        """Let the cell's driver do its I/O."""
+        return self.driver_of(cell).run(cell, seed, while_running=while_running)
+
+    def expected_writes(self, cell: Cell) -> list[Write]:
+        """Return what the cell's driver may write."""
+        return self.driver_of(cell).expected_writes(cell)
+
+    def written_bytes(self, cell: Cell, result: Result) -> float:
+        """Return how many bytes the cell's driver wrote."""
+        return self.driver_of(cell).written_bytes(cell, result)
+
+
+def client_values(bench: Bench) -> dict[str, str | None]:
+    """Return the values of `{conf} {client} {keyring} {pool} {namespace}` on this site."""
+    cluster, data = bench.primary_cluster, bench.site.pools.data
+    return {
+        "conf": str(cluster.conf),
+        "client": cluster.client,
+        "keyring": str(cluster.keyring) if cluster.keyring else None,
+        "pool": data.name,
+        "namespace": data.namespace or None,
+    }
+
+
+def rbd_template(cluster: Cluster, prefix: str = "") -> list[str]:
+    """Return the start of an `rbd` command on a cluster, with the placeholders `{conf} {client} {keyring}`."""
+    keyring = ["--keyring", f"{{{prefix}keyring}}"] if cluster.keyring else []
+    return ["rbd", "--conf", f"{{{prefix}conf}}", "--name", f"{{{prefix}client}}", *keyring]
+
+
+def tool_options(bench: Bench, options: Mapping[str, Any], client_options: Mapping[str, str]) -> dict[str, Any]:
+    """Return an adapter's options: the design's, the variant's client options, and those that this site needs."""
+    return {
+        **options,
+        "client_options": dict(client_options),
+        "keyring": bench.primary_cluster.keyring is not None,
+        "namespace": bool(bench.site.pools.data.namespace),
+    }
+
+
+def run_observed(
+    bench: Bench,
+    template: Sequence[str],
+    values: Mapping[str, str | None],
+    *,
+    timeout_seconds: float,
+    component: str = "tool",
+    result_files: Mapping[str, str] | None = None,
+    while_running: Callable[[float], None] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Measured:
+    """Run a tool, read the machine's counters right before and after it, and return the results.
+
+    `result_files` maps a role to a suffix; the tool writes to the path that replaces `{role}` in the template. The
+    sidecar's argv is the template with `{io_total_bytes}` and `{seed}` filled in, but nothing that names this site.
+    `environment` adds to the runner's environment; it is not recorded.
+    """
+    with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+        paths = {role: Path(folder) / f"{role}.{suffix}" for role, suffix in (result_files or {}).items()}
+        argv = render(list(template), {**values, **{role: str(path) for role, path in paths.items()}})
+        with bench.costs.measure(component):
+            before = bench.sampler.read()
+            run = run_tool(
+                argv,
+                timeout_seconds=timeout_seconds,
+                programs=bench.programs,
+                slot=bench.slot,
+                environment=environment,
+                while_running=while_running,
+            )
+            after = bench.sampler.read()
+        results = {"stdout": ("stdout", run.stdout), "stderr": ("stderr", run.stderr)}
+        for role, path in paths.items():
+            if path.exists():
+                results[role] = (result_files[role], path.read_bytes())
+    public = {"io_total_bytes", "seed"} & values.keys()
+    shown = [_fill_public(argument, {name: str(values[name]) for name in public}) for argument in template]
+    measured = Measured(
+        argv=shown,
+        results=results,
+        exit_status=run.exit_status,
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+        tool_seconds=run.seconds,
+        load=bench.sampler.load(before, after),
+        tool_cpu_seconds=run.cpu_seconds,
+    )
+    if run.exit_status is None:
+        measured.invalid = ("timed_out", f"killed after {timeout_seconds:.0f} s")
+    elif run.exit_status != 0:
+        last = run.stderr.decode(errors="replace").strip().splitlines()
+        measured.invalid = ("failed", f"exit status {run.exit_status}: {last[-1][:200] if last else 'silent'}")
+    return measured
+
+
+def hidden(measured: Measured, words: Mapping[str, str]) -> Measured:
+    """Replace words that name this machine or an image with placeholders in a cell's results; return the cell."""
+    for word, placeholder in words.items():
+        for role, (name, content) in measured.results.items():
+            measured.results[role] = (name, content.replace(word.encode(), placeholder.encode()))
+    return measured
+
+
+def longest_gap(seconds: Iterable[float]) -> float | None:
+    """Return for how long a client stood still: the longest time between two of these moments; None without any."""
+    return max((round(later - earlier, 6) for earlier, later in pairwise(sorted(seconds))), default=None)
+
+
+def runtime_of(seconds: float) -> str:
+    """Return a runtime for fio: in milliseconds, with their unit, because fio takes only whole numbers."""
+    return f"{seconds * 1000:.0f}ms"
+
+
+def _fill_public(argument: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        argument = argument.replace(f"{{{name}}}", value)
+    return argument
+
+
+MOST_SAID = 2000
+
+
+class StepLog:
+    """Runs commands and logs each as a step. Times are seconds of the monotonic clock since `origin`.
+
+    `values` fill the placeholders of argv. In the log, placeholders stay in place of names and paths of this site, and
+    of the values in `also_hidden`. `programs` says which installation's programs the commands run.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, str | None],
+        slot: SlotLock | None = None,
+        run: Callable[..., ToolRun] = run_tool,
+        also_hidden: Sequence[str] = (),
+        *,
+        programs: Programs,
+    ) -> None:
+        self.origin = time.monotonic()
+        self.values = dict(values)
+        self.slot = slot
+        self.programs = programs
+        self.lines: list[dict[str, Any]] = []
+        self._run = run
+        self._hidden = (*_HIDDEN, *also_hidden)
+
+    def now(self) -> float:
+        """Return the seconds since `origin`."""
+        return time.monotonic() - self.origin
+
+    def command(
+        self,
+        step: str,
+        template: Sequence[str],
+        *,
+        timeout_seconds: float = 60.0,
+        while_running: Callable[[], None] | None = None,
+        **more: Any,
+    ) -> ToolRun:
+        """Run a command as a step and return its run. Any exit status is accepted.
+
+        `while_running` is called again and again; what it raises ends the command.
+        """
+        started = self.now()
+        argv = render(list(template), self.values)
+        watched = {} if while_running is None else {"while_running": lambda elapsed: while_running()}
+        run = self._run(argv, timeout_seconds=timeout_seconds, programs=self.programs, slot=self.slot, **watched)
+        said = (run.stdout + run.stderr).decode(errors="replace")
+        self.add(step, started, run.seconds, argv=template, exit_status=run.exit_status, said=said, **more)
+        return run
+
+    def add(
+        self,
+        step: str,
+        started_seconds: float,
+        seconds: float,
+        *,
+        argv: Sequence[str] = (),
+        exit_status: int | None = 0,
+        said: str = "",
+        **more: Any,
+    ) -> dict[str, Any]:
+        """Log a step; return its line, to which the caller may add."""
+        began = datetime.now(UTC).timestamp() - (self.now() - started_seconds)
+        line = {
+            "step": step,
+            "argv": list(argv),
+            "started_at": utc_text(datetime.fromtimestamp(began, UTC)),
+            "started_seconds": round(started_seconds, 6),
+            "seconds": round(seconds, 6),
+            "exit_status": exit_status,
+            "said": self.hide(said.strip())[:MOST_SAID],
+            **more,
+        }
+        self.lines.append(line)
+        return line
+
+    def hide(self, text: str) -> str:
+        """Return `text` with placeholders instead of this site's names and paths. The longest are replaced first."""
+        named = [(value, name) for name, value in self.values.items() if value and name in self._hidden]
+        for value, name in sorted(named, key=lambda pair: -len(pair[0])):
+            text = text.replace(value, f"{{{name}}}")
+        return text
+
+    def content(self) -> bytes:
+        """Return the log as JSON lines, in the order in which the steps started."""
+        ordered = sorted(self.lines, key=lambda line: line["started_seconds"])
+        return "".join(json.dumps(line, sort_keys=True) + "\n" for line in ordered).encode()
+
+
+_HIDDEN = ("conf", "keyring", "second_conf", "second_keyring", "image", "image_name", "copy")

@@ -1,0 +1,344 @@
+"""A fail-over trial: its steps in order, each timed and logged, and the driver that runs it as a cell."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from replay.base.clock import utc_now
+from replay.base.errors import ReplayError
+from replay.base.waiting import Waiting
+from replay.cluster.cluster import Cluster
+from replay.cluster.running import Background
+from replay.design.design import Cell
+from replay.design.sizing import Write
+from replay.evidence.record import Measured, Wait
+from replay.measure.bench import Bench
+from replay.measure.protocol import Driver, WhileRunning
+from replay.protocols.drivers.tool import StepLog, client_values, longest_gap, rbd_template
+from replay.protocols.drivers.trial_client import BLOCK_BYTES, inspect
+from replay.protocols.observers.snapshots import Snapshots
+from replay.protocols.targets.mirrored_pair import MirroredPair, client_argv, client_spec
+from replay.sandbox.site_loss import SiteLoss
+from replay.tools import Result, render
+
+#: `rbd mirror image promote` ends with these until the other side's demotion arrives: EBUSY if the journal
+#: is mirrored ("demotion is not propagated yet"), EROFS if snapshots are.
+NOT_YET = (16, 30)
+PROMOTE_PATIENCE_SECONDS = 120.0
+PROMOTE_PAUSE_SECONDS = 0.1
+FIRST_WRITE_PATIENCE_SECONDS = 60.0
+#: A stopped OSD must continue soon: after 150 s, its threads count as hung and it aborts.
+LOST_SITE_PATIENCE_SECONDS = 100.0
+
+
+@dataclass(frozen=True)
+class TrialPlan:
+    """What a trial does. `kind` is planned or forced. Without mirror snapshots, the snapshot interval is None.
+
+    The first snapshot is due `first_snapshot_seconds` after the writer's start, or after one interval if that is None.
+    """
+
+    kind: str
+    seed: int
+    write_seconds: float
+    writes_per_second: float
+    client_options: dict[str, str]
+    snapshot_interval_seconds: float | None = None
+    first_snapshot_seconds: float | None = None
+    promote_patience_seconds: float = 20.0
+
+
+class Trial:
+    """One trial on one mirrored image. After `run`, `log` and `acknowledgements` are its evidence.
+
+    With a `loss`, a forced trial stops all daemons of the first site until the second site has had its first write. If
+    the promotion takes longer than `plan.promote_patience_seconds`, the mirror daemon is killed: it is waiting for the
+    lost site, and meanwhile holds the image.
+    """
+
+    def __init__(self, bench: Bench, pair: MirroredPair, plan: TrialPlan, loss: SiteLoss | None = None) -> None:
+        self.bench = bench
+        self.loss = loss
+        self.daemons_stopped = 0
+        self.plan = plan
+        self.second: Cluster = bench.site.secondary
+        self.pair = pair
+        self.acknowledgements = b""
+        self.snapshot_facts: dict[str, Any] = {}
+        values = client_values(bench) | {
+            "image": pair.made.spec,
+            "image_name": pair.made.name,
+            "second_image": pair.copy_spec,
+            "second_conf": str(self.second.conf),
+            "second_client": self.second.client,
+            "second_keyring": str(self.second.keyring) if self.second.keyring else None,
+        }
+        self.log = StepLog(values, bench.slot, programs=bench.programs)
+
+    def run(self) -> None:
+        """Run all steps. Raises ReplayError if one fails; the log then says which."""
+        with ExitStack() as stack:
+            standby = self._client(stack, "write-once", self.second, FIRST_WRITE_PATIENCE_SECONDS)
+            self._await(standby, lambda: b"\n" in standby.stdout(), "its connection to the second cluster")
+            writer = self._client(stack, "write", self.bench.primary_cluster, 30.0)
+            # Once the CSV has its header and one write, the image is open and being written to.
+            self._await(writer, lambda: writer.stdout().count(b"\n") > 1, "its first write")
+            self._write(stack, writer)
+            self._promote()
+            self._first_write(standby)
+            self._restore_first_site()
+            self._account_writes()
+            if self.plan.kind == "planned":
+                self._verify("first", rbd_template(self.bench.primary_cluster))
+            self._verify("second", rbd_template(self.second, "second_"))
+
+    def _write(self, stack: ExitStack, writer: Background) -> None:
+        """Let the writer write, take mirror snapshots at the plan's interval, and end as the trial's kind requires."""
+        connection = rbd_template(self.bench.primary_cluster)
+        snapshots = Snapshots(
+            self.log, connection, self.plan.snapshot_interval_seconds, self.plan.first_snapshot_seconds
+        )
+        stack.callback(snapshots.close)
+        # This runs first: a snapshot that was cut off ends only when the writer, which holds the image's lock, answers.
+        stack.callback(writer.thaw)
+        started = self.log.now()
+        while (elapsed := self.log.now() - started) < self.plan.write_seconds:
+            if writer.exit_status is not None:
+                break
+            snapshots.poll(elapsed)
+            time.sleep(0.01)
+        if self.plan.kind == "forced":
+            lost_at = self.log.now()
+            if self.loss is not None:
+                # The daemons must continue before anything else: ending a client would wait for them.
+                stack.callback(self.loss.restore)
+                self.daemons_stopped = self.loss.lose()
+            writer.freeze()
+            snapshots.freeze()
+            self.acknowledgements = writer.stdout()
+            self._written(started, writer, exit_status=writer.exit_status, said="frozen")
+            stopped = {"daemons_stopped": self.daemons_stopped} if self.loss else {}
+            self.log.add("disaster", lost_at, self.log.now() - lost_at, **stopped)
+        else:
+            snapshots.finish()
+            status = writer.end()
+            self.acknowledgements = writer.stdout()
+            self._written(started, writer, exit_status=status, said=writer.stderr().decode(errors="replace"))
+            if status != 0:
+                raise ReplayError(f"the writer failed: {writer.complaint()}")
+            demote = [*connection, "mirror", "image", "demote", "{image}"]
+            self._must("demote", demote)
+        self.snapshot_facts = snapshots.facts()
+
+    def _written(self, started: float, writer: Background, *, exit_status: int | None, said: str) -> None:
+        acknowledged = self._acknowledged()
+        argv = ["python3", "{trial_client}", "write", "{trial}"]
+        self.log.add(
+            "write", started, self.log.now() - started, argv=argv, exit_status=exit_status, said=said,
+            acknowledged=acknowledged,
+        )  # fmt: skip
+        if writer.exit_status not in (None, 0):
+            raise ReplayError(f"the writer failed: {writer.complaint()}")
+
+    def _acknowledged(self) -> int:
+        return max(0, self.acknowledgements.count(b"\n") - 1)
+
+    def _account_writes(self) -> None:
+        """Charge what the writer wrote. This may ask the first cluster, so call it only when that is back."""
+        journaled = "journaling" in self.pair.made.image.features
+        self.bench.commit(Write(self._acknowledged() * BLOCK_BYTES, journaled=journaled))
+
+    def _restore_first_site(self) -> None:
+        """Let the first site come back. Raises ReplayError if it was not gone the whole time."""
+        if self.daemons_stopped:
+            self.loss.check_lost()
+            self.loss.restore()
+
+    def _promote(self) -> None:
+        force = ["--force"] if self.plan.kind == "forced" else []
+        template = [*rbd_template(self.second, "second_"), "mirror", "image", "promote", *force, "{second_image}"]
+        if self.daemons_stopped:
+            self._promote_without_site(template)
+            return
+        deadline = time.monotonic() + PROMOTE_PATIENCE_SECONDS
+        waiting = self._waiting("the copy to be promoted", PROMOTE_PATIENCE_SECONDS)
+        attempt = 1
+        while True:
+            run = self.log.command(
+                "promote", template, timeout_seconds=60, while_running=waiting.glance, attempt=attempt
+            )
+            if run.exit_status == 0:
+                return
+            if run.exit_status not in NOT_YET or time.monotonic() > deadline:
+                raise ReplayError(f"promote failed with status {run.exit_status} in attempt {attempt}")
+            attempt += 1
+            waiting.pause(PROMOTE_PAUSE_SECONDS)
+
+    def _promote_without_site(self, template: list[str]) -> None:
+        started, deadline = self.log.now(), time.monotonic() + LOST_SITE_PATIENCE_SECONDS
+        argv = render(template, self.log.values)
+        waiting = self._waiting("the copy to be promoted without the first site", LOST_SITE_PATIENCE_SECONDS)
+        promotion = Background(argv, programs=self.bench.programs, slot=self.bench.slot)
+        try:
+            while promotion.exit_status is None and time.monotonic() < deadline:
+                hangs = self.log.now() - started > self.plan.promote_patience_seconds
+                if hangs and not self.loss.mirror_daemon_killed:
+                    killed = self.log.now()
+                    self.loss.kill_mirror_daemon()
+                    self.log.add("mirror_daemon_killed", killed, self.log.now() - killed)
+                waiting.pause(0.005)
+            status = promotion.exit_status
+            said = (promotion.stdout() + promotion.stderr()).decode(errors="replace")
+        finally:
+            promotion.kill()
+        seconds = self.log.now() - started
+        self.log.add("promote", started, seconds, argv=template, exit_status=status, said=said, attempt=1)
+        if status != 0:
+            raise ReplayError(f"promote ended with status {status} after {seconds:.0f} s without the first site")
+
+    def _first_write(self, standby: Background) -> None:
+        started = self.log.now()
+        standby.say("go")
+        self._await(standby, lambda: standby.stdout().count(b"\n") > 1, "the first write on the second cluster")
+        answer = json.loads(standby.stdout().splitlines()[1])
+        argv = ["python3", "{trial_client}", "write-once", "{trial}"]
+        self.log.add("first_write", started, answer["acknowledged_seconds"] - started, argv=argv, **answer)
+        standby.end()
+
+    def _verify(self, side: str, connection: list[str]) -> None:
+        """Read one side's whole image with rbd's export, and log what it holds."""
+        image = "{image}" if side == "first" else "{second_image}"
+        with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+            copy = Path(folder) / "copy"
+            self.log.values["copy"] = str(copy)
+            template = [*connection, "export", "--no-progress", image, "{copy}"]
+            self._must("verify", template, side=side, timeout_seconds=300)
+            contents = inspect(copy.read_bytes(), self.plan.seed)
+        self.log.lines[-1] |= asdict(contents)
+
+    def _must(self, step: str, template: list[str], *, timeout_seconds: float = 60.0, **more: Any) -> None:
+        waiting = self._waiting(f"the step {step} of the trial", timeout_seconds)
+        run = self.log.command(step, template, timeout_seconds=timeout_seconds, while_running=waiting.glance, **more)
+        if run.exit_status != 0:
+            raise ReplayError(f"{step} ended with status {run.exit_status}: {self.log.lines[-1]['said'][-200:]}")
+
+    def _await(self, program: Background, condition: Callable[[], bool], what: str) -> None:
+        waiting = self._waiting(f"{program.name}: {what}", program.ready_within_seconds)
+        program.await_that(condition, what, while_waiting=waiting.glance)
+
+    def _waiting(self, what: str, at_most_seconds: float) -> Waiting:
+        """Return a wait. A site that the trial loses on purpose makes none hopeless, and is asked nothing."""
+        if self.loss is not None:
+            return Waiting(what, at_most_seconds, say=self.bench.say)
+        return self.bench.waiting(what, at_most_seconds, mirrored=True, writing=False)
+
+    def _client(self, stack: ExitStack, mode: str, cluster: Cluster, patience_seconds: float) -> Background:
+        spec = client_spec(
+            cluster,
+            self.pair.made if mode == "write" else self.pair.copy,
+            self.plan.client_options,
+            seed=self.plan.seed,
+            origin=self.log.origin,
+            writes_per_second=self.plan.writes_per_second,
+        )
+        started = Background(
+            client_argv(mode, spec),
+            programs=self.bench.programs,
+            slot=self.bench.slot,
+            ready_within_seconds=patience_seconds,
+        )
+        # End it before killing it: a killed client leaves a watch, and its image cannot be removed for half a minute.
+        stack.callback(started.kill)
+        stack.callback(started.end)
+        return started
+
+
+class TrialDriver(Driver):
+    """Runs a trial on the cell's pair. A protocol's own driver says what the trial does, and how the site is lost."""
+
+    def plan_of(self, cell: Cell, seed: int) -> TrialPlan:
+        """Return what the cell's trial does."""
+        raise NotImplementedError
+
+    def loss(self) -> AbstractContextManager[SiteLoss | None]:
+        """Return a context that loses the first site in a forced trial; it gives None if the daemons keep running."""
+        return nullcontext()
+
+    def facts_of(self, plan: TrialPlan) -> dict[str, Any]:
+        """Return further facts of a trial."""
+        return {}
+
+    def after_trial(self, plan: TrialPlan) -> list[Wait]:
+        """Wait until the clusters are as they were before the trial; return the waits for the record."""
+        return []
+
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
+        """Run the trial. Its log is the output."""
+        plan = self.plan_of(cell, seed)
+        started_at = utc_now()
+        problem: ReplayError | None = None
+        with self.bench.costs.measure("tool"), self.loss() as loss:
+            trial = Trial(self.bench, self.protocol.target.pairs[-1], plan, loss)
+            before = self.bench.sampler.read()
+            try:
+                trial.run()
+            except ReplayError as error:
+                problem = error
+            after = self.bench.sampler.read()
+        ended_at = utc_now()
+        return Measured(
+            argv=_argv(plan),
+            results={
+                "stdout": ("stdout", trial.log.content()),
+                "stderr": ("stderr", b"" if problem is None else trial.log.hide(f"{problem}\n").encode()),
+                "acknowledgements": ("acknowledgements.csv", trial.acknowledgements),
+            },
+            exit_status=0 if problem is None else 1,
+            started_at=started_at,
+            ended_at=ended_at,
+            tool_seconds=trial.log.now(),
+            load=self.bench.sampler.load(before, after),
+            facts=_facts(plan, trial) | self.facts_of(plan),
+            waits=self.after_trial(plan),
+            invalid=None if problem is None else ("failed", problem.what),
+        )
+
+
+def invalid_without_snapshot(cell: Cell, measured: Measured, result: Result) -> None:
+    """Mark a trial of a snapshot-mirrored image as invalid if no snapshot was taken in it."""
+    # A snapshot that the loss cut off may have been taken after all. Then the second cluster holds some of the writes.
+    without = not measured.facts.get("snapshots_taken") and not result.metrics["writes_present"]
+    if cell.variant.image.mirroring == "snapshot" and without:
+        measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the trial's writer wrote")
+
+
+def _facts(plan: TrialPlan, trial: Trial) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "content_seed": str(plan.seed),
+        "write_seconds": round(plan.write_seconds, 3),
+        "writes_per_second": plan.writes_per_second,
+    }
+    if trial.daemons_stopped:
+        facts["daemons_stopped"] = trial.daemons_stopped
+    times = [float(line.partition(b",")[2]) for line in trial.acknowledgements.splitlines()[1:] if b"," in line]
+    if (gap := longest_gap(times)) is not None:
+        facts["longest_gap_seconds"] = gap
+    return facts | trial.snapshot_facts
+
+
+def _argv(plan: TrialPlan) -> list[str]:
+    interval = plan.snapshot_interval_seconds
+    return [
+        "failover",
+        f"--kind={plan.kind}",
+        f"--write-seconds={plan.write_seconds:.3f}",
+        f"--writes-per-second={plan.writes_per_second:g}",
+        *([] if interval is None else [f"--snapshot-interval-seconds={interval:g}"]),
+    ]

@@ -1,1 +1,0 @@
-"""A fail-over trial: its steps, its writer, and what its images hold afterwards."""

@@ -1,0 +1,295 @@
+"""Mirroring around cells: first copies, snapshots at an interval, and the wait until the copy has caught up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from replay.base.errors import ReplayError
+from replay.cluster.mirroring import (
+    NOT_BEGUN,
+    MirrorDaemon,
+    Position,
+    ReplayCounters,
+    copied_snapshots,
+    is_replaying,
+    read_positions,
+    take_mirror_snapshot,
+    wait_until_copied,
+    wait_until_level,
+    wait_until_replayed,
+)
+from replay.design.design import Cell, Design
+from replay.evidence.record import Measured, Wait
+from replay.measure.bench import Bench, await_done
+from replay.measure.protocol import Observer, WhileRunning, bytes_written, writes
+from replay.ownership.daemon_settings import POLL_AGE
+from replay.ownership.images import BlockImage
+from replay.protocols.drivers.tool import StepLog, client_values, rbd_template
+from replay.protocols.observers.catch_up import REPLAYING, STALL_SECONDS, STATE_WITHIN_SECONDS, await_state
+from replay.protocols.observers.snapshots import Snapshots
+from replay.tools import Result
+
+FIRST_COPY_WITHIN_SECONDS = COPY_WITHIN_SECONDS = 300.0
+#: The daemon's counters are at rest if they have not changed for this long.
+QUIET_SECONDS = 1.0
+
+
+def snapshot_interval(design: Design) -> float:
+    """Return how many seconds apart an experiment takes mirror snapshots if no level says so."""
+    return design.configuration.get("snapshot_interval_seconds") or 1.0
+
+
+class Copies:
+    """The copies of a site's images on its second cluster, and the daemon that makes them."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.daemon: MirrorDaemon | None = None
+        second = bench.site.second_site
+        if second is not None and second.mirror_daemon_admin_socket is not None:
+            self.daemon = MirrorDaemon(second.mirror_daemon_admin_socket, second.pool)
+
+    def require_daemon(self) -> MirrorDaemon:
+        """Return the daemon. Raises ReplayError if the site does not name its admin socket."""
+        if self.daemon is None:
+            raise ReplayError(
+                "no admin socket of the mirror daemon is named, so Replay cannot tell when replay is finished",
+                where=f"config/sites/{self.bench.site.name}.yaml",
+                next_step="name second_cluster.mirror_daemon_admin_socket",
+            )
+        return self.daemon
+
+    def await_state(self, images: Sequence[str], wanted: str) -> None:
+        """Wait until the daemon has all images in a state. Raises ReplayError naming one that is not."""
+        waiting = self.bench.waiting(f"the mirror daemon's state {wanted!r}", STATE_WITHIN_SECONDS, mirrored=True)
+        await_state(self.require_daemon(), images, wanted, pause=waiting.pause)
+
+    def counters(self, made: BlockImage) -> ReplayCounters:
+        """Return what the daemon has replayed of an image; zeros if there is no daemon to ask."""
+        return ReplayCounters() if self.daemon is None else self.daemon.counters(made.name)
+
+    def take_snapshot(self, made: BlockImage) -> int:
+        """Take a mirror snapshot of an image and return its id. Raises ReplayError if that fails."""
+        return take_mirror_snapshot(self.bench.primary_cluster, made.spec)
+
+    def wait_for(self, made: BlockImage, snapshot: int, *, timeout_seconds: float = COPY_WITHIN_SECONDS) -> Wait:
+        """Wait until the copy holds a mirror snapshot; the outcome is `copied` or `stalled`.
+
+        Raises ReplayError with the cause if it never can.
+        """
+        spec = f"{self.bench.site.second_site.pool}/{made.name}"
+        waiting = self.bench.waiting(f"the copy of {made.name}", timeout_seconds, mirrored=True)
+        return wait_until_copied(
+            lambda: copied_snapshots(self.bench.site.secondary, spec, while_running=waiting.glance),
+            snapshot,
+            timeout_seconds=timeout_seconds,
+            sleep=waiting.pause,
+        )
+
+    def await_first(self, made: BlockImage) -> None:
+        """Wait until the second cluster holds the image as it is now. Raises ReplayError if it does not in time."""
+        if made.image.mirroring is None:
+            return
+        with self.bench.costs.measure("prepare"):
+            if made.image.mirroring == "snapshot":
+                wait = self.wait_for(made, self.take_snapshot(made), timeout_seconds=FIRST_COPY_WITHIN_SECONDS)
+            else:
+                wait = self._await_replaying(made)
+        if wait.outcome != "copied":
+            raise ReplayError(
+                f"no copy on the second cluster after {FIRST_COPY_WITHIN_SECONDS:.0f} s",
+                where=made.spec,
+                next_step="look at `rbd mirror pool status --verbose` on the second cluster",
+            )
+
+    def _await_replaying(self, made: BlockImage) -> Wait:
+        daemon, second = self.daemon, self.bench.site.second_site
+        waiting = self.bench.waiting(f"the first copy of {made.name}", FIRST_COPY_WITHIN_SECONDS, mirrored=True)
+
+        def is_there() -> bool:
+            if daemon is None:
+                return is_replaying(second.cluster, f"{second.pool}/{made.name}")
+            return daemon.state(made.name) == REPLAYING
+
+        return await_done(
+            is_there,
+            reason="first_copy",
+            outcomes=("copied", "stalled"),
+            seconds=FIRST_COPY_WITHIN_SECONDS,
+            every=1.0 if daemon is None else 0.25,
+            pause=waiting.pause,
+        )
+
+
+class FirstCopies(Observer):
+    """Waits until the second cluster holds the block's images. Does nothing for images that are not mirrored."""
+
+    def begin(self) -> None:
+        """Find the mirror daemon."""
+        self.copies = Copies(self.bench)
+
+    def open(self) -> None:
+        """Wait for the first copies."""
+        for made in self.protocol.target.all():
+            self.copies.await_first(made)
+
+
+class Level(FirstCopies):
+    """Waits after each cell that wrote until the copy of its image has caught up.
+
+    `has_ramp` means that the client wrote more than its report says. The daemon must then have looked at the journal
+    once more and found nothing.
+    """
+
+    def __init__(self, *, has_ramp: bool = False) -> None:
+        self.has_ramp = has_ramp
+
+    def started(self, cell: Cell) -> None:
+        """Read the daemon's counters."""
+        [self.made] = self.protocol.target.of(cell)
+        self.mode = self.made.image.mirroring
+        self.before = self.copies.counters(self.made) if self.mode else ReplayCounters()
+        self.position: Position = NOT_BEGUN
+        if self.mode == "journal" and self.copies.daemon is None:
+            _, peers = read_positions(self.bench.primary_cluster, self.made.spec)
+            self.position = min(peers, default=NOT_BEGUN)
+
+    def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
+        """Note how much the cell wrote. A journal holds no reads, so nobody may wait for them to be replayed."""
+        self.written_bytes = int(bytes_written(cell, result.metrics)) if result is not None else 0
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Wait until the copy holds what the cell wrote; return the wait. Raises ReplayError if the daemon stalls."""
+        if self.mode is None or not writes(cell):
+            return []
+        with self.bench.costs.measure("wait"):
+            wait = self._await_journal() if self.mode == "journal" else self.await_last_snapshot()
+        if self.copies.daemon is None:
+            # Nobody counts bytes here; a copied snapshot is exact by itself.
+            replayed = wait.details.get("replayed_entries", 0)
+            measured.facts |= {"replayed_entries": replayed} if self.mode == "journal" else {}
+        else:
+            advanced = self.copies.counters(self.made)
+            replayed = measured.facts["replayed_bytes"] = advanced.entry_bytes - self.before.entry_bytes
+            measured.facts["copied_snapshots"] = advanced.snapshots - self.before.snapshots
+        if self.mode == "journal" and replayed <= 0 and measured.invalid is None:
+            measured.invalid = ("replay_did_not_advance", "the mirror daemon replayed nothing of what the cell wrote")
+        if wait.outcome == "stalled":
+            raise ReplayError(
+                f"the mirror daemon stalled before it had caught up ({wait.details})",
+                where=self.made.spec,
+                next_step="look at the daemon's log, then run measure again; finished sets are kept",
+            )
+        return [wait]
+
+    def await_last_snapshot(self) -> Wait:
+        """Take a snapshot of everything that the cell wrote, and wait for its copy."""
+        return self.copies.wait_for(self.made, self.copies.take_snapshot(self.made))
+
+    def _await_journal(self) -> Wait:
+        daemon = self.copies.daemon
+        if daemon is None:
+            return self._await_positions()
+        quiet = QUIET_SECONDS + (daemon.option(POLL_AGE) if self.has_ramp else 0.0)
+        waiting = self.bench.waiting(
+            f"the replay of {self.made.name}, as long as it advances every {STALL_SECONDS:.0f} s", None, mirrored=True
+        )
+        return wait_until_replayed(
+            lambda: daemon.counters(self.made.name),
+            self.before,
+            self.written_bytes,
+            quiet_seconds=quiet,
+            sleep=waiting.pause,
+        )
+
+    def _await_positions(self) -> Wait:
+        """Wait by the journal's own positions, on a site whose daemon cannot be asked."""
+        waiting = self.bench.waiting(
+            f"the replay of {self.made.name}, as long as it advances every {STALL_SECONDS:.0f} s", None, mirrored=True
+        )
+        return wait_until_level(
+            lambda: read_positions(self.bench.primary_cluster, self.made.spec),
+            self.position,
+            sleep=waiting.pause,
+        )
+
+
+class Mirror(Level):
+    """Mirroring around each cell: snapshots while it runs, and afterwards the wait until its copy has caught up."""
+
+    snapshots: Snapshots | None = None
+
+    def started(self, cell: Cell) -> None:
+        """Read the daemon's counters, and plan the cell's snapshots. The first is due after half an interval."""
+        super().started(cell)
+        self.snapshots = None
+        if self.mode == "snapshot":
+            interval = snapshot_interval(self.design)
+            values = {**client_values(self.bench), "image": self.made.spec}
+            log = StepLog(values, self.bench.slot, programs=self.bench.programs)
+            self.snapshots = Snapshots(log, rbd_template(self.bench.primary_cluster), interval, 0.5 * interval)
+
+    def while_running(self, cell: Cell) -> WhileRunning | None:
+        """Take mirror snapshots when they are due."""
+        return None if self.snapshots is None else self.snapshots.poll
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Wait for a snapshot that is under way, and record how many were taken."""
+        if self.snapshots is None:
+            return
+        if self.snapshots.is_under_way:
+            started = time.monotonic()
+            with self.bench.costs.measure("wait"):
+                self.snapshots.finish()
+            measured.waits.append(Wait("mirror_snapshot_taken", time.monotonic() - started, "ended"))
+        measured.facts |= self.snapshots.facts()
+
+    def stop(self) -> None:
+        """End a snapshot that was cut off."""
+        if self.snapshots is not None:
+            self.snapshots.close()
+
+    def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
+        """Mark a writing cell as invalid if no snapshot was taken during it, although some were due."""
+        super().verify(cell, measured, result)
+        if writes(cell) and measured.invalid is None and measured.facts.get("snapshots_taken") == 0:
+            measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the cell ran")
+
+
+class MirrorPosition(Observer):
+    """Adds the daemon's progress on the cell's image, from right before the tool ran until right after it.
+
+    Declare it before observers that wait when the tool has ended. It does nothing for images that are not mirrored, for
+    cells that only read, and on sites whose daemon cannot be asked.
+    """
+
+    def begin(self) -> None:
+        """Find the mirror daemon."""
+        self.daemon = Copies(self.bench).daemon
+
+    def started(self, cell: Cell) -> None:
+        """Read the daemon's counters."""
+        [made] = self.protocol.target.of(cell)
+        self.made = made if made.image.mirroring and writes(cell) else None
+        self.before = self.daemon.counters(made.name) if self.made and self.daemon else None
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Read the counters again, and record the progress."""
+        if self.before is not None:
+            measured.facts |= progress_of(self.daemon, self.made, self.before)
+
+
+def progress_of(daemon: MirrorDaemon, made: BlockImage, before: ReplayCounters) -> dict[str, float]:
+    """Return how far the daemon got with an image since `before`, as facts for a sidecar.
+
+    These are `replayed_bytes_in_cell` and `journal_poll_age_seconds` for a journal, else `snapshots_copied_in_cell`. A
+    counter that fell means that the daemon was started again meanwhile; its progress is then unknown and left out.
+    """
+    now = daemon.counters(made.name)
+    if made.image.mirroring == "journal":
+        found, advanced = "replayed_bytes_in_cell", now.entry_bytes - before.entry_bytes
+        settings = {"journal_poll_age_seconds": daemon.option(POLL_AGE)}
+    else:
+        found, advanced, settings = "snapshots_copied_in_cell", now.snapshots - before.snapshots, {}
+    return settings | ({found: advanced} if advanced >= 0 else {})

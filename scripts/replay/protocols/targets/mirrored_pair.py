@@ -1,0 +1,200 @@
+"""An image and its copy on the second cluster, fresh for each cell, made at the poll age that the cell asks for."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from typing import Any
+
+from replay.base.errors import ReplayError, cleaning_up
+from replay.base.programs import SYSTEM_PYTHON
+from replay.cluster.cluster import Cluster
+from replay.cluster.running import Background
+from replay.design.design import Cell
+from replay.design.needs import Factor
+from replay.design.sizing import Write
+from replay.evidence.record import Measured, Wait
+from replay.measure.bench import Bench
+from replay.measure.protocol import Target
+from replay.ownership.daemon_settings import PollAge
+from replay.ownership.images import BlockImage, create_image, remove_images
+from replay.ownership.open_site import OpenSite
+from replay.protocols.drivers import trial_client
+from replay.protocols.observers.catch_up import REPLAYING, STOPPED
+from replay.protocols.observers.mirror import Copies
+from replay.protocols.targets.images import FreshImage, Images
+
+FILL_SECONDS_AT_MOST = 300.0
+#: The level of the poll age.
+LEVEL = "journal_poll_age_seconds"
+POLL_AGE_FACTOR = Factor(LEVEL, "how long the mirror daemon waits before it looks again at a journal without entries")
+
+
+class MirroredPair:
+    """An image and its copy. The second cluster's ledger names the copy before it can become primary."""
+
+    def __init__(self, bench: Bench, made: BlockImage) -> None:
+        self.bench = bench
+        self.made = made
+        self.copy: BlockImage | None = None
+
+    @property
+    def copy_spec(self) -> str:
+        """The copy's spec on the second cluster."""
+        return f"{self.bench.site.second_site.pool}/{self.made.name}"
+
+    def own_copy(self) -> None:
+        """Enter the copy in the second cluster's ledger: once promoted, it is not removed along with its original."""
+        bench, ledger, pool = self.bench, self.bench.secondary_ledger, self.bench.site.second_site.pool
+        entry = ledger.intend(
+            "image",
+            pool,
+            "",
+            self.made.name,
+            site=bench.site.name,
+            data_set=bench.data_set,
+            details={"size_bytes": self.made.image.size_bytes},
+        )
+        self.copy = BlockImage(pool, "", self.made.name, self.made.image, entry)
+        self.copy.rbd_id = bench.site.secondary.json("rbd", "info", self.copy.spec)["id"]
+        ledger.confirm(entry, {"id": self.copy.rbd_id})
+
+    def remove(self) -> None:
+        """Remove both, the original first: while that exists and is primary, the daemon would copy it again.
+
+        Raises ReplayError if one cannot be removed. A ledger then still names it, and `replay clean` removes it.
+        """
+        remove_images(self.bench, [self.made] if self.copy is None else [self.made, self.copy])
+
+
+class FreshPair(Target):
+    """For each cell, an image with known contents and its copy. Both are removed after the cell."""
+
+    def begin(self) -> None:
+        """Start without a pair."""
+        self.copies = Copies(self.bench)
+        self.pairs: list[MirroredPair] = []
+        self.content_seed = 0
+
+    def prepare(self, cell: Cell) -> list[Wait]:
+        """Create, fill and mirror an image, and wait until the second cluster has it."""
+        self.close()
+        self.content_seed = random.SystemRandom().getrandbits(31)
+
+        def fill(bench: OpenSite, made: BlockImage) -> None:
+            # Recorded before it is filled, so that it is removed after an interruption.
+            self.pairs.append(MirroredPair(self.bench, made))
+            self._fill(cell, made)
+
+        create_image(self.bench, f"{cell.variant.name}-{cell.levels['kind']}", cell.variant.image, fill_with=fill)
+        self.copies.await_first(self.pairs[-1].made)
+        self.pairs[-1].own_copy()
+        return []
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Remove the image from both clusters."""
+        self.close()
+        return []
+
+    def close(self) -> None:
+        """Remove what an interrupted trial left on both clusters."""
+        while self.pairs:
+            self.pairs[-1].remove()
+            self.pairs.pop()
+
+    def _fill(self, cell: Cell, made: BlockImage) -> None:
+        size = made.image.size_bytes
+        self.bench.reserve(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
+        patience = max(
+            FILL_SECONDS_AT_MOST, 60 + 2 * size / (self.bench.site.ceilings.rate_bytes_per_second or math.inf)
+        )
+        options = dict(cell.variant.client_options)
+        spec = client_spec(self.bench.primary_cluster, made, options, seed=self.content_seed)
+        filling = Background(
+            client_argv("fill", spec),
+            programs=self.bench.programs,
+            slot=self.bench.slot,
+            ready_within_seconds=patience,
+        )
+        try:
+            if filling.end(patience) != 0:
+                raise ReplayError(f"the image could not be filled: {filling.complaint()}", where=made.spec)
+        finally:
+            filling.kill()
+
+
+def client_spec(
+    cluster: Cluster, image: BlockImage, options: dict[str, str], *, seed: int, **more: float
+) -> dict[str, Any]:
+    """Return the SPEC of `trial_client.py`; `more` is origin and writes_per_second."""
+    return {
+        "conf": str(cluster.conf),
+        "client": cluster.client,
+        "keyring": str(cluster.keyring) if cluster.keyring else None,
+        "options": options,
+        "pool": image.pool,
+        "namespace": image.namespace,
+        "image": image.name,
+        "seed": seed,
+        **more,
+    }
+
+
+def client_argv(mode: str, spec: dict[str, Any]) -> list[str]:
+    """Return the argv that runs `trial_client.py` with the Python that has Ceph's modules."""
+    return [SYSTEM_PYTHON, "-E", trial_client.__file__, mode, json.dumps(spec)]
+
+
+class Polled(Target):
+    """Sets the poll age before a cell's image is made, and restores it after the cell. Inherit it before a target."""
+
+    poll_age: PollAge | None = None
+
+    def prepare(self, cell: Cell) -> list[Wait]:
+        """Set the poll age of a cell that has one, then prepare its image."""
+        self._restore()
+        if (seconds := cell.levels.get(LEVEL)) is None:
+            return super().prepare(cell)
+        poll_age = PollAge(self.bench)
+        try:
+            poll_age.set(float(seconds))
+            return super().prepare(cell)
+        finally:
+            # Not earlier: preparing a cell closes the previous one, which would restore this poll age.
+            self.poll_age = poll_age
+
+    def close(self) -> None:
+        """Remove what is left, then set the poll age back, whether or not that could be removed."""
+        with cleaning_up(super().close, self._restore):
+            pass
+
+    def _restore(self) -> None:
+        if self.poll_age is not None:
+            self.poll_age.restore()
+            self.poll_age = None
+
+
+class PolledPair(Polled, FreshPair):
+    """A fresh image and its copy for each cell."""
+
+
+class PolledImage(Polled, FreshImage):
+    """A fresh image for each cell."""
+
+
+class PolledImages(Polled, Images):
+    """A block's images. The replay of an image takes the cell's poll age when it begins, so it begins anew."""
+
+    def prepare(self, cell: Cell) -> list[Wait]:
+        """Set the poll age of a cell that has one, and start the replay of its image again."""
+        waits = super().prepare(cell)
+        if LEVEL in cell.levels:
+            copies, [made] = Copies(self.bench), self.of(cell)
+            daemon = copies.require_daemon()
+            with self.bench.costs.measure("prepare"):
+                daemon.stop(made.name)
+                copies.await_state([made.name], STOPPED)
+                daemon.start(made.name)
+                copies.await_state([made.name], REPLAYING)
+        return waits

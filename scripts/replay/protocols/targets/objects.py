@@ -1,0 +1,220 @@
+"""Objects of `rados bench` in Replay's pools: written for reads, removed by run name, counted afterwards."""
+
+from __future__ import annotations
+
+import math
+import socket
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
+from replay.cluster.running import ToolRun, run_tool
+from replay.design.design import Cell
+from replay.design.sizing import Write
+from replay.evidence.record import Measured, Wait
+from replay.measure.bench import Bench
+from replay.measure.protocol import Target
+from replay.tools import OutputError, rados_bench, render
+from replay.tools.rados_bench import RadosBench, mode_of, removed_objects
+
+#: Anything slower counts as an error, so that nobody waits forever.
+SLOWEST_BYTES_PER_SECOND = 1 << 20
+SLOWEST_OBJECTS_PER_SECOND = 50
+PATIENCE_SECONDS = 60.0
+#: For a command on all objects of a pool, however many there are.
+WHOLE_POOL_PATIENCE_SECONDS = 600.0
+#: `rados bench` writes one more object per run name, which records what the run wrote.
+RECORDS_PER_RUN_NAME = 1
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Objects that are written for reads, under a run name."""
+
+    pool: str
+    run_name: str
+    object_size_bytes: int
+    objects: int
+
+    @property
+    def bytes(self) -> int:
+        """Their total size in bytes."""
+        return self.objects * self.object_size_bytes
+
+
+@dataclass
+class Removal:
+    """The result of removing objects by run name. `purged` means that the whole pool had to be emptied."""
+
+    objects: int = 0
+    purged: bool = False
+
+    @property
+    def outcome(self) -> str:
+        """The word for the record."""
+        return "pool_emptied" if self.purged else "removed"
+
+
+@dataclass
+class BenchObjects:
+    """The objects in this block's pools, and the fills among them. Every pool belongs to Replay."""
+
+    bench: Bench
+    adapter: RadosBench
+    options: Mapping[str, Any]
+    fills: dict[tuple[str, str], Fill] = field(default_factory=dict)
+
+    def values(self, pool: str, run_name: str) -> dict[str, str | None]:
+        """Return the values of the adapter's placeholders for a run in a pool."""
+        cluster = self.bench.primary_cluster
+        return {
+            "conf": str(cluster.conf),
+            "client": cluster.client,
+            "keyring": str(cluster.keyring) if cluster.keyring else None,
+            "pool": pool,
+            "run_name": run_name,
+        }
+
+    def holds(self, wanted: Fill) -> bool:
+        """Return whether the objects of a fill exist."""
+        return self.fills.get((wanted.pool, wanted.run_name)) == wanted
+
+    def fill(self, wanted: Fill) -> bool:
+        """Write the objects of a fill unless they exist; return whether they had to be written.
+
+        Raises ReplayError if fewer were written than wanted.
+        """
+        if self.holds(wanted):
+            return False
+        seconds = math.ceil(
+            PATIENCE_SECONDS + wanted.bytes / SLOWEST_BYTES_PER_SECOND + wanted.objects / SLOWEST_OBJECTS_PER_SECOND
+        )
+        levels = {"mode": "write", "object_size_bytes": wanted.object_size_bytes}
+        template = self.adapter.argv_template(levels, {**self.options, "max_objects": wanted.objects})
+        with TemporaryDirectory(prefix="replay-") as folder:
+            output = Path(folder) / "output"
+            values = {**self.values(wanted.pool, wanted.run_name), "seconds": str(seconds), "output": str(output)}
+            run = run_tool(
+                render(template, values),
+                timeout_seconds=seconds + PATIENCE_SECONDS,
+                programs=self.bench.programs,
+                slot=self.bench.slot,
+            )
+            text = output.read_text(errors="replace") if output.exists() else ""
+        try:
+            result = self.adapter.parse({"output": text}, run.exit_status, levels)
+        except OutputError as error:
+            raise _failed(f"filling {wanted.pool} failed: {error.what}", wanted.pool, run) from error
+        written = int(result.metrics.get("operations", 0))
+        if written != wanted.objects:
+            raise _failed(f"filling {wanted.pool} wrote {written} of {wanted.objects} objects", wanted.pool, run)
+        self.fills[wanted.pool, wanted.run_name] = wanted
+        return True
+
+    def remove(self, pool: str, run_names: Iterable[str]) -> Removal:
+        """Remove the objects of these run names, and verify by counting that none is left.
+
+        A run that was cut short leaves no record of its objects. In that case the whole pool is emptied, including its
+        fills, and `purged` is set. Raises ReplayError if objects are left even then.
+        """
+        done = Removal()
+        for run_name in run_names:
+            argv = render(self.adapter.cleanup_argv_template(self.options), self.values(pool, run_name))
+            run = run_tool(
+                argv,
+                timeout_seconds=WHOLE_POOL_PATIENCE_SECONDS,
+                programs=self.bench.programs,
+                slot=self.bench.slot,
+            )
+            done.objects += removed_objects(run.stdout.decode(errors="replace")) or 0
+            self.fills.pop((pool, run_name), None)
+        if self.count(pool) == self._expected(pool):
+            return done
+        self.bench.primary_cluster.run(
+            "rados", "purge", pool, "--yes-i-really-really-mean-it", timeout_seconds=WHOLE_POOL_PATIENCE_SECONDS
+        )
+        self.fills = {key: fill for key, fill in self.fills.items() if fill.pool != pool}
+        if left := self.count(pool):
+            raise ReplayError(
+                f"the pool was emptied, but {left} objects are left in it",
+                where=pool,
+                next_step=f"the ledger still names it; run: {replay_command('clean', '--site', self.bench.site.name)}",
+            )
+        done.purged = True
+        return done
+
+    def remove_fills(self, *, other_than_bytes: int | None = None) -> Removal:
+        """Remove the fills; if a size is given, only those with objects of another size."""
+        total = Removal()
+        chosen = [fill for fill in self.fills.values() if fill.object_size_bytes != other_than_bytes]
+        for pool in dict.fromkeys(fill.pool for fill in chosen):
+            done = self.remove(pool, [fill.run_name for fill in chosen if fill.pool == pool])
+            total.objects += done.objects
+            total.purged |= done.purged
+        return total
+
+    def count(self, pool: str) -> int:
+        """Return how many objects a pool holds, in all its namespaces."""
+        listed = self.bench.primary_cluster.run(
+            "rados", "--pool", pool, "--all", "ls", timeout_seconds=WHOLE_POOL_PATIENCE_SECONDS
+        )
+        return sum(bool(line.strip()) for line in listed.stdout.splitlines())
+
+    def _expected(self, pool: str) -> int:
+        return sum(fill.objects + RECORDS_PER_RUN_NAME for fill in self.fills.values() if fill.pool == pool)
+
+
+def hide_host(content: bytes) -> bytes:
+    """Return `rados bench` output with a placeholder for this host's name, which is part of its objects' names."""
+    return content.replace(f"benchmark_data_{socket.gethostname()}_".encode(), b"benchmark_data_{host}_")
+
+
+def _failed(what: str, pool: str, run: ToolRun) -> ReplayError:
+    said = run.stderr.decode(errors="replace").strip().splitlines()
+    return ReplayError(
+        what, where=pool, next_step=f"rados said: {said[-1][:200]}" if said else "look at the cluster's health"
+    )
+
+
+class ObjectPools(Target):
+    """What `rados bench` needs from its pools. A protocol's own target says which pools there are."""
+
+    def begin(self) -> None:
+        """Start without objects. The pools are Replay's own, so the namespace of a site's pool does not apply."""
+        self.options = {
+            **self.design.options,
+            "client_options": dict(self.design.configuration.get("client_options", {})),
+            "keyring": self.bench.primary_cluster.keyring is not None,
+            "namespace": False,
+        }
+        self.objects = BenchObjects(self.bench, rados_bench.TOOL, self.options)
+
+    def pool_of(self, cell: Cell) -> str:
+        """Return the pool that a cell uses."""
+        raise NotImplementedError
+
+    def write_of(self, cell: Cell, size_bytes: float) -> Write:
+        """Return new objects in the cell's pool."""
+        return Write(size_bytes, pool=self.pool_of(cell), adds=True)
+
+    def unfilled(self, cell: Cell) -> list[Write]:
+        """Return the objects that must be written before a cell can read."""
+        return []
+
+    def run_names(self, cell: Cell) -> list[str]:
+        """Return the run name of each instance of a cell. Run names keep objects apart and let reads find them."""
+        raise NotImplementedError
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Remove what a writing cell wrote, and verify that it is gone."""
+        if mode_of(cell.levels) != "write":
+            return []
+        started = time.monotonic()
+        with self.bench.costs.measure("wait"):
+            removed = self.objects.remove(self.pool_of(cell), self.run_names(cell))
+        return [Wait("objects_removed", time.monotonic() - started, removed.outcome, {"objects": removed.objects})]

@@ -1,0 +1,282 @@
+"""The line between the two sites of a sandbox: starts it, measures it, changes it, and says what it is.
+
+`link_program.py` makes the line and each site's network namespace. What is asked of it and what is measured on it are
+two things, and both are recorded: a line that is not what was asked for is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from replay.base.clock import utc_now
+from replay.base.errors import ReplayError
+from replay.base.programs import Programs
+from replay.base.waiting import poll
+from replay.cluster import sandbox_record
+from replay.cluster.cluster import monitor_addresses
+from replay.cluster.running import Background
+from replay.cluster.sandbox_options import SandboxOptions, show_rate
+from replay.cluster.sandbox_record import Layout, Link, Sandbox, SandboxError, default_directory
+from replay.cluster.site import Site, Stop
+from replay.sandbox import daemons, link_program, processes
+from replay.sandbox.tools import Interrupt
+
+PROGRAM = Path(link_program.__file__)
+ECHOES = 200
+#: So many are enough to find out what carrying a packet takes on this machine.
+FIRST_ECHOES = 20
+#: A line counts as what was asked for if its round trip is that far from it at most.
+TOLERANCE_FRACTION, TOLERANCE_SECONDS = 0.05, 0.0003
+#: A busy machine may disturb a measurement; a line that is wrong stays wrong.
+MOST_MEASUREMENTS = 3
+#: One stream is limited by its window where the round trip is long.
+STREAMS, STREAM_SECONDS, RAMP_SECONDS = 4, 3, 2
+_ECHO_PORT, _STREAM_PORT = 7, 5201
+
+Say = Callable[[str], None]
+
+
+def start(layout: Layout, options: SandboxOptions, interrupt: Interrupt) -> Link:
+    """Start the line that the options ask for, unless it is running, and return it, not measured yet.
+
+    Raises SandboxError with the program's last words if it cannot be made.
+    """
+    control, log, conf = (layout.link_file(ending) for ending in ("sock", "log", "json"))
+    settings = {"control": str(control), "rtt_seconds": options.link_rtt_seconds}
+    conf.write_text(json.dumps(settings | {"rate_bytes_per_second": options.link_rate_bytes_per_second}) + "\n")
+    process = daemons.running_link(layout)
+    if process is None:
+        argv = [sys.executable, "-I", str(PROGRAM), "--conf", str(conf)]
+        process = processes.start(argv, output=log, cwd=layout.directory)
+        process.save(layout.link_file("pid"))
+
+    def state() -> dict[str, Any] | None:
+        with contextlib.suppress(OSError):
+            return ask(control)
+        if daemons.running_link(layout) is None:
+            raise SandboxError(
+                f"the line between the sites ended: {daemons.last_words([log])}",
+                where=log,
+                next_step="use it as root, or let users have namespaces of their own and /dev/net/tun",
+            )
+        return None
+
+    ready = poll(
+        state,
+        what="the line between the sites",
+        seconds=30.0,
+        every=0.02,
+        where=log,
+        pause=interrupt.pause,
+    )
+    namespaces = {site: f"/proc/{process.pid}/fd/{number}" for site, number in ready["namespaces"].items()}
+    return Link(
+        pid=process.pid,
+        way=ready["way"],
+        control=str(control),
+        namespaces=namespaces,
+        addresses=dict(link_program.ADDRESSES),
+        rtt_seconds=ready["rtt_seconds"],
+        rate_bytes_per_second=ready["rate_bytes_per_second"],
+        user_namespace=None if ready["is_root"] else f"/proc/{process.pid}/ns/user",
+    )
+
+
+def ask(control: Path | str, **wanted: float | None) -> dict[str, Any]:
+    """Return the line's state, after changing what is `wanted`. Raises OSError if its process does not answer."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(10.0)
+        connection.connect(str(control))
+        connection.sendall(json.dumps(wanted).encode() + b"\n")
+        answer = connection.makefile().readline()
+    if not answer:
+        raise OSError("the line's process ended")
+    return json.loads(answer)
+
+
+def measured(link: Link, programs: Programs) -> Link:
+    """Return the line with its round trip and rate as they are now: the median of 200 echoes, and iperf3's sum."""
+    left, right = (programs.inside(link.entry(site)) for site in ("left", "right"))
+    address = link.addresses["right"]
+    rtt = _round_trip(left, right, address, ECHOES)
+    return replace(
+        link,
+        measured_rtt_seconds=rtt,
+        measured_rate_bytes_per_second=_rate(left, right, address),
+        measured_at=utc_now(),
+    )
+
+
+def checked(link: Link, programs: Programs, say: Say) -> Link:
+    """Set the line right, measure it, say what it is, and return it.
+
+    Carrying a packet takes time, which the line then waits less. Raises SandboxError if its round trip is not what was
+    asked.
+    """
+    for _ in range(MOST_MEASUREMENTS):
+        left, right = (programs.inside(link.entry(site)) for site in ("left", "right"))
+        too_long = _round_trip(left, right, link.addresses["right"], FIRST_ECHOES) - link.rtt_seconds
+        ask(link.control, correction_seconds=ask(link.control)["correction_seconds"] - too_long)
+        link = measured(link, programs)
+        if is_as_asked(link):
+            say(f"line between the sites: {describe(link)}")
+            return link
+    raise SandboxError(
+        f"the line between the sites is not as asked: {describe(link)}",
+        where=f"process {link.pid}",
+        next_step="end what else runs on this machine, then run this again",
+    )
+
+
+def is_as_asked(link: Link) -> bool:
+    """Return whether the measured round trip is the one that was asked for."""
+    assert link.measured_rtt_seconds is not None, "it was measured"
+    allowed = max(TOLERANCE_SECONDS, TOLERANCE_FRACTION * link.rtt_seconds)
+    return abs(link.measured_rtt_seconds - link.rtt_seconds) <= allowed
+
+
+def change(sandbox: Sandbox, say: Say, **wanted: float | None) -> Link:
+    """Give a running sandbox's line another `rtt_seconds` or `rate_bytes_per_second`, measure it, and record both.
+
+    Raises SandboxError if the sandbox has no line, if it does not run, or if it is not as asked.
+    """
+    link = sandbox.link
+    if link is None:
+        raise SandboxError(
+            "this sandbox has no line between its sites",
+            where=sandbox.directory,
+            next_step="run `replay sandbox down`, then up with --rtt",
+        )
+    try:
+        state = ask(link.control, **wanted)
+    except OSError as error:
+        raise SandboxError(
+            f"the line between the sites does not answer: {error.strerror or error}",
+            where=link.control,
+            next_step="run `replay sandbox up`",
+        ) from error
+    link = replace(link, rtt_seconds=state["rtt_seconds"], rate_bytes_per_second=state["rate_bytes_per_second"])
+    sandbox.options = replace(
+        sandbox.options,
+        link_rtt_seconds=link.rtt_seconds,
+        link_rate_bytes_per_second=link.rate_bytes_per_second,
+    )
+    try:
+        link = checked(link, sandbox.layout.programs, say)
+    finally:
+        sandbox.link = link
+        sandbox.save()
+    return link
+
+
+def describe(link: Link) -> str:
+    """Return what was asked and what was measured, for people."""
+    rate = "no limit" if link.rate_bytes_per_second is None else show_rate(link.rate_bytes_per_second)
+    text = f"asked {link.rtt_seconds * 1e3:g} ms and {rate} ({link.way})"
+    rtt, rate_now = link.measured_rtt_seconds, link.measured_rate_bytes_per_second
+    if rtt is None or rate_now is None:
+        return f"{text}, not measured"
+    return f"{text}, measured {rtt * 1e3:.2f} ms and {show_rate(rate_now)}"
+
+
+def link_facts(site: Site) -> dict[str, float]:
+    """Return what is known of the line between a site's two clusters, for sidecars; empty if there is none.
+
+    `link_rtt_seconds` and `link_rate_bytes_per_second` are measured, `…_asked` is what was asked of a sandbox's line (a
+    line without a limit has no rate asked). Of clusters that Replay did not start only the round trip is known: the
+    median time of a TCP connection to the second cluster's monitors.
+    """
+    if site.sandbox is not None:
+        link = sandbox_record.load(default_directory(site.sandbox)).link
+        facts = (
+            {}
+            if link is None
+            else {
+                "link_rtt_seconds": link.measured_rtt_seconds,
+                "link_rtt_seconds_asked": link.rtt_seconds,
+                "link_rate_bytes_per_second": link.measured_rate_bytes_per_second,
+                "link_rate_bytes_per_second_asked": link.rate_bytes_per_second,
+            }
+        )
+    else:
+        facts = {"link_rtt_seconds": site.secondary and connect_seconds(site.secondary.conf)}
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def lost_line(site: Site) -> Stop | None:
+    """Return why a cell must end if the line between the sites of a site's sandbox has ended; asks no cluster."""
+    if site.sandbox is None:
+        return None
+    sandbox = sandbox_record.load(default_directory(site.sandbox))
+    if sandbox.link is None or daemons.running_link(sandbox.layout) is not None:
+        return None
+    return Stop("line_lost", "the line between the sites has ended, and they reach each other no more")
+
+
+def connect_seconds(conf: Path, times: int = 5) -> float | None:
+    """Return the median time of connecting to the nearest of a cluster's monitors; None if none takes a connection."""
+    medians = []
+    for address in monitor_addresses(conf):
+        seconds = []
+        with contextlib.suppress(OSError):
+            for _ in range(times):
+                began = time.monotonic()
+                socket.create_connection(address, timeout=3.0).close()
+                seconds.append(time.monotonic() - began)
+        if seconds:
+            medians.append(median(seconds))
+    return min(medians, default=None)
+
+
+def _round_trip(left: Programs, right: Programs, address: str, echoes: int) -> float:
+    """Return the median of so many echoes of one byte, in seconds."""
+    python, where = [sys.executable, "-I", str(PROGRAM)], [address, str(_ECHO_PORT)]
+    server = Background([*python, "--answer", *where], programs=right)
+    try:
+        text = _run(left.command([*python, "--echo", *where, str(echoes)]), "an echo")
+    finally:
+        server.kill()
+    return median(json.loads(text))
+
+
+def _rate(left: Programs, right: Programs, address: str) -> float:
+    """Return what iperf3 received in a second, in bytes, with several streams."""
+    where = ["--port", str(_STREAM_PORT)]
+    server = Background(["iperf3", "--server", "--bind", address, *where], programs=right)
+    argv = ["iperf3", "--client", address, *where, "--json", "--parallel", str(STREAMS)]
+    argv = left.command([*argv, "--time", str(STREAM_SECONDS), "--omit", str(RAMP_SECONDS)])
+    why = ""
+
+    def stream() -> float | None:
+        nonlocal why
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=60.0, check=False)
+        report = json.loads(done.stdout) if done.stdout.startswith("{") else {}
+        if received := report.get("end", {}).get("sum_received"):
+            return received["bits_per_second"] / 8
+        # The server may not listen yet. Some versions end with status 0 all the same.
+        why = report.get("error") or done.stderr.strip()
+        return None
+
+    what = "iperf3 on the line between the sites"
+    try:
+        return poll(stream, what=what, seconds=10.0, every=0.1, seen=lambda: why, next_step="run this again")
+    finally:
+        server.kill()
+
+
+def _run(argv: list[str], what: str) -> str:
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120.0, check=False)
+    if done.returncode != 0:
+        printed = done.stderr.strip().splitlines()
+        raise ReplayError(f"{what} on the line between the sites failed: {printed[-1] if printed else done.returncode}")
+    return done.stdout

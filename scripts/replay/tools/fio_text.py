@@ -1,0 +1,221 @@
+"""The headline figures of fio's normal and terse text: operations, bytes, time, latencies as it rounded them. Pure.
+
+Normal text has a line for each job before the run, which says what it is to do, and a section for each job or group of
+jobs after it (fio's stat.c, `show_thread_status_normal`). Terse text is one line for each (`show_thread_status_terse`);
+its versions 3 to 5 begin with the same fields, times in microseconds, and amounts in KiB.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from replay.tools.base import OutputError, Reader, Result, Run, agrees, rounding_of
+from replay.tools.fio_latency import Latency
+from replay.tools.fio_report import Client, Direction, check_done, metrics, notes
+from replay.tools.json_output import Place
+
+_HEADER = re.compile(
+    r"(?P<name>\S.*?): \(g=(?P<group>\d+)\): rw=(?P<rw>\w+), bs=(?P<bs>\S.*?), ioengine=(?P<ioengine>[^,\s]+),"
+    r" iodepth=(?P<iodepth>\d{1,9})[ \t\r]*$",
+    re.ASCII | re.MULTILINE,
+)
+_SECTION = re.compile(
+    r"(?P<name>\S.*?): \(groupid=(?P<group>\d+), jobs=(?P<jobs>\d{1,9})\): err= *(?P<error>\d+)[^\n]*\n",
+    re.ASCII,
+)
+_END = re.compile(r"^.*(?:Run status group|Disk stats|\(g=\d+\): rw=|\(groupid=\d+, jobs=)|^\W*```|^\{", re.MULTILINE)
+_AMOUNT = r"\d[\d.]*(?:[KMGTP]i?)?B"
+_RATE = re.compile(
+    r"(?P<which>read|write|mixed) *: (?:"
+    rf"IOPS=(?P<iops>\d[\d.]*[kKMG]?), BW=\S+ \([^)]*\)\((?P<moved>{_AMOUNT})/(?P<msec>\d+)msec\)"
+    rf"|io=(?P<old_moved>{_AMOUNT}), bw=\S+, iops=(?P<old_iops>\d[\d.]*[kKMG]?), runt= *(?P<old_msec>\d+)msec)",
+    re.ASCII,
+)
+_VALUE = r"= *(\d[\d.]*[kKMG]?)"
+_LATENCY = re.compile(rf"\b(clat|lat) \(([num]sec)\) *: min{_VALUE}, max{_VALUE}, avg{_VALUE}", re.ASCII)
+_PERCENTILES = re.compile(r"\b(clat|lat) percentiles \(([num]sec)\):([\s|.,=\[\]\d>th]*)", re.ASCII)
+_PERCENTILE = re.compile(r"(\d[\d.]*)th=\[ *(?:>= *)?(\d+)\]", re.ASCII)
+_ISSUED = re.compile(r"\bissued *(?:rwts?)? *: total=(?:r=)?(\d+)[,/](?:w=)?(\d+)", re.ASCII)
+_FIRST_DEPTH = re.compile(r"\bIO depths +: 1=([\d.]+)%", re.ASCII)
+_SIZE = r"(\d+(?:\.0+)?[KMGT]?)(?:i?B)?"
+_SIZES = re.compile(rf"(?:\(R\) )?{_SIZE}-{_SIZE}(?:, \(W\) |/){_SIZE}-{_SIZE}", re.ASCII)
+_TERSE = re.compile(
+    r"(?P<version>[345]);(?P<fio>fio-\d[^;\s]*);(?P<name>[^;\n]*);(?P<group>\d+);(?P<error>\d+);(?P<rest>[^\n]*)",
+    re.ASCII,
+)
+#: The fields of one direction of terse text.
+_FIELDS = {"3": 41, "4": 41, "5": 47}
+_UNITS = {"nsec": 1e-9, "usec": 1e-6, "msec": 1e-3}
+_THOUSANDS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+
+
+@dataclass(frozen=True)
+class Section:
+    """What one job or group of jobs printed: where, its name, group, jobs and error, and its options as printed.
+
+    `spans` are its characters in the text: the line that says what it is to do, if there is one, and the section.
+    """
+
+    spans: tuple[tuple[int, int], ...]
+    name: str
+    group: int
+    jobs: int
+    error: int
+    version: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+def sections(text: str) -> Iterator[Section]:
+    """Yield the sections of normal and terse text, in order."""
+    headers = list(_HEADER.finditer(text))
+    found = []
+    for match in _SECTION.finditer(text):
+        following = _END.search(text, match.end())
+        end = following.start() if following else len(text)
+        before = [one for one in headers if one.end() <= match.start() and one["name"] == match["name"]]
+        header = before[-1] if before else None
+        options = {name: header[name] for name in ("rw", "ioengine", "iodepth")} if header else {}
+        if header and (size := _size_of(header["bs"])):
+            options["bs"] = str(size)
+        first_depth = _FIRST_DEPTH.search(text, match.end(), end)
+        if first_depth and float(first_depth[1]) >= 99.5:
+            options["reached_depth"] = "1"
+        spans = [(header.start(), header.end() + 1)] if header else []
+        found.append(Section(
+            (*spans, (match.start(), end)), match["name"], int(match["group"]), int(match["jobs"]),
+            int(match["error"]), options=options,
+        ))  # fmt: skip
+    for match in _TERSE.finditer(text):
+        found.append(
+            Section(
+                ((match.start(), match.end()),),
+                match["name"],
+                int(match["group"]),
+                0,
+                int(match["error"]),
+                match["fio"],
+            )
+        )
+    yield from sorted(found, key=lambda one: one.spans[-1])
+
+
+class FioText(Reader):
+    """Reads the text of the jobs of one run, in the role `output`."""
+
+    name = "fio_text"
+
+    def read(self, run: Run) -> Result:
+        """Read the sections. Levels: `rw`, `io_size_bytes`, `rw_mix_read`."""
+        text, file = run.text("output"), run.file("output")
+        clients = []
+        for section in sections(text):
+            if section.error:
+                what = f"{section.name}: error {section.error}: its figures do not count"
+                raise OutputError(what, file=file, reason="failed")
+            start, end = section.spans[-1]
+            directions = _terse(text[start:end], file) if section.version else _normal(text[start:end], section, file)
+            client = Client(section.name, section.options, directions, Place(file, None))
+            check_done(client, run.levels)
+            clients.append(client)
+        if not clients or not all(client.directions for client in clients):
+            raise OutputError("it states no operations", file=file, reason="incomplete")
+        measured = {name: value for name, value in metrics(clients).items() if name != "clients"}
+        return Result(
+            metrics=measured, notes=(*notes(clients), "only headline figures, as fio rounded them in its text")
+        )
+
+
+TEXT = FioText()
+
+
+def _normal(text: str, section: Section, file: str) -> dict[str, Direction]:
+    issued = _ISSUED.search(text)
+    matches = list(_RATE.finditer(text))
+    ends = [*(match.start() for match in matches[1:]), len(text)]
+    size = float(section.options.get("bs", 0))
+    directions = {}
+    for match, end in zip(matches, ends, strict=False):
+        iops, moved, msec = (match[name] or match[f"old_{name}"] for name in ("iops", "moved", "msec"))
+        seconds, rate = int(msec) / 1000, _scaled(iops)
+        if not seconds:
+            raise OutputError("a run of 0 ms", file=file, reason="too_short")
+        operations = rate * seconds
+        if issued and match["which"] != "mixed":
+            operations = float(issued[1 if match["which"] == "read" else 2])
+        elif size and _share(moved) < _share(iops):
+            operations = _bytes(moved) / size
+        # Rounded, or cut off.
+        if not agrees(operations / seconds, rate, relative=2 * _share(iops) + 1e-3, absolute=1.0):
+            raise OutputError(f"{iops} operations/s are not {operations:.0f} in {seconds:g} s", file=file)
+        if operations:
+            latency = _latency(text[match.end() : end], operations)
+            directions[match["which"]] = Direction(operations, operations * size or _bytes(moved), seconds, latency)
+    return directions
+
+
+def _latency(text: str, operations: float) -> Latency:
+    summaries = {match[1]: match.groups()[1:] for match in _LATENCY.finditer(text)}
+    what = "clat" if "clat" in summaries else "lat"
+    if what not in summaries:
+        return Latency(0.0, 0.0, 0.0, 0.0)
+    unit, *values = summaries[what]
+    low, high, mean = (_scaled(value) * _UNITS[unit] for value in values)
+    percentiles = {
+        float(percent): float(value) * _UNITS[match[2]]
+        for match in _PERCENTILES.finditer(text)
+        if match[1] == what
+        for percent, value in _PERCENTILE.findall(match[3])
+    }
+    return Latency(operations, mean, low, high, percentiles, total="" if what == "clat" else "values")
+
+
+def _terse(line: str, file: str) -> dict[str, Direction]:
+    match = _TERSE.match(line)
+    fields, width = match["rest"].split(";"), _FIELDS[match["version"]]
+    directions = {}
+    for number, which in enumerate(("read", "write")):
+        values = fields[number * width : (number + 1) * width]
+        try:
+            amount, _, rate, milliseconds = (float(value) for value in values[:4])
+            clat = [float(value) / 1e6 for value in values[8:11]]
+            percents = dict(value.split("%=") for value in values[12:32] if "%=" in value)
+            percentiles = {float(percent): float(value) / 1e6 for percent, value in percents.items()}
+        except ValueError:
+            if values and number == 0:
+                raise OutputError(f"not terse text of fio: {line[:80]!r}", file=file) from None
+            continue
+        if not rate or not milliseconds:
+            continue
+        operations = rate * milliseconds / 1000
+        known = len(clat) == 3 and clat[1] > 0
+        low, high, mean = clat if known else (0.0, 0.0, 0.0)
+        latency = Latency(operations if known else 0.0, mean, low, high, percentiles if known else {})
+        directions[which] = Direction(operations, amount * 1024, milliseconds / 1000, latency)
+    return directions
+
+
+def _size_of(text: str) -> int | None:
+    """Return the one block size that a job's line names; None if reads and writes differ, or sizes vary."""
+    match = _SIZES.match(text)
+    sizes = {_bytes(f"{one}B") for one in match.groups()} if match else set()
+    return int(sizes.pop()) if len(sizes) == 1 else None
+
+
+def _bytes(text: str) -> float:
+    """Return an amount in bytes: for fio `KiB`, and `KB` in its old releases, are 1024."""
+    number = text.rstrip("Bi").rstrip("KMGTP")
+    return float(number) * 1024.0 ** _POWERS[text.rstrip("Bi")[len(number) :]]
+
+
+def _scaled(text: str) -> float:
+    number = text.rstrip("kKMG")
+    return float(number) * _THOUSANDS[text[len(number) :]]
+
+
+def _share(text: str) -> float:
+    """Return how far an amount or a rate may be rounded, as a share of it."""
+    number = re.match(r"[\d.]+", text)[0]
+    return rounding_of(number) / float(number) if float(number) else 1.0

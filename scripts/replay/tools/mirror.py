@@ -1,0 +1,276 @@
+"""How far a replica was behind its writer, and how fast it caught up: from the steps, the counters, fio's report. Pure.
+
+The lag compares acknowledged writes with what the second cluster had. Catching up is timed by the mirror daemon's
+counters.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Mapping
+from statistics import median
+
+from replay.tools.base import OutputError, Reader, Result, Run
+from replay.tools.cell_logs import (
+    Sample,
+    Steps,
+    check_operations,
+    check_rests,
+    logged_since_origin,
+    moments,
+    progress,
+    read_samples,
+    snapshots_taken,
+    whole_steps,
+)
+from replay.tools.fio_report import Client, check_levels, histogram, reported_clients
+from replay.tools.fio_report import metrics as fio_metrics
+
+IMAGE = "image-1"
+#: What the samplers report about themselves.
+_PROBE = "probe"
+_COPIED = "copied_snapshot_id"
+
+
+class MirrorLag(Reader):
+    """Reads the cells that the protocol of the same name runs."""
+
+    name = "mirror_lag"
+
+    def read(self, run: Run) -> Result:
+        """Parse fio's report (`output`) and log (`latency`), the `steps` and the `counters`.
+
+        `levels["mode"]` is journal or snapshot. The lag at a moment is the time between the last write that the first
+        cluster had acknowledged and the last one that the replica had: what losing the site at that moment would cost.
+
+        Metrics besides fio's own:
+        - `lag_median_seconds`, `lag_max_seconds`, `lost_writes_max`: over the readings while the writer wrote.
+        - `lag_end_seconds`: at the end of writing; `seconds_to_level`: from then until the replica had caught up.
+        - `journal_max_bytes`, and `journal_end_bytes` once the replica had caught up.
+
+        Series since the first write: `lag_seconds`, `journal_bytes`. Raises OutputError.
+        """
+        clients = reported_clients(run)
+        if len(clients) != 1 or "write" not in clients[0].directions:
+            raise OutputError("expected one client that wrote", file=run.file("output"), reason="client_lost")
+        check_levels(clients[0], run.levels)
+        steps = whole_steps(run)
+        log_file, counters_file = run.file("latency"), run.file("counters")
+        logged = logged_since_origin(run.text("latency"), log_file, steps)
+        check_operations(logged, clients[0].directions["write"].latency.samples, log_file)
+        acknowledged = [one.unix_seconds for one in logged]
+        rows = read_samples(run.text("counters"), counters_file, {IMAGE, _PROBE})
+        held = _journal_position if run.levels.get("mode") == "journal" else _snapshot_position
+        positions = held(rows, acknowledged, steps, counters_file)
+        return _result(acknowledged, positions, rows, clients, counters_file)
+
+
+LAG = MirrorLag()
+
+#: (elapsed_seconds, how many of the acknowledged writes the replica held)
+_Positions = list[tuple[float, int]]
+
+
+def _journal_position(rows: list[Sample], acknowledged: list[float], steps: Steps, file: str) -> _Positions:
+    """Return the position by the bytes that the daemon replayed. It replays entries in the order of the writes.
+
+    Each entry exceeds its write by the same number of bytes, so the share of all bytes is the share of all writes.
+    """
+    if steps.any("snapshot"):
+        steps.refuse("snapshots of an image whose journal is mirrored", steps.any("snapshot")[0])
+    began = steps.start(steps.one("write"))
+    replayed = progress(moments(rows, IMAGE, "replay_bytes"), started_seconds=began)
+    if not replayed or replayed[-1][1] <= 0:
+        raise OutputError("the daemon replayed nothing", file=file, reason="replay_did_not_advance")
+    check_rests(replayed, "what the daemon replayed", file)
+    end, writes = replayed[-1][1], len(acknowledged)
+    return [(at, int(writes * done / end + 1e-9)) for at, done in replayed]
+
+
+def _snapshot_position(rows: list[Sample], acknowledged: list[float], steps: Steps, file: str) -> _Positions:
+    """Return the position by the newest complete snapshot in the copy. It has all writes from before it was ordered."""
+    taken = snapshots_taken(steps)
+    if not taken:
+        steps.refuse("no mirror snapshot was taken", reason="no_snapshot")
+    held = [bisect_right(acknowledged, one.ordered_seconds) for one in taken]
+    ids = [one.number for one in taken]
+    positions = []
+    for at, copied in moments(rows, IMAGE, _COPIED):
+        newest = bisect_right(ids, copied)
+        positions.append((at, held[newest - 1] if newest else 0))
+    if not positions or positions[-1][1] < len(acknowledged):
+        raise OutputError("the last snapshot is not on the second cluster", file=file, reason="replay_did_not_advance")
+    return positions
+
+
+def _result(
+    acknowledged: list[float], positions: _Positions, rows: list[Sample], clients: list[Client], file: str
+) -> Result:
+    first, last = acknowledged[0], acknowledged[-1]
+    lags, lost, level = [], [], None
+    for at, held in positions:
+        if at > last and held >= len(acknowledged):
+            level = at if level is None else level
+        if not first <= at <= last:
+            continue
+        now = bisect_right(acknowledged, at)
+        lost.append(max(0, now - held))
+        kept_until = acknowledged[held - 1] if held else first
+        lags.append((at - first, max(0.0, acknowledged[now - 1] - kept_until)))
+    if not lags:
+        raise OutputError("no reading of the replica while the writer wrote", file=file, reason="incomplete")
+    journal = moments(rows, IMAGE, "journal_bytes")
+    metrics = {
+        **fio_metrics(clients),
+        "lag_median_seconds": median(lag for _, lag in lags),
+        "lag_max_seconds": max(lag for _, lag in lags),
+        "lag_end_seconds": lags[-1][1],
+        "lost_writes_max": float(max(lost)),
+    }
+    if level is not None:
+        metrics["seconds_to_level"] = level - last
+    if journal:
+        metrics |= {"journal_max_bytes": max(size for _, size in journal), "journal_end_bytes": journal[-1][1]}
+    series = [(at, "lag_seconds", lag) for at, lag in lags]
+    series += [(at - first, "journal_bytes", size) for at, size in journal if at >= first]
+    return Result(metrics=metrics, series=tuple(series), histogram=lambda: histogram(clients))
+
+
+#: By mode: the daemon's counter of how far it is with an image, and its counter of the bytes that it moved.
+_COUNTERS = {"journal": ("replay_bytes", "replay_bytes"), "snapshot": ("snapshots", "replay_bytes")}
+#: How long the daemon copied snapshots, by its own clock.
+_COPY_SECONDS = "snapshots_time.sum"
+
+
+class MirrorReplay(Reader):
+    """Reads the catch-ups that the protocol of the same name runs."""
+
+    name = "mirror_replay"
+
+    def read(self, run: Run) -> Result:
+        """Parse the writers' report (`output`), the `steps` and the daemon's `counters`.
+
+        `levels["mode"]` is journal or snapshot, `levels["images"]` the number of images. Time counts from the first
+        order to start replay.
+
+        Metrics:
+        - `bytes`: what the clients wrote while replay was stopped; `write_bytes_per_second`.
+        - `seconds_to_catch_up`: until the last image had caught up; `bytes_per_second`: `bytes` divided by that.
+        - `image_bytes_per_second`: the mean rate of one image once it was under way, for a journal from its first
+          progress, for a snapshot by the daemon's own clock.
+        - `seconds_to_first_progress`; `replayed_bytes`: what the daemon says it moved.
+
+        Series: `backlog_bytes`, which stays 0 once the last image has caught up, because nobody writes any more.
+        Raises OutputError.
+        """
+        mode, images = str(run.levels.get("mode")), int(run.levels.get("images", 1))
+        steps = whole_steps(run)
+        if mode not in _COUNTERS:
+            steps.refuse(f"mode is {mode!r}")
+        written, write_seconds = self._written(run, images)
+        starts = steps.all("start")
+        if sorted(str(step.get("image")) for step in starts) != sorted(written):
+            steps.refuse(f"{len(starts)} starts of {images} images", reason="incomplete")
+        if mode == "journal" and steps.any("snapshot"):
+            steps.refuse("snapshots of an image whose journal is mirrored", steps.any("snapshot")[0])
+        if mode == "snapshot" and len(steps.all("snapshot")) != images:
+            steps.refuse(f"{len(steps.all('snapshot'))} snapshots of {images} images", reason="no_snapshot")
+        began = min(steps.start(step) for step in starts)
+        file = run.file("counters")
+        rows = read_samples(run.text("counters"), file, written)
+        catch_up = _CatchUp(rows, written, mode, began, file)
+        seconds = catch_up.level_seconds - began
+        total = math.fsum(written.values())
+        metrics: dict[str, float | None] = {
+            "bytes": total,
+            "duration_seconds": seconds,
+            "seconds_to_catch_up": seconds,
+            "bytes_per_second": total / seconds,
+            "image_bytes_per_second": catch_up.image_rate(),
+            "seconds_to_first_progress": catch_up.first_seconds - began,
+            "replayed_bytes": catch_up.replayed_bytes,
+            "write_bytes_per_second": total / write_seconds,
+        }
+        known = {name: value for name, value in metrics.items() if value is not None}
+        return Result(metrics=known, series=catch_up.backlog(began), after_end={"backlog_bytes": 0.0})
+
+    @staticmethod
+    def _written(run: Run, images: int) -> tuple[dict[str, float], float]:
+        """Return what each job wrote, in bytes, and the longest job's time."""
+        file, clients = run.file("output"), reported_clients(run)
+        for client in clients:
+            check_levels(client, run.levels)
+        writes = {one.name: one.directions["write"] for one in clients if "write" in one.directions}
+        if len(writes) != images:
+            raise OutputError(f"{len(writes)} of {images} images were written to", file=file, reason="client_lost")
+        if len({one.io_bytes for one in writes.values()}) != 1:
+            raise OutputError("images were not written to alike", file=file, reason="incomplete")
+        return {name: one.io_bytes for name, one in writes.items()}, max(one.seconds for one in writes.values())
+
+
+REPLAY = MirrorReplay()
+
+
+class _CatchUp:
+    """How far the daemon was with each image at each reading, as a share of what was written to it."""
+
+    def __init__(self, rows: list[Sample], written: Mapping[str, float], mode: str, began: float, file: str) -> None:
+        self.written = written
+        counter, moved = _COUNTERS[mode]
+        self.shares: dict[str, list[tuple[float, float]]] = {}
+        self.replayed_bytes = 0.0
+        self._rates: list[float] = []
+        for image, wanted in written.items():
+            found = progress(moments(rows, image, counter), started_seconds=began)
+            end = found[-1][1] if found else 0.0
+            # A journal's entries are larger than the writes in them. A snapshot counts once it is complete.
+            if end < (wanted if mode == "journal" else 1.0):
+                raise OutputError(
+                    f"{image}: the daemon's {counter} went up by {end:.0f}, less than what was written",
+                    file=file,
+                    reason="replay_did_not_advance",
+                )
+            self.shares[image] = [(at, value / end) for at, value in found]
+            check_rests(found, f"{image}: the daemon's {counter}", file)
+            bytes_moved = progress(moments(rows, image, moved), started_seconds=began)
+            if bytes_moved:
+                check_rests(bytes_moved, f"{image}: the daemon's {moved}", file)
+            self.replayed_bytes += bytes_moved[-1][1] if bytes_moved else 0.0
+            copying = progress(moments(rows, image, _COPY_SECONDS), started_seconds=began)
+            rate = _rate(found) if mode == "journal" else _quotient(bytes_moved, copying)
+            self._rates += [] if rate is None else [rate]
+        self.level_seconds = max(next(at for at, share in one if share == 1.0) for one in self.shares.values())
+        self.first_seconds = min(next(at for at, share in one if share > 0.0) for one in self.shares.values())
+        if self.level_seconds <= began:
+            raise OutputError("it had caught up before it began", file=file)
+
+    def image_rate(self) -> float | None:
+        """Return the mean rate of the images in bytes/s, None if the first reading already had everything."""
+        return math.fsum(self._rates) / len(self._rates) if self._rates else None
+
+    def backlog(self, began: float) -> tuple[tuple[float, str, float], ...]:
+        """Return the series of bytes, of all images, that were not replayed yet, from the start to the last reading."""
+        last = dict.fromkeys(self.written, 0.0)
+        events = sorted((at, image, share) for image, one in self.shares.items() for at, share in one)
+        rest = {began: math.fsum(self.written.values())}
+        for at, image, share in events:
+            last[image] = share
+            # Of several images in one reading, the last one leaves the sum.
+            rest[at] = math.fsum(wanted * (1 - last[name]) for name, wanted in self.written.items())
+        return tuple((at - began, "backlog_bytes", left) for at, left in rest.items())
+
+
+def _rate(readings: list[tuple[float, float]]) -> float | None:
+    """Return a counter's mean rise per second from first to last progress; None if one reading saw it all."""
+    end = readings[-1][1]
+    first = next((at, value) for at, value in readings if value > 0)
+    last = next(at for at, value in readings if value == end)
+    return (end - first[1]) / (last - first[0]) if last > first[0] else None
+
+
+def _quotient(amounts: list[tuple[float, float]], seconds: list[tuple[float, float]]) -> float | None:
+    """Return the last amount divided by the last time, None if either is unknown."""
+    if not amounts or not seconds or seconds[-1][1] <= 0:
+        return None
+    return amounts[-1][1] / seconds[-1][1]

@@ -1,0 +1,30 @@
+"""The programs of the benchmark tools, as each tool's module declares them. The only list of them is that of modules.
+
+    python3 -m replay.tools.programs    one line each: PROGRAM PACKAGE ARGUMENTS-THAT-PRINT-THE-VERSION
+
+Needs only Python's standard library, so that set-up can ask before anything is installed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from replay.tools import tools
+
+
+class Program(NamedTuple):
+    """A program, Debian's package of it, and the arguments with which it prints its version."""
+
+    name: str
+    package: str
+    version_arguments: tuple[str, ...]
+
+
+def programs() -> list[Program]:
+    """Return the programs that the benchmark tools run, each once, by name."""
+    return sorted({Program(one.program, one.package, one.version_arguments) for one in tools()})
+
+
+if __name__ == "__main__":
+    for program in programs():
+        print(program.name, program.package, *program.version_arguments)

@@ -1,0 +1,149 @@
+/** Each sentence of a talk rests on something that a person has looked at; what moves since is red until somebody looks again. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+
+import { parse } from "yaml";
+
+import { kindOf, sentencesOf } from "../../../scripts/deck/check/evidence.js";
+import { slidesOf } from "../../../scripts/deck/check/chapters.js";
+import { readSlide } from "../../../scripts/deck/text/segments.js";
+import { CHART, claimsWith, makeTalk, slideWith } from "../support/talk.js";
+
+let talk;
+beforeEach(async () => {
+  talk = await makeTalk();
+  await talk.saveData({ claims: claimsWith({ small: {} }) });
+});
+afterEach(() => talk.remove());
+
+const FILE = "slides/talk/evidence.yaml";
+const BOUND = 'Writes take <data value="small.ratio">2.1×</data> as long.';
+const TEXTS =
+  '<span data-when="small held">It slows writes.</span><span data-when="small refuted">It does not slow writes.</span>' +
+  '<span data-when="small inconclusive not-testable-here not-measured">Does it slow writes?</span>';
+const sentences = (body, note) =>
+  slidesOf(slideWith(body, note), { file: "slides/talk/a.md" }).map(readSlide).flatMap(sentencesOf);
+
+async function acceptAll(chapter, reading = { kind: undefined }) {
+  await talk.save("slides/talk/a.md", chapter);
+  const outcome = await (await talk.check()).accept(["all"], reading);
+  return outcome;
+}
+async function red(chapter) {
+  return (await talk.problemsOf(chapter)).filter((line) => /nobody has read|was not looked at|, and is /.test(line));
+}
+
+test("a sentence has its place, its values by name, and the verdict that chooses it", () => {
+  const found = sentences(`## ${BOUND}\n\n${TEXTS}`, "**Cue**\n\nYou see it. And <b>this</b> too.");
+  assert.deepEqual(
+    found.map(({ place, words, when }) => [place, words, when]),
+    [
+      ["title", "Writes take {small.ratio} as long.", ""],
+      ["text", "It slows writes.", "small held"],
+      ["text", "It does not slow writes.", "small refuted"],
+      ["text", "Does it slow writes?", "small inconclusive not-testable-here not-measured"],
+      ["note", "Cue", ""],
+      ["note", "You see it.", ""],
+      ["note", "And this too.", ""],
+    ],
+  );
+  assert.equal(new Set(found.map(({ id }) => id)).size, found.length);
+});
+
+test("a picture is everything in its tag and options that decides what is drawn", () => {
+  const tag = (more, options = "") =>
+    `## ${BOUND}\n\n<canvas class="wide" data-chart="line" data-chart-src="${CHART}" ${more}>${options}</canvas>`;
+  const id = (...parts) => sentences(tag(...parts)).find(({ place }) => place === "picture").id;
+  assert.equal(id(""), id('style="width: 1px"'), "what no reader is told by");
+  assert.notEqual(id(""), id('data-chart-series="A"'), "a series left out");
+  assert.notEqual(id(""), id("", '<!-- {"options": {"scales": {"x": {"max": 20}}}} -->'), "a cropped axis");
+  assert.notEqual(id(""), id('data-chart-x-title="Hours"'));
+});
+
+test("what a sentence is, its own markup tells or a person has to say", () => {
+  const kinds = (body) => sentences(body, "Just words.").map(kindOf);
+  assert.deepEqual(kinds(`## ${BOUND}`), ["measured", null]);
+  assert.deepEqual(kinds('## One\n\n<span data-source="S0">Ten times.</span>'), [null, "source", null]);
+  assert.deepEqual(kinds('## One\n\n<span data-source="definition">One is free.</span>'), [null, "definition", null]);
+});
+
+test("a talk without the file is held to nothing", async () => {
+  assert.deepEqual(await red(slideWith(`## ${BOUND}`)), []);
+});
+
+test("what was accepted is quiet; a new or edited sentence is red, with its id, until it is accepted", async () => {
+  const chapter = slideWith(`## ${BOUND}`, "You see it.");
+  const first = await acceptAll(chapter);
+  assert.deepEqual(
+    first.undecided.map(({ words }) => words),
+    ["You see it."],
+    "nobody has said what an unbound sentence is",
+  );
+  await (await talk.check()).accept(["one"], { kind: "judgement" });
+  assert.deepEqual(await red(chapter), []);
+  const edited = chapter.replace("as long", "as long, always");
+  const [problem, ...rest] = await red(edited);
+  assert.deepEqual(rest, []);
+  assert.match(problem, /slides\/talk\/a\.md:2: [0-9a-f]{8} \(title of one\): nobody has read it: “Writes take .* always/);
+  const id = /: ([0-9a-f]{8}) /.exec(problem)[1];
+  const outcome = await (await talk.check()).accept([id, "nothing"], {});
+  assert.deepEqual([outcome.accepted, outcome.unknown], [1, ["nothing"]]);
+  assert.deepEqual(await red(edited), []);
+  const { one } = parse(await readFile(path.join(talk.root, FILE), "utf8"));
+  assert.deepEqual(
+    one.map(({ words, kind }) => [words, kind]),
+    [
+      ["Writes take {small.ratio} as long, always.", "measured"],
+      ["You see it.", "judgement"],
+    ],
+    "what is no longer said is no longer kept",
+  );
+});
+
+test("an estimate that leaves its former interval is red, and one that stays inside is not", async () => {
+  const chapter = slideWith(`## ${BOUND}`, `${BOUND}`);
+  await acceptAll(chapter);
+  const measured = (estimate, low, high) =>
+    claimsWith({ small: { conditions: { ratio: { estimate, low, high, n: 6, verdict: "held" } } } });
+  await talk.saveData({ claims: measured(2.2, 2.1, 2.3) });
+  assert.deepEqual(await red(chapter), []);
+  await talk.saveData({ claims: measured(2.4, 2.3, 2.5) });
+  const problems = await red(chapter);
+  assert.equal(problems.length, 2, "title and note");
+  assert.match(problems[0], /small\.ratio was 2\.084 \(1\.9 to 2\.26\), and is 2\.4 \(2\.3 to 2\.5\)/);
+});
+
+test("a changed verdict is red for every sentence that it chooses or that somebody rested on it", async () => {
+  const chapter = slideWith(`## ${BOUND}\n\n${TEXTS}`, "And that is that.");
+  await acceptAll(chapter, { kind: undefined });
+  await (await talk.check()).accept(["one"], { kind: "measured", rests: ["small"], scope: "one writer" });
+  assert.deepEqual(await red(chapter), []);
+  const claims = claimsWith({ small: { verdict: "inconclusive" } });
+  await talk.saveData({ claims });
+  const problems = await red(chapter);
+  assert.ok(problems.every((line) => /small was held, and is inconclusive/.test(line)), problems.join("\n"));
+  assert.ok(problems.some((line) => /And that is that/.test(line)), "which is bound to nothing, and rests on it");
+});
+
+test("an entry of another kind is refused by name", async () => {
+  await talk.save(FILE, "one:\n  - { id: aaaaaaaa, kind: guess, words: x }\n");
+  await assert.rejects(talk.problemsOf(slideWith("## One")), /slide one, aaaaaaaa: kind "guess" is none of measured/);
+});
+
+test("words contradict neither the column of a value nor the charts beside them", async () => {
+  await talk.save("benchmarks/reference/answer.csv", "name,label,mode,loss_median_seconds,loss_worst_seconds\na,A,none,1,2\n");
+  const told = async (body) => (await talk.problemsOf(slideWith(body))).join("\n");
+  const median = '<data value="answer.a.loss_median_seconds">1 s</data>';
+  assert.match(await told(`## At worst ${median}`), /says "worst" of a median/);
+  assert.doesNotMatch(await told(`## In the middle ${median}`), /of a median/);
+  const sized = claimsWith({ small: { conditions: { "size-4096": { estimate: 2.084, low: 1.9, high: 2.2, n: 6 } } } });
+  await talk.saveData({ claims: sized });
+  const value = '<data value="small.size-4096">2.1×</data>';
+  assert.match(await told(`## It takes ${value} at 4M`), /says 4M of small\.size-4096/);
+  assert.doesNotMatch(await told(`## It takes ${value} at 4K`), /says 4K/);
+  const chart = `<canvas data-chart="line" data-chart-src="${CHART}"></canvas>`;
+  assert.match(await told(`## ${value}\n\nRandom reads\n\n${chart}`), /each chart is of sequential I\/O/);
+  assert.doesNotMatch(await told(`## ${value}\n\nSequential reads\n\n${chart}`), /each chart is of/);
+});

@@ -1,0 +1,302 @@
+"""Which jobs of fio's reports are one run: reports of one run, jobs at once, jobs in a row; and where reports stand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replay.exchange.importing.recognise import recognise
+from support.foreign_results import direction, job, report
+from support.hostile import at_most
+from support.samples import output
+
+
+def found(text: str | bytes, path: str = "x/1.json"):
+    return recognise(0, path, text if isinstance(text, bytes) else text.encode())
+
+
+def jobs_of(text: str | bytes) -> list[list[str]]:
+    """Return the names of the jobs of each run in a text, as they are cut out of it."""
+    content = text if isinstance(text, bytes) else text.encode()
+    return [[one["jobname"] for one in json.loads(run.parts[0].cut(content))["jobs"]] for run in found(content)[0]]
+
+
+def lasting(seconds: float, *, operations_per_second: int = 1000, **options: str) -> dict:
+    """Return a job that ran this long, with a start in milliseconds if `job_start` is given."""
+    start = options.pop("job_start", None)
+    one = job(options.pop("name", "job"), rw=options.pop("rw", "read"), **options)
+    one["read"] = direction(int(operations_per_second * seconds), 4096, milliseconds=int(1000 * seconds))
+    return one if start is None else one | {"job_start": int(start)}
+
+
+# Reports of one run --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stamped", [True, False])
+@pytest.mark.parametrize("started", [True, False])
+def test_of_the_reports_that_fio_prints_at_intervals_the_last_is_the_run(stamped, started):
+    reports = [
+        json.loads(report(lasting(seconds, **({"job_start": "5000"} if started else {})), at=seconds))
+        for seconds in (1, 2, 3)
+    ]
+    if not stamped:
+        for one in reports:
+            del one["timestamp_ms"]
+    (run,), reasons = found("\n".join(map(json.dumps, reports)))
+    assert reasons == []
+    assert json.loads(run.parts[0].cut("\n".join(map(json.dumps, reports)).encode())) == reports[-1]
+
+
+@pytest.mark.parametrize("starts", [None, (1_000, 11_000)])
+def test_runs_that_were_appended_to_one_file_stay_apart(starts):
+    ended = (10, 20)
+    text = "\n".join(
+        report(
+            lasting(5, operations_per_second=rate, **({"job_start": str(starts[at])} if starts else {})), at=ended[at]
+        )
+        for at, rate in enumerate((1000, 1001))
+    )
+    assert len(found(text)[0]) == 2
+
+
+def test_a_report_that_was_printed_twice_is_one_run():
+    text = report(lasting(2), at=3)
+    assert len(found(text + "\n" + text)[0]) == 1
+    assert len(found(json.dumps(json.loads(text)) + "\n" + text)[0]) == 1
+
+
+@at_most(60)
+@given(seconds=st.lists(st.integers(1, 50), min_size=2, max_size=6, unique=True), rate=st.integers(50, 10**6))
+def test_however_often_fio_reports_a_run_is_one_run(seconds, rate):
+    text = "\n".join(report(lasting(at, operations_per_second=rate), at=at) for at in sorted(seconds))
+    assert len(found(text)[0]) == 1
+
+
+# Jobs at once and in a row -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "second",
+    [{"wait_for": "a"}, {"startdelay": "10"}, {"startdelay": "10s"}, {"group": 1, "stonewall": "1"}],
+)
+def test_jobs_of_one_workload_in_a_row_are_neither_a_sum_nor_repetitions(second):
+    group = second.pop("group", 0)
+    first, other = lasting(5, name="a"), lasting(5, name="b", **second) | {"groupid": group}
+    runs, reasons = found(report(first, other))
+    assert reasons == []
+    assert [(run.place, run.levels["jobs"]) for run in runs] == [("a", 1), ("b", 1)]
+    assert jobs_of(report(first, other)) == [["a"], ["b"]]
+
+
+def test_jobs_that_began_one_after_the_other_are_in_a_row_whatever_their_options_say():
+    jobs = lasting(5, name="a", job_start="0"), lasting(5, name="b", job_start="5100")
+    assert jobs_of(report(*jobs)) == [["a"], ["b"]]
+
+
+def test_jobs_in_a_row_with_one_name_are_counted():
+    jobs = (lasting(5, job_start=str(start)) | {"groupid": start} for start in (0, 6000, 12_000))
+    assert [run.place for run in found(report(*jobs))[0]] == ["job-1", "job-2", "job-3"]
+
+
+@pytest.mark.parametrize("late", [{"startdelay": "2"}, {"job_start": "2000"}])
+def test_jobs_that_ran_at_once_for_a_part_of_their_time_have_no_sum(late):
+    first = lasting(5, name="a", **({"job_start": "0"} if "job_start" in late else {}))
+    runs, reasons = found(report(first, lasting(5, name="b", **late)))
+    assert runs == []
+    assert reasons == ["a, b: they ran at once for only a part of their time, so there is no sum"]
+
+
+def test_a_new_group_without_a_stonewall_ran_at_once():
+    runs, _ = found(report(lasting(5, name="a"), lasting(5, name="b", new_group="1") | {"groupid": 1}))
+    assert [(run.levels["jobs"], run.place) for run in runs] == [(2, "")]
+
+
+# What is missing or contradicts --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "fio: failed to connect to 10.0.0.2:8765",
+        "client <10.0.0.2>: exited with error 1",
+        "fio: client: 10.0.0.2, disconnected",
+    ],
+)
+def test_a_report_of_clients_that_lacks_one_is_refused(said):
+    text = f"{said}\n{output('fio-client-server-2.json').decode()}"
+    runs, (reason,) = found(text)
+    assert runs == []
+    assert reason.startswith("a client is missing")
+
+
+def test_what_only_the_command_line_above_a_report_states_is_a_level():
+    one = lasting(5)
+    one["job options"] = {}
+    (run,), _ = found(f"$ fio --name=job --rw=randread --bs=4k --iodepth 16 --ioengine=libaio\n{report(one)}")
+    assert (run.levels["rw"], run.levels["io_depth"]) == ("randread", 16)
+    assert run.options == {"ioengine": "libaio"}
+
+
+def test_a_command_line_that_contradicts_its_report_is_refused():
+    runs, reasons = found(f"$ fio --name=job --rw=randread --bs=8k\n{report(job(rw='randread', bs='4k'))}")
+    assert (runs, reasons) == ([], ["the command line above it asks for bs=8k, its report says 4k"])
+
+
+def test_percentages_of_a_mix_that_left_no_write_are_no_contradiction():
+    one = job(rw="randrw", rwmixread="100")
+    one["read"], one["write"] = direction(20_000, 4096), direction(0, 4096)
+    (run,), _ = found(report(one))
+    assert run.levels["rw_mix_read"] == 100
+
+
+@pytest.mark.parametrize("ppm", [4, -15])
+def test_latencies_that_differ_by_their_rounding_are_read(ppm):
+    one = job(rw="read")
+    stats = one["read"]
+    stats["slat_ns"] = {"min": 100, "max": 5000, "mean": 500.0, "N": 20_000}
+    stats["lat_ns"]["mean"] *= 1 + ppm / 1e6
+    assert len(found(report(one))[0]) == 1
+
+
+def test_latency_that_was_measured_only_as_a_whole_is_read_and_said():
+    one = job(rw="read")
+    one["read"]["clat_ns"] = {"min": 0, "max": 0, "mean": 0.0, "N": 0}
+    (run,), _ = found(report(one))
+    assert "latency_mean_seconds" in run.metrics
+    assert any("those of lat, since those of clat were not measured" in note for note in run.notes)
+
+
+def test_percentiles_that_cannot_be_combined_are_left_out_with_a_word():
+    (run,), _ = found(report(*[job(rw="read", numjobs="2") for _ in range(2)]))
+    assert "latency_p99_seconds" not in run.metrics
+    assert any("no bins to merge" in note for note in run.notes)
+
+
+def test_reads_and_writes_of_a_mix_are_apart():
+    (run,), _ = found(report(job(rw="randrw", rwmixread="50")))
+    expected = {f"{which}_{what}" for which in ("read", "write") for what in ("operations_per_second",
+                "latency_mean_seconds", "latency_p99_seconds")}  # fmt: skip
+    assert expected <= run.metrics
+    assert any("they are charted apart" in note for note in run.notes)
+
+
+# Where a report stands -----------------------------------------------------------------------------------------------
+
+PLAIN = report(job(rw="randread", bs="4k"))
+MINIFIED = json.dumps(json.loads(PLAIN))
+WRAPPED = {
+    "BOM": b"\xef\xbb\xbf" + PLAIN.encode(),
+    "UTF-16": PLAIN.encode("utf-16"),
+    "UTF-16, big-endian": b"\xfe\xff" + PLAIN.encode("utf-16-be"),
+    "CRLF": PLAIN.replace("\n", "\r\n").encode(),
+    "minified": MINIFIED.encode(),
+    "list": f"[\n{PLAIN}\n]".encode(),
+    "inside another document": json.dumps({"host": "x", "results": {"fio": [json.loads(PLAIN)]}}).encode(),
+    "JSON lines": f'{{"note": "x"}}\n{MINIFIED}\n'.encode(),
+    "indented": "".join(f"    {line}\n" for line in PLAIN.splitlines()).encode(),
+    "quoted": "".join(f"> {line}\n" for line in PLAIN.splitlines()).encode(),
+    "after a prompt": f"$ fio --output-format=json job.fio >{PLAIN}".encode(),
+    "Markdown": f"# Results\n\n```json\n{PLAIN}\n```\n\nFast.\n".encode(),
+    "log": "".join(
+        f"2024-05-06T07:08:{second % 60:02d}.{second:06d}Z host-1 fio[{4242}]: {line}\n"
+        for second, line in enumerate(PLAIN.splitlines())
+    ).encode(),
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_a_report_is_the_same_wherever_it_stands(name):
+    (plain,), _ = found(PLAIN)
+    (run,), reasons = found(WRAPPED[name])
+    assert reasons == []
+    assert (run.levels, run.options, run.metrics, run.reported_at) == (
+        plain.levels, plain.options, plain.metrics, plain.reported_at,
+    )  # fmt: skip
+    (part,) = run.parts
+    assert json.loads(part.cut(WRAPPED[name]).decode("utf-8-sig")) == json.loads(PLAIN)
+
+
+@at_most(80)
+@given(
+    before=st.text(st.characters(codec="utf-8"), max_size=30),
+    after=st.text(st.characters(codec="utf-8"), max_size=30),
+    encoding=st.sampled_from(["utf-8", "utf-16", "utf-8-sig"]),
+)
+def test_what_stands_around_a_report_changes_nothing_of_it(before, after, encoding):
+    text = f"{before}\n{PLAIN}\n{after}"
+    content = text.encode(encoding)
+    runs, _ = recognise(0, "x.log", content)
+    assert len(runs) <= 1
+    for run in runs:
+        assert json.loads(run.parts[0].cut(content).decode("utf-8-sig")) == json.loads(PLAIN)
+        assert run.levels["rw"] == "randread"
+
+
+# fio's text ----------------------------------------------------------------------------------------------------------
+
+HEADER = "job: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=16\n"
+SECTION = """\
+job: (groupid=0, jobs={jobs}): err= {error}: pid=1: Fri May  3 10:00:00 2024
+  read: IOPS=10.0k, BW=39.1MiB/s (40.0MB/s)(391MiB/10000msec)
+    slat (nsec): min=1000, max=9000, avg=2000.00, stdev=10.00
+    clat (usec): min=100, max=9000, avg=1500.00, stdev=100.00
+     lat (usec): min=102, max=9002, avg=1502.00, stdev=100.00
+    clat percentiles (usec):
+     |  1.00th=[  500], 50.00th=[ 1400], 95.00th=[ 3000], 99.00th=[ 4000], 99.90th=[ 8000]
+  IO depths    : 1=0.1%, 2=0.1%, 4=0.1%, 8=0.1%, 16=100.0%, 32=0.0%, >=64=0.0%
+     issued rwts: total=100096,0,0,0 short=0,0,0,0 dropped=0,0,0,0
+
+Run status group 0 (all jobs):
+   READ: bw=39.1MiB/s (40.0MB/s), 39.1MiB/s-39.1MiB/s, io=391MiB (410MB), run=10000-10000msec
+"""
+
+
+def text_of(*, jobs: int = 1, error: int = 0, started: str = "Starting 1 process") -> str:
+    return f"{HEADER}fio-3.33\n{started}\n\n{SECTION.format(jobs=jobs, error=error)}"
+
+
+def test_headline_figures_of_fio_s_text_are_read_as_such():
+    (run,), reasons = found(text_of(), "fio.log")
+    assert reasons == []
+    assert run.levels == {"rw": "randread", "io_size_bytes": 4096, "io_depth": 16, "jobs": 1}
+    assert (run.version, run.options) == ("fio-3.33", {"ioengine": "libaio"})
+    assert {"operations_per_second", "latency_mean_seconds", "latency_p99_seconds"} <= run.metrics
+    assert any("only headline figures" in note for note in run.notes)
+
+
+def test_fio_s_text_behind_the_times_of_a_log_is_the_same():
+    text = "".join(f"[{at:3}.5] pod-1 | {line}\n" for at, line in enumerate(text_of().splitlines()))
+    (run,), _ = found(text, "pod.log")
+    assert run.levels == found(text_of())[0][0].levels
+    assert run.metrics == found(text_of())[0][0].metrics
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (text_of(error=5), "job: error 5: its figures do not count"),
+        (text_of(started="Starting 2 processes"), "job: 1 of 2 jobs reported"),
+        (text_of().replace("391MiB/10000msec", "391MiB/5000msec"), ""),
+    ],
+)
+def test_text_of_a_run_that_failed_or_contradicts_itself_is_refused(text, why):
+    runs, (reason,) = found(text)
+    assert runs == []
+    assert why in reason
+
+
+def test_text_beside_the_json_of_a_run_counts_once():
+    (run,), _ = found(f"{text_of()}\n{PLAIN}")
+    assert run.tool == "fio_report"
+
+
+@at_most(80)
+@given(data=st.data())
+def test_damaged_text_of_fio_is_read_or_left_out(data):
+    lines = text_of().splitlines(keepends=True)
+    kept = data.draw(st.lists(st.sampled_from(range(len(lines))), unique=True).map(sorted))
+    runs, reasons = found("".join(lines[at] for at in kept))
+    assert runs or reasons

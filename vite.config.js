@@ -1,3 +1,0 @@
-import { deckConfig } from "./scripts/deck/vite-config.js";
-
-export default deckConfig();
