@@ -28,7 +28,7 @@ include: "workflow/rules/common.smk"
 
 wildcard_constraints:
     data="|".join(DATA_SETS) or "(?!)",
-    experiment=r"[a-z][a-z0-9-]*",
+    experiment=r"[a-z0-9-]+",
     block=r"\d\d+",
     plan=r"[0-9a-f]{12}",
 
@@ -38,17 +38,8 @@ rule all:
         list(map(rule_path, TO_MEASURE))
         if PLAN
         else [
-            *(
-                path
-                for data in DATA_SETS
-                for file in ("tidy.csv", "ratios.csv")
-                for path in of_experiments(file, data)
-            ),
-            *expand(
-                f"{DATA_SET}/{{file}}", data=DATA_SETS, file=["manifest.json", "recording.json", "datapackage.json"]
-            ),
-            *expand(f"{DATA_SET}/{{file}}", data=DATA_SETS, file=["claims.json", "claims.csv"] if CLAIMS else []),
-            *expand(f"{DATA_SET}/{{file}}", data=DATA_SETS, file=["answer.csv"] if ANSWER else []),
+            *(of_experiments(file, data) for data in DATA_SETS for file in ("tidy.csv", "ratios.csv")),
+            *expand(f"{DATA_SET}/{{file}}", data=DATA_SETS, file=[*DESCRIBED, *REPORTED]),
         ],
     message:
         "Everything is up to date"
@@ -76,115 +67,54 @@ if PLAN:
             " --block {wildcards.block} --plan {wildcards.plan}"
 
 
-# Outputs are `update`, so that derived files stay in place while they are derived again: the deck may be reading them.
-rule derive_experiment:
-    input:
-        evidence,
-        lambda wildcards: configured(wildcards.experiment),
-    output:
-        tidy=update(f"{EXPERIMENT}/tidy.csv"),
-        ratios=update(
-            report(
-                f"{EXPERIMENT}/ratios.csv",
-                category="Ratios",
-                labels={"data set": "{data}", "of": "{experiment}"},
-            )
-        ),
-        entry=update(f"{EXPERIMENT}/experiment.json"),
-    log:
-        ".replay/logs/derive-{data}-{experiment}.log",
-    wildcard_constraints:
-        experiment="|".join(SELECTED) or "(?!)",
-    params:
-        program=program_digest(*DERIVING),
-    message:
-        "Derive {wildcards.experiment} of {wildcards.data} from its raw output"
-    script:
-        "workflow/scripts/derive_experiment.py"
+# One job a data set: importing pandas takes longer than deriving most experiments. Outputs are `update`, so that derived
+# files stay in place while they are derived again: the deck may be reading them.
+for data, names in SELECTED.items():
 
-
-if CLAIMS:
-
-    rule claims:
+    rule:
+        name:
+            f"derive_{data}"
         input:
-            entries,
-            campaign,
-            campaigns,
-            configured(),
-            CLAIMS,
+            evidence(data, names),
+            configured(names),
         output:
-            json=update(f"{DATA_SET}/claims.json"),
-            csv=update(
-                report(
-                    f"{DATA_SET}/claims.csv",
-                    category="Claims",
-                    labels={"data set": "{data}"},
-                )
-            ),
+            tidy=[update(path) for path in of_experiments("tidy.csv", data, names)],
+            ratios=[
+                update(report(path, category="Ratios", labels={"data set": data, "of": name}))
+                for name in names
+                for path in of_experiments("ratios.csv", data, [name])
+            ],
+            entries=[update(path) for path in of_experiments("experiment.json", data, names)],
         log:
-            ".replay/logs/claims-{data}.log",
+            f".replay/logs/derive-{data}.log",
         params:
-            program=program_digest(*JUDGING),
+            program=program_digest(*DERIVING),
         message:
-            "Judge every claim against {wildcards.data}"
+            f"Derive {data} from its raw output: {', '.join(names)}"
         script:
-            "workflow/scripts/claims.py"
+            "workflow/scripts/derive.py"
 
 
-if ANSWER:
-
-    rule answer:
-        input:
-            entries,
-            campaign,
-            configured(),
-            ANSWER,
-        output:
-            update(
-                report(
-                    f"{DATA_SET}/answer.csv",
-                    category="Answer",
-                    labels={"data set": "{data}"},
-                )
-            ),
-        log:
-            ".replay/logs/answer-{data}.log",
-        params:
-            program=program_digest(*JUDGING),
-        message:
-            "Answer what each mode loses and costs, by {wildcards.data}"
-        script:
-            "workflow/scripts/answer.py"
-
-
-# Whatever changes verdicts or answer is an input here too. They themselves are `ancient`: describing one that somebody
-# edited would declare it to be what was derived.
+# Verdicts and answer are made in the same job as what describes them: one that somebody edited is never described.
 rule describe:
     input:
-        entries,
+        lambda wildcards: of_experiments("experiment.json", wildcards.data),
+        CONFIGURED,
         campaign,
-        configured(),
-        CLAIMS,
-        ANSWER,
+        campaigns,
         older,
-        claims=[ancient(f"{DATA_SET}/claims.json")] if CLAIMS else [],
-        answer=[ancient(f"{DATA_SET}/answer.csv")] if ANSWER else [],
     output:
-        manifest=update(
-            report(
-                f"{DATA_SET}/manifest.json",
-                category="Data sets",
-                labels={"data set": "{data}"},
-            )
-        ),
-        recording=update(f"{DATA_SET}/recording.json"),
-        datapackage=update(f"{DATA_SET}/datapackage.json"),
+        [update(f"{DATA_SET}/{file}") for file in DESCRIBED],
+        [
+            update(report(f"{DATA_SET}/{file}", category=category, labels={"data set": "{data}"}))
+            for file, category in REPORTED.items()
+        ],
     log:
         ".replay/logs/describe-{data}.log",
     params:
         program=program_digest(*JUDGING),
     message:
-        "Describe {wildcards.data}: manifest, recording, data package"
+        "Judge the claims, answer the question, and describe {wildcards.data}"
     script:
         "workflow/scripts/describe.py"
 

@@ -55,7 +55,7 @@ const LINTERS = {
 };
 
 function snakefmt(...options) {
-  return [venv("snakefmt"), ...options, "Snakefile", "workflow/Snakefile"];
+  return [venv("snakefmt"), ...options, "Snakefile", "workflow"];
 }
 
 function eslint(...options) {

@@ -25,7 +25,7 @@ def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
     assert "rbd-journaling: 24 cells" in said
     assert (
         "Journaling makes a sequential 4 KiB write about ten times slower. (S0, journal-4k-seq-write, exploratory)"
-        in " ".join(said.split())
+        in " ".join(said.split())  # however wide the table is
     )
     assert "clients-scale" not in said
     assert "next: npm run present -- --data mine" in said

@@ -14,16 +14,26 @@ from replay.design.plan_file import read_plan_file
 from replay.design.configuration import answer_path, claims_path
 from replay.evidence.data_set import data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
 
-# Snakemake reads the name of a data set as YAML, in which it may be a number.
-if "data" in config:
-    config["data"] = str(config["data"])
+# A data set may be called by a number, which `--config` takes for one.
+config |= {key: str(config[key]) for key in ("data", "plan_file") if key in config}
 validate(config, schema=str(program_file("schemas", "workflow.schema.json")))
 
 BENCHMARKS = benchmarks_directory()
 DATA_SET = rule_path(BENCHMARKS / "{data}")
 EXPERIMENT = rule_path(BENCHMARKS / "{data}" / "{experiment}")
-CLAIMS = [rule_path(path) for path in [claims_path()] if path.exists()]
-ANSWER = [rule_path(path) for path in [answer_path()] if path.exists()]
+# What decides verdicts, answer and description, besides the experiments.
+CONFIGURED = sorted(
+    rule_path(path)
+    for path in (*config_directory().glob("experiments/*.yaml"), claims_path(), answer_path())
+    if path.exists()
+)
+# The files about a whole data set, and under which heading the report shows some. A talk may lack claims or answer.
+DESCRIBED = ["recording.json", "datapackage.json", *(["claims.json"] if claims_path().exists() else [])]
+REPORTED = {
+    "manifest.json": "Data sets",
+    **({"claims.csv": "Claims"} if claims_path().exists() else {}),
+    **({"answer.csv": "Answer"} if answer_path().exists() else {}),
+}
 
 PLAN = read_plan_file(Path(config["plan_file"])) if "plan_file" in config else None
 PLANNED = [(BENCHMARKS / PLAN.data_set / one.experiment / "raw", one) for one in PLAN.blocks] if PLAN else []
@@ -31,64 +41,54 @@ TO_MEASURE = {sealed_block(raw, one.block, one.plan): one.plan for raw, one in P
 TO_MEASURE = {path: plan for path, plan in TO_MEASURE.items() if not path.exists()}
 
 DATA_SETS = [config["data"]] if "data" in config else [PLAN.data_set] if PLAN else data_sets_in(BENCHMARKS)
-EXPERIMENTS = {
-    data: sorted(
-        {
-            *experiments_in(BENCHMARKS / data),
-            *(one.experiment for raw, one in PLANNED if BENCHMARKS / data in raw.parents),
-        }
-    )
-    for data in DATA_SETS
-}
+EXPERIMENTS = {data: set(experiments_in(BENCHMARKS / data)) for data in DATA_SETS}
+for raw, block in PLANNED:
+    EXPERIMENTS.get(raw.parents[1].name, set()).add(block.experiment)
 NAMED = [config["experiment"]] if isinstance(config.get("experiment"), str) else config.get("experiment", [])
-for name, known in (
-    *((data, [data] if names else []) for data, names in EXPERIMENTS.items()),
-    *((name, sum(EXPERIMENTS.values(), [])) for name in NAMED),
-):
-    if name not in known:
-        raise WorkflowError(f"there is no raw output of {name!r}")
+unknown = [data for data, names in EXPERIMENTS.items() if not names] or sorted(
+    {*NAMED}.difference(*EXPERIMENTS.values())
+)
+if unknown:
+    raise WorkflowError(f"there is no raw output of {', '.join(map(repr, unknown))}")
 
 
-def of_experiments(file, data):
-    return expand(f"{EXPERIMENT}/{file}", data=data, experiment=EXPERIMENTS[data])
+def of_experiments(file, data, names=None):
+    return expand(f"{EXPERIMENT}/{file}", data=data, experiment=sorted(EXPERIMENTS[data]) if names is None else names)
 
 
-def is_derived(data, experiment):
+def is_derived(data, name):
     files = ("tidy.csv", "ratios.csv", "experiment.json")
-    return all((BENCHMARKS / data / experiment / file).exists() for file in files)
+    return all((BENCHMARKS / data / name / file).exists() for file in files)
 
 
-# Where experiments are named, the others are taken as they are: no rule makes their tables.
+# Where experiments are named, the others are taken as they are, if they have been derived: no rule makes their tables.
 SELECTED = {
-    name
+    data: [name for name in sorted(names) if not NAMED or name in NAMED or not is_derived(data, name)]
     for data, names in EXPERIMENTS.items()
-    for name in names
-    if not NAMED or name in NAMED or not is_derived(data, name)
 }
+SELECTED = {data: names for data, names in SELECTED.items() if names}
 
 
-def evidence(wildcards):
+def evidence(data, names):
     """The sealed blocks, also those of the plan, and the digests of what was recorded, also in open blocks.
 
-    If the experiment is measured first, its open blocks do not count: they will have been sealed.
+    If an experiment is measured first, its open blocks do not count: they will have been sealed.
     """
-    raw = BENCHMARKS / wildcards.data / wildcards.experiment / "raw"
-    measured_first = [path for path in TO_MEASURE if path.parent == raw]
-    recorded = [path for path in recorded_in(raw) if path.parent == raw or not measured_first]
-    return sorted({rule_path(path) for path in (*recorded, *sealed_blocks(raw), *measured_first)})
+    found = []
+    for raw in (BENCHMARKS / data / name / "raw" for name in names):
+        measured_first = [path for path in TO_MEASURE if path.parent == raw]
+        found += [path for path in recorded_in(raw) if path.parent == raw or not measured_first]
+        found += {*sealed_blocks(raw), *measured_first}
+    return sorted(map(rule_path, found))
 
 
-def configured(experiment="*"):
-    return sorted(map(rule_path, (config_directory() / "experiments").glob(f"{experiment}.yaml")))
+def configured(names):
+    paths = (config_directory() / "experiments" / f"{name}.yaml" for name in names)
+    return [rule_path(path) for path in paths if path.exists()]
 
 
 def campaign(wildcards):
     return [rule_path(path) for path in (BENCHMARKS / wildcards.data).glob("campaign.json")]
-
-
-def entries(wildcards):
-    """The experiments' entries in the manifest. They hold the digests of the tables, and so stand for them."""
-    return of_experiments("experiment.json", wildcards.data)
 
 
 def tables_of(folders, *others):

@@ -1,9 +1,9 @@
-"""Describes a data set: manifest, recording, comparison with older releases, data package."""
+"""Judges the claims, answers the question, and describes a data set."""
 
 from pathlib import Path
 
 from replay.base.snakemake import reporting
-from replay.claims.data_set import describe
+from replay.claims.data_set import judge_and_describe
 
 with reporting(snakemake.log[0]):
-    describe(Path(snakemake.output.manifest).parent)
+    judge_and_describe(Path(snakemake.output[0]).parent)

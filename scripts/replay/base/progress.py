@@ -184,10 +184,6 @@ class Progress:
             self.account.resize(self.title, self.account.parts[self.title].steps + steps)
         self._emit("repeat", steps=steps)
 
-    def note(self, text: str) -> None:
-        """Print a line that stays."""
-        self.line(text)
-
     def line(self, text: str) -> None:
         """Print a line that stays, above the bar."""
         if self._emit("line", text=text):

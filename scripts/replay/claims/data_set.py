@@ -10,11 +10,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from replay.base.errors import ReplayError
 from replay.claims.answer import write_answer
 from replay.claims.documents import write_claims
 from replay.claims.manifest import describe_data_set
-from replay.derive.experiment import derive_experiment
 from replay.derive.part import Derived, refuse_altered_tables
 from replay.evidence.data_set import exclusive, named_experiments
 
@@ -24,42 +22,23 @@ def derive_data_set(data_set: Path, experiments: Sequence[str] = ()) -> list[Der
 
     Raises EvidenceError naming the missing or altered file; intact experiments are derived anyway.
     """
-    derived, failed = [], []
-    for name in named_experiments(data_set, experiments):
-        try:
-            derived.append(derive_experiment(data_set / name))
-        except ReplayError as error:
-            failed.append(error)
-    finish(data_set)
-    if failed:
-        raise failed[0]
-    return derived
+    from replay.derive.experiment import derive_experiments  # noqa: PLC0415 - judging does without pandas
 
-
-def finish(data_set: Path) -> None:
-    """Judge the claims, answer the question and describe the data set, even if claims or answer are invalid."""
+    names = named_experiments(data_set, experiments)
     with ExitStack() as stack:
-        stack.callback(describe, data_set)
-        stack.callback(answer, data_set)
-        judge(data_set)
+        stack.callback(judge_and_describe, data_set)
+        return list(derive_experiments(data_set / name for name in names))
 
 
-def judge(data_set: Path) -> None:
-    """Write claims.json and claims.csv from the experiments' tables. A talk without claims has none."""
+def judge_and_describe(data_set: Path) -> None:
+    """Judge the claims, answer the question and describe the data set, even if claims or answer are invalid.
+
+    Raises EvidenceError, and writes nothing, if a table is not what deriving wrote.
+    """
     with exclusive(data_set):
         refuse_altered_tables(data_set)
-        write_claims(data_set)
-
-
-def answer(data_set: Path) -> None:
-    """Write answer.csv from the experiments' tables. A talk without config/answer.yaml has none."""
-    with exclusive(data_set):
-        refuse_altered_tables(data_set)
-        write_answer(data_set)
-
-
-def describe(data_set: Path) -> None:
-    """Write the manifest, recording.json, releases.json and the data package from the derived tables and verdicts."""
-    with exclusive(data_set):
-        refuse_altered_tables(data_set)
-    describe_data_set(data_set)
+    with ExitStack() as stack:
+        stack.callback(describe_data_set, data_set)
+        with exclusive(data_set), ExitStack() as judging:
+            judging.callback(write_answer, data_set)
+            write_claims(data_set)

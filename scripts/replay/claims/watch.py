@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from replay.base.errors import ReplayError
-from replay.claims.data_set import finish
+from replay.claims.data_set import judge_and_describe
 from replay.derive.experiment import derive_experiment
 from replay.derive.part import Derived
 from replay.evidence.data_set import experiments_in, recorded_in
@@ -45,7 +45,7 @@ class Watcher:
                 self.complain(str(error))
         if derived:
             try:
-                finish(self.data_set)
+                judge_and_describe(self.data_set)
             except ReplayError as error:
                 self.complain(str(error))
         return derived

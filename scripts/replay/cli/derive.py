@@ -23,7 +23,7 @@ from replay.derive.part import read_part
 from replay.evidence.data_set import named_experiments
 from replay.evidence.read import verify_all, verify_packs
 
-_RESULT = re.compile(r"([a-z][a-z0-9-]*): (\d+ cells, \d+ files changed)")
+_RESULT = re.compile(r"([a-z][a-z0-9-]*): (\d+ cells, (\d+) files changed)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     started = time.perf_counter()
     names = named_experiments(data_set, options.experiment)
-    status, changed = _derive(data_set, names, options)
+    status, made = _derive(data_set, names, options)
     if status:
         return status
     if options.entities:
@@ -48,8 +48,8 @@ def run(options: argparse.Namespace) -> int:
 
         for name in names:
             derive_experiment(data_set / name, entities=True)
-    count = f"{changed} of {len(names)} experiments had changed"
-    print(f"derived {data_set} in {time.perf_counter() - started:.1f} s: {count}")
+    result = f"{sum(made.values())} files changed" if made else "nothing had changed"
+    print(f"derived {data_set} in {time.perf_counter() - started:.1f} s: {result}")
     if lines := differences(data_set):
         again = replay_command("derive", "--data", data_set.name, "--force")
         print("\n".join([*lines, f"these derived files are not as they were derived; {again} makes them again"]))
@@ -61,8 +61,8 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _derive(data_set: Path, names: Sequence[str], options: argparse.Namespace) -> tuple[int, int]:
-    """Have Snakemake derive what is due; return its exit status and how many experiments were derived again.
+def _derive(data_set: Path, names: Sequence[str], options: argparse.Namespace) -> tuple[int, dict[str, int]]:
+    """Have Snakemake derive what is due; return its exit status, and how many files of each experiment changed.
 
     Experiments whose evidence is missing or altered stay as they are. Raises EvidenceError for one of them, and
     ReplayError if Snakemake itself failed; what a failed job said is printed.
@@ -76,29 +76,28 @@ def _derive(data_set: Path, names: Sequence[str], options: argparse.Namespace) -
                 refused.append(error)
             else:
                 intact.append(name)
-    title, log, changed, status = f"derive {data_set.name}", log_path("derive", data_set.name), 0, 0
+    title, log, status = f"derive {data_set.name}", log_path("derive", data_set.name), 0
+    made: dict[str, int] = {}
     with Progress(unit="experiments", verb="derive") as progress:
         progress.plan({title: Part(len(intact))})
         progress.title = title
 
         def told(line: str) -> None:
-            nonlocal changed
             if result := _RESULT.fullmatch(line.rstrip()):
-                changed += 1
+                made[result[1]] = int(result[3])
                 progress.begin(result[1])
                 progress.end(result[2])
             else:
                 progress.tell(line)
 
         progress.doing("starting Snakemake")
-        # Quoted, because Snakemake reads values as YAML, in which `on` or `2024` are no names.
-        settings = [f"data={json.dumps(data_set.name)}"]
+        settings = [f"data={data_set.name}"]
         settings += [f"experiment={json.dumps(intact)}"] if options.experiment or refused else []
         if intact:
             forced = ("--forceall",) if options.force or _is_outdated(data_set, intact) else ()
             status = run_snakemake(("--cores", "all", "--keep-going", *forced), settings, log, told)
     if status == INTERRUPTED:
-        return status, changed
+        return status, made
     for text, _ in progress.failures:
         if text not in map(str, refused):
             print(text, file=sys.stderr)
@@ -106,7 +105,7 @@ def _derive(data_set: Path, names: Sequence[str], options: argparse.Namespace) -
         raise refused[0]
     if status and not progress.failures:
         raise ReplayError(f"Snakemake {end_of(status)}: {cause_in(log) or 'its log says why'}", where=shown(log))
-    return progress.failures[0][1] if status else 0, changed
+    return progress.failures[0][1] if status else 0, made
 
 
 def _verify_evidence(raw: Path) -> None:

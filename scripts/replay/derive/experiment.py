@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from replay.base.errors import ReplayError
 from replay.base.tables import write_if_changed
 from replay.base.version import JUDGING, program_digest
 from replay.derive.aggregates import of_numbers, ratios_csv, runs_csv
@@ -64,6 +66,21 @@ def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
         )
         write_part(directory, derived)
     return derived
+
+
+def derive_experiments(directories: Iterable[Path]) -> Iterator[Derived]:
+    """Derive one experiment after another, and yield each result.
+
+    Raises the first ReplayError at the end: intact experiments are derived anyway.
+    """
+    failed = []
+    for directory in directories:
+        try:
+            yield derive_experiment(directory)
+        except ReplayError as error:
+            failed.append(error)
+    if failed:
+        raise failed[0]
 
 
 def _with_metrics(recorded: Designs) -> Designs:

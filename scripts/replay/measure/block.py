@@ -69,7 +69,7 @@ class BlockRunner:
         """
         plan = plan_digest(self.design, self.block)
         if (pack := self.writer.pack(plan)).exists():
-            self.progress.note(f"{self.design.name} block {self.block} has been sealed already: {pack.name}")
+            self.progress.line(f"{self.design.name} block {self.block} has been sealed already: {pack.name}")
             return pack
         record_design(self.raw, self.design.public(), self.design.digest)
         invalid, todo = [], self.sets.missing()

@@ -176,7 +176,7 @@ class SetRunner:
                 run.order.append(cell.variant.name)
                 if measured.invalid:
                     run.add_problem(cell, *measured.invalid)
-                    self.progress.note(f"{cell.point} {cell.variant.label}: invalid, {': '.join(measured.invalid)}")
+                    self.progress.line(f"{cell.point} {cell.variant.label}: invalid, {': '.join(measured.invalid)}")
                 if (stop := self.guard.stop_after_cell()) is not None:
                     break
                 if measured.invalid:

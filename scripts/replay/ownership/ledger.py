@@ -23,8 +23,8 @@ from typing import Any
 
 from replay.base.errors import EvidenceError, ReplayError
 from replay.base.paths import state_directory
-from replay.base.synced_log import SyncedLog
 from replay.cluster.pools import NAME_PREFIX
+from replay.ownership.synced_log import SyncedLog
 
 KINDS = (
     *("image", "pool", "mirror_snapshot_schedule", "snapshot", "file", "lock"),

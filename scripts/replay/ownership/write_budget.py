@@ -27,11 +27,11 @@ from typing import Any
 from replay.base.clock import utc_now
 from replay.base.errors import EvidenceError, RefusedError, ReplayError
 from replay.base.paths import state_directory
-from replay.base.synced_log import SyncedLog
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import RAISE_IT, Ceilings, Pool, Site, ceilings_reached
 from replay.design.sizing import PoolCopies, Write
+from replay.ownership.synced_log import SyncedLog
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 

@@ -1,1 +1,0 @@
-../../../../../workflow/scripts/answer.py

@@ -1,0 +1,1 @@
+../../../../../workflow/scripts/derive.py

@@ -1,1 +1,0 @@
-../../../../../workflow/scripts/derive_experiment.py
