@@ -1,8 +1,7 @@
 /** Opens the talk: on stage the slides; for a reader whose address names no slide the first page, then the slides. */
-/* global __REPLAY_TALK__ -- what slides/<talk>/talk.yaml says of the talk, put in when the deck is bundled: scripts/deck/talk-page.js */
 
 import { SlideReader } from "./text/read-slides.js";
-import { modeFrom } from "./page/mode.js";
+import { modeFrom, talkAddress } from "./page/mode.js";
 import {
   requestedBundle,
   saveFromBundle,
@@ -23,7 +22,13 @@ const root = document.querySelector(".reveal");
 const meta = (name) => document.querySelector(`meta[name="replay:${name}"]`)?.content ?? null;
 
 const { hash, search } = location;
-const talk = __REPLAY_TALK__;
+// What slides/<talk>/talk.yaml says of the talk: scripts/deck/talk-page.js.
+const talk = JSON.parse(document.getElementById("talk").textContent);
+const elsewhere = talkAddress(location.href, talk);
+if (elsewhere !== null) {
+  location.replace(elsewhere);
+  await new Promise(() => {});
+}
 const mode = modeFrom(search, { published: meta("published") !== null, hash, talk });
 page.classList.toggle("explore", mode.explore);
 page.classList.toggle("on-stage", !mode.explore && !mode.receiver && !mode.print);

@@ -18,11 +18,12 @@ Usage: npm run build -- [options]
                  (default: all data sets except “${PRIVATE_DATA_SET}”, which is private)
   --altered      publish even data that are altered; each slide that shows them then says so
   --no-preview   do not create a preview picture for messengers (needs Chromium; CHROMIUM names another one)
-  --talk NAME    the talk slides/NAME/ (the lead)
+  --talk NAME    the talk slides/NAME/ that opens first (the lead); the others open with ?talk=NAME
+  --no-address   publish a talk that names no address at which readers can clone it
   --help         show this text
 
 REPLAY_REPOSITORY, or \`repository\` in the talk's talk.yaml, is the address that readers clone and that the QR code leads to;
-the build fails without one. REPLAY_HOMEPAGE, or package.json's homepage, is the site's address beside its preview
+the build fails without one, unless told --no-address. REPLAY_HOMEPAGE, or package.json's homepage, is the site's address beside its preview
 picture. REPLAY_TALK names the folder of another talk. The build fails if JavaScript or fonts exceed their size budget.`;
 
 const options = optionsOf({
@@ -34,6 +35,7 @@ const options = optionsOf({
     data: { type: "string", multiple: true },
     altered: { type: "boolean", default: false },
     "no-preview": { type: "boolean", default: false },
+    "no-address": { type: "boolean", default: false },
   },
   check: ({ data }) => requireDataSetName("data", data),
 });
@@ -57,6 +59,7 @@ try {
   const wanted = {
     dataSets: options.data ?? null,
     preview: !options["no-preview"],
+    addressed: !options["no-address"],
     altered: options.altered,
     say: shown.step,
   };

@@ -14,18 +14,18 @@ const THEMES = ["light", "dark"];
 
 /**
  * @param {string} search   `location.search`
- * @param {{published?: boolean, hash?: string, talk: {cuts: number[], readerPage: boolean}}} page
- *   published: the site was built for readers; hash: `location.hash`; talk: its cuts in minutes, the usual one first, and
- *   whether it has a page for readers
- * @returns {{explore: boolean, receiver: boolean, print: boolean, front: boolean, cut: number, cuts: number[],
+ * @param {{published?: boolean, hash?: string, talk: object}} page
+ *   published: the site was built for readers; hash: `location.hash`; talk: what scripts/deck/talk-page.js told of it
+ * @returns {{explore: boolean, receiver: boolean, print: boolean, front: boolean, cut: number, cuts: number[], others: object[],
  *            run: number|null, compare: string|null, theme: string|null, problems: string[]}}
  *   explore: the reader's controls are shown; receiver: this page is a preview in the speaker view; front: the reader's first
- *   page comes before the slides; cut: in minutes; run: seconds of a recorded run; problems: a sentence for each
+ *   page comes before the slides; cut: in minutes; others: talks beside this one, `{name, title, page}`; run: seconds of a recorded run; problems: a sentence for each
  *   request in the address that cannot be met
  */
-export function modeFrom(search, { published = false, hash = "", talk: { cuts, readerPage } }) {
+export function modeFrom(search, { published = false, hash = "", talk }) {
+  const { cuts, readerPage } = talk;
   const query = new URLSearchParams(search);
-  const problems = [];
+  const problems = talkProblems(query.get("talk"), talk);
   const receiver = query.has("receiver");
   const print = query.get("view") === "print" || query.has("print-pdf");
   const reader = (published || query.has("explore")) && !query.has("stage");
@@ -38,11 +38,29 @@ export function modeFrom(search, { published = false, hash = "", talk: { cuts, r
     front: explore && readerPage && !hash.startsWith("#/"),
     cut: cutOf(query.get("cut"), cuts, problems),
     cuts,
+    others: talk.others,
     run,
     compare: query.get("compare") || null,
     theme: oneOf(THEMES, query.get("theme")),
     problems,
   };
+}
+
+/** The address of the talk that `?talk=NAME` asks for, if that is another one with a page beside this one; else null. */
+export function talkAddress(href, { others }) {
+  const asked = new URL(href).searchParams.get("talk");
+  const other = others.find(({ name }) => name === asked);
+  if (other === undefined) return null;
+  const address = new URL(addressWith(href, { talk: null }));
+  address.pathname = address.pathname.replace(/[^/]*$/, other.page);
+  return address.href;
+}
+
+function talkProblems(asked, { name, others }) {
+  const known = [name, ...others.map((other) => other.name)];
+  return asked === null || known.includes(asked)
+    ? []
+    : [`There is no talk “${shown(asked)}” here. Available: ${known.join(", ")}.`];
 }
 
 /** The page's address with other parameters: `null` removes one, `""` sets it without a value. */

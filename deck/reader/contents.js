@@ -35,7 +35,7 @@ export function Contents({ deck, mode, announce }) {
     const showContents = () => {
       count.textContent = "";
       const chapters = chaptersOf(slides).map((one) => chapterPart(one, current));
-      body.replaceChildren(...cutLinks(mode), ...chapters, ...matrixLink());
+      body.replaceChildren(...cutLinks(mode), ...chapters, ...otherTalks(mode), ...matrixLink());
     };
     showContents();
     input.field.addEventListener(
@@ -116,6 +116,10 @@ function cutLinks({ cut: shown, cuts }) {
       return at === 0 ? [link] : [at === cuts.length - 1 ? " or " : ", ", link];
     });
   return [make("p", { class: "contents-cuts" }, "The talk in ", ...links)];
+}
+
+function otherTalks({ others }) {
+  return others.map(({ title, page }) => make("p", {}, "Another talk: ", make("a", { href: page }, title)));
 }
 
 /** The page of claims by data set, where the site has one. */

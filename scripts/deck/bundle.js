@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 
 import { statedAddresses } from "./addresses.js";
 import { PROJECT, talkRoot } from "./data-sets.js";
-import { readTalkFile } from "./talk-file.js";
+import { readTalks } from "./talk-file.js";
 
 const CACHE = path.join(PROJECT, ".cache", "deck");
 const BUILDER = path.join(import.meta.dirname, "build-bundle.mjs");
@@ -32,14 +32,14 @@ export async function bundleSources() {
   const plugins = path.join(PROJECT, "plugins");
   const parts = (await readdir(plugins)).map((name) => path.join(plugins, name, "src"));
   const own = SOURCES.map((name) => path.join(PROJECT, name));
-  return [...own, path.join(talkRoot(), readTalkFile(talkRoot()).file), ...parts].filter((name) =>
-    existsSync(name),
-  );
+  const talks = readTalks(talkRoot()).map(({ file }) => path.join(talkRoot(), file));
+  return [...own, ...talks, ...parts].filter((name) => existsSync(name));
 }
 
-/** @returns {Promise<string>} digest of every source file's name and content, and of the addresses that are stated */
+/** @returns {Promise<string>} digest of every source file's name and content, of the talks' order and stated addresses */
 export async function bundleDigest(sources) {
-  const hash = createHash("sha256").update(JSON.stringify(statedAddresses(readTalkFile(talkRoot()))));
+  const talks = readTalks(talkRoot()).map((talk) => [talk.name, statedAddresses(talk)]);
+  const hash = createHash("sha256").update(JSON.stringify(talks));
   for (const file of (await Promise.all(sources.map(filesBelow))).flat().sort()) {
     hash.update(`${path.relative(PROJECT, file)}\0`).update(await readFile(file));
   }

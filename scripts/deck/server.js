@@ -87,7 +87,7 @@ export async function startPresentServer({
       request,
       response,
       mediaTypeOf(file),
-      name === "index.html" ? withEvents(body, events.mark) : body,
+      name.endsWith(".html") ? withEvents(body, events.mark) : body,
     );
   }
 

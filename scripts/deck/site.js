@@ -14,6 +14,7 @@ import { benchmarksRoot, scanBenchmarks, talkRoot, toPublish } from "./data-sets
 import { MATRIX, writeMatrix } from "./matrix.js";
 import { PREVIEW, SiteDoesNotStart, photographTitle } from "./preview.js";
 import { withSocialTags } from "./social.js";
+import { readTalks } from "./talk-file.js";
 import { answerOf } from "./text/answer.js";
 import { readDataSet, wordsOf } from "./text/data-set-words.js";
 import { renderChapters } from "./text/rendered.js";
@@ -28,6 +29,7 @@ import { deckConfig } from "./vite-config.js";
  * @param {string[]|null} [wanted.dataSets]   which to publish; null for all but the private one
  * @param {{name: string, chapters: Map<string, string>}|null} [wanted.frozen]   the data set that it is pinned to, and
  *   the Markdown of its chapters by file
+ * @param {boolean} [wanted.addressed]   whether readers must be told where they can clone the talk
  * @param {boolean} [wanted.altered]   whether altered data may be published; each slide that shows them then says so
  * @param {boolean} [wanted.preview]   whether to make the picture
  * @param {(step: string) => void} [wanted.say]   called with each step as it begins
@@ -44,18 +46,20 @@ export async function buildSite({
   benchmarks = benchmarksRoot(),
   dataSets = null,
   frozen = null,
+  addressed = true,
   altered: allowed = false,
   preview = true,
   say = () => {},
 }) {
   const talk = await openTalk(talkRoot());
-  requireRepository(talk.stated);
+  if (addressed) requireRepository(talk.stated);
   say("Comparing the data with what was recorded");
   const { published, waiting } = toPublish((await scanBenchmarks(benchmarks)).files, dataSets);
   const altered = await requireUnaltered(benchmarks, published, { allowed });
   say("Rendering the slides");
-  const chapters = frozen?.chapters ?? new Map(talk.chapters.map(({ file, text }) => [file, text]));
-  const slides = await renderChapters(chapters, { readerPage: talk.stated.readerPage });
+  const slides = frozen
+    ? await renderChapters(frozen.chapters, { readerPage: talk.stated.readerPage })
+    : await renderTalks(talk);
   say("Bundling the deck, copying slides and data");
   const { build } = await import("vite");
   const site = { slides, dataSets: published, frozen: frozen?.name ?? null, altered };
@@ -91,6 +95,19 @@ export async function buildSite({
   return { published, sizes: budgetTable(parts), tooHeavy: overBudget(parts), remarks };
 }
 
+/** The slides of all talks in the folder as HTML, by file. */
+async function renderTalks(first) {
+  const names = readTalks(talkRoot()).map(({ name }) => name);
+  const slides = new Map();
+  for (const name of names) {
+    const { stated, chapters } = name === first.stated.name ? first : await openTalk(talkRoot(), name);
+    const texts = new Map(chapters.map(({ file, text }) => [file, text]));
+    for (const [file, html] of await renderChapters(texts, { readerPage: stated.readerPage }))
+      slides.set(file, html);
+  }
+  return slides;
+}
+
 /** Nobody said where readers can clone the talk. */
 export class NoRepository extends Error {}
 
@@ -103,7 +120,7 @@ export class NoRepository extends Error {}
 export function requireRepository(stated, environment = process.env) {
   if (repositoryAddress(stated, environment) !== "") return;
   throw new NoRepository(
-    `${stated.file}:${stated.lineOf("repository")}: repository is empty, and readers need to know where they can get the talk and its data. Write there the web address at which people clone it, such as repository: https://example.org/me/talk`,
+    `${stated.file}:${stated.lineOf("repository")}: repository is empty, and readers need to know where they can get the talk and its data. Write there the web address at which people clone it, such as repository: https://example.org/me/talk. Or build with --no-address: then no line and no QR code names one.`,
   );
 }
 

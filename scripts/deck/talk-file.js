@@ -102,6 +102,12 @@ export function readTalkFile(root, name = talkName(root)) {
   };
 }
 
+/** The talk that is meant, then the others of the folder. @throws {InvalidFile} as `readTalkFile` does */
+export function readTalks(root) {
+  const first = talkName(root);
+  return [first, ...talkNames(root).filter((name) => name !== first)].map((name) => readTalkFile(root, name));
+}
+
 /** The talk's own data set is none of the others. */
 function refuseItself({ data_set: own, other_data_sets: others = [] }, file, lineOf) {
   const at = others.indexOf(own);

@@ -1,4 +1,4 @@
-/** The deck's page, index.html, with what slides/<talk>/talk.yaml says of the talk in its places. Pure. */
+/** The deck's page, index.html, with what slides/<talk>/talk.yaml says of the talk in its places; one for each talk. Pure. */
 
 import { escapeHtml } from "./text/escape.js";
 
@@ -19,12 +19,13 @@ const PLACES = {
 /**
  * @param {string} html   index.html
  * @param {import("./talk-file.js").TalkFile} talk
+ * @param {object} told   what the deck's code gets of the talk, as `talkForPage` returns it
  * @returns {string}
  * @throws {Error} if the page lacks one of the places
  */
-export function talkPage(html, talk) {
+export function talkPage(html, talk, told) {
   const written = {
-    head: headOf(talk),
+    head: headOf(talk, told),
     chapters: talk.chapters.map((file) => chapterElement(file)).join("\n        "),
     reader: talk.readerPage === null ? "" : readerTemplate(talk.readerPage),
   };
@@ -50,13 +51,14 @@ function readerTemplate(file) {
   return `<template id="front-page">${readerElement(file)}</template>`;
 }
 
-function headOf({ title, description, dataSet, accent: { light, dark, inverse } }) {
+function headOf({ title, description, dataSet, accent: { light, dark, inverse } }, told) {
   return [
     `<title>${escapeHtml(title)}</title>`,
     `<meta name="description" content="${escapeHtml(description)}" />`,
     // The data set whose manifest fills the sentences when the address names none with ?data=.
     `<meta name="replay:data-set" content="${escapeHtml(dataSet)}" />`,
     `<style>:root { --accent: light-dark(${light}, ${dark}); --accent-inverse: light-dark(${inverse}, ${dark}); }</style>`,
+    `<script type="application/json" id="talk">${JSON.stringify(told).replaceAll("<", "\\u003c")}</script>`,
   ].join("\n    ");
 }
 
@@ -65,16 +67,17 @@ function headOf({ title, description, dataSet, accent: { light, dark, inverse } 
  * @param {import("./talk-file.js").TalkFile} talk
  * @param {{repository: string, address: string}} addresses   repository: where the talk can be cloned; address: where its QR
  *   code leads; "" where nobody said
- * @returns {{title: string, speaker: string, event: string, date: string, contact: string, repository: string,
- *            address: string, cuts: number[], readerPage: boolean, otherDataSets: string[],
- *            series: Record<string, string[]>}}
+ * @param {{name: string, title: string, page: string}[]} [others]   the talks beside this one, and the files of their pages
+ * @returns {{name: string, title: string, speaker: string, event: string, date: string, contact: string,
+ *            repository: string, address: string, cuts: number[], readerPage: boolean, otherDataSets: string[],
+ *            series: Record<string, string[]>, others: {name: string, title: string, page: string}[]}}
  *   cuts: in minutes, the usual one first; readerPage: whether there is one; otherDataSets: those of single slides
  */
-export function talkForPage(talk, { repository, address }) {
-  const { title, speaker, event, date, contact, otherDataSets, series } = talk;
+export function talkForPage(talk, { repository, address }, others = []) {
+  const { name, title, speaker, event, date, contact, otherDataSets, series } = talk;
   const cuts = talk.cuts.map(({ minutes }) => minutes);
   return {
-    ...{ title, speaker, event, date, contact, repository, address },
-    ...{ cuts, readerPage: talk.readerPage !== null, otherDataSets, series },
+    ...{ name, title, speaker, event, date, contact, repository, address },
+    ...{ cuts, readerPage: talk.readerPage !== null, otherDataSets, series, others },
   };
 }

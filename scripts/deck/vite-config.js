@@ -2,13 +2,13 @@
  * How the deck is bundled: one configuration for `npm run build` and `npm run present`.
  */
 
-import { cp, mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { statedAddresses } from "./addresses.js";
 import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks, talkRoot } from "./data-sets.js";
 import { contentSecurityPolicy } from "./policy.js";
-import { readTalkFile } from "./talk-file.js";
+import { readTalks } from "./talk-file.js";
 import { RENDERED_MARK, talkForPage, talkPage } from "./talk-page.js";
 import { pinPage } from "./text/pin.js";
 
@@ -27,12 +27,13 @@ import { pinPage } from "./text/pin.js";
  * @throws {import("./checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
 export function deckConfig({ outDir, benchmarks = benchmarksRoot(), site = null }) {
-  const talk = readTalkFile(talkRoot());
+  const [talk, ...others] = readTalks(talkRoot());
+  // A site that is pinned to a data set is one talk.
+  const talks = site?.frozen ? [talk] : [talk, ...others];
   return {
     root: PROJECT,
     base: "./",
     publicDir: false,
-    define: { __REPLAY_TALK__: JSON.stringify(talkForPage(talk, statedAddresses(talk))) },
     build: {
       outDir: path.resolve(PROJECT, outDir),
       // light-dark() and :has() are used as they are.
@@ -50,7 +51,7 @@ export function deckConfig({ outDir, benchmarks = benchmarksRoot(), site = null 
         treeshake: { propertyReadSideEffects: false },
       },
     },
-    plugins: [deckPlugin(benchmarks, { talk, site })],
+    plugins: [deckPlugin(benchmarks, { talks, site })],
   };
 }
 
@@ -64,8 +65,7 @@ const START = { name: "start", tags: ["$initial"], test: (id) => !ENTRY.test(id)
 /** Tells the page that it is a site for readers: it offers them more than a speaker wants on a stage. */
 const PUBLISHED_MARK = { name: "replay:published", content: "true" };
 
-function deckPlugin(benchmarks, { talk, site }) {
-  const frozen = site?.frozen ?? null;
+function deckPlugin(benchmarks, { talks, site }) {
   const marks = site ? [PUBLISHED_MARK, RENDERED_MARK] : [];
   let outDir;
   return {
@@ -73,21 +73,33 @@ function deckPlugin(benchmarks, { talk, site }) {
     configResolved(config) {
       outDir = config.build.outDir;
     },
-    transformIndexHtml: (html) => ({
-      html: frozen === null ? talkPage(html, talk) : pinPage(talkPage(html, talk), frozen),
-      tags: [
-        {
-          tag: "meta",
-          attrs: { "http-equiv": "Content-Security-Policy", content: contentSecurityPolicy() },
-          injectTo: "head-prepend",
-        },
-        ...marks.map((attrs) => ({ tag: "meta", attrs, injectTo: "head" })),
-      ],
-    }),
+    transformIndexHtml: () => [
+      {
+        tag: "meta",
+        attrs: { "http-equiv": "Content-Security-Policy", content: contentSecurityPolicy() },
+        injectTo: "head-prepend",
+      },
+      ...marks.map((attrs) => ({ tag: "meta", attrs, injectTo: "head" })),
+    ],
     async writeBundle() {
+      await writePages(talks, site?.frozen ?? null, outDir);
       if (site) await writeRunTimeFiles(site, benchmarks, outDir);
     },
   };
+}
+
+/** Fills the bundled page in for each talk; the first one's is index.html. */
+async function writePages(talks, frozen, outDir) {
+  const html = await readFile(path.join(outDir, "index.html"), "utf8");
+  const pages = talks.map((talk, at) => {
+    const { name, title } = talk;
+    return { talk, name, title, page: at === 0 ? "index.html" : `talk-${name}.html` };
+  });
+  for (const { talk, page } of pages) {
+    const others = pages.filter((other) => other.page !== page).map(({ talk: _, ...other }) => other);
+    const filled = talkPage(html, talk, talkForPage(talk, statedAddresses(talk), others));
+    await writeFile(path.join(outDir, page), frozen === null ? filled : pinPage(filled, frozen));
+  }
 }
 
 /** Puts slides, CSV and JSON files where the page will ask for them; raw output stays behind. */

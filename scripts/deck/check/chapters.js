@@ -72,13 +72,14 @@ export function lineIn(slide, position) {
 /**
  * Reads the whole talk.
  * @param {string} root   the talk's folder
+ * @param {string} [name]   the talk's, if it is not the one that is meant
  * @returns {Promise<{talk: import("../talk-file.js").TalkFile,
  *                    chapters: {file: string, text: string, slides: Slide[]}[], problems: Problem[]}>}
  *   chapters: the reader's page is the last of them; problems: chapters that are not there
  * @throws {import("../checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
-export async function readTalk(root) {
-  const talk = readTalkFile(root);
+export async function readTalk(root, name) {
+  const talk = readTalkFile(root, name);
   const named = [
     ...talk.chapters.map((file, at) => ({ file, front: false, line: talk.lineOf("chapters", at) })),
     // The page that a reader meets first is read like a chapter, and is no part of the talk.

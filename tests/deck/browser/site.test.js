@@ -77,6 +77,25 @@ test("the built site works from a subfolder of a plain server, and sends no requ
   await page.close();
 });
 
+test("`?talk=` opens another talk of the same site, with its own title, slides and colours, and a way back", async () => {
+  const page = await openSite("?talk=cluster&data=fixture");
+  assert.equal(await page.evaluate(() => location.pathname), "/some/where/talk-cluster.html");
+  assert.equal(await page.evaluate(() => location.search), "?data=fixture");
+  const ids = await page.evaluate(() => [...document.querySelectorAll(".slides section[id]")].map(({ id }) => id));
+  assert.ok(ids.includes("curve") && !ids.includes("shop"), ids.join());
+  assert.match(await page.title(), /What does this cluster do\?/);
+  const lead = await textOf("index.html");
+  const other = await textOf("talk-cluster.html");
+  const accent = (html) => /--accent: ([^;]*);/.exec(html)[1];
+  assert.notEqual(accent(other), accent(lead));
+  await page.keyboard.press("c");
+  const link = page.getByRole("link", { name: "What does your RPO cost?" });
+  await link.click();
+  await page.waitForURL(/\/some\/where\/index\.html/);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
 test("no address in the page or its parts is absolute, so the site works anywhere", async () => {
   const html = await textOf("index.html");
   for (const [, address] of html.matchAll(/\s(?:src|href)="([^"]*)"/g))

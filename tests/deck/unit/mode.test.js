@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressWith, modeFrom as modeOf } from "../../../deck/page/mode.js";
+import { addressWith, modeFrom as modeOf, talkAddress } from "../../../deck/page/mode.js";
 import fc from "fast-check";
 import { isInCut, nearest, redirected } from "../../../deck/stage/cut.js";
 
-const TALK = { cuts: [40, 20], readerPage: true };
+const SECOND = { name: "second", title: "Why?", page: "talk-second.html" };
+const TALK = { name: "first", cuts: [40, 20], readerPage: true, others: [SECOND] };
 const modeFrom = (search, page = {}) => modeOf(search, { talk: TALK, ...page });
 
 test("a deck is a stage unless it is explored or published, and `?stage` makes a published one a stage again", () => {
@@ -116,4 +117,19 @@ test("an address leads elsewhere only if its slide was removed", () => {
   });
   for (const hash of ["", "#/", "#/title", "#/3/1", "#mirror%20rate", "#/%E0%A4%A"])
     assert.equal(redirected(hash, moved), null, hash);
+});
+
+test("`?talk=` leads to the page of another talk, and an unknown one is a problem that names those that exist", () => {
+  const at = (address) => talkAddress(address, TALK);
+  assert.equal(
+    at("https://a.example/t/?talk=second&data=mine#/end"),
+    "https://a.example/t/talk-second.html?data=mine#/end",
+  );
+  assert.equal(at("https://a.example/t/index.html?talk=first"), null);
+  assert.equal(at("https://a.example/t/"), null);
+  assert.equal(at("https://a.example/t/?talk=third"), null);
+  assert.deepEqual(modeFrom("?talk=first").problems, []);
+  assert.deepEqual(modeFrom("?talk=third").problems, [
+    "There is no talk “third” here. Available: first, second.",
+  ]);
 });

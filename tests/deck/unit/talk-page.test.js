@@ -22,10 +22,13 @@ const talk = {
   readerPage: "slides/r.md",
   accent: { light: "#112233", dark: "#ddeeff", inverse: "#aabbcc" },
 };
+const addresses = { repository: "https://a.example/t", address: "https://b.example" };
+const others = [{ name: "second", title: "Why?", page: "talk-second.html" }];
+const told = talkForPage(talk, addresses, others);
 const filesIn = (html) => [...html.matchAll(/data-markdown="([^"]*)"/g)].map(([, file]) => file);
 
 test("the page has the talk's title, description, data set, chapters and colour", () => {
-  const page = talkPage(shell, talk);
+  const page = talkPage(shell, talk, told);
   assert.match(page, /<title>Is &quot;fast&quot; &lt; cheap\?<\/title>/);
   assert.match(page, /<meta name="description" content="On A &amp; B\." \/>/);
   assert.match(page, /<meta name="replay:data-set" content="mine" \/>/);
@@ -33,21 +36,23 @@ test("the page has the talk's title, description, data set, chapters and colour"
     page,
     /--accent: light-dark\(#112233, #ddeeff\); --accent-inverse: light-dark\(#aabbcc, #ddeeff\)/,
   );
+  const [, json] = /<script type="application\/json" id="talk">(.*)<\/script>/.exec(page);
+  assert.ok(!json.includes("<"), "a title may not end the element");
+  assert.deepEqual(JSON.parse(json), told);
   const [slides, reader] = page.split('<template id="front-page">');
   assert.deepEqual([filesIn(slides), filesIn(reader)], [talk.chapters, ["slides/r.md"]]);
 });
 
 test("a talk without a page for readers has none, and the deck knows", () => {
   const plain = { ...talk, readerPage: null };
-  assert.doesNotMatch(talkPage(shell, plain), /<template/);
-  const addresses = { repository: "https://a.example/t", address: "https://b.example" };
+  assert.doesNotMatch(talkPage(shell, plain, told), /<template/);
   const { readerPage, cuts, repository, address } = talkForPage(plain, addresses);
   assert.deepEqual([readerPage, cuts, repository, address], [false, [30, 20], ...Object.values(addresses)]);
   assert.equal(talkForPage(talk, addresses).readerPage, true);
 });
 
 test("a page that lacks a place for the talk is refused", () => {
-  assert.throws(() => talkPage("<html></html>", talk), /does not have <!-- talk: title/);
+  assert.throws(() => talkPage("<html></html>", talk, told), /does not have <!-- talk: title/);
 });
 
 test("slides show of the talk what is stated, and nothing for what is not", () => {
