@@ -14,8 +14,8 @@ const PACKAGE = "datapackage.json";
 const DOCUMENTS = ["manifest.json", "claims.json", "recording.json", "releases.json", ANSWER];
 /** So many altered files are named; what is more is counted. */
 const SHOWN = 10;
-/** Derive writes file after file: what differs counts when nothing has changed for a moment, or when changes go on for long. */
-const QUIET_MS = 1500;
+/** Derive writes tables in one job and their digests in the next: what differs counts when nothing has changed for a moment, or when changes go on for long. */
+const QUIET_MS = 2500;
 const LONGEST_MS = 10_000;
 
 export const NOT_DERIVED = "is not what derive wrote";
