@@ -17,11 +17,15 @@ import { sentenceOf } from "./sentence.js";
 export function aboutCharts(slide, slots, data, here = location.href) {
   return slots.map((slot, position) => {
     const place = placeOf(slot.src, data);
+    const title = headingOf(slot.canvas) ?? place.entry?.title ?? titleOf(slide);
+    const origin = place.url ? originOf(place, data) : "Written on the slide.";
+    const link = chartLink(here, slide.id, position + 1);
     return {
-      title: headingOf(slot.canvas) ?? place.entry?.title ?? titleOf(slide),
+      title,
       sentence: slot.model ? sentenceOf(chartedAs(slot, data)) : (slot.error?.message ?? "Not drawn yet."),
-      origin: place.url ? originOf(place, data) : "Written on the slide.",
-      link: chartLink(here, slide.id, position + 1),
+      origin,
+      link,
+      citation: `${titleOfTalk(slide)}, “${titleOf(slide)}”, chart “${title}”. ${origin}. ${link}`,
       csv: fileOf(slot),
       runs: place.entry?.runs ? runsUrl(slot.url) : null,
       attempts: attemptsBehind(place),
@@ -51,6 +55,10 @@ export function pictureFor(slide, slot) {
       colors: { page: colorOf("--page"), ink: colorOf("--ink"), muted: colorOf("--ink-muted") },
     });
   };
+}
+
+function titleOfTalk({ ownerDocument }) {
+  return JSON.parse(ownerDocument.getElementById("talk").textContent).title;
 }
 
 function titleOf(slide) {

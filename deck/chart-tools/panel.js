@@ -7,7 +7,7 @@ import { copyPicture, copyText, save } from "../page/copying.js";
 import { button, element } from "../page/elements.js";
 
 /**
- * @typedef {{title: string, sentence: string, origin: string, link: string, csv: {url: string, name: string}|null,
+ * @typedef {{title: string, sentence: string, origin: string, link: string, citation: string, csv: {url: string, name: string}|null,
  *            runs: string|null, attempts: {text: string, tidy: string, raw: string}|null,
  *            commands: {title: string, command: string, then?: string}[], picture: (() => Promise<Blob>)|null}} About
  */
@@ -78,6 +78,7 @@ function sectionOf(chart, { page, say, fetchFile, id }) {
       ...chart.commands.flatMap((one) => row(one.title, ...commandRow(one, { page, say }))),
       ...(chart.picture ? row("Picture", ...pictureRow(chart, { page, say })) : []),
       ...row("Address", ...addressRow(chart, { page, say })),
+      ...row("To cite it", ...citationRow(chart, { page, say })),
     ),
   );
 }
@@ -163,6 +164,16 @@ function addressRow({ link }, { page, say }) {
     " ",
     button(page, { "aria-label": "Copy: address of this chart" }, "Copy", () =>
       tell(say, copied(copyText(link, page), "Address copied.")),
+    ),
+  ];
+}
+
+function citationRow({ citation }, { page, say }) {
+  return [
+    citation,
+    " ",
+    button(page, { "aria-label": "Copy: line to cite this chart" }, "Copy", () =>
+      tell(say, copied(copyText(citation, page), "Line copied.")),
     ),
   ];
 }
