@@ -19,7 +19,8 @@ const HELP = `Prints the talk to a PDF file: a page for each slide, with its cha
 
 Usage: npm run pdf -- [options]
 
-  --cut MINUTES  the slides of this cut, such as 20 (the first in talk.yaml); the appendix is in every cut
+  --cut MINUTES  the slides of this cut, such as 20 (the first in talk.yaml)
+  --appendix     the appendix, too
   --notes        add a page with its notes after each slide
   --data NAME    use the data set benchmarks/NAME instead of the slides' own
   --theme NAME   light or dark (light)
@@ -37,6 +38,7 @@ const options = optionsOf({
   options: {
     talk: { type: "string" },
     cut: { type: "string" },
+    appendix: { type: "boolean", default: false },
     notes: { type: "boolean", default: false },
     data: { type: "string" },
     theme: { type: "string", default: "light" },
@@ -57,7 +59,7 @@ const { openTalk } = await import("./deck/text/talk.js");
 
 process.exitCode = await print(options);
 
-async function print({ cut = null, notes, data, theme, out, incomplete, altered }) {
+async function print({ cut = null, appendix, notes, data, theme, out, incomplete, altered }) {
   const index = indexOf((await scanBenchmarks(benchmarksRoot())).files);
   const unknown = whyUnknownDataSet(index.data_sets, data === undefined ? [] : [data]);
   const problem = unknown ?? (chromiumPath() === null ? noBrowser() : null);
@@ -83,7 +85,7 @@ async function print({ cut = null, notes, data, theme, out, incomplete, altered 
   const restore = endWhenInterrupted(shown, `Stopped. ${out} was not written.`);
   let outcome;
   try {
-    outcome = await printed(data ?? null, { cut, notes, theme, incomplete, say: shown.step });
+    outcome = await printed(data ?? null, { cut, appendix, notes, theme, incomplete, say: shown.step });
     shown.end();
   } catch (error) {
     shown.end();

@@ -54,6 +54,8 @@ export async function startDeck({ root, mode, material, announce, talk }) {
     writeTalkFacts(root, talk);
     // A reader is told in the chart's place what is missing.
     absent = applyCut(root, mode.cut, mode.explore ? undefined : lacksData);
+    if (!mode.appendix)
+      for (const slide of root.querySelectorAll("section[data-visibility=uncounted]")) slide.remove();
     if (flowing) fitWideParts(root);
     keepToTheCut();
     asked = location.hash;

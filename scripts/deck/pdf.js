@@ -20,13 +20,13 @@ const SHARPNESS = 2;
 /**
  * Prints the deck that a server shows.
  * @param {string} url   the deck's address, with the data set in its query
- * @param {{cut?: string|null, notes?: boolean, theme?: string, incomplete?: boolean, say?: (step: string) => void}} [wanted]
+ * @param {{cut?: string|null, appendix?: boolean, notes?: boolean, theme?: string, incomplete?: boolean, say?: (step: string) => void}} [wanted]
  *   incomplete: print even if charts cannot be drawn; say: called with each step as it begins
  * @returns {Promise<Print>}
  */
 export async function printDeck(
   url,
-  { cut = null, notes = false, theme = "light", incomplete = false, say = () => {} } = {},
+  { cut = null, appendix = true, notes = false, theme = "light", incomplete = false, say = () => {} } = {},
 ) {
   say("Starting Chromium");
   const browser = await launchChromium();
@@ -39,7 +39,7 @@ export async function printDeck(
     const complaints = [];
     page.on("pageerror", (error) => complaints.push(error.message));
     say("Laying out the slides, drawing the charts");
-    await page.goto(printAddress(url, { cut, notes, theme }));
+    await page.goto(printAddress(url, { cut, appendix, notes, theme }));
     await page.waitForSelector("html[data-charts-ready]", { timeout: READY_MS }).catch((error) => {
       throw new Error(complaints.join("; ") || error.message.split("\n", 1)[0], { cause: error });
     });
@@ -67,11 +67,12 @@ export async function printDeck(
 }
 
 /** The address of the print view. Pure. */
-export function printAddress(url, { cut, notes, theme }) {
+export function printAddress(url, { cut, appendix, notes, theme }) {
   const address = new URL(url);
   address.searchParams.set("view", "print");
   address.searchParams.set("theme", theme);
   if (cut !== null) address.searchParams.set("cut", cut);
+  if (!appendix) address.searchParams.set("no-appendix", "");
   // Read by reveal.js itself.
   if (notes) address.searchParams.set("showNotes", "separate-page");
   return address.href;

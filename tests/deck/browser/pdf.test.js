@@ -39,11 +39,12 @@ function print(args, environment = {}) {
 }
 
 const isCut = ({ text }) => /<!--\s*\.slide:[^>]*\bdata-cut="30"/.test(text);
+const isAppendix = ({ text }) => /<!--\s*\.slide:[^>]*\bdata-visibility="uncounted"/.test(text);
 const hasNote = ({ note }) => note !== null;
 
-test("the long talk is printed whole: a page for each slide, its fonts in the file", async () => {
+test("the long talk and its appendix are printed whole: a page for each slide, its fonts in the file", async () => {
   const file = path.join(folder, "talk.pdf");
-  const { stdout } = await print(["--out", file]);
+  const { stdout } = await print(["--appendix", "--out", file]);
   const { pages, fonts } = await readPdf(await readFile(file));
   assert.equal(pages, slides.length);
   assert.ok(
@@ -69,10 +70,11 @@ test("charts that cannot be drawn are named, and nothing is written unless reque
   assert.ok(!existsSync(file));
 });
 
-test("the short talk, incomplete as requested, has fewer slides, and the notes of each on a separate page", async () => {
+test("the short talk, incomplete as requested, has fewer slides, no appendix, and the notes of each on a separate page", async () => {
   const file = path.join(folder, "notes.pdf");
-  const kept = slides.filter((slide) => !isCut(slide));
-  assert.ok(kept.length < slides.length, "some slides are in the long talk only");
+  const counted = slides.filter((slide) => !isAppendix(slide));
+  const kept = counted.filter((slide) => !isCut(slide));
+  assert.ok(kept.length < counted.length, "some slides are in the long talk only");
   const args = ["--data", "fixture-small", "--incomplete", "--cut", "20", "--notes", "--theme", "dark"];
   const { stdout } = await print([...args, "--out", file], { REPLAY_BENCHMARKS: FIXTURE });
   const noted = kept.filter(hasNote).length;

@@ -124,10 +124,11 @@ test("problems of a print are reported", () => {
 test("the print view is added to the parameters of the address", () => {
   const of = (wanted) =>
     new URL(
-      printAddress("http://127.0.0.1:1/?data=mine", { cut: null, notes: false, theme: "light", ...wanted }),
+      printAddress("http://127.0.0.1:1/?data=mine", { cut: null, appendix: true, notes: false, theme: "light", ...wanted }),
     );
   assert.equal(of({}).search, "?data=mine&view=print&theme=light");
   assert.equal(of({ cut: "20" }).searchParams.get("cut"), "20");
+  assert.ok(of({ appendix: false }).searchParams.has("no-appendix"));
   assert.equal(of({ notes: true }).searchParams.get("showNotes"), "separate-page");
 });
 
