@@ -49,13 +49,17 @@ export function applyCut(root, cut, lacksData = () => false) {
     if (timing !== null) slide.setAttribute("data-timing", timing);
   });
   passChaptersOn(slides, stays);
-  slides.forEach((slide, at) => {
-    if (stays[at]) return;
+  removeSlides(slides.filter((_, at) => !stays[at]));
+  return moved;
+}
+
+/** Removes slides, and a stack of slides with the last one in it. */
+export function removeSlides(slides) {
+  for (const slide of slides) {
     const stack = slide.parentElement;
     slide.remove();
     if (stack.localName === "section" && !stack.querySelector("section")) stack.remove();
-  });
-  return moved;
+  }
 }
 
 /**

@@ -7,7 +7,7 @@ import { partsOf } from "../data/data-set.js";
 import { makeSteps } from "../chart-tools/steps.js";
 import { writeTalkFacts } from "../text/talk-facts.js";
 import { canvasesOf } from "../text/canvases.js";
-import { applyCut, leftOut, redirected } from "./cut.js";
+import { applyCut, leftOut, redirected, removeSlides } from "./cut.js";
 import { drawQrCodes, qrTarget } from "./qr.js";
 import { Bindings } from "./bindings.js";
 import { Echo } from "./echo.js";
@@ -54,8 +54,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
     writeTalkFacts(root, talk);
     // A reader is told in the chart's place what is missing.
     absent = applyCut(root, mode.cut, mode.explore ? undefined : lacksData);
-    if (!mode.appendix)
-      for (const slide of root.querySelectorAll("section[data-visibility=uncounted]")) slide.remove();
+    if (!mode.appendix) removeSlides(root.querySelectorAll("section[data-visibility=uncounted]"));
     if (flowing) fitWideParts(root);
     keepToTheCut();
     asked = location.hash;
