@@ -9,6 +9,7 @@ const STAGE = [
   { keys: ["F", "F5"], does: "Full screen; Esc to leave" },
   { keys: ["S"], does: "Speaker view: notes, clock, pace" },
   { keys: ["Shift + O"], does: "Show or hide the overview of all slides" },
+  { keys: ["Ctrl + click"], does: "Zoom in where you click, and out again (Alt on Windows and macOS)" },
 ];
 const READER = [
   { keys: ["Home", "End"], does: "First slide, last slide" },

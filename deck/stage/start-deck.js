@@ -1,6 +1,7 @@
 /** Starts the slides: texts, the cut, keys, and then the charts. */
 
 import Reveal from "reveal.js";
+import Zoom from "reveal.js/plugin/zoom";
 
 import { makeReadable } from "./accessibility.js";
 import { partsOf } from "../data/data-set.js";
@@ -90,6 +91,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
 
   const keyboardCondition = stageKeys({ mode, deck: () => deck, opens });
   const plugins = [{ id: "replay-slides", init: prepareSlides }, speaker];
+  if (!mode.explore && !mode.print && !mode.receiver) plugins.push(Zoom());
   // A page is printed with its first layout, charts included.
   if (mode.print) plugins.push((await coming).charts);
   deck = new Reveal(root, revealOptions(mode, { narrow: flowing, keyboardCondition, plugins }));

@@ -311,3 +311,18 @@ test("nothing is removed from the talk's own slides and its first page", async (
   assert.equal(await page.locator(".notice").count(), 0);
   await page.close();
 });
+
+test("a click with Ctrl zooms in on what it points at, and Escape out again", async () => {
+  const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
+  const zoom = () => page.evaluate(() => new DOMMatrix(getComputedStyle(document.body).transform).a);
+  assert.equal(await zoom(), 1);
+  await page.keyboard.down("Control");
+  await page.mouse.click(900, 400);
+  await page.keyboard.up("Control");
+  assert.equal(await zoom(), 2);
+  await page.keyboard.press("Escape");
+  assert.equal(await zoom(), 1);
+  assert.equal((await stateOf(page)).overview, false);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
