@@ -11,6 +11,7 @@ Usage: npm run check -- [options]
 
   --data NAME   hold the talk to the data set benchmarks/NAME instead: what it lacks, and which texts do not fit
   --talk NAME   the talk slides/NAME/ (the lead)
+  --layout      open each slide in Chromium at each of its steps, too: nothing may leave the stage or be too small
   --fix         replace bound values that differ from the talk's data; change nothing else
   --accept ID   write into evidence.yaml that you have read this sentence, or all sentences of this slide, as they
                 stand with their evidence; may be given more than once; "all" is every one
@@ -38,6 +39,7 @@ const options = optionsOf({
   options: {
     data: { type: "string" },
     talk: { type: "string" },
+    layout: { type: "boolean" },
     fix: { type: "boolean" },
     accept: { type: "string", multiple: true },
     as: { type: "string" },
@@ -90,7 +92,8 @@ try {
   console.error(`The talk was not checked: ${error.message}`);
   process.exit(1);
 }
-const { problems, times, cuts, keepsEvidence } = outcome;
+const { times, cuts, keepsEvidence } = outcome;
+const problems = [...outcome.problems, ...(options.layout ? await layoutOf(outcome) : [])];
 if (!keepsEvidence)
   console.log(
     "This talk keeps no evidence.yaml: its sentences are held to no reading (docs/wording.md#evidence).",
@@ -121,6 +124,17 @@ if (stale) console.error(`Texts that differ from the data: ${stale}. To update t
 if (problems.length) {
   console.error(`${problems.length} ${problems.length === 1 ? "problem" : "problems"}.`);
   process.exit(1);
+}
+
+async function layoutOf({ cuts }) {
+  const { stageProblems } = await import("./deck/check/stage.js");
+  const { readTalk } = await import("./deck/check/chapters.js");
+  const slides = (await readTalk(talkRoot())).chapters.flatMap((chapter) => chapter.slides);
+  const found = await stageProblems({ cuts, data: options.data ?? null });
+  return found.map(({ id, message }) => {
+    const { file, line } = slides.find((slide) => slide.id === id);
+    return { file, line, message };
+  });
 }
 
 function minutes(seconds) {

@@ -8,7 +8,7 @@ import { parse } from "csv-parse/sync";
 
 import { axeProblems, loadAxe } from "../support/axe.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
-import { layoutProblems } from "../support/layout.js";
+import { layoutProblems } from "../../../scripts/deck/check/layout.js";
 import { withToolsChapterAlone } from "../support/chapters.js";
 import { patient } from "../../support/patience.mjs";
 

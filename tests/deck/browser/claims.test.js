@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 
 import { VERDICTS, judged, judgedAlike } from "../support/claims.js";
 import { lookAtEachSlide, startDeck } from "../support/deck.js";
-import { groupProblems, layoutProblems } from "../support/layout.js";
+import { layoutProblems } from "../../../scripts/deck/check/layout.js";
 import { CHART, CLAIM, LITERALS, SAID, withChapter, withChapterAlone } from "../support/chapters.js";
 
 let deck;

@@ -11,7 +11,7 @@ import { axeProblems, loadAxe } from "../support/axe.js";
 import { readChart } from "../support/csv-file.js";
 import { SCREENS, chartsOf, goTo, slideIds, startDeck } from "../support/deck.js";
 import { drawingProblems } from "../support/drawing.js";
-import { chartTextProblems, layoutProblems } from "../support/layout.js";
+import { chartTextProblems, layoutProblems } from "../../../scripts/deck/check/layout.js";
 
 /** Kinds of charts that show some figures of a file, or of several, instead of one file whole. */
 const PICKING = new Set([

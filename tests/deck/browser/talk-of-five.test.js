@@ -49,6 +49,22 @@ test("a key that its file misspells is refused, with the line and the likely wor
   }
 });
 
+test("with --layout, a slide whose text leaves the stage is an error, with its file and line", async () => {
+  const sound = await talk.run("scripts/check.mjs", "--layout");
+  assert.equal(sound.stderr, "");
+  const file = path.join(talk.root, "slides/five/end.md");
+  const whole = await readFile(file, "utf8");
+  await writeFile(file, whole.replace("<!-- Note -->", `${"All the words that I know.\n\n".repeat(16)}<!-- Note -->`));
+  try {
+    await assert.rejects(talk.run("scripts/check.mjs", "--layout"), (error) => {
+      assert.match(error.stderr, /^slides\/five\/end\.md:1: the slide is \d+ px high$/m);
+      return true;
+    });
+  } finally {
+    await writeFile(file, whole);
+  }
+});
+
 test("it is built, and opens with its first slide: title, speaker, event, repository and its own colour", async () => {
   const site = path.join(talk.root, "dist");
   const { stderr } = await talk.run("scripts/build.mjs", "--out", site, "--no-preview");

@@ -94,3 +94,21 @@ function counted(claimed, verdict) {
 function digits(value) {
   return Number(value.toPrecision(6));
 }
+
+/** Titles without text, and groups of texts in which none or several are chosen. */
+export function groupProblems(id) {
+  const slide = document.getElementById(id);
+  const found = [...slide.querySelectorAll("h1, h2")]
+    .filter((heading) => heading.innerText.trim() === "")
+    .map(() => `${id}: the title is empty`);
+  const claimOf = (element) => element?.dataset?.when?.split(/\s+/)[0];
+  for (const first of slide.querySelectorAll("[data-when]")) {
+    const claim = claimOf(first);
+    if (claimOf(first.previousElementSibling) === claim) continue;
+    const group = [first];
+    while (claimOf(group.at(-1).nextElementSibling) === claim) group.push(group.at(-1).nextElementSibling);
+    const chosen = group.filter((element) => !element.hasAttribute("hidden"));
+    if (chosen.length !== 1) found.push(`${id}: ${chosen.length} texts for ${claim}: “${first.textContent}”`);
+  }
+  return found;
+}

@@ -1,0 +1,71 @@
+/** What only a browser sees: whether each slide, at each of its steps, has all of its texts on the stage and readable. */
+/* global document, requestAnimationFrame, window -- in functions that run in the page */
+
+import { launchChromium } from "../chromium.js";
+import { startPresentServer } from "../server.js";
+import { chartTextProblems, layoutProblems } from "./layout.js";
+
+const STAGE = { width: 1280, height: 720 };
+/** How long a chart may take to appear. */
+const FRAMES_FOR_A_CHART = 300;
+
+/**
+ * Shows every slide of every cut in Chromium.
+ * @param {{cuts: number[], data: string|null}} talk   cuts: in minutes; data: the data set to show instead of the talk's own
+ * @returns {Promise<{id: string, message: string}[]>} each problem once, with its slide
+ * @throws {Error} when there is no Chromium, or the deck does not open
+ */
+export async function stageProblems({ cuts, data }) {
+  const server = await startPresentServer({ port: 0, data, followSources: false });
+  try {
+    const browser = await launchChromium();
+    try {
+      const page = await browser.newPage({ viewport: STAGE, reducedMotion: "reduce" });
+      const found = new Map();
+      for (const cut of cuts) {
+        const address = new URL(server.url);
+        address.searchParams.set("cut", String(cut));
+        await page.goto(address.href);
+        await page.waitForSelector("html[data-deck-ready]");
+        for (const { id, steps } of await page.evaluate(slidesOfDeck)) {
+          if (found.has(id)) continue;
+          const messages = new Set();
+          for (const step of steps) {
+            await page.evaluate(showStep, { id, step, patience: FRAMES_FOR_A_CHART });
+            for (const look of [layoutProblems, chartTextProblems])
+              for (const text of await page.evaluate(look, id)) messages.add(text.slice(id.length + 2));
+          }
+          found.set(id, messages);
+        }
+      }
+      return [...found].flatMap(([id, messages]) => [...messages].map((message) => ({ id, message })));
+    } finally {
+      await browser.close();
+    }
+  } finally {
+    await server.close();
+  }
+}
+
+/** Each slide and the steps that it is shown in, from -1: nothing revealed yet. Runs in the page. */
+function slidesOfDeck() {
+  return [...document.querySelectorAll(".slides section:not(.stack)")].map((slide) => {
+    const indices = [...slide.querySelectorAll(".fragment")].map((one) => Number(one.dataset.fragmentIndex ?? 0));
+    return { id: slide.id, steps: [-1, ...new Set(indices)].sort((a, b) => a - b) };
+  });
+}
+
+/** Runs in the page: shows a step of a slide, and waits until its charts are drawn. */
+async function showStep({ id, step, patience }) {
+  const { deck, charts } = window.replay;
+  const slide = document.getElementById(id);
+  const { h, v } = deck.getIndices(slide);
+  deck.slide(h, v, step);
+  await charts.ready();
+  const slots = [...slide.querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)")].map((canvas) =>
+    charts.charts.get(canvas),
+  );
+  for (let frame = 0; frame < patience && slots.some(({ model, error }) => !model && !error); frame += 1)
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+}
