@@ -1,4 +1,5 @@
 import { clipped, pixelX, pixelY } from "./draw.js";
+import { leastOf } from "./figures.js";
 
 /**
  * Draws the model's `low` to `high`: as a translucent band behind a line, as whiskers on bars and scattered points.
@@ -109,6 +110,38 @@ export function drawWhiskers(chart, entries, color) {
           strokeWhisker(ctx, centre, pixelY(y, high), pixelY(y, low));
         }
       }
+    }
+  });
+}
+
+/** The height of the arrow on a lower bound, and half the width of its head, px. */
+const ARROW = { height: 22, head: 6 };
+
+/** Draws an arrow that points up from each lower bound: the value lies there or above. */
+export function drawLowerBounds(chart, entries) {
+  const { x, y } = chart.scales;
+  clipped(chart, { across: ARROW.head + 1, down: ARROW.height }, (ctx) => {
+    ctx.lineWidth = 2;
+    for (const { points, index } of visible(chart, entries)) {
+      const dataset = chart.data.datasets[index];
+      const elements = chart.getDatasetMeta(index).data;
+      ctx.strokeStyle = dataset.csvColor ?? dataset.borderColor;
+      points.forEach((point, at) => {
+        const least = leastOf(point);
+        if (least === null) return;
+        const centre = chart.config.type === "bar" ? elements[at].x : pixelX(x, point.x);
+        const foot = pixelY(y, least);
+        const top = foot - ARROW.height;
+        ctx.beginPath();
+        ctx.moveTo(centre - ARROW.head, foot);
+        ctx.lineTo(centre + ARROW.head, foot);
+        ctx.moveTo(centre, foot);
+        ctx.lineTo(centre, top);
+        ctx.moveTo(centre - ARROW.head, top + ARROW.head);
+        ctx.lineTo(centre, top);
+        ctx.lineTo(centre + ARROW.head, top + ARROW.head);
+        ctx.stroke();
+      });
     }
   });
 }

@@ -6,6 +6,20 @@ export function place(x, unit, format) {
   return typeof x === "number" ? formatValue(x, unit, format) : x;
 }
 
+/**
+ * The least that a point may be, where nobody knows more: a tool whose last bin has no upper end. Such a point has no
+ * value, a lower bound and no upper one. Null of any other point.
+ */
+export function leastOf({ y, low = null, high = null }) {
+  return y === null && high === null ? low : null;
+}
+
+/** A point's value in its unit: "30.7 MB/s", or "≥ 17 s" of a lower bound. */
+export function value(point, unit, format) {
+  const least = leastOf(point);
+  return least === null ? formatValue(point.y, unit, format) : `≥ ${formatValue(least, unit, format)}`;
+}
+
 /** "1.89–2.13", in the unit of the value beside it; null if a point has no bounds. */
 export function shortRange(point, unit, format) {
   const words = range(point, unit, format);

@@ -1,5 +1,5 @@
 import { hasAxes } from "./axes.js";
-import { drawBands, drawWhiskers } from "./bands.js";
+import { drawBands, drawLowerBounds, drawWhiskers } from "./bands.js";
 import { CsvController } from "./controller.js";
 import { MISSING } from "./dialect.js";
 import { kindOf } from "./kinds.js";
@@ -199,6 +199,7 @@ export const ChartCsv = {
     if (!controller?.model) return;
     if (!hasAxes(chart.config.type) || kindOf(chart.config.type)) return;
     if (chart.config.type !== "line") drawWhiskers(chart, controller.entries, controller.theme.text);
+    drawLowerBounds(chart, controller.entries);
     const { entries, lines, runs, settings } = controller;
     if (!runs || lines) return;
     if (settings.runsAre === "lines" && chart.config.type === "line") drawLines(chart, entries, runs);

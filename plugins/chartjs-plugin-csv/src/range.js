@@ -1,5 +1,7 @@
 /** The ranges of the axes: they cover every series of a chart, whether it is drawn already or not. */
 
+import { leastOf } from "./figures.js";
+
 /** Whether values of 0 and below cannot be drawn on a scale of this type. */
 export function isLogarithmic(type) {
   return ["log2", "logarithmic", "broken"].includes(type);
@@ -22,7 +24,7 @@ export function yRange(lists, { positive = false, from = -Infinity, to = Infinit
   for (const points of lists) {
     for (const point of points) {
       if (typeof point.x === "number" && (point.x < from || point.x > to)) continue;
-      note(point.y);
+      note(point.y ?? leastOf(point));
       for (const [low, high] of [
         [point.low, point.high],
         [point.min, point.max],

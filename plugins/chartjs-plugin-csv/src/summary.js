@@ -1,5 +1,5 @@
 import { xUnitOf } from "./axes.js";
-import { counts, place, range } from "./figures.js";
+import { counts, leastOf, place, range } from "./figures.js";
 import { kindOf } from "./kinds.js";
 import { formatValue } from "./units.js";
 
@@ -77,9 +77,11 @@ function describeSeries({ name, points }, say) {
   // In one pass, without a copy: a file may have very many points.
   let [first, last, least, greatest] = [null, null, null, null];
   let missing = 0;
+  const bounds = [];
   for (const point of points) {
     if (point.y === null) {
-      missing += 1;
+      if (leastOf(point) === null) missing += 1;
+      else bounds.push(`at least ${say.y(point.low)} at ${say.x(point.x)}`);
       continue;
     }
     first ??= point;
@@ -87,12 +89,12 @@ function describeSeries({ name, points }, say) {
     if (least === null || point.y < least.y) least = point;
     if (greatest === null || point.y > greatest.y) greatest = point;
   }
-  if (first === null) return `${name} not measured`;
+  if (first === null) return `${name} ${bounds.join(", ") || "not measured"}`;
   const tell = (point, word = "") => {
-    const bounds = say.bounds(point);
-    return `${word}${say.y(point.y)}${bounds ? ` (${bounds})` : ""} at ${say.x(point.x)}`;
+    const around = say.bounds(point);
+    return `${word}${say.y(point.y)}${around ? ` (${around})` : ""} at ${say.x(point.x)}`;
   };
-  const parts = [tell(first)];
+  const parts = [tell(first), ...bounds];
   if (last !== first) parts.push(tell(last));
   for (const [word, point] of [
     ["lowest ", least],

@@ -3,9 +3,8 @@
  * chart of many points becomes a list. Pure: no page.
  */
 
-import { counts, medianOf, place, range, shortRange, valuesOf } from "./figures.js";
+import { counts, medianOf, place, range, shortRange, value, valuesOf } from "./figures.js";
 import { kindOf } from "./kinds.js";
-import { formatValue } from "./units.js";
 
 /** A table with more columns than this cannot be read from a seat. */
 const MOST_COLUMNS = 8;
@@ -137,7 +136,7 @@ function cellOf(point, { yUnit, prefix }, countIsSaid) {
   if (point === null) return { value: null, text: "–", detail: null };
   const count = countIsSaid || !Number.isFinite(point.n) ? null : `n = ${point.n}`;
   const detail = [shortRange(point, yUnit, { prefix }), count].filter(Boolean).join(", ");
-  return { value: point.y, text: formatValue(point.y, yUnit, { prefix }), detail: detail || null };
+  return { value: point.y, text: value(point, yUnit, { prefix }), detail: detail || null };
 }
 
 function isBounded(points) {
@@ -181,7 +180,7 @@ function list(chart) {
         title: name,
         cells: [
           textCell(place(point.x, xUnit, { prefix })),
-          { value: point.y, text: formatValue(point.y, yUnit, { prefix }), detail: null },
+          { value: point.y, text: value(point, yUnit, { prefix }), detail: null },
           textCell(range(point, yUnit, { prefix }) ?? "–"),
         ],
       })),

@@ -1,4 +1,5 @@
 import { xUnitOf } from "./axes.js";
+import { value } from "./figures.js";
 import { kindOf } from "./kinds.js";
 import { sayIn } from "./summary.js";
 import { formatValue } from "./units.js";
@@ -10,12 +11,12 @@ import { formatValue } from "./units.js";
  * @param {{yUnit?: string|null, prefix?: string}} [format]
  */
 export function describePoint(point, { yUnit, prefix } = {}) {
-  const format = (value) => formatValue(value, yUnit, { prefix });
+  const format = (bound) => formatValue(bound, yUnit, { prefix });
   const details = [];
   if (point.low !== null && point.high !== null)
     details.push(`${format(point.low)} to ${format(point.high)}`);
   if (point.n !== null) details.push(`n = ${point.n}`);
-  return format(point.y) + (details.length ? ` (${details.join(", ")})` : "");
+  return value(point, yUnit, { prefix }) + (details.length ? ` (${details.join(", ")})` : "");
 }
 
 /** Text of an x value in its unit. Pure. */

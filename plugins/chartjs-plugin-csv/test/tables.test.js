@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { counts, place, range, shortRange } from "../src/figures.js";
+import { counts, leastOf, place, range, shortRange, value } from "../src/figures.js";
+import { yRange } from "../src/range.js";
+import { summarize } from "../src/summary.js";
 import { tablesOf } from "../src/tables.js";
 import { formatValue } from "../src/units.js";
 import { RATIO_AXES, bounded, point, ratioChart } from "./support/ratio-chart.js";
@@ -142,4 +144,36 @@ test("every value that a chart shows is in its table exactly once", () => {
       },
     ),
   );
+});
+
+test("a lower bound is told as one: in cells, ranges and sentences, and never as a value", () => {
+  const least = point(4_194_304, null, { low: 17.18, n: 3 });
+  assert.equal(leastOf(least), 17.18);
+  assert.equal(leastOf(point(1, null)), null);
+  assert.equal(leastOf(bounded(1, 20, 17, 23)), null);
+  assert.equal(value(least, "seconds"), "≥ 17.2 s");
+  assert.equal(value(point(1, 2), "seconds"), "2 s");
+  const chart = {
+    kind: "line",
+    heading: null,
+    quantity: "99th percentile",
+    model: {
+      kind: "wide",
+      xLabel: "I/O size",
+      xs: [4096, 4_194_304],
+      series: [{ name: "Writes", points: [bounded(4096, 2, 1, 3, 3), least] }],
+    },
+    shown: ["Writes"],
+    axes: { xLabel: "I/O size", xUnit: "bytes", yUnit: "seconds" },
+  };
+  const [{ rows }] = tablesOf([chart]);
+  assert.deepEqual(
+    rows.map(({ cells: [cell] }) => [cell.value, cell.text]),
+    [
+      [2, "2 s"],
+      [null, "≥ 17.2 s"],
+    ],
+  );
+  assert.deepEqual(yRange(chart.model.series.map(({ points }) => points)), { low: 1, high: 17.18 });
+  assert.match(summarize(chart.model, { yUnit: "seconds", xUnit: "bytes" }), /at least 17\.2 s at 4 MiB/);
 });
