@@ -7,11 +7,13 @@ import json
 from collections import defaultdict
 from statistics import median
 
+import pandas as pd
 import pytest
 
 from replay.base.paths import ROOT
 from replay.base.stats import paired_log_ratio
 from replay.claims.data_set import derive_data_set
+from replay.derive.aggregates import points_of
 from replay.derive.experiment import derive_experiment
 from replay.derive.part import RUNS_FILE, RUNS_HEADER
 from support.datasets import spread_of
@@ -85,6 +87,25 @@ def test_a_point_is_the_median_of_its_runs_and_its_band_their_least_and_greatest
     for part, of in (("min", min), ("max", max), ("n", len)):
         drawn = {(series, float(x)): float(row[part]) for (series, x), row in spread_of(path).items()}
         assert drawn == {place: pytest.approx(of(ys.values()), rel=1e-8) for place, ys in runs.items()}
+
+
+@pytest.mark.parametrize(
+    ("known", "bounds", "y", "low", "greatest"),
+    [
+        ([1.0, 2.0, 3.0], [], 2.0, None, 3.0),
+        ([1.0, 2.0], [17.0], 2.0, None, None),
+        ([1.0], [17.0, 17.0], None, 17.0, None),
+        ([1.0, 2.0], [17.0, 17.0], None, 9.5, None),
+        ([], [17.0], None, 17.0, None),
+    ],
+)
+def test_a_median_is_a_lower_bound_where_it_is_a_run_beyond_the_tools_last_bin(known, bounds, y, low, greatest):
+    values = [(value, None) for value in known] + [(None, bound) for bound in bounds]
+    place = {"metric": "latency_p99_seconds", "workload": 0, "variant": 0, "x": 4096}
+    runs = pd.DataFrame([{**place, "y": value, "least": least} for value, least in values])
+    runs = runs.astype({"y": float, "least": float})
+    (point,) = points_of(runs).astype(object).where(lambda frame: frame.notna(), None).to_dict("records")
+    assert (point["y"], point.get("low"), point["max"], point["n"]) == (y, low, greatest, len(values))
 
 
 @pytest.mark.parametrize("direction", ["reference/variant", "variant/reference"])

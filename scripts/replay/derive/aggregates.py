@@ -140,8 +140,8 @@ def of_numbers(tidy: pd.DataFrame, design: CombinedDesign) -> Iterator[Aggregate
     workloads = workloads_of(design, used["block"])
     metrics = [metric for metric in design.public["metrics"] if not metric.get("series") and not metric.get("entity")]
     runs = _runs(used, {metric["metric"] for metric in metrics}, workloads, design)
-    points = runs.groupby(_PLACE)["y"].agg(["median", "min", "max", "count"]).reset_index()
-    points = points.rename(columns={"median": "y", "count": "n"})
+    points = points_of(runs)
+    runs = runs.dropna(subset="y")
     pairs = _pairs(runs, design)
     ratios = _ratios(pairs)
     runs, points, pairs, ratios = map(_by_metric_and_workload, (runs, points, pairs, ratios))
@@ -162,7 +162,10 @@ def _by_metric_and_workload(rows: pd.DataFrame) -> Any:
 
 
 def _runs(used: pd.DataFrame, columns: set[str], workloads: list[Workload], design: CombinedDesign) -> pd.DataFrame:
-    """Return each value of each used run: its place, block, attempt and `y`, sorted by place and block."""
+    """Return each value of each used run: its place, block, attempt and `y`, sorted by place and block.
+
+    Where only a lower bound of the value is known, `y` is missing and `least` has the bound.
+    """
     numbers = {workload.levels: number for number, workload in enumerate(workloads)}
     variants = {name: number for number, name in enumerate(design.labels)}
     levels = used[[*design.factors]].to_dict("records")
@@ -176,9 +179,31 @@ def _runs(used: pd.DataFrame, columns: set[str], workloads: list[Workload], desi
         },
         index=used.index,
     )
-    values = used[[column for column in used if column in columns]].astype(float)
+    names = [column for column in used if column in columns]
+    values = used[names].astype(float)
+    least = used.reindex(columns=[name.removesuffix("_seconds") + "_at_least_seconds" for name in names]).astype(float)
     runs = pd.concat([places, values], axis=1).melt(id_vars=list(places), var_name="metric", value_name="y")
-    return runs.astype({"y": float}).dropna(subset="y").sort_values([*_PLACE, "block"])
+    runs = runs.assign(least=least.to_numpy().ravel(order="F")).astype({"y": float})
+    return runs.dropna(subset=["y", "least"], how="all").sort_values([*_PLACE, "block"])
+
+
+def points_of(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the median of each place with its smallest and largest run.
+
+    A run of which only a lower bound is known lies above all others: tools give one for what is beyond their last bin.
+    If the median is such a run, or lies between one and another, the place has no value, but a lower bound: `low` and
+    `min`, without an upper one.
+    """
+    known = runs.assign(y=runs["y"].fillna(runs["least"]), bounded=runs["y"].isna())
+    points = known.groupby(_PLACE).agg(
+        y=("y", "median"), min=("y", "min"), max=("y", "max"), n=("y", "count"), bounded=("bounded", "sum")
+    )
+    bounded = points.pop("bounded")
+    if bounded.any():
+        points.loc[bounded > 0, "max"] = float("nan")
+        at_least = points["y"].where(2 * bounded >= points["n"])
+        points = points.assign(low=at_least, min=at_least.fillna(points["min"]), y=points["y"].mask(at_least.notna()))
+    return points.reset_index()
 
 
 def _pairs(runs: pd.DataFrame, design: CombinedDesign) -> pd.DataFrame:
@@ -217,9 +242,9 @@ def _medians(
     if trials:
         counts = points["variant"].value_counts()
         n = counts.reindex([[*design.labels].index(name) for name in workload.variants], fill_value=0)
-        points = points.drop(columns=["min", "max"])
+        points = points.drop(columns=["min", "max", "low"], errors="ignore")
     elif design.kind == "long":
-        points = points.rename(columns={"min": "low", "max": "high"})
+        points = points.drop(columns="low", errors="ignore").rename(columns={"min": "low", "max": "high"})
     return Aggregate(
         **identity_of(metric, workload.levels),
         unit=metric["unit"],
