@@ -43,11 +43,6 @@ export function awaitedSeries(canvas) {
   return new Set(series(steps).filter((name) => !taken.has(name)));
 }
 
-/** Whether an element is one of these steps. */
-export function isStep(element) {
-  return element.classList.contains(STEP);
-}
-
 function steppedCanvases(slide) {
   return [...slide.querySelectorAll("canvas[data-chart-steps]")];
 }

@@ -37,11 +37,6 @@ export function estimateText(condition) {
   return isCount(condition) ? formatValue(condition.estimate) : formatExactRatio(condition.estimate);
 }
 
-/** The estimate with two digits, for the stage. */
-export function shortEstimate(condition) {
-  return PARTS.estimate(condition);
-}
-
 /** What a condition needs, in words: "1.60× to 2.50×", "above 1.25×", for a count "exactly 0". */
 export function regionText(condition) {
   const { low, high } = condition.region;

@@ -25,7 +25,9 @@ export function animatedPng(pictures, { millisecondsEach, lastMilliseconds }) {
   const parts = frames.flatMap(({ x, y, picture, milliseconds, ...size }, at) => {
     const control = chunk("fcTL", [sequence++, size.width, size.height, x, y], milliseconds);
     const data = imageData(picture, { x, y, ...size });
-    return at === 0 ? [control, chunk("IDAT", [], null, data)] : [control, chunk("fdAT", [sequence++], null, data)];
+    return at === 0
+      ? [control, chunk("IDAT", [], null, data)]
+      : [control, chunk("fdAT", [sequence++], null, data)];
   });
   return Buffer.concat([
     SIGNATURE,
@@ -44,7 +46,12 @@ function changedArea(before, after) {
     for (let x = 0; x < width; x += 1) {
       const at = 4 * (y * width + x);
       if (before.data.readUInt32LE(at) === after.data.readUInt32LE(at)) continue;
-      [left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)];
+      [left, right, top, bottom] = [
+        Math.min(left, x),
+        Math.max(right, x),
+        Math.min(top, y),
+        Math.max(bottom, y),
+      ];
     }
   return right < 0 ? null : { x: left, y: top, width: right - left + 1, height: bottom - top + 1 };
 }
@@ -64,7 +71,7 @@ function headerOf(picture) {
 /** @returns {Map<string, Buffer[]>} the content of a PNG's chunks, by type */
 function chunksOf(png) {
   const found = new Map();
-  for (let at = SIGNATURE.length; at < png.length; ) {
+  for (let at = SIGNATURE.length; at < png.length;) {
     const length = png.readUInt32BE(at);
     const type = png.toString("latin1", at + 4, at + 8);
     found.set(type, [...(found.get(type) ?? []), png.subarray(at + 8, at + 8 + length)]);

@@ -59,7 +59,10 @@ try {
   const shown = await page.evaluate(() => window.replay.deck.getCurrentSlide().id);
   if (shown !== options.slide) throw new Error(`there is no slide “${options.slide}”`);
   const pictures = await film(page, seconds * FRAMES_A_SECOND);
-  const bytes = animatedPng(pictures, { millisecondsEach: 1000 / FRAMES_A_SECOND, lastMilliseconds: LAST_SECONDS * 1000 });
+  const bytes = animatedPng(pictures, {
+    millisecondsEach: 1000 / FRAMES_A_SECOND,
+    lastMilliseconds: LAST_SECONDS * 1000,
+  });
   await writeFile(options.out, bytes);
   console.log(`${options.out}: ${pictures.length} pictures, ${Math.round(bytes.length / 1000)} KB`);
 } finally {

@@ -50,7 +50,9 @@ export async function stageProblems({ cuts, data }) {
 /** Each slide and the steps that it is shown in, from -1: nothing revealed yet. Runs in the page. */
 function slidesOfDeck() {
   return [...document.querySelectorAll(".slides section:not(.stack)")].map((slide) => {
-    const indices = [...slide.querySelectorAll(".fragment")].map((one) => Number(one.dataset.fragmentIndex ?? 0));
+    const indices = [...slide.querySelectorAll(".fragment")].map((one) =>
+      Number(one.dataset.fragmentIndex ?? 0),
+    );
     return { id: slide.id, steps: [-1, ...new Set(indices)].sort((a, b) => a - b) };
   });
 }

@@ -1,283 +1,177 @@
 /**
- * Finds where Markdown's blocks begin and end in a slide's text, and which characters are markup. Pure.
- *
- * Positions are kept, so that checks can name the line. This is enough of Markdown to read a slide, not a renderer:
- * unknown syntax stays prose, which the checks read.
+ * Finds where Markdown's blocks begin and end in a slide's text, and which characters are markup, by marked, which also
+ * makes the slides. marked's tokens have their text, but not its place: that is found here, token by token, so that checks
+ * can name the line. Pure.
  */
 
-/** The kinds of characters in the text. */
-export const PROSE = 0;
+import { Lexer } from "marked";
+
+/** The kinds of characters in the text: prose and HTML, Markdown's own marks, code. */
+const PROSE = 0;
 export const MARK = 1;
 export const CODE = 2;
 
-// The tags that begin a block of HTML anywhere in Markdown (CommonMark 0.31, section 4.6, kind 6).
-const BLOCK_TAGS = new Set(
-  (
-    "address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt " +
-    "fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li " +
-    "link main menu menuitem nav noframes ol optgroup option p param pre script search section style summary table " +
-    "tbody td textarea tfoot th thead title tr track ul"
-  ).split(" "),
-);
-const DELIMITER_ROW = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
-const ITEM = /^([ \t]*)([-*+]|\d{1,9}[.)])(?:[ \t]+|$)/;
-const INLINE = new RegExp(
-  [
-    String.raw`\\[!-/:-@[-\x60{-~]`, // an escaped character
-    String.raw`<!--[\s\S]*?-->|</?[a-zA-Z](?:[^>"']|"[^"]*"|'[^']*')*>`, // HTML, read elsewhere
-    String.raw`<[a-zA-Z][a-zA-Z0-9+.-]*:[^\s<>]*>`, // an address in angle brackets
-    "(?<ticks>`+)(?!`)(?<code>[\\s\\S]*?[^`])\\k<ticks>(?!`)",
-    String.raw`(?<opening>!?\[)(?=[^\[\]]*\]\()`,
-    String.raw`(?<target>\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+"[^"]*")?\))`,
-    String.raw`(?<emphasis>\*+|_+|~~)`,
-  ].join("|"),
-  "g",
-);
-// An address in angle brackets comes before tags: `<https:…>` is not a tag named https.
-const ADDRESS = /^<[a-zA-Z][a-zA-Z0-9+.-]*:[^\s<>]*>$/;
+const MARKER = /^\s*(?:[-*+]|\d{1,9}[.)])\s*/;
 
 /**
  * @param {string} text   Markdown with HTML
  * @returns {{events: {at: number, open: boolean, name: string}[], marks: Uint8Array}}
  *   events: Markdown's own blocks (`p`, `h1`…`h6`, `ul`, `ol`, `li`, `table`, `tr`, `td`, `pre`) in the order of
- *   the text, without those of HTML; marks: PROSE, MARK or CODE for each character
+ *   the text, without those of HTML; marks: 0, MARK or CODE for each character
  */
 export function scanMarkdown(text) {
   const scan = new Scan(text);
-  scan.run();
+  scan.blocks(Lexer.lex(text));
   return { events: scan.events, marks: scan.marks };
 }
 
 class Scan {
   events = [];
   #text;
-  #lines = [];
-  /** The open block that contains text: `{name, start, end, event}`. */
-  #leaf = null;
-  #list = null;
-  /** Where the last block of text ended: a list ends there, not after the blank lines that follow it. */
-  #end = 0;
-  #table = false;
-  /** Inside HTML or code: `{until, code}`; its last line matches `until`. */
-  #raw = null;
+  /** Everything before it has been read. */
+  #at = 0;
 
   constructor(text) {
     this.#text = text;
-    this.marks = new Uint8Array(text.length);
-    let start = 0;
-    for (const line of text.split("\n")) {
-      this.#lines.push({ start, line });
-      start += line.length + 1;
+    this.marks = new Uint8Array(text.length).fill(MARK);
+  }
+
+  blocks(tokens) {
+    for (const token of tokens) {
+      const place = this.#place(token.raw);
+      if (place === null) continue;
+      this.#at = place.start;
+      this.#block(token, place);
+      this.#at = place.end;
     }
   }
 
-  run() {
-    this.#lines.forEach(({ start, line }, number) => this.#read(line, start, number));
-    this.#closeAll(this.#text.length);
+  #block(token, place) {
+    const { type, raw, tokens } = token;
+    if (type === "heading")
+      return this.#inside(`h${token.depth}`, place, () => this.#inlineAfter(/^#*\s*/, token));
+    if (type === "paragraph") return this.#inside("p", place, () => this.#inline(tokens));
+    if (type === "text") return tokens ? this.#inline(tokens) : this.#fill(raw, PROSE);
+    if (type === "blockquote") return this.blocks(tokens);
+    if (type === "html") return this.#fill(raw, PROSE);
+    if (type === "code") return this.#inside("pre", place, () => this.#code(token));
+    if (type === "list") return this.#inside(token.ordered ? "ol" : "ul", place, () => this.#items(token));
+    if (type === "table") return this.#inside("table", place, () => this.#rows(token));
   }
 
-  #read(line, start, number) {
-    if (this.#raw) return this.#readRaw(line, start);
-    if (/^\s*$/.test(line)) {
-      this.#closeLeaf();
-      this.#closeTable(start);
-      return;
+  #code({ raw, text, codeBlockStyle }) {
+    // The line of a fence names a language, which is no code.
+    if (codeBlockStyle !== "indented" && raw.includes("\n"))
+      this.#at = this.#text.indexOf("\n", this.#at) + 1;
+    this.#fill(text, CODE);
+  }
+
+  #items({ items }) {
+    for (const item of items) {
+      const place = this.#place(item.raw);
+      this.#inside("li", place, () => {
+        this.#at = place.start + MARKER.exec(item.raw.trimStart())[0].length;
+        this.blocks(item.tokens);
+      });
+      this.#at = place.end;
     }
-    const quote = /^ {0,3}> ?/.exec(line);
-    if (quote) {
-      this.#mark(start, start + quote[0].length);
-      return this.#read(line.slice(quote[0].length), start + quote[0].length, number);
+  }
+
+  #rows({ raw, header, rows }) {
+    const lines = raw.split("\n").filter((line) => line.trim() !== "");
+    // Below the header is the line that parts it from the rows.
+    for (const [number, line] of [lines[0], lines[1], ...lines.slice(2)].entries()) {
+      const place = this.#place(line);
+      this.#at = place.start;
+      const cells = number === 0 ? header : rows[number - 2];
+      if (number !== 1)
+        this.#inside("tr", place, () => {
+          for (const cell of cells.filter(({ text }) => text !== "")) {
+            const found = this.#place(cell.text);
+            this.#inside("td", found, () => this.#inline(cell.tokens));
+          }
+        });
+      this.#at = place.end;
     }
-    if (!this.#begins(line, start, number)) this.#continue(line, start);
   }
 
-  /** Reads a line that begins a block; @returns {boolean} false if it begins none */
-  #begins(line, start, number) {
-    const fence = /^ {0,3}(`{3,}|~{3,})/.exec(line);
-    if (fence) {
-      this.#closeAll(start);
-      this.#event(start, true, "pre");
-      this.#mark(start, start + line.length);
-      const until = new RegExp(`^ {0,3}${fence[1][0]}{${fence[1].length},}[ \\t]*$`);
-      this.#raw = { until, code: true };
-      return true;
-    }
-    const html = this.#htmlEnd(line);
-    if (html) {
-      this.#closeAll(start);
-      if (!html.test(line)) this.#raw = { until: html, code: false };
-      return true;
-    }
-    if (this.#heading(line, start) || this.#rule(line, start)) return true;
-    return this.#row(line, start, number) || this.#item(line, start);
+  #inlineAfter(opening, { raw, tokens }) {
+    this.#at += opening.exec(raw.trimStart())[0].length;
+    this.#inline(tokens);
   }
 
-  /** The pattern that ends the block of HTML that this line begins; null if it begins none. */
-  #htmlEnd(line) {
-    if (/^ {0,3}<!--/.test(line)) return /-->/;
-    const tag = /^ {0,3}<\/?([a-zA-Z][a-zA-Z0-9-]*)(?=[\s/>]|$)/.exec(line)?.[1].toLowerCase();
-    if (tag === undefined) return null;
-    const alone = /^ {0,3}<\/?[a-zA-Z](?:[^>"']|"[^"]*"|'[^']*')*>\s*$/.test(line) && !this.#leaf;
-    return BLOCK_TAGS.has(tag) || alone ? /^\s*$/ : null;
-  }
-
-  #readRaw(line, start) {
-    const { until, code } = this.#raw;
-    const last = until.test(line);
-    if (code) {
-      this.marks.fill(last ? MARK : CODE, start, start + line.length);
-      if (last) this.#event(start + line.length, false, "pre");
-    }
-    if (!last) return;
-    this.#raw = null;
-  }
-
-  #heading(line, start) {
-    const found = /^ {0,3}(#{1,6})(?:[ \t]+|$)/.exec(line);
-    if (!found) return false;
-    this.#closeAll(start);
-    const closing = /[ \t]+#+[ \t]*$/.exec(line)?.[0].length ?? 0;
-    this.#mark(start, start + found[0].length);
-    this.#mark(start + line.length - closing, start + line.length);
-    this.#openLeaf(`h${found[1].length}`, start);
-    this.#leaf.end = start + line.length;
-    this.#closeLeaf();
-    return true;
-  }
-
-  /** A line of dashes or the like: it turns a paragraph above it into a heading. */
-  #rule(line, start) {
-    if (this.#leaf?.name === "p" && /^ {0,3}(?:=+|-+)[ \t]*$/.test(line)) {
-      const name = line.includes("=") ? "h1" : "h2";
-      this.#leaf.name = this.#leaf.event.name = name;
-      this.#closeLeaf();
-    } else if (/^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/.test(line)) {
-      this.#closeAll(start);
-    } else return false;
-    this.#mark(start, start + line.length);
-    return true;
-  }
-
-  #row(line, start, number) {
-    const next = this.#lines[number + 1]?.line ?? "";
-    const first = !this.#table && line.includes("|") && next.includes("-") && DELIMITER_ROW.test(next);
-    if (!first && !this.#table) return false;
-    if (first) {
-      this.#closeAll(start);
-      this.#table = true;
-      this.#event(start, true, "table");
-    } else if (DELIMITER_ROW.test(line)) {
-      this.#mark(start, start + line.length);
-      return true;
-    }
-    this.#event(start, true, "tr");
-    let cell = start;
-    for (const { index } of [...line.matchAll(/(?<!\\)\|/g), { index: line.length }]) {
-      const end = start + index;
-      if (this.#text.slice(cell, end).trim() !== "") {
-        this.#openLeaf("td", cell);
-        this.#leaf.end = end;
-        this.#closeLeaf();
+  #inline(tokens) {
+    for (const { type, raw, text, tokens: inner } of tokens) {
+      if (type === "br") continue;
+      if (["text", "html"].includes(type)) this.#fill(raw, PROSE);
+      else {
+        const { start, end } = this.#place(raw) ?? { start: this.#at, end: this.#at };
+        const isAddress = type === "link" && raw.startsWith("<");
+        this.#at = type === "escape" ? start + 1 : start;
+        if (type === "codespan") {
+          const ticks = /^`+/.exec(raw)[0].length;
+          this.#at = start + ticks;
+          this.#fill(raw.slice(ticks, -ticks), CODE);
+        } else if (type === "escape" || type === "image") this.#fill(text, PROSE);
+        else if (inner && !isAddress) this.#inline(inner);
+        this.#at = end;
       }
-      if (index < line.length) this.#mark(end, end + 1);
-      cell = end + 1;
     }
-    this.#event(start + line.length, false, "tr");
-    return true;
   }
 
-  #item(line, start) {
-    const found = ITEM.exec(line);
-    if (!found) return false;
-    const [marker, , bullet] = found;
-    // In the middle of a paragraph, a list must begin at 1: "in\n2026. Then" is prose.
-    if (this.#leaf?.name === "p" && /\d/.test(bullet) && !/^1[.)]$/.test(bullet)) return false;
-    this.#closeLeaf();
-    const kind = /\d/.test(bullet) ? "ol" : "ul";
-    if (this.#list !== kind) {
-      this.#closeAll(start);
-      this.#list = kind;
-      this.#event(start, true, kind);
+  /** Opens and closes an element around what `read` reads. */
+  #inside(name, { start, end }, read) {
+    this.events.push({ at: start, open: true, name });
+    read();
+    this.events.push({ at: end, open: false, name });
+  }
+
+  /**
+   * Where a token's text begins and ends: line by line, because in lists and quotations marked leaves out what is before a
+   * line; null of blanks.
+   */
+  #place(raw) {
+    let [start, end] = [null, this.#at];
+    for (const line of linesOf(raw)) {
+      const found = this.#find(line, end);
+      start ??= found.at;
+      end = found.end;
     }
-    this.#mark(start, start + marker.length);
-    this.#openLeaf("li", start);
-    this.#leaf.end = start + line.length;
-    return true;
+    return start === null ? null : { start, end };
   }
 
-  #continue(line, start) {
-    if (!this.#leaf) {
-      const belongsToList = this.#list && /^(?: {2,}|\t)/.test(line);
-      if (!belongsToList) this.#closeAll(start);
-      this.#openLeaf("p", start);
+  /** Marks the characters of a token, from where the last one ended. */
+  #fill(raw, kind) {
+    raw.split("\n").forEach((line, number) => {
+      if (number > 0) {
+        // Two lines are two words, whatever stands at the beginning of the second one.
+        const newline = this.#text.indexOf("\n", this.#at);
+        if (newline >= 0) this.marks[newline] = kind;
+      }
+      const wanted = number > 0 ? line.trimStart() : line;
+      if (wanted === "") return;
+      const { at, end } = this.#find(wanted, this.#at);
+      this.marks.fill(kind, at, end);
+      // What is longer than its token has escaped bars.
+      if (end - at > wanted.length)
+        for (let bar = at; bar < end; bar += 1) if (this.#text[bar] === "\\") this.marks[bar] = MARK;
+      this.#at = end;
+    });
+  }
+
+  #find(line, from) {
+    // In a cell of a table, a bar is escaped, and its token is not.
+    for (const wanted of [line, line.replaceAll("|", "\\|")]) {
+      const at = this.#text.indexOf(wanted, from);
+      if (at >= 0) return { at, end: at + wanted.length };
     }
-    this.#leaf.end = start + line.length;
-  }
-
-  #openLeaf(name, start) {
-    this.#leaf = { name, start, end: start, event: this.#event(start, true, name) };
-  }
-
-  #closeLeaf() {
-    if (!this.#leaf) return;
-    const { name, start, end } = this.#leaf;
-    this.#leaf = null;
-    this.#end = end;
-    this.#markInline(start, end);
-    this.#event(end, false, name);
-  }
-
-  #closeTable(at) {
-    if (this.#table) this.#event(at, false, "table");
-    this.#table = false;
-  }
-
-  #closeAll(at) {
-    this.#closeLeaf();
-    this.#closeTable(at);
-    if (this.#list) this.#event(this.#end, false, this.#list);
-    this.#list = null;
-  }
-
-  #event(at, open, name) {
-    const event = { at, open, name };
-    this.events.push(event);
-    return event;
-  }
-
-  #mark(from, to) {
-    this.marks.fill(MARK, from, to);
-  }
-
-  #markInline(start, end) {
-    const text = this.#text.slice(start, end);
-    let links = 0;
-    for (const { 0: found, index, groups } of text.matchAll(INLINE)) {
-      const from = start + index;
-      const to = from + found.length;
-      if (groups.ticks) {
-        const ticks = groups.ticks.length;
-        this.#mark(from, to);
-        this.marks.fill(CODE, from + ticks, to - ticks);
-      } else if (groups.opening) {
-        links += 1;
-        this.#mark(from, to);
-      } else if (groups.target) {
-        if (links > 0) this.#mark(from, to);
-        links = Math.max(0, links - 1);
-      } else if (groups.emphasis) {
-        if (emphasises(text, index, found)) this.#mark(from, to);
-      } else if (found[0] === "\\") this.#mark(from, from + 1);
-      else if (ADDRESS.test(found)) this.#mark(from, to);
-    }
+    throw new Error(`marked read “${line}”, which is not in the text`);
   }
 }
 
-/** Whether a run of `*`, `_` or `~~` marks emphasis; between blanks it does not, nor does `_` within a word. */
-function emphasises(text, index, run) {
-  const before = text[index - 1] ?? " ";
-  const after = text[index + run.length] ?? " ";
-  if (/\s/.test(before) && /\s/.test(after)) return false;
-  const word = /[\p{L}\p{N}]/u;
-  return run[0] !== "_" || !(word.test(before) && word.test(after));
+function linesOf(raw) {
+  return raw
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
 }

@@ -81,7 +81,9 @@ test("`?talk=` opens another talk of the same site, with its own title, slides a
   const page = await openSite("?talk=cluster&data=fixture");
   assert.equal(await page.evaluate(() => location.pathname), "/some/where/talk-cluster.html");
   assert.equal(await page.evaluate(() => location.search), "?data=fixture");
-  const ids = await page.evaluate(() => [...document.querySelectorAll(".slides section[id]")].map(({ id }) => id));
+  const ids = await page.evaluate(() =>
+    [...document.querySelectorAll(".slides section[id]")].map(({ id }) => id),
+  );
   assert.ok(ids.includes("curve") && !ids.includes("shop"), ids.join());
   assert.match(await page.title(), /What does this cluster do\?/);
   const lead = await textOf("index.html");

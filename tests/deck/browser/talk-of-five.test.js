@@ -54,7 +54,10 @@ test("with --layout, a slide whose text leaves the stage is an error, with its f
   assert.equal(sound.stderr, "");
   const file = path.join(talk.root, "slides/five/end.md");
   const whole = await readFile(file, "utf8");
-  await writeFile(file, whole.replace("<!-- Note -->", `${"All the words that I know.\n\n".repeat(16)}<!-- Note -->`));
+  await writeFile(
+    file,
+    whole.replace("<!-- Note -->", `${"All the words that I know.\n\n".repeat(16)}<!-- Note -->`),
+  );
   try {
     await assert.rejects(talk.run("scripts/check.mjs", "--layout"), (error) => {
       assert.match(error.stderr, /^slides\/five\/end\.md:1: the slide is \d+ px high$/m);

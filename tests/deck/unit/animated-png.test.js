@@ -20,7 +20,7 @@ function picture(...black) {
 /** The chunks of a file, whose digests must be right. */
 function chunksOf(file) {
   const chunks = [];
-  for (let at = 8; at < file.length; ) {
+  for (let at = 8; at < file.length;) {
     const end = at + 8 + file.readUInt32BE(at);
     assert.equal(file.readUInt32BE(end), crc32(file.subarray(at + 4, end)));
     chunks.push({ type: file.toString("latin1", at + 4, at + 8), body: file.subarray(at + 8, end) });
@@ -30,7 +30,12 @@ function chunksOf(file) {
 }
 
 test("viewers without animation show the first picture, and the others are drawn over it where they differ", () => {
-  const pictures = [picture(), picture([1, 2], [3, 3]), picture([1, 2], [3, 3]), picture([1, 2], [3, 3], [5, 0])];
+  const pictures = [
+    picture(),
+    picture([1, 2], [3, 3]),
+    picture([1, 2], [3, 3]),
+    picture([1, 2], [3, 3], [5, 0]),
+  ];
   const file = animatedPng(pictures, { millisecondsEach: 250, lastMilliseconds: 3000 });
   assert.deepEqual(PNG.sync.read(file).data, PNG.sync.read(pictures[0]).data);
   const chunks = chunksOf(file);

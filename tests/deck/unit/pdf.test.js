@@ -124,7 +124,13 @@ test("problems of a print are reported", () => {
 test("the print view is added to the parameters of the address", () => {
   const of = (wanted) =>
     new URL(
-      printAddress("http://127.0.0.1:1/?data=mine", { cut: null, appendix: true, notes: false, theme: "light", ...wanted }),
+      printAddress("http://127.0.0.1:1/?data=mine", {
+        cut: null,
+        appendix: true,
+        notes: false,
+        theme: "light",
+        ...wanted,
+      }),
     );
   assert.equal(of({}).search, "?data=mine&view=print&theme=light");
   assert.equal(of({ cut: "20" }).searchParams.get("cut"), "20");

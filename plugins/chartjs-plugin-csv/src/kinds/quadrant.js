@@ -383,11 +383,6 @@ function betColor(chart, name) {
   return Object.hasOwn(styles ?? {}, name) ? resolveColor(chart.canvas, styles[name].color) : undefined;
 }
 
-/** Forgets the bets of this page (for tests). */
-export function forgetBets() {
-  bets.clear();
-}
-
 export default {
   id: QuadrantController.id,
   controller: QuadrantController,
