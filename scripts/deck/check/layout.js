@@ -1,4 +1,5 @@
 /** Visible problems of a slide. These functions run in the page, and return a sentence for each problem. */
+/* global document, getComputedStyle, window -- these functions run in the page */
 
 /** Parts of a slide that are outside the stage, cut off, too small, or cover the label of its charts. */
 export function layoutProblems(id) {
