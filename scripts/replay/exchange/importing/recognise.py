@@ -1,6 +1,7 @@
 """From a file's bytes to the runs in it, each read by the Reader that will derive it. Pure.
 
-A file is recognised by its content, never by its name.
+A file is recognised by its content, never by its name. A format has `family` (the tool's name for a person, a slug),
+`knows(text)` and `read(text)`, which returns the runs that it found and what it left out.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from replay.exchange.importing.formats import FORMATS
-from replay.exchange.importing.runs import Found, NotTaken, Part, Run
-from replay.exchange.importing.text import Text, decoded
+from replay.exchange.importing.ceph import RadosBench, RbdBench
+from replay.exchange.importing.elbencho import Elbencho
+from replay.exchange.importing.fio import Fio
+from replay.exchange.importing.fio_text import FioText
+from replay.exchange.importing.runs import Found, NotTaken, Part, Run, Text, decoded
 from replay.tools import OutputError, Result, reader
 from replay.tools.base import role_of
 
+FORMATS = (Fio, FioText, RbdBench, RadosBench, Elbencho)
 #: A tool's name for a person, by the reader of its results.
 FAMILIES = {
     "fio_report": "fio", "fio_text": "fio-text", "rbd_bench_output": "rbd-bench",
