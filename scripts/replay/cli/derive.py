@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if options.outliers:
         return _list_outliers(data_set, options.experiment)
     if options.watch:
-        from replay.claims.watch import watch  # noqa: PLC0415 - it holds in memory what deriving needs
+        from replay.claims.data_set import watch  # noqa: PLC0415 - it holds in memory what deriving needs
 
         watch(data_set, tuple(options.experiment))
         return 0
