@@ -18,7 +18,7 @@ from replay.cluster.prometheus import PrometheusClient
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.evidence.record import Wait
-from replay.measure.samplers.machine import MachineSampler
+from replay.measure.machine import MachineSampler
 from replay.measure.sidecar import placeholders_of
 from replay.ownership.cluster_watch import ClusterWatch
 from replay.ownership.ledger import Ledger

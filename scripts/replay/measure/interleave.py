@@ -30,7 +30,7 @@ from replay.design.design import shuffled
 from replay.design.expansion import expand
 from replay.evidence.data_set import raw_directory, sealed_block
 from replay.evidence.read import list_raw
-from replay.measure.campaign import INTO_SHIPPED, require_consent
+from replay.measure.command import INTO_SHIPPED, require_consent
 from replay.preflight.plan import design_for, plans
 from replay.sandbox import lifecycle
 

@@ -17,10 +17,10 @@ from replay.design.design import Cell, CellSet, Design, block_seed, digest_of, o
 from replay.evidence.attempts import Attempt, BlockWriter
 from replay.evidence.record import Measured, host, measuring_code
 from replay.measure.bench import Bench, Caches
+from replay.measure.daemons import commit_latencies
 from replay.measure.guard import Guard
 from replay.measure.job import Halted, without_interruption
 from replay.measure.protocol import Observer, Protocol
-from replay.measure.samplers.daemons import commit_latencies
 from replay.measure.sidecar import sidecar_of
 from replay.ownership.images import remove_owned_leftovers
 from replay.sandbox.daemons import naming_absent_daemons
