@@ -6,8 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.programs import HOST_PROGRAMS, Programs
-from replay.base.releases import Release
+from replay.base.programs import HOST_PROGRAMS, Programs, Release
 from replay.cluster import session as module
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.health import classify

@@ -20,8 +20,7 @@ from replay.cluster.health import nameless
 from replay.design.design import Sizing
 from replay.design.sizing import PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
 from replay.evidence import record
-from replay.evidence.bottleneck import bottleneck_here
-from replay.evidence.record import Measured, SampleTable
+from replay.evidence.record import Measured, SampleTable, bottleneck_here
 from replay.measure.machine import MachineReading, MachineSampler
 from replay.measure.sidecar import placeholders_of, redact, redact_cell
 from replay.protocols.observers.trims import TrimSampler

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from replay.base.clock import LOOK_EVERY_SECONDS
 from replay.base.errors import ReplayError
-from replay.base.waiting import LOOK_EVERY_SECONDS
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.site import Pool, Pools

@@ -15,7 +15,7 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
-from replay.base.releases import COMPARED_RELEASES
+from replay.base.programs import COMPARED_RELEASES
 from replay.base.tables import json_text, write_if_changed
 from replay.derive.part import KEYS, LONG_HEADER, REGISTERED_FILE, RUNS_FILE, SPREAD_HEADER
 

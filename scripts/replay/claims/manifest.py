@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.base.releases import titles_in
+from replay.base.programs import titles_in
 from replay.base.tables import json_text, write_if_changed
 from replay.claims.compare import write_releases
 from replay.claims.datapackage import write_datapackage

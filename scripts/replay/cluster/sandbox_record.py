@@ -16,8 +16,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
 from replay.base.paths import working_directory
-from replay.base.programs import Programs
-from replay.base.releases import HOST, parse_release
+from replay.base.programs import HOST, Programs, parse_release
 from replay.cluster.sandbox_options import SandboxOptions
 
 SCHEMA_VERSION = 1

@@ -13,8 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.paths import config_directory, program_file
-from replay.base.programs import HOST_PROGRAMS, Programs
-from replay.base.releases import parse_release
+from replay.base.programs import HOST_PROGRAMS, Programs, parse_release
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import Cluster
 from replay.cluster.prometheus import OsdCpuSeries, PrometheusSource

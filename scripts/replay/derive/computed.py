@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from replay.evidence.bottleneck import busy_fractions
+from replay.evidence.record import busy_fractions
 
 #: Moments of an entity's value: right before the tool ran, a difference over the whole cell, or when the tool ended.
 BEFORE, OVER_CELL, AT_END = "before", "cell", "end"

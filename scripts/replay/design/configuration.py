@@ -7,10 +7,10 @@ data were known; `claims.registration` says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from replay.base import plugins
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import suggestion
 from replay.base.paths import config_directory, program_file
@@ -44,7 +44,7 @@ def load_experiment_document(name: str) -> Document:
         raise ConfigurationError(f"name: {configuration['name']!r} does not match the file's name {name!r}", where=path)
     for key, known in (
         ("protocol", protocol_names()),
-        ("tool", plugins.load("replay", "tools").tool_names()),
+        ("tool", import_module("replay.tools").tool_names()),
     ):
         if configuration[key].replace("-", "_") not in known:
             raise ConfigurationError(

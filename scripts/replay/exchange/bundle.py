@@ -19,10 +19,9 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.invocation import after_missing, replay_command
-from replay.base.paths import benchmarks_directory
+from replay.base.paths import benchmarks_directory, version
 from replay.base.tables import csv_text, json_text
 from replay.base.terminal import waiting
-from replay.base.version import version
 from replay.claims.datapackage import differences
 from replay.claims.load import load_book
 from replay.design.configuration import claims_path

@@ -12,11 +12,10 @@ from typing import Any
 from replay.base.clock import Times, why_not_in_turns
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import suggestion
-from replay.base.paths import benchmarks_directory, program_file
+from replay.base.paths import benchmarks_directory, program_file, version
 from replay.base.stats import independent_log_ratio, paired_log_ratio
 from replay.base.tables import json_text, level_text, write_if_changed
 from replay.base.terminal import waiting
-from replay.base.version import version
 from replay.exchange.compare_page import page
 from replay.exchange.compare_text import Checked, check, document, ratio_text, summary_lines
 from replay.exchange.sides import (

@@ -18,7 +18,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import suggestion
 from replay.base.paths import ROOT, benchmarks_directory, config_directory
-from replay.base.releases import COMPARED_RELEASES
+from replay.base.programs import COMPARED_RELEASES
 from replay.base.terminal import waiting
 from replay.exchange.sides import Side, read_side
 from replay.exchange.talk_questions import Comparison, Question, metrics_in, questions_of, usual_metrics

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from replay.base.clock import Costs
+from replay.base.clock import Costs, NotInTimeError, poll
 from replay.base.paths import state_directory
-from replay.base.waiting import NotInTimeError, poll
 from replay.cluster import asok, sandbox_record
 from replay.cluster.hosts import HostSampler
 from replay.cluster.prometheus import PrometheusClient

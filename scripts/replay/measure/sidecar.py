@@ -13,13 +13,16 @@ from typing import Any
 
 from replay.cluster.session import MonitorSession
 from replay.design.design import Cell, Design
-from replay.evidence.bottleneck import (
+from replay.evidence.record import (
     BOTTLENECK_RULE,
     HOSTS_BOTTLENECK_RULE,
+    Measured,
+    Wait,
     bottleneck_here,
     bottleneck_of_hosts,
+    host,
+    measuring_code,
 )
-from replay.evidence.record import Measured, Wait, host, measuring_code
 
 
 def sidecar_of(

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from replay.base.clock import LOOK_EVERY_SECONDS, Waiting
 from replay.base.errors import ReplayError
-from replay.base.waiting import LOOK_EVERY_SECONDS, Waiting
 from replay.cluster import health
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import MirrorDaemon

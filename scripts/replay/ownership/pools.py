@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from replay.base.clock import Waiting, poll
 from replay.base.errors import RefusedError
-from replay.base.waiting import Waiting, poll
 from replay.cluster import admin_commands, health, sandbox_record
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.pools import OWN_KEY, OWN_VALUE, refuse_lasting_pools

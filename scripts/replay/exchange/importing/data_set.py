@@ -17,9 +17,8 @@ from replay.base.invocation import replay_command
 from replay.base.tables import csv_text
 from replay.design.design import digest_of
 from replay.evidence import durable
-from replay.evidence.data_set import CAMPAIGN, design_file, pretty_json
+from replay.evidence.data_set import CAMPAIGN, design_file, pack_name, pretty_json, write_pack
 from replay.evidence.durable import SUMS, sha256, sums_text
-from replay.evidence.pack import pack_name, write_pack
 from replay.evidence.read import SEAL
 from replay.exchange.importing.arrange import Arranged, Cell
 from replay.exchange.importing.collect import Collected
