@@ -40,7 +40,7 @@ from replay.evidence.seal import seal
 from replay.measure.command import plan_lines
 from replay.measure.guard import Guard
 from replay.measure.job import RunStoppedError
-from replay.ownership.cluster_watch import ClusterWatch
+from replay.ownership.open_site import ClusterWatch
 from replay.preflight.plan import estimate
 from support.bench import in_memory, waiting
 

@@ -3,7 +3,8 @@
 No other module finds programs. A release's programs see the host's files, except that `/usr` is the release's own.
 `unshare` gives the process a mount namespace, the release's `/usr` is mounted over the host's in it, and the program
 then replaces the process. So it keeps its pid, parent and open files, and no mount outlives it. For users other than
-root, the kernel must allow user namespaces."""
+root, the kernel must allow user namespaces.
+"""
 
 from __future__ import annotations
 

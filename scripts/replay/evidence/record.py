@@ -1,6 +1,7 @@
 """What a sidecar records of a cell: output, waits, samples, its bottleneck, and the code, machine and versions.
 
-Nothing in it names a person, a host or an address."""
+Nothing in it names a person, a host or an address.
+"""
 
 from __future__ import annotations
 

@@ -19,10 +19,9 @@ from replay.cluster.site import Site
 from replay.evidence.record import Wait
 from replay.measure.machine import MachineSampler
 from replay.measure.sidecar import placeholders_of
-from replay.ownership.cluster_watch import ClusterWatch
 from replay.ownership.ledger import Ledger
 from replay.ownership.locks import SlotLock
-from replay.ownership.open_site import OpenSite
+from replay.ownership.open_site import ClusterWatch, OpenSite
 from replay.ownership.write_budget import MediaCopies, WriteBudget
 
 

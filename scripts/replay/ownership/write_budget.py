@@ -31,7 +31,7 @@ from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import RAISE_IT, Ceilings, Pool, Site, ceilings_reached
 from replay.design.sizing import PoolCopies, Write
-from replay.ownership.synced_log import SyncedLog
+from replay.ownership.ledger import SyncedLog
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 
