@@ -485,8 +485,8 @@ def written(name, terms=None):
 
 def test_an_estimate_of_bytes_counts_the_copies_that_the_pools_keep():
     three = written("rbd-journaling")
-    two = written("rbd-journaling", Terms(PoolCopies(2.0, 2.0, are_known=True)))
-    coded = written("rbd-journaling", Terms(PoolCopies(1.5, 3.0, are_known=True)))
+    two = written("rbd-journaling", Terms(PoolCopies(2.0, 2.0)))
+    coded = written("rbd-journaling", Terms(PoolCopies(1.5, 3.0)))
     assert two.client_bytes == coded.client_bytes == three.client_bytes
     assert two.media_bytes == pytest.approx(three.media_bytes * 2 / 3)
     assert three.media_bytes / 2 < coded.media_bytes < three.media_bytes, "journals are not in the coded pool"

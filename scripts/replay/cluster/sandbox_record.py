@@ -91,11 +91,6 @@ class Layout:
         """Return the address of a site's daemons."""
         return LOOPBACK if self.link is None else self.link.addresses[site]
 
-    @property
-    def state_file(self) -> Path:
-        """The JSON that other code reads."""
-        return self.directory / STATE_FILE
-
     def cluster(self, name: str) -> Path:
         """Folder of one cluster."""
         return self.directory / name

@@ -98,13 +98,8 @@ def _indentation(text: str, line: int) -> str:
     return re.match(r"[ \t]*", lines[line - 1])[0] if line <= len(lines) else ""
 
 
-def load_validated(path: Path, schema_path: Path) -> dict[str, Any]:
-    """Return the file's data after checking it against the schema; raises ConfigurationError."""
-    return load_validated_document(path, schema_path).data
-
-
 def load_validated_document(path: Path, schema_path: Path) -> Document:
-    """Like `load_validated`, but with line numbers, for callers that check more than a schema can."""
+    """Return a file after checking it against the schema. Raises ConfigurationError."""
     document = _parsed_and_validated(path, _read(path), schema_path, _read_schema(schema_path))
     return replace(document, data=deepcopy(document.data))  # callers may change their copy
 
@@ -115,18 +110,6 @@ def _parsed_and_validated(path: Path, text: str, schema_path: Path, schema: str)
     document = _parse(path, text)
     validate(document, _schema(schema_path, schema))
     return document
-
-
-class _Values(Document):
-    """Values that are not in a file: `path` is a name for their source."""
-
-    def where(self, *keys: str | int) -> str:
-        return str(self.path)
-
-
-def validate_values(values: Mapping[str, Any], where: str, schema_path: Path) -> None:
-    """Check values that are not in a file, such as command-line values; raises ConfigurationError."""
-    validate(_Values(Path(where), values, {}), _schema(schema_path, _read_schema(schema_path)))
 
 
 def validate(document: Document, schema: Mapping[str, Any]) -> None:

@@ -97,12 +97,11 @@ class Write:
 class PoolCopies:
     """How many bytes reach media for each byte in the site's data pool, and in the pool of its journals.
 
-    `are_known` is false where nobody has asked the cluster, and three copies are assumed.
+    Three copies are assumed where nobody has asked the cluster.
     """
 
     data: float = 3.0
     journal: float = 3.0
-    are_known: bool = False
 
     def media_bytes(self, client_bytes: float, *, journaled: bool = False) -> float:
         """Return how much the cluster writes to media when clients write `client_bytes`; a journal holds all of it too.

@@ -27,7 +27,7 @@ from typing import Any
 
 from replay.base.errors import EvidenceError, ReplayError
 from replay.base.paths import state_directory
-from replay.cluster.pools import NAME_PREFIX
+from replay.cluster.admin_commands import NAME_PREFIX
 from replay.evidence.durable import sync_directory
 
 KINDS = (

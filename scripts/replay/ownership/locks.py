@@ -25,8 +25,7 @@ from typing import IO
 from replay.base.clock import poll, utc_now
 from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.pools import Object, place
-from replay.cluster.session import MonitorSession
+from replay.cluster.session import MonitorSession, Object, place
 from replay.cluster.site import Site, Stop
 from replay.ownership.ledger import Ledger
 from replay.sandbox.processes import boot_id, start_ticks

@@ -259,7 +259,7 @@ class MediaCopies:
     def of_site(self) -> PoolCopies:
         """Return the copies of the site's pools, those that its file asks for where a pool does not exist yet."""
         data, journal = (pool or self._pools.data for pool in (self._pools.data_pool, self._pools.journal))
-        return PoolCopies(self._existing_or_asked(data), self._existing_or_asked(journal), are_known=True)
+        return PoolCopies(self._existing_or_asked(data), self._existing_or_asked(journal))
 
     def _existing_or_asked(self, pool: Pool) -> float:
         try:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster.fio_ssh import OPTIONS
+from replay.cluster.fio_clients import OPTIONS
 from replay.cluster.running import Background
 from replay.cluster.site import LOCAL_HOSTS, Site
 from replay.design.design import Cell
