@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.design.documents import load_document, load_validated_document
+from replay.design.configuration import load_document, load_validated_document
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -20,18 +20,19 @@ from replay.base.paths import ROOT
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Ceilings, Pool, Pools, TimeWindow
 from replay.design.configuration import experiment_names, load_experiment
-from replay.design.estimate import (
+from replay.design.expansion import expand
+from replay.design.needs import protocol_class
+from replay.design.sizing import (
     HOST_SECONDS,
     PILOTS,
     Estimate,
+    PoolCopies,
     Terms,
     reckon,
     seconds_by_design,
     seconds_per_set,
+    writes,
 )
-from replay.design.expansion import expand
-from replay.design.needs import protocol_class
-from replay.design.sizing import PoolCopies, writes
 from replay.evidence import attempts
 from replay.evidence.attempts import History
 from replay.evidence.data_set import raw_directory, refuse_mixed_scales

@@ -18,7 +18,7 @@ from replay.cluster import sandbox_record
 from replay.cluster.cluster import Cluster
 from replay.cluster.prometheus import OsdCpuSeries, PrometheusSource
 from replay.cluster.site import Ceilings, Pool, Pools, SecondSite, Site, TimeWindow
-from replay.design.documents import Document, load_validated_document
+from replay.design.configuration import Document, load_validated_document
 
 
 def load_site(name: str, *, check_files: bool = True) -> Site:

@@ -19,8 +19,8 @@ from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
 from replay.base.terminal import waiting
 from replay.design.design import Design
-from replay.design.estimate import Estimate, Terms
 from replay.design.plan_file import PlanFile, PlannedBlock
+from replay.design.sizing import Estimate, Terms
 from replay.evidence.attempts import History, record_design
 from replay.evidence.data_set import raw_directory, refuse_copies, sealed_block
 from replay.measure.job import take_mark

@@ -17,10 +17,10 @@ from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
 from replay.design.configuration import experiment_names
 from replay.design.design import DEFAULT_SCALE, Design
-from replay.design.estimate import Estimate
 from replay.design.expansion import narrowed
 from replay.design.needs import needs_of
 from replay.design.plan_file import PlanFile, PlannedBlock
+from replay.design.sizing import Estimate
 from replay.evidence.data_set import refuse_copies, refuse_mixed_scales
 from replay.measure.signed_plan import (
     Promise,
