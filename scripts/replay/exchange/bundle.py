@@ -6,7 +6,6 @@ import argparse
 import csv
 import getpass
 import gzip
-import hashlib
 import io
 import json
 import math
@@ -25,6 +24,7 @@ from replay.base.terminal import waiting
 from replay.claims.datapackage import differences
 from replay.claims.load import load_book
 from replay.design.configuration import claims_path
+from replay.evidence.durable import sha256
 from replay.exchange.sides import read_side
 
 FORMAT, FORMAT_VERSION = "replay-bundle", 1
@@ -88,9 +88,7 @@ def bundle_of(data_set: Path, redaction: Redaction, label: str | None = None) ->
         "made_by": f"replay {version()}",
         "data_set": data_set.name,
         "claims": versions,
-        "files": {
-            name: {"sha256": hashlib.sha256(text.encode()).hexdigest(), "text": text} for name, text in files.items()
-        },
+        "files": {name: {"sha256": sha256(text.encode()), "text": text} for name, text in files.items()},
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import math
@@ -17,6 +16,7 @@ from replay.base.invocation import after_missing, replay_command, suggestion
 from replay.base.stats import Estimate
 from replay.base.tables import level_text
 from replay.claims.datapackage import DATAPACKAGE, recorded_digests
+from replay.evidence.durable import sha256
 from replay.evidence.read import verify_packs
 
 #: How a ratio was estimated.
@@ -240,7 +240,7 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
             {name: tuple(map(level_text, levels)) for name, levels in entry["factors"].items()},
             metrics,
             runs,
-            hashlib.sha256(content).hexdigest(),
+            sha256(content),
             options_of(entry, [*variants], designs),
             tuple(dict.fromkeys(one["note"] for design in designs for one in design.get("notes", ()))),
         )
@@ -322,7 +322,7 @@ def verify_compared(folder: Path, experiments: Collection[str]) -> None:
         return
     recorded = recorded_digests(folder)
     for name in ("manifest.json", *(f"{one}/tidy.csv" for one in experiments)):
-        if recorded.get(name) != f"sha256:{hashlib.sha256((folder / name).read_bytes()).hexdigest()}":
+        if recorded.get(name) != f"sha256:{sha256((folder / name).read_bytes())}":
             raise EvidenceError(
                 f"altered: it is not what {DATAPACKAGE} says",
                 where=folder / name,

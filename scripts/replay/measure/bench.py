@@ -84,8 +84,8 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
 
 
 # What names the site stays out of evidence: protocols put placeholders into what they build themselves, but a tool may
-# repeat its configuration, as fio does in its report, or complain about a file. Raw output is meant to be shared, so all
-# of it is searched.
+# repeat its configuration, as fio does in its report, or complain about a file. Raw output is meant to be shared, so
+# all of it is searched.
 
 
 def placeholders_of(session: MonitorSession, secondary: MonitorSession | None) -> dict[str, str]:

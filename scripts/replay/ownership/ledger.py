@@ -21,10 +21,10 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from replay.base.clock import utc_now
 from replay.base.errors import EvidenceError, ReplayError
 from replay.base.paths import state_directory
 from replay.cluster.admin_commands import NAME_PREFIX
@@ -171,10 +171,9 @@ class Ledger:
             ) from error
 
     def _append(self, record: dict[str, Any]) -> None:
-        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         event, entry_id, *_ = record.values()
         with self._log.writing() as log:
-            log.append({"event": event, "id": entry_id, "at": now, **record})
+            log.append({"event": event, "id": entry_id, "at": utc_now(), **record})
 
 
 # A file of lines that several processes append to, each line on disk before the call returns.

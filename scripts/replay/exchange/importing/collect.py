@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from replay.evidence.durable import sha256
 from replay.exchange.importing.files import LeftOut, SourceFile, files_below
 from replay.exchange.importing.fio_reports import SEVERAL
 from replay.exchange.importing.recognise import FIO_LOG, read_outputs, recognise
@@ -58,14 +58,14 @@ def collect(folders: list[Path], unpacked: Path, tell: Callable[[str], None] = l
             found.left_out.append(LeftOut(one.folder, one.path, f"it cannot be read: {error.strerror}"))
             continue
         if FIO_LOG.match(content[:_SNIFFED].decode("ascii", "replace")):
-            digest = hashlib.sha256(content).hexdigest()
+            digest = sha256(content)
             logs[one.folder, one.path] = Part(one.folder, one.path, digest, len(content), ((0, len(content)),))
         here, reasons = recognise(one.folder, one.path, content)
         found.left_out += [LeftOut(one.folder, one.path, why) for why in reasons]
         for run in here:
             # A tool prints its rates and its time: two runs do not print the same text, however it is indented.
             text = b"".join(run.parts[0].cut(content).split())
-            key = (one.folder, run.tool, hashlib.sha256(text).hexdigest())
+            key = (one.folder, run.tool, sha256(text))
             if first := texts.get(key):
                 why = "it contains a run twice" if first == one.path else f"{_SAME_RUN}{first}"
                 found.left_out.append(LeftOut(one.folder, one.path, why))

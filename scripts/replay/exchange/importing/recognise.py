@@ -6,11 +6,11 @@ A file is recognised by its content, never by its name. A format has `family` (t
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from replay.evidence.durable import sha256
 from replay.exchange.importing.ceph import RadosBench, RbdBench
 from replay.exchange.importing.elbencho import Elbencho
 from replay.exchange.importing.fio import Fio
@@ -49,7 +49,7 @@ def recognise(folder: int, path: str, content: bytes) -> tuple[list[Run], list[s
     known = [one for one in FORMATS if one.knows(text.text)]
     if not known:
         return [], [_unknown(path, text.text)]
-    digest = hashlib.sha256(content).hexdigest()
+    digest = sha256(content)
     runs, reasons = [], []
     for one in (one for known_format in known for one in known_format.read(text.text)):
         if isinstance(one, NotTaken):
