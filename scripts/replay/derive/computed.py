@@ -262,7 +262,7 @@ def _cpu_seconds(ledger: Mapping[str, Any], cluster: str, daemon: str | None) ->
     return total_of(daemons, *_CPU) if is_whole(ledger, cluster) else None
 
 
-# What sampling cost: the time that samplers' readings took, as sidecars and tables of samples record it. Pure.
+# What sampling cost: the time that samplers' readings took, as sidecars and tables record it -------------------------
 
 
 #: Samplers that observe while a cell is measured. The others read before it begins or after it has ended.

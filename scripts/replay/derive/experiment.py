@@ -98,7 +98,7 @@ def _removed(directory: Path, texts: dict[Path, str]) -> tuple[Path, ...]:
     return tuple(stale)
 
 
-# The tables of an experiment: which attempts count, tidy.csv with a row per cell and attempt, and those beside it.
+# The tables of an experiment: which attempts count, tidy.csv, and those beside it ------------------------------------
 
 
 _FIRST_METRICS = ("operations", "bytes", "duration_seconds", "operations_per_second", "bytes_per_second")

@@ -199,7 +199,7 @@ def _say_invalid(data_set: str, names: list[str]) -> None:
             print(f"{name}: invalid cells, kept but not drawn: {listed}")
 
 
-# Consent to measure into a data set that ships with the talk.
+# Consent to measure into a data set that ships with the talk ---------------------------------------------------------
 
 
 INTO_SHIPPED = "--into-shipped"

@@ -170,7 +170,7 @@ def without_interruption(*steps: Callable[[], None]) -> Iterator[None]:
         yield
 
 
-# What happens before a block's first set: nothing may have changed since its plan, and nothing may be left over.
+# Before a block's first set: nothing may have changed since its plan, and nothing may be left over -------------------
 
 
 def planned(plan: PlanFile, job: Job) -> tuple[Design, Site]:
@@ -237,7 +237,7 @@ def undo_leftovers(bench: Bench, say: Callable[[str], None]) -> None:
         say(f"set back {restored} setting(s) of the second cluster that an interrupted run had changed")
 
 
-# What all blocks of a data set share: a public description of the site.
+# What all blocks of a data set share: a public description of the site -----------------------------------------------
 
 
 def campaign_facts(

@@ -124,7 +124,7 @@ def write_plan(run: RunPlan) -> int:
     return 0
 
 
-# The text of a plan to sign: what a run will do to a cluster, with which rights, within which limits, and its undo.
+# The text of a plan to sign: what a run will do to a cluster, with which rights and limits, and its undo -------------
 
 
 _APPROVAL = """

@@ -250,7 +250,7 @@ def rounding_of(text: str) -> float:
     return 0.5 * 10.0 ** (int(exponent or 0) - decimals)
 
 
-# Reads a tool's JSON. Each value knows the keys that lead to it, so that errors name them. Pure.
+# A tool's JSON, in which each value knows the keys that lead to it, so that errors name them -------------------------
 
 
 Key = str | int

@@ -146,7 +146,7 @@ def _directions(entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     return (entry[which] for which in ("read", "write", "trim", "mixed") if isinstance(entry.get(which), dict))
 
 
-# fio's options: what of them is a level, what may change the measurement, and what only concerns the output.
+# fio's options: what of them is a level, may change the measurement, or only concerns the output ---------------------
 
 _SIZE = re.compile(r"(\d{1,15}) ?([kmgtp]?)(i?)b?", re.ASCII | re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
