@@ -17,9 +17,8 @@
 import shlex
 import sys
 
-from replay.base.paths import ROOT
+from replay.base.paths import DERIVING, JUDGING, ROOT, program_digest
 from replay.base.snakemake import rule_path
-from replay.base.version import DERIVING, JUDGING, program_digest
 from replay.evidence.data_set import SEALED_BLOCK
 
 

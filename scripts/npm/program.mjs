@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 export const ROOT = path.resolve(import.meta.dirname, "../..");
 
 const LAST_PORT = 65_535;
-/** The rule of scripts/replay/base/command_line.py: the name is a folder of benchmarks/, and part of addresses. */
+/** The rule of scripts/replay/cli/grammar.py: the name is a folder of benchmarks/, and part of addresses. */
 const DATA_SET_NAME = /^[a-z0-9][a-z0-9-]*$/;
 
 /**

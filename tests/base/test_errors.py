@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from replay.base.clock import LOOK_EVERY_SECONDS, SAY_AFTER_SECONDS, Waiting
 from replay.base.errors import ReplayError, cleaning_up, during
-from replay.base.waiting import LOOK_EVERY_SECONDS, SAY_AFTER_SECONDS, Waiting
 from support.bench import Clock
 
 

@@ -5,8 +5,17 @@ import json
 import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.programs import HOST_PROGRAMS, MissingProgramError, Programs
-from replay.base.releases import Release, find_release, known_releases, major_of, parse_release, releases_directory
+from replay.base.programs import (
+    HOST_PROGRAMS,
+    MissingProgramError,
+    Programs,
+    Release,
+    find_release,
+    known_releases,
+    major_of,
+    parse_release,
+    releases_directory,
+)
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ from replay.base.stats import (
     paired_difference,
     paired_log_ratio,
     quantile_bound,
-    summarise,
     t_quantile,
     welch_difference,
 )
@@ -91,12 +90,6 @@ def test_the_reverse_comparison_is_the_reciprocal():
 def test_values_that_have_no_ratio_are_refused(reference, variant):
     with pytest.raises(ValueError, match=r"paired|above 0"):
         paired_log_ratio(reference, variant)
-
-
-def test_a_point_is_its_median_with_least_greatest_and_number():
-    assert tuple(summarise([4.0, 1.0, 3.0, 2.0])) == (2.5, 1.0, 4.0, 4)
-    with pytest.raises(ValueError, match="no runs"):
-        summarise([])
 
 
 def test_a_90_percent_interval_covers_its_share_with_ten_blocks():

@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
+from replay.base.clock import NotInTimeError, poll
 from replay.base.errors import RefusedError, ReplayError
-from replay.base.waiting import NotInTimeError, poll
 
 
 class Clock:

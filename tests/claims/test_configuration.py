@@ -14,8 +14,7 @@ from replay.base.paths import ROOT
 from replay.claims.evaluate import confidence_of
 from replay.claims.load import charts_of, load_book
 from replay.claims.model import SETUP_CHECK, Count
-from replay.design.configuration import experiment_names, load_experiment
-from replay.design.documents import load_document
+from replay.design.configuration import experiment_names, load_document, load_experiment
 from replay.design.expansion import expand
 
 #: Claims whose cells a quick run leaves out, and why. All others can be measured at either scale.

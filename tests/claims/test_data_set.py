@@ -9,7 +9,7 @@ import pytest
 
 from replay.base.errors import EvidenceError
 from replay.base.paths import ROOT
-from replay.base.releases import older_releases
+from replay.base.programs import older_releases
 from replay.claims.data_set import derive_data_set, judge_and_describe
 from replay.claims.judge import campaign_folders
 from support.datasets import append, append_raw, digests, manifest_of, measured, rows_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from replay.claims.data_set import with_margins
 from replay.claims.load import load_book
-from replay.claims.manifest import with_margins
 from replay.claims.model import Claim, Condition, Region, Selector
 
 CHART = "ratio-throughput-read-seq"

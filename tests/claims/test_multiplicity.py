@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.stats import false_discovery_q_values, one_sided_p_value
+from replay.claims.judge import multiplicity, with_q_values
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_TESTABLE, REFUTED, SETUP_CHECK, Region
-from replay.claims.multiplicity import multiplicity, with_q_values
 from support.claims import EQUAL, claim, judged, presuppose, rows
 
 

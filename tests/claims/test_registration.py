@@ -12,7 +12,7 @@ from replay.base.paths import ROOT
 from replay.claims.load import load_book
 from replay.claims.model import Region
 from replay.claims.tables import registered_in
-from replay.derive.tables import registered_csv
+from replay.derive.experiment import registered_csv
 from replay.design.configuration import claim_digest, claims_to_register, registered_throughout
 from support.claims import claim, judged, rows
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from replay.base.releases import older_releases
+from replay.base.programs import older_releases
 from replay.claims.compare import compare, compared_claims, releases_document, write_releases
 from replay.claims.judge import judge_data_set
 from replay.claims.load import load_book

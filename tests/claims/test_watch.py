@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from replay.claims.watch import Watcher
+from replay.claims.data_set import Watcher
 from support.patience import patient, wait_until
 from support.rawtree import RawTree
 

@@ -6,14 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.programs import HOST_PROGRAMS, Programs
-from replay.base.releases import Release
+from replay.base.programs import HOST_PROGRAMS, Programs, Release
 from replay.cluster import session as module
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.health import classify
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.evidence.record import SampleTable
-from replay.measure.samplers.daemons import COUNTERS, counters_in
+from replay.measure.daemons import COUNTERS, counters_in
 from replay.protocols.observers.catch_up import MirrorSampler
 from support.releases import RECORDED, answer_of, names_of
 

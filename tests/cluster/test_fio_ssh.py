@@ -17,8 +17,17 @@ from hypothesis import strategies as st
 from replay.base.errors import RefusedError, ReplayError
 from replay.cluster import fio_clients as fio_clients_module
 from replay.cluster.cluster import Cluster
-from replay.cluster.fio_clients import fio_servers, is_listening
-from replay.cluster.fio_ssh import OPTIONS, SERVE, RemoteServers, Versions, check_versions, spread, ssh_argv
+from replay.cluster.fio_clients import (
+    OPTIONS,
+    SERVE,
+    RemoteServers,
+    Versions,
+    check_versions,
+    fio_servers,
+    is_listening,
+    spread,
+    ssh_argv,
+)
 from replay.cluster.running import Background
 from replay.cluster.site import missing
 from support.patience import patient, wait_until
@@ -247,7 +256,7 @@ def test_when_the_runner_is_killed_its_hosts_are_left_clean(ssh, tmp_path):
     program = (
         "import sys, time, pathlib\n"
         "from replay.cluster.fio_clients import is_listening\n"
-        "from replay.cluster.fio_ssh import RemoteServers\n"
+        "from replay.cluster.fio_clients import RemoteServers\n"
         "made = RemoteServers('client-one', {1: pathlib.Path(sys.argv[1])}, conf=lambda key: '', keyring=b'')\n"
         "made.await_ready(is_listening)\n"
         "print(made.folder, flush=True)\n"

@@ -32,7 +32,7 @@ from replay.cluster.prometheus import (
     series_in,
 )
 from replay.derive.computed import computed_metrics, utilisation_of_hosts
-from replay.evidence.bottleneck import bottleneck_of_hosts
+from replay.evidence.record import bottleneck_of_hosts
 from support.prometheus_server import matrix, serving, success, vector
 from support.samples import fixtures
 

@@ -10,7 +10,7 @@ import pytest
 from replay.base.paths import ROOT
 from replay.derive.computed import computed_metrics, ledger_entities
 from replay.derive.facts import FACTS, facts_of
-from replay.evidence.bottleneck import bottleneck_of
+from replay.evidence.record import bottleneck_of
 
 
 def osd(writes, copies, *, media=None, cpu=None):

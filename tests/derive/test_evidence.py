@@ -13,8 +13,8 @@ import pytest
 from replay.base.errors import EvidenceError, ReplayError
 from replay.claims.data_set import derive_data_set
 from replay.derive.experiment import derive_experiment
+from replay.evidence.data_set import in_pack_order
 from replay.evidence.durable import locked
-from replay.evidence.pack import in_pack_order
 from replay.evidence.read import list_raw, verify
 from support.evidence import members_of, pack_again
 from support.patience import patient

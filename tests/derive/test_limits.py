@@ -10,7 +10,7 @@ import pytest
 from replay.claims.data_set import derive_data_set
 from replay.derive.experiment import derive_experiment
 from replay.design.configuration import load_experiment
-from replay.evidence.bottleneck import BOTTLENECK_RULE, STEADY, WHOLE, bottleneck_of
+from replay.evidence.record import BOTTLENECK_RULE, STEADY, WHOLE, bottleneck_of
 from support.datasets import manifest_of, measured
 from support.rawtree import RawTree
 

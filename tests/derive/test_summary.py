@@ -7,7 +7,7 @@ import pytest
 from replay.derive.computed import computed_metrics, of_whole_run, write_costs
 from replay.derive.experiment import derive_experiment
 from replay.derive.facts import facts_of
-from replay.evidence.bottleneck import bottleneck_of
+from replay.evidence.record import bottleneck_of
 from support.rawtree import VARIANTS, RawTree
 
 

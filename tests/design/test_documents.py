@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.design.documents import load_document, load_validated
+from replay.design.configuration import load_document, load_validated_document
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -34,7 +34,7 @@ def _check(folder: Path, text: str) -> dict[str, Any]:
     path, schema = folder / "thing.yaml", folder / "thing.schema.json"
     path.write_text(text, encoding="utf-8")
     schema.write_text(json.dumps(SCHEMA), encoding="utf-8")
-    return load_validated(path, schema)
+    return load_validated_document(path, schema).data
 
 
 def _refusal(folder: Path, text: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from replay.design.configuration import experiment_names, load_experiment
-from replay.design.estimate import reckon
 from replay.design.expansion import expand
+from replay.design.sizing import reckon
 
 
 def test_an_hour_is_enough_to_test_the_headline_again():

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from replay.base.paths import ROOT
-from replay.design import describe
 from replay.design.configuration import load_experiment_document
 from replay.design.expansion import expand
 from replay.design.needs import check_experiment, needs_of, protocol_names
+from support import protocols_page
 from support.commands import run_derive
 from support.scripted_rbd import ScriptedRbd
 
@@ -18,8 +18,8 @@ NAME = "journal-threads"
 
 
 def test_the_list_of_protocols_follows_their_declarations():
-    page = describe.PAGE.read_text()
-    assert page == describe.with_protocols(page), "run `.venv/bin/python -m replay.design.describe`"
+    page = protocols_page.PAGE.read_text()
+    assert page == protocols_page.with_protocols(page), "run `.venv/bin/python tests/support/protocols_page.py`"
     for name in protocol_names():
         assert f"\n| `{name}` | " in page
         declared = (*needs_of(name).options, *needs_of(name).factors)
@@ -29,7 +29,7 @@ def test_the_list_of_protocols_follows_their_declarations():
 @pytest.fixture
 def example(tmp_path, monkeypatch):
     """The page's example as a file, with a scripted `rbd` as the only tool."""
-    text = re.search(r"```yaml\n(.*?)```", describe.PAGE.read_text(), re.DOTALL)[1]
+    text = re.search(r"```yaml\n(.*?)```", protocols_page.PAGE.read_text(), re.DOTALL)[1]
     (tmp_path / "config" / "experiments").mkdir(parents=True)
     (tmp_path / "config" / "schemas").symlink_to(ROOT / "config" / "schemas")
     (tmp_path / "config" / "claims.yaml").symlink_to(ROOT / "config" / "claims.yaml")

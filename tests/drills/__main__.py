@@ -19,7 +19,7 @@ from drills.drill import Drill, Ground
 from replay.base.clock import utc_now
 from replay.base.errors import ReplayError
 from replay.base.paths import ROOT
-from replay.base.releases import HOST, parse_release
+from replay.base.programs import HOST, parse_release
 from replay.evidence.record import measuring_code
 from replay.sandbox import down, load, up
 from support.campaign import Campaign

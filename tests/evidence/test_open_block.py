@@ -12,9 +12,8 @@ import pytest
 
 from replay.base.errors import EvidenceError
 from replay.evidence.attempts import BlockWriter, record_design
-from replay.evidence.data_set import pretty_json
+from replay.evidence.data_set import pack_name, pretty_json
 from replay.evidence.durable import SUMS, Store, read_sums
-from replay.evidence.pack import pack_name
 from replay.evidence.read import list_raw
 from replay.evidence.seal import recover, seal
 from support.evidence import evidence_of, members_of

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from replay.base.errors import EvidenceError
+from replay.evidence.data_set import members, write_pack
 from replay.evidence.durable import SUMS, sha256
-from replay.evidence.pack import members, write_pack
 from support.commands import run_raw
 from support.evidence import evidence_of, pack_again
 from support.rawtree import RawTree

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from replay.base.version import version
+from replay.base.paths import version
 from replay.evidence import record
 from replay.evidence.record import ceph_versions, changes, in_words, releases_in, unknown_releases
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.cli.main import main
-from replay.exchange.bundle.redact import CLAIMS, MANIFEST, Redaction, suspect
+from replay.exchange.bundle import CLAIMS, MANIFEST, Redaction, suspect
 from support.foreign_results import job, report, write
 from support.hostile import at_most
 
@@ -100,8 +100,8 @@ def benchmarks(tmp_path, monkeypatch) -> Path:
     folder = tmp_path / "benchmarks"
     folder.mkdir()
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(folder))
-    monkeypatch.setattr("replay.exchange.bundle.command.socket.gethostname", lambda: "storage7.lab.example")
-    monkeypatch.setattr("replay.exchange.bundle.command.getpass.getuser", lambda: "someone")
+    monkeypatch.setattr("replay.exchange.bundle.socket.gethostname", lambda: "storage7.lab.example")
+    monkeypatch.setattr("replay.exchange.bundle.getpass.getuser", lambda: "someone")
     return folder
 
 

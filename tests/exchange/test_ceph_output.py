@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.exchange.importing.formats.ceph import CUT_OFF
+from replay.exchange.importing.ceph import CUT_OFF
 from replay.exchange.importing.recognise import recognise
 from replay.tools import reader
 from support.hostile import at_most

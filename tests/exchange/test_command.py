@@ -23,11 +23,10 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT, program_file
 from replay.base.stats import Estimate
 from replay.cli.main import main
-from replay.exchange.compare.figure import ROW, figure, ticks
-from replay.exchange.compare.match import at_levels, compare_sides, paired_up
-from replay.exchange.compare.model import HIGHER, LOWER, NONE, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN, Outcome
-from replay.exchange.compare.output import COLUMNS, Checked, check, document, summary_lines
-from replay.exchange.compare.page import ROWS, page
+from replay.exchange.compare import at_levels, compare_sides, paired_up
+from replay.exchange.compare_page import ROW, ROWS, figure, page, ticks
+from replay.exchange.compare_text import COLUMNS, Checked, check, document, summary_lines
+from replay.exchange.sides import HIGHER, LOWER, NONE, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN, Outcome
 from support.compared import METRIC, comparison, experiment, runs, side
 from support.datasets import spread_of
 from support.foreign_results import job, report, write

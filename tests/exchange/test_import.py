@@ -16,7 +16,7 @@ from replay.base import stats
 from replay.base.errors import EvidenceError
 from replay.claims.data_set import derive_data_set
 from replay.cli.main import main
-from replay.evidence.pack import verified_members
+from replay.evidence.data_set import verified_members
 from replay.evidence.read import list_raw, verify_all
 from replay.exchange.importing import command, data_set, files
 from support.commands import run_derive

@@ -13,9 +13,9 @@ import yaml
 
 from replay.base.paths import ROOT
 from replay.cli.main import main
-from replay.exchange.compare.read import read_side
-from replay.exchange.talk.questions import metrics_in, questions_of, usual_metrics
-from replay.exchange.talk.slides import talk_slides
+from replay.exchange.sides import read_side
+from replay.exchange.talk_questions import metrics_in, questions_of, usual_metrics
+from replay.exchange.talk_slides import talk_slides
 from support.foreign_results import job, report, write
 from support.patience import patient
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from replay.ownership.synced_log import SyncedLog
+from replay.ownership.ledger import SyncedLog
 from replay.ownership.write_budget import WriteBudget
 from support.scripted_block import CELL_BYTES, COPIES, FILL_BYTES, FSID, PIECES, PILOT_BYTES
 

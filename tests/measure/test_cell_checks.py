@@ -24,8 +24,8 @@ from replay.measure.block import BlockRunner
 from replay.measure.guard import Guard
 from replay.measure.job import Halted, RunStoppedError, mark_stopped, take_mark, without_interruption
 from replay.measure.protocol import Driver, Protocol
-from replay.ownership.cluster_watch import ClusterWatch
 from replay.ownership.ledger import Ledger
+from replay.ownership.open_site import ClusterWatch
 from support.bench import bench_of
 from support.patience import patient, wait_until
 

@@ -14,7 +14,7 @@ from replay.base.clock import Costs
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site_file import load_site
 from replay.measure.bench import open_bench
-from replay.measure.samplers.daemons import COUNTERS, DaemonSampler, LocalProcess, counters_in, read_process
+from replay.measure.daemons import COUNTERS, DaemonSampler, LocalProcess, counters_in, read_process
 from replay.measure.sets import CommitLatencies
 from support.patience import patient
 from support.samples import fixture_json
@@ -160,7 +160,7 @@ def process(tmp_path, *, name="ceph-osd", started=1000, io="rchar: 1\nread_bytes
 
 
 def test_a_daemon_here_also_has_cpu_seconds_and_storage_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr("replay.measure.samplers.daemons.os.sysconf", lambda name: 100)
+    monkeypatch.setattr("replay.measure.daemons.os.sysconf", lambda name: 100)
     found = process(tmp_path)
     assert found.counters == {"cpu": {"seconds": 4.0}, "media": {"read_bytes": 4096, "write_bytes": 8192}}
     assert found.started == 1000

@@ -20,18 +20,19 @@ from replay.base.paths import ROOT
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Ceilings, Pool, Pools, TimeWindow
 from replay.design.configuration import experiment_names, load_experiment
-from replay.design.estimate import (
+from replay.design.expansion import expand
+from replay.design.needs import protocol_class
+from replay.design.sizing import (
     HOST_SECONDS,
     PILOTS,
     Estimate,
+    PoolCopies,
     Terms,
     reckon,
     seconds_by_design,
     seconds_per_set,
+    writes,
 )
-from replay.design.expansion import expand
-from replay.design.needs import protocol_class
-from replay.design.sizing import PoolCopies, writes
 from replay.evidence import attempts
 from replay.evidence.attempts import History
 from replay.evidence.data_set import raw_directory, refuse_mixed_scales
@@ -40,7 +41,7 @@ from replay.evidence.seal import seal
 from replay.measure.command import plan_lines
 from replay.measure.guard import Guard
 from replay.measure.job import RunStoppedError
-from replay.ownership.cluster_watch import ClusterWatch
+from replay.ownership.open_site import ClusterWatch
 from replay.preflight.plan import estimate
 from support.bench import in_memory, waiting
 
@@ -485,8 +486,8 @@ def written(name, terms=None):
 
 def test_an_estimate_of_bytes_counts_the_copies_that_the_pools_keep():
     three = written("rbd-journaling")
-    two = written("rbd-journaling", Terms(PoolCopies(2.0, 2.0, are_known=True)))
-    coded = written("rbd-journaling", Terms(PoolCopies(1.5, 3.0, are_known=True)))
+    two = written("rbd-journaling", Terms(PoolCopies(2.0, 2.0)))
+    coded = written("rbd-journaling", Terms(PoolCopies(1.5, 3.0)))
     assert two.client_bytes == coded.client_bytes == three.client_bytes
     assert two.media_bytes == pytest.approx(three.media_bytes * 2 / 3)
     assert three.media_bytes / 2 < coded.media_bytes < three.media_bytes, "journals are not in the coded pool"

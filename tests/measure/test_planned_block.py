@@ -19,7 +19,7 @@ from replay.design.design import plan_digest
 from replay.design.expansion import expand
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.design.sizing import PoolCopies
-from replay.measure import block, command, opening
+from replay.measure import block, command, job
 from replay.measure.job import Job, exit_status_of
 from replay.preflight.plan import sources_digest
 from support.bench import waiting
@@ -39,7 +39,7 @@ def edit(tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path / "config"))
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
     monkeypatch.setattr("replay.preflight.plan.missing", lambda words, site: [])
-    monkeypatch.setattr(opening, "load_site", lambda name: SITE)
+    monkeypatch.setattr(job, "load_site", lambda name: SITE)
 
     def open_bench(*_):
         raise _ReachedTheCluster
@@ -126,12 +126,12 @@ def test_caps_that_an_interrupted_run_left_are_lifted_before_anything_is_removed
         return lambda *_: did.append(what) or 1
 
     settings = SimpleNamespace(lift_caps=does("caps"), restore=does("settings"))
-    monkeypatch.setattr(opening, "OsdSettings", lambda bench: settings)
-    monkeypatch.setattr(opening, "settings_of_second", lambda bench: SimpleNamespace(restore=does("second")))
+    monkeypatch.setattr(job, "OsdSettings", lambda bench: settings)
+    monkeypatch.setattr(job, "settings_of_second", lambda bench: SimpleNamespace(restore=does("second")))
     for what in ("leftover_mounts", "owned_leftovers", "leftover_pools", "leftover_files"):
-        monkeypatch.setattr(opening, f"remove_{what}", does(what))
-    monkeypatch.setattr(opening, "await_calm", lambda session, sleep: did.append("calm"))
-    opening.undo_leftovers(SimpleNamespace(session=None, waiting=waiting), said.append)
+        monkeypatch.setattr(job, f"remove_{what}", does(what))
+    monkeypatch.setattr(job, "await_calm", lambda session, sleep: did.append("calm"))
+    job.undo_leftovers(SimpleNamespace(session=None, waiting=waiting), said.append)
     assert did == [
         "caps",
         "leftover_mounts",

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.measure import campaign
-from replay.measure.campaign import require_consent, why_it_ships
+from replay.measure import command
+from replay.measure.command import require_consent, why_it_ships
 from support.patience import patient
 
 
@@ -73,6 +73,6 @@ def test_an_installed_replay_looks_for_the_talk_in_the_project(tmp_path, monkeyp
     (tmp_path / "slides/talk").mkdir(parents=True)
     (tmp_path / "slides/talk/talk.yaml").write_text("data_set: lead\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(campaign, "ROOT", None)
+    monkeypatch.setattr(command, "ROOT", None)
     assert why_it_ships("lead") == "slides/talk/talk.yaml names it"
     assert why_it_ships("mine") is None

@@ -12,11 +12,11 @@ from replay.cluster.placement_groups import SCRUBS, groups_at
 from replay.cluster.site import Ceilings, Pool, Pools, Site
 from replay.design.configuration import load_experiment
 from replay.evidence.record import Measured, SampleTable
+from replay.measure.daemons import DaemonSampler
 from replay.measure.guard import CHECK_EVERY_SECONDS, Guard
-from replay.measure.samplers.daemons import DaemonSampler
-from replay.measure.samplers.machine import MachineSampler
-from replay.ownership.cluster_watch import ClusterWatch
+from replay.measure.machine import MachineSampler
 from replay.ownership.ledger import Ledger
+from replay.ownership.open_site import ClusterWatch
 from replay.ownership.write_budget import MediaCopies
 from replay.preflight import checks, pool_checks
 from replay.preflight.findings import Findings

@@ -20,10 +20,9 @@ from replay.cluster.health import nameless
 from replay.design.design import Sizing
 from replay.design.sizing import PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
 from replay.evidence import record
-from replay.evidence.bottleneck import bottleneck_here
-from replay.evidence.record import Measured, SampleTable
-from replay.measure.samplers.machine import MachineReading, MachineSampler
-from replay.measure.sidecar import placeholders_of, redact, redact_cell
+from replay.evidence.record import Measured, SampleTable, bottleneck_here
+from replay.measure.bench import placeholders_of, redact, redact_cell
+from replay.measure.machine import MachineReading, MachineSampler
 from replay.protocols.observers.trims import TrimSampler
 from support.patience import wait_until
 

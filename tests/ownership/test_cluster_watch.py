@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from replay.base.clock import LOOK_EVERY_SECONDS
 from replay.base.errors import ReplayError
-from replay.base.waiting import LOOK_EVERY_SECONDS
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.site import Pool, Pools
-from replay.ownership import cluster_watch
-from replay.ownership.cluster_watch import ANSWER_WITHIN_SECONDS, ClusterWatch
+from replay.ownership import open_site
+from replay.ownership.open_site import ANSWER_WITHIN_SECONDS, ClusterWatch
 
 
 class Session:
@@ -129,7 +129,7 @@ def test_a_daemon_of_our_sandbox_that_does_not_run_ends_a_wait_and_the_command_i
     def absent(site, *, clusters):
         return ["rbd-mirror.right of right does not run"] if "right" in clusters else []
 
-    monkeypatch.setattr(cluster_watch, "absent_daemons", absent)
+    monkeypatch.setattr(open_site, "absent_daemons", absent)
     watch = ClusterWatch(Session(), Session())
     assert watch.look(site) == "no new health code"
     with pytest.raises(ReplayError, match=r"rbd-mirror\.right of right does not run") as raised:

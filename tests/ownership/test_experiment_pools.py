@@ -7,9 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.clock import Costs
+from replay.base.clock import Costs, Waiting
 from replay.base.errors import RefusedError, ReplayError
-from replay.base.waiting import Waiting
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site_file import load_site
 from replay.measure.bench import open_bench

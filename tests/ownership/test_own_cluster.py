@@ -15,7 +15,6 @@ from replay.base.errors import RefusedError
 from replay.base.paths import state_directory
 from replay.cluster import admin_commands
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.cluster.pools import pools_can_be_deleted
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Ceilings, Site
 from replay.cluster.site_file import load_site
@@ -26,7 +25,15 @@ from replay.ownership.image_removal import RemovalOutcome
 from replay.ownership.images import create_image, remove_images
 from replay.ownership.ledger import Ledger, unique_name
 from replay.ownership.locks import SlotLock
-from replay.ownership.pools import PoolSpec, await_clean, await_pools, create_pool, ensure_pools, remove_pool_entries
+from replay.ownership.pools import (
+    PoolSpec,
+    await_clean,
+    await_pools,
+    create_pool,
+    ensure_pools,
+    pools_can_be_deleted,
+    remove_pool_entries,
+)
 from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
 from support.administrator import make_user, paste, site_text, tell

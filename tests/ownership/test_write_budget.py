@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from replay.base.errors import EvidenceError, RefusedError, ReplayError
 from replay.design.sizing import Write
-from replay.ownership.synced_log import SyncedLog
+from replay.ownership.ledger import SyncedLog
 from replay.ownership.write_budget import WriteBudget
 from support.patience import patient
 
@@ -118,7 +118,7 @@ def test_a_damaged_line_is_an_error_that_names_it_and_is_never_ignored(tmp_path,
 
 def test_each_line_is_synced_before_the_call_returns(tmp_path, monkeypatch):
     synced = []
-    monkeypatch.setattr("replay.ownership.synced_log.os.fsync", synced.append)
+    monkeypatch.setattr("replay.ownership.ledger.os.fsync", synced.append)
     with budget_on(tmp_path / "accounts" / "a.jsonl").reserve_set("set", {"cell": 1}):
         assert len(synced) == 3, "the line, and the folders of a new file"
     assert len(synced) == 4

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from replay.evidence.durable import SUMS
-from replay.ownership.synced_log import SyncedLog
+from replay.ownership.ledger import SyncedLog
 from replay.ownership.write_budget import WriteBudget
 from support.patience import patient, wait_until
 from support.programs import freeze, kill_together

@@ -228,7 +228,12 @@ def test_every_command_is_sound_shell(write_site: WriteSite, tmp_path: Path, she
     site = _load(write_site, tmp_path)
     assert site.secondary is not None
     printed = [*admin_commands.everything(site), *admin_commands.mirror_daemon(site.secondary, "an-fsid")]
-    forms = [(text, form) for one in printed for text in (one.text, one.undo) for form in admin_commands.FORMS]
+    forms = [
+        (text, form)
+        for one in printed
+        for text in (one.text, one.undo)
+        for form in (admin_commands.PLAIN, admin_commands.CONF, admin_commands.CEPHADM)
+    ]
     for text, form in forms:
         command = admin_commands.in_form(text, site, form)
         checked = subprocess.run([shell, "-n"], input=command, text=True, capture_output=True, check=False)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.programs import HOST_PROGRAMS
-from replay.cluster.fio_ssh import Versions
+from replay.cluster.fio_clients import Versions
 from replay.cluster.prometheus import PrometheusSource, Series
 from replay.preflight import host_checks as preflight_clients
 from replay.preflight.findings import Findings

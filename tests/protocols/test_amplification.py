@@ -12,7 +12,7 @@ from replay.cluster.cluster import Cluster
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured, Wait
-from replay.measure.samplers.daemons import ClusterReading, DaemonReading
+from replay.measure.daemons import ClusterReading, DaemonReading
 from replay.ownership.images import BlockImage
 from replay.protocols.amplification import Amplification
 from replay.protocols.observers import daemons, mirror

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replay.base.programs import HOST_PROGRAMS
-from replay.measure.samplers.daemons import commit_latencies
+from replay.measure.daemons import commit_latencies
 from replay.protocols.drivers.fio_writer import gap_in
 from replay.protocols.drivers.tool import StepLog, longest_gap
 from replay.protocols.observers import snapshots

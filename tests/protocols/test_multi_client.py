@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 
 from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import Cluster, client_conf, write_client_conf
-from replay.cluster.fio_clients import FioServers, is_listening
-from replay.cluster.fio_ssh import spread
+from replay.cluster.fio_clients import FioServers, is_listening, spread
 from replay.cluster.site import missing
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand

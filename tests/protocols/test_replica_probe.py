@@ -12,7 +12,7 @@ from replay.base.errors import ReplayError
 from replay.base.programs import HOST_PROGRAMS
 from replay.design.design import Image
 from replay.evidence.record import SampleTable
-from replay.measure.samplers.machine import MachineReading, MachineSampler, busiest, joined
+from replay.measure.machine import MachineReading, MachineSampler, busiest, joined
 from replay.protocols.observers import replica
 from replay.protocols.observers.replica import ReplicaSampler
 from replay.protocols.observers.replica_probe import data_objects, header_of, little_endian, newest_complete

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replay.base.clock import Waiting
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.programs import HOST_PROGRAMS
-from replay.base.waiting import Waiting
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import Cluster
 from replay.cluster.site import OWN_CLUSTER_ONLY, missing
@@ -207,7 +207,7 @@ def test_a_promotion_that_became_hopeless_ends_with_the_cause(monkeypatch, scrip
         assert (what, at_most_seconds, mirrored, writing) == ("the copy to be promoted", 120.0, True, False)
         return Waiting(what, at_most_seconds, say=lambda line: None, look=look)
 
-    monkeypatch.setattr("replay.base.waiting.LOOK_EVERY_SECONDS", 0.2)
+    monkeypatch.setattr("replay.base.clock.LOOK_EVERY_SECONDS", 0.2)
     monkeypatch.setattr(trial_module, "rbd_template", lambda cluster, prefix: ["sh", "-c", script])
     trial = object.__new__(Trial)
     trial.bench = SimpleNamespace(waiting=waiting)

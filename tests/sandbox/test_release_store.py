@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
-from replay.base.programs import Programs
-from replay.base.releases import find_release
+from replay.base.programs import Programs, find_release
 from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Sandbox, SandboxError
 from replay.sandbox import release_sources, releases

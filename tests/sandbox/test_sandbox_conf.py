@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.base.programs import Programs
-from replay.base.releases import Release
+from replay.base.programs import Programs, Release
 from replay.cluster.sandbox_options import GIB, SandboxOptions, parse_size, show_size
 from replay.cluster.sandbox_record import Layout
 from replay.sandbox import releases

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from replay.base.paths import ROOT
-from replay.base.releases import major_of, releases_directory
+from replay.base.programs import major_of, releases_directory
 from replay.cluster.asok import ask
 from replay.cluster.mirroring import MirrorDaemon
 from replay.sandbox import load, owns_fsid

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from replay.base.clock import Costs
-from replay.base.waiting import Waiting
+from replay.base.clock import Costs, Waiting
 from replay.design.design import Cell
 from replay.design.sizing import Write
 from replay.measure.bench import Bench

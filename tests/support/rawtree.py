@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from replay.evidence.attempts import History
+from replay.evidence.data_set import write_pack
 from replay.evidence.durable import read_sums
-from replay.evidence.pack import write_pack
 
 VARIANTS = (
     {"name": "without-journal", "label": "Without journal", "reference": True, "control": False},

@@ -39,8 +39,8 @@ from replay.measure.bench import Bench, budget_of
 from replay.measure.block import BlockRunner
 from replay.measure.guard import Guard
 from replay.measure.protocol import Driver, Protocol
-from replay.ownership.cluster_watch import ClusterWatch
 from replay.ownership.ledger import Ledger
+from replay.ownership.open_site import ClusterWatch
 
 FSID = "11111111-2222-3333-4444-555555555555"
 COPIES = 3

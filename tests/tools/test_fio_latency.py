@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError, reader
-from replay.tools.fio_latency import HIGHEST_END, HIGHEST_START, bounds_nanoseconds, percentiles_seconds
+from replay.tools.fio_report import HIGHEST_END, HIGHEST_START, bounds_nanoseconds, percentiles_seconds
 from support.foreign_results import direction, job, report
 from support.samples import sample
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError
-from replay.tools.json_output import read_json
+from replay.tools.base import read_json
 
 NAMES = st.text('abc "\\{}[],:é\n', min_size=1, max_size=5)
 DOCUMENTS = st.recursive(

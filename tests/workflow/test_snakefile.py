@@ -13,10 +13,9 @@ from dataclasses import replace
 
 import pytest
 
-from replay.base import version
-from replay.base.paths import ROOT
+from replay.base import paths
+from replay.base.paths import ROOT, program_digest
 from replay.base.snakemake import end_of, run_snakemake
-from replay.base.version import program_digest
 from replay.design.plan_file import PlannedBlock
 from support.datasets import append, append_raw, digests, measured
 from support.plans import plan_of
@@ -255,7 +254,7 @@ def test_the_digest_of_a_program_is_that_of_the_rooms_that_it_runs(tmp_path, mon
     for name in ("derive", "claims"):
         (tmp_path / name / "inner").mkdir(parents=True)
         (tmp_path / name / "inner" / "module.py").write_text("x = 1\n")
-    monkeypatch.setattr(version, "PACKAGE", tmp_path)
+    monkeypatch.setattr(paths, "PACKAGE", tmp_path)
     digest = program_digest.__wrapped__  # one process sees one state of the code
     deriving, judging = digest("derive"), digest("derive", "claims")
     assert deriving != judging

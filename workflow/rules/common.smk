@@ -7,7 +7,7 @@ from snakemake.utils import validate
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, config_directory, program_file
-from replay.base.releases import older_releases
+from replay.base.programs import older_releases
 from replay.base.snakemake import rule_path
 from replay.claims.judge import campaign_folders
 from replay.design.plan_file import read_plan_file

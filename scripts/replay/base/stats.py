@@ -13,15 +13,6 @@ from typing import NamedTuple
 CONFIDENCE = 0.95
 
 
-class Point(NamedTuple):
-    """Median, minimum and maximum of a cell's runs, and their number."""
-
-    median: float
-    low: float
-    high: float
-    n: int
-
-
 class Estimate(NamedTuple):
     """An estimate with its interval; `low` and `high` are None where there is none, as of a single block."""
 
@@ -39,17 +30,6 @@ class Difference(NamedTuple):
     high: float
     degrees_of_freedom: float
     p_value: float
-
-
-def summarise(values: Sequence[float]) -> Point:
-    """Return the median, minimum, maximum and n of a cell's runs.
-
-    Source: Hoefler & Belli 2015, rule 5 and section 3.1.3: report the median for skewed data, with its spread.
-    Raises ValueError if there are no runs.
-    """
-    if not values:
-        raise ValueError("no runs")
-    return Point(median(values), min(values), max(values), len(values))
 
 
 def median(values: Sequence[float]) -> float:

@@ -23,8 +23,7 @@ from replay.claims.answer_plan import (
     load_answer_plan,
 )
 from replay.claims.model import Selector
-from replay.claims.presupposed import failing_value
-from replay.claims.tables import Row, Table, read_table
+from replay.claims.tables import Row, Table, failing_value, read_table
 from replay.design.configuration import answer_path, load_experiment
 
 ANSWER = "answer.csv"

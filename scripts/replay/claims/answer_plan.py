@@ -13,8 +13,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import suggestion
 from replay.claims.predicate import Predicate, parse_predicate
-from replay.design.configuration import experiment_names, load_answer_document, load_experiment
-from replay.design.documents import Document
+from replay.design.configuration import Document, experiment_names, load_answer_document, load_experiment
 
 
 class Kind(Enum):

@@ -6,15 +6,31 @@ The rules of the Snakefile call the same functions, each in a job of its own. `r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.programs import titles_in
+from replay.base.tables import json_text, write_if_changed
 from replay.claims.answer import write_answer
-from replay.claims.documents import write_claims
-from replay.claims.manifest import describe_data_set
-from replay.derive.part import Derived, refuse_altered_tables
-from replay.evidence.data_set import exclusive, named_experiments
+from replay.claims.compare import write_releases
+from replay.claims.datapackage import write_datapackage
+from replay.claims.documents import six_digits, write_claims
+from replay.claims.load import load_book
+from replay.claims.model import Book, Claim, Condition, Count, Region
+from replay.claims.recording import write_recording
+from replay.derive.computed import costliest
+from replay.derive.part import Derived, read_part, refuse_altered_tables
+from replay.design.configuration import claims_path
+from replay.evidence.data_set import MANIFEST, exclusive, experiments_in, named_experiments, read_campaign, recorded_in
 
 
 def derive_data_set(data_set: Path, experiments: Sequence[str] = ()) -> list[Derived]:
@@ -42,3 +58,281 @@ def judge_and_describe(data_set: Path) -> None:
         with exclusive(data_set), ExitStack() as judging:
             judging.callback(write_answer, data_set)
             write_claims(data_set)
+
+
+# Again whenever raw output arrives, at the lowest priority: no benchmark loses CPU time to it -------------------------
+
+
+POLL_SECONDS = 0.1
+
+
+class Watcher:
+    """Derives the experiments of a data set whose SHA256SUMS changed since the last check."""
+
+    def __init__(self, data_set: Path, experiments: tuple[str, ...], complain: Callable[[str], None]) -> None:
+        self.data_set = data_set
+        self.experiments = experiments
+        self.complain = complain
+        self._seen: dict[str, tuple[tuple[int, int, int], ...]] = {}
+
+    def look(self) -> list[Derived]:
+        """Derive what changed. Reports an error once, and tries the experiment again at its next change."""
+        from replay.derive.experiment import derive_experiment  # noqa: PLC0415 - judging does without pandas
+
+        derived = []
+        for name in experiments_in(self.data_set):
+            if self.experiments and name not in self.experiments:
+                continue
+            # SHA256SUMS of the raw output and of its open blocks are replaced whenever something is recorded.
+            state = tuple(_status(path) for path in recorded_in(self.data_set / name / "raw"))
+            if self._seen.get(name) == state:
+                continue
+            self._seen[name] = state
+            try:
+                derived.append(derive_experiment(self.data_set / name))
+            except ReplayError as error:
+                self.complain(str(error))
+        if derived:
+            try:
+                judge_and_describe(self.data_set)
+            except ReplayError as error:
+                self.complain(str(error))
+        return derived
+
+
+def _status(path: Path) -> tuple[int, int, int]:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return 0, 0, 0  # it was sealed meanwhile
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def watch(data_set: Path, experiments: tuple[str, ...]) -> None:
+    """Check every tenth of a second until standard input closes (then once more) or SIGTERM arrives."""
+    _lower_priority()
+    stopped = False
+
+    def stop(*_: object) -> None:
+        nonlocal stopped
+        stopped = True
+        with contextlib.suppress(OSError):
+            os.write(wake_write, b".")
+
+    wake_read, wake_write = os.pipe()
+    os.set_blocking(wake_write, False)
+    signal.signal(signal.SIGTERM, stop)
+    watcher = Watcher(data_set, experiments, lambda text: print(text, file=sys.stderr, flush=True))
+    open_input = True
+    while not stopped:
+        watcher.look()
+        if not open_input:
+            return
+        readable, _, _ = select.select([sys.stdin, wake_read], [], [], POLL_SECONDS)
+        if sys.stdin in readable and not os.read(sys.stdin.fileno(), 4096):
+            open_input = False
+
+
+def _lower_priority() -> None:
+    """Run at nice 19 and, if the system supports it, only on idle CPU time."""
+    with contextlib.suppress(OSError):
+        os.nice(19)
+    with contextlib.suppress(OSError, AttributeError):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+# Describes a data set: manifest.json, which the deck and every chart label read, and the files beside it.
+# The manifest has what derive says of each experiment, and the margin of each ratio chart: the differences that do not
+# count, according to claims of no difference.
+
+
+#: The key of a chart's margin. It comes from today's claims, never from those that were registered.
+KEY = "margin"
+
+
+def describe_data_set(data_set: Path) -> None:
+    """Write manifest.json, recording.json, releases.json and datapackage.json from the derived tables and verdicts.
+
+    Each is written only if it changes. Only the newer of several releases has a releases.json. Raises EvidenceError if
+    a manifest beside it cannot be read.
+    """
+    book = _book(data_set)
+    with exclusive(data_set):
+        write_manifest(data_set, book.claims if book else ())
+        write_recording(data_set)
+        if book:
+            write_releases(data_set, book)
+        write_datapackage(data_set)
+
+
+def _book(data_set: Path) -> Book | None:
+    """Return the talk's claims; None if there are none, or if they are invalid, which judging them reports."""
+    try:
+        return load_book(data_set) if claims_path().exists() else None
+    except ConfigurationError:
+        return None
+
+
+def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:
+    """Write manifest.json from each experiment's derived entry; return whether it changed.
+
+    Call it while holding `exclusive(data_set)`. An experiment that was never derived here keeps its entry; one without
+    raw output has none. `claims` state the margins of ratio charts.
+    """
+    path = data_set / MANIFEST
+    entries = _previous(path)
+    present = {name: read_part(data_set / name) for name in experiments_in(data_set)}
+    entries = {name: entry for name, entry in entries.items() if name in present}
+    entries |= {name: {**part.entry, "provenance": part.provenance} for name, part in present.items() if part}
+    entries = with_margins(entries, claims)
+    return write_if_changed(path, json_text(manifest(data_set.name, read_campaign(data_set), entries)))
+
+
+def manifest(name: str, campaign: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the manifest of a data set from its campaign and its experiments' entries."""
+    provenance = [entry["provenance"] for entry in entries.values()]
+
+    def gathered(key: str) -> list[str]:
+        return sorted({value for each in provenance for value in each.get(key, ())})
+
+    return {
+        "schema_version": 1,
+        "data_set": name,
+        "label": campaign.get("label") or name,
+        "site": campaign.get("site"),
+        "site_label": campaign.get("site_label"),
+        "limitation": campaign.get("limitation"),
+        "altered": False,
+        "setup": _with_releases(
+            _setup(
+                campaign.get("setup") or {},
+                cpu=gathered("processors"),
+                kernel=gathered("kernels"),
+                ceph_version=gathered("ceph_versions"),
+                librbd_version=gathered("librbd_versions"),
+            )
+        ),
+        **_upper_bounds(entries),
+        **({"samplers": sampler} if (sampler := costliest(entries)) else {}),
+        "measured_from": min((each["measured_from"] for each in provenance if each["measured_from"]), default=None),
+        "measured_to": max((each["measured_to"] for each in provenance if each["measured_to"]), default=None),
+        "machines": gathered("machines"),
+        "git_commits": gathered("git_commits"),
+        "git_dirty": any(each["git_dirty"] for each in provenance),
+        "experiments": {key: entries[key] for key in sorted(entries)},
+    }
+
+
+def _setup(noted: Mapping[str, Any], **seen: list[str]) -> dict[str, Any]:
+    """Return the set-up that was noted when the data set was started, updated with what the runs saw.
+
+    Each of `seen` lists everything that cells were measured on, because a data set can be resumed on another host.
+    """
+    return {**noted, **{key: ", ".join(values) for key, values in seen.items() if key in noted and values}}
+
+
+def _with_releases(setup: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the set-up with the releases of daemons and client, such as `16 (pacific)`, if they are known."""
+    names = {"ceph_release": "ceph_version", "client_release": "librbd_version"}
+    return {**setup, **{name: titles for name, key in names.items() if (titles := titles_in(setup.get(key)))}}
+
+
+def _upper_bounds(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the upper bounds that experiments found, under `ceilings`; empty if there are none."""
+    bounds = {
+        key: {"experiment": name, **bound}
+        for name, entry in sorted(entries.items())
+        for key, bound in entry.get("ceilings", {}).items()
+    }
+    return {"ceilings": bounds} if bounds else {}
+
+
+def _previous(path: Path) -> dict[str, Any]:
+    """Return the entries of an earlier manifest. An unreadable one is ignored, because it can be derived again."""
+    try:
+        entries = json.loads(path.read_text())["experiments"]
+        return {name: entry for name, entry in entries.items() if "provenance" in entry}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def with_margins(
+    experiments: Mapping[str, Mapping[str, Any]], claims: Iterable[Claim] = ()
+) -> dict[str, Mapping[str, Any]]:
+    """Return a manifest's experiments with the margin of each ratio chart, if the claims state exactly one.
+
+    A claim states a margin if one of its conditions of no difference (`within_factor`) divides the chart's reference by
+    one of its variants, or the reverse, at the same points, and some of these are on the chart. If two margins differ,
+    there is none, because one picture cannot show both.
+    """
+    claims = list(claims)
+    return {name: _with_margins(name, entry, claims) for name, entry in experiments.items()}
+
+
+def _with_margins(name: str, entry: Mapping[str, Any], claims: list[Claim]) -> Mapping[str, Any]:
+    if "charts" not in entry:
+        return entry
+    conditions = [
+        (claim.id, condition)
+        for claim in claims
+        if claim.experiment == name
+        for condition in claim.conditions
+        if _says_no_difference(condition)
+    ]
+    charts = {}
+    for key, chart in entry["charts"].items():
+        kept = {part: value for part, value in chart.items() if part != KEY}
+        margin = _margin(chart, entry, conditions) if str(chart.get("metric")).startswith("ratio-") else None
+        charts[key] = {**kept, KEY: margin} if margin else kept
+    return {**entry, "charts": charts}
+
+
+def _margin(
+    chart: Mapping[str, Any], entry: Mapping[str, Any], conditions: Iterable[tuple[str, Condition]]
+) -> dict[str, Any] | None:
+    """Return `low`, `high`, the series that they apply to and the claims that state them.
+
+    Returns None if no claim states them, or if two claims differ.
+    """
+    stated: dict[tuple[float, float], list[tuple[str, str]]] = {}
+    for claim, condition in conditions:
+        if (pair := _as_drawn(condition, chart, entry)) is not None:
+            series, region = pair
+            stated.setdefault((region.low, region.high), []).append((series, claim))
+    if len(stated) != 1:
+        return None
+    [((low, high), drawn)] = stated.items()
+    return {
+        "low": six_digits(low),
+        "high": six_digits(high),
+        "series": list(dict.fromkeys(series for series, _ in drawn)),
+        "claims": list(dict.fromkeys(claim for _, claim in drawn)),
+    }
+
+
+def _says_no_difference(condition: Condition | Count) -> bool:
+    """Return whether a condition says that one ratio is 1 within a margin."""
+    return isinstance(condition, Condition) and condition.region.equivalence and len(condition.terms) == 2
+
+
+def _as_drawn(condition: Condition, chart: Mapping[str, Any], entry: Mapping[str, Any]) -> tuple[str, Region] | None:
+    """Return the series that a condition compares with the reference, and its region as the chart draws it.
+
+    Returns None if the chart does not draw what the condition compares.
+    """
+    if condition.metric != chart.get("column"):
+        return None
+    (_, over), (_, under) = condition.terms
+    reference = next((each["name"] for each in entry["variants"] if each.get("reference")), None)
+    if over.levels != under.levels or (over.variant == reference) == (under.variant == reference):
+        return None
+    if any(level not in over.levels.get(factor, ()) for factor, level in chart["workload"].items()):
+        return None
+    variant = under.variant if over.variant == reference else over.variant
+    label = next((each["label"] for each in entry["variants"] if each["name"] == variant), None)
+    if label not in chart["series"]:
+        return None
+    region = condition.region
+    if (over.variant == reference) == (entry["ratio_direction"] == "reference/variant"):
+        return label, region
+    return label, Region(1 / region.high, 1 / region.low, equivalence=True)

@@ -6,7 +6,6 @@ It holds the digest of each file but itself, so that a file that was altered aft
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -15,9 +14,10 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
-from replay.base.releases import COMPARED_RELEASES
+from replay.base.programs import COMPARED_RELEASES
 from replay.base.tables import json_text, write_if_changed
 from replay.derive.part import KEYS, LONG_HEADER, REGISTERED_FILE, RUNS_FILE, SPREAD_HEADER
+from replay.evidence.durable import sha256
 
 DATAPACKAGE = "datapackage.json"
 #: The derived files that are not tables.
@@ -50,30 +50,18 @@ def described_files(data_set: Path) -> list[Path]:
 
 
 def _resource(path: Path, relative: str) -> dict[str, Any]:
-    content = path.read_bytes()
-    if path.suffix == ".json":
-        return {
-            "name": _slug(relative),
-            "path": relative,
-            "profile": "data-resource",
-            "scheme": "file",
-            "format": "json",
-            "mediatype": "application/json",
-            "encoding": "utf-8",
-            "bytes": len(content),
-            "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
-        }
+    content, is_table = path.read_bytes(), path.suffix == ".csv"
     return {
         "name": _slug(relative.removesuffix(".csv")),
         "path": relative,
-        "profile": "tabular-data-resource",
+        "profile": "tabular-data-resource" if is_table else "data-resource",
         "scheme": "file",
-        "format": "csv",
-        "mediatype": "text/csv",
+        "format": "csv" if is_table else "json",
+        "mediatype": "text/csv" if is_table else "application/json",
         "encoding": "utf-8",
         "bytes": len(content),
-        "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
-        "schema": _schema(path.name, csv.reader(content.decode().splitlines())),
+        "hash": f"sha256:{sha256(content)}",
+        **({"schema": _schema(path.name, csv.reader(content.decode().splitlines()))} if is_table else {}),
     }
 
 
@@ -142,7 +130,7 @@ def differences(data_set: Path) -> list[str]:
     for name, path in present.items():
         if name not in recorded:
             lines.append(f"not described: {path}")
-        elif recorded[name] != f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}":
+        elif recorded[name] != f"sha256:{sha256(path.read_bytes())}":
             lines.append(f"altered: {path}")
     return sorted(lines)
 

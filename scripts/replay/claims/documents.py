@@ -9,7 +9,7 @@ from replay.base import stats as statistics
 from replay.base.tables import csv_text, json_text, write_if_changed
 from replay.claims.campaigns import CAMPAIGNS_FOR_PREDICTION
 from replay.claims.evaluate import EQUIVALENCE_BLOCKS
-from replay.claims.judge import judge_data_set, with_campaigns
+from replay.claims.judge import FALSE_DISCOVERY_RATE, judge_data_set, multiplicity, with_campaigns
 from replay.claims.load import load_book
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,
@@ -22,7 +22,6 @@ from replay.claims.model import (
     Judgement,
     Presupposed,
 )
-from replay.claims.multiplicity import FALSE_DISCOVERY_RATE, multiplicity
 from replay.design.configuration import claims_path
 
 COLUMNS = (

@@ -28,8 +28,7 @@ from replay.claims.model import (
     Origin,
     agreed,
 )
-from replay.claims.presupposed import examine_presuppositions, exploratory, what_decides_instead
-from replay.claims.tables import Row, Table, filled
+from replay.claims.tables import Row, Table, examine_presuppositions, exploratory, filled, what_decides_instead
 
 #: "No measurable difference" needs this many blocks, and a 90 % interval inside the margin (two one-sided 5 % tests).
 EQUIVALENCE_BLOCKS = 8

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from replay.base import stats as statistics
 from replay.base.errors import EvidenceError
 from replay.base.invocation import after_missing, replay_command
-from replay.base.releases import major_of, with_names
+from replay.base.programs import major_of, with_names
 from replay.claims.campaigns import over_campaigns
 from replay.claims.evaluate import judge
 from replay.claims.load import known_experiments, load_book
-from replay.claims.model import Assessment, Book, Judgement
-from replay.claims.multiplicity import with_q_values
+from replay.claims.model import (
+    BLOCKS_FOR_VERDICT,
+    CLAIM,
+    HELD,
+    NOT_MEASURED,
+    NOT_TESTABLE,
+    REFUTED,
+    Assessment,
+    Book,
+    Condition,
+    ConditionResult,
+    Judgement,
+)
 from replay.claims.tables import read_table
 from replay.design.configuration import load_claims_document
 from replay.evidence.data_set import CAMPAIGN, MANIFEST, read_campaign
@@ -111,3 +124,93 @@ def _of_manifest(data_set: Path, pick: Callable[[Any], dict[str, Any]]) -> dict[
             where=path,
             next_step=f"derive it again: {replay_command('derive', '--data', data_set.name)}",
         ) from error
+
+
+# Many claims are tested at once: how many verdicts chance alone would produce, and what survives. Pure.
+# A p-value belongs to what a condition's data say, held or refuted. It is 0.05 if the condition's own interval touches
+# an edge of the region. Counts have none, because nothing about them is random.
+
+
+#: The rate of false discoveries with which q-values are compared.
+FALSE_DISCOVERY_RATE = 0.05
+
+
+@dataclass(frozen=True)
+class Multiplicity:
+    """How far a table of claims can be trusted as a whole.
+
+    `tested` claims rest on intervals, and `decided` of them are held or refuted. If the truth of each were just beyond
+    the edge of its region, `by_chance` of their verdicts would be wrong on average. In all, `conditions` were tested,
+    and `discoveries` of them have a q-value of at most FALSE_DISCOVERY_RATE.
+    """
+
+    tested: int
+    decided: int
+    by_chance: float
+    conditions: int
+    discoveries: int
+
+
+def with_q_values(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
+    """Return the judgements with p-values, and with q-values over all tested conditions of claims together."""
+    judgements = tuple(judgements)
+    tested = [(claim, result.condition.name) for claim, result in _tested(judgements)]
+    p_values = [_p_value(result) for _, result in _tested(judgements)]
+    q_values = statistics.false_discovery_q_values(p_values)
+    values = dict(zip(tested, zip(p_values, q_values, strict=True), strict=True))
+
+    def valued(claim: str, result: ConditionResult) -> ConditionResult:
+        p_value, q_value = values.get((claim, result.condition.name), (None, None))
+        return replace(result, p_value=p_value, q_value=q_value)
+
+    return tuple(
+        replace(judgement, results=tuple(valued(judgement.claim.id, result) for result in judgement.results))
+        for judgement in judgements
+    )
+
+
+def multiplicity(judgements: Sequence[Judgement]) -> Multiplicity:
+    """Return what testing so many claims at once means for their verdicts."""
+    tested = [judgement for judgement in judgements if any(result.p_value is not None for result in judgement.results)]
+    q_values = [result.q_value for judgement in tested for result in judgement.results if result.q_value is not None]
+    return Multiplicity(
+        tested=len(tested),
+        decided=sum(judgement.verdict in (HELD, REFUTED) for judgement in tested),
+        by_chance=math.fsum(_error(judgement) for judgement in tested),
+        conditions=len(q_values),
+        discoveries=sum(value <= FALSE_DISCOVERY_RATE for value in q_values),
+    )
+
+
+def _tested(judgements: Iterable[Judgement]) -> Iterator[tuple[str, ConditionResult]]:
+    for judgement in judgements:
+        if judgement.claim.kind == CLAIM and judgement.verdict not in (NOT_TESTABLE, NOT_MEASURED):
+            for result in judgement.results:
+                if isinstance(result.condition, Condition) and result.n >= BLOCKS_FOR_VERDICT:
+                    yield judgement.claim.id, result
+
+
+def _p_value(result: ConditionResult) -> float:
+    """Return the p-value of what the estimate says: held if it is inside the region, else refuted.
+
+    To be held it must clear both edges, so the larger tail counts. The tail is doubled, because the data could have
+    said either; for the two one-sided tests of no difference (Schuirmann 1987) it is not.
+    """
+    logs = [math.log(value) for value in result.blocks.values()]
+    region, estimate = result.condition.region, math.fsum(logs) / len(logs)
+    tails = [
+        (statistics.one_sided_p_value(logs, math.log(edge)), (estimate > math.log(edge)) == inside_is_above)
+        for edge, inside_is_above in ((region.low, True), (region.high, False))
+        if edge is not None and edge > 0
+    ]
+    if all(inside for _, inside in tails):
+        tail = max(tail for tail, _ in tails)
+        return tail if region.equivalence else min(1.0, 2 * tail)
+    return min(1.0, 2 * min(tail for tail, inside in tails if not inside))
+
+
+def _error(judgement: Judgement) -> float:
+    """Return the probability of a wrong verdict on a claim whose truth is just beyond the edge of its region."""
+    one_sided = (1 - statistics.CONFIDENCE) / 2
+    equivalence = any(result.condition.region.equivalence for result in judgement.results)
+    return 2 * one_sided if equivalence else one_sided

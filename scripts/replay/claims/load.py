@@ -27,13 +27,13 @@ from replay.claims.predicate import parse_predicate
 from replay.claims.tables import PLACEHOLDER
 from replay.derive.facts import FACTS, Fact, FactType
 from replay.design.configuration import (
+    Document,
     claim_digest,
     claims_path,
     experiment_names,
     load_claims_document,
     load_experiment,
 )
-from replay.design.documents import Document
 
 #: How the names of imported experiments begin, and of no configured one.
 IMPORTED = "imported"

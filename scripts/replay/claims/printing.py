@@ -18,6 +18,7 @@ from replay.base.terminal import console_of, is_terminal
 from replay.claims.brief import times
 from replay.claims.compare import ClaimComparison, ConditionComparison
 from replay.claims.evaluate import three_digits
+from replay.claims.judge import FALSE_DISCOVERY_RATE, multiplicity
 from replay.claims.model import (
     CLAIM,
     IN_THIS_CAMPAIGN,
@@ -30,7 +31,6 @@ from replay.claims.model import (
     Count,
     Judgement,
 )
-from replay.claims.multiplicity import FALSE_DISCOVERY_RATE, multiplicity
 
 NO_CLAIM = "no claim is about these experiments"
 EXPLORATORY = "Exploratory: not registered, as it stands, before all of its blocks were measured."

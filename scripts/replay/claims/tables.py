@@ -1,14 +1,28 @@
-"""The input of claims: the rows of an experiment's tidy.csv that charts use, and what its blocks registered."""
+"""What claims rest on: an experiment's rows, whether its cells were as presupposed, and what its blocks registered."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from replay.claims.model import Selector
+from replay.base import stats as statistics
+from replay.claims.model import (
+    DECIDES_CONFIRMATION,
+    DECIDES_REFUTATION,
+    HELD,
+    NOT_MEASURED,
+    REFUTED,
+    Claim,
+    Condition,
+    ConditionResult,
+    Presupposed,
+    Presupposition,
+    Selector,
+)
+from replay.claims.predicate import Predicate
 from replay.derive.facts import FACTS, FactType
 from replay.derive.part import REGISTERED_FILE
 
@@ -111,3 +125,135 @@ def _rows(path: Path) -> list[dict[str, str]]:
             return list(csv.DictReader(file))
     except FileNotFoundError:
         return []
+
+
+# Whether a claim's cells were as it presupposes, and whether it was registered first.
+# Each cell is judged over the runs that the claim uses: by their median, by every single run if the fact is a count,
+# and by more than half of the runs if it is a word. A run that does not state the fact leaves the presupposition
+# undecided.
+
+
+#: The verdict that a presupposition decides, if it decides only one.
+_DECIDED = {DECIDES_REFUTATION: REFUTED, DECIDES_CONFIRMATION: HELD}
+
+
+def examine_presuppositions(claim: Claim, table: Table, results: Sequence[ConditionResult]) -> tuple[Presupposed, ...]:
+    """Return what the claim's cells say about each of its presuppositions, in the same order."""
+    return tuple(_examine(presupposition, table, results) for presupposition in claim.presupposes)
+
+
+def what_decides_instead(presupposed: Sequence[Presupposed], results: Sequence[ConditionResult], verdict: str) -> str:
+    """Return why a verdict does not stand; "" if it does.
+
+    A count other than the claimed one refutes the claim whatever its cells were like: nothing can feign a count.
+    """
+    counted_otherwise = any(
+        result.verdict == REFUTED for result in results if not isinstance(result.condition, Condition)
+    )
+    if counted_otherwise or verdict == NOT_MEASURED:
+        return ""
+    asked = any(result.blocks for result in results if isinstance(result.condition, Condition))
+    failed = [examined for examined in presupposed if asked and not examined.met]
+    return "; ".join(
+        examined.reason for examined in failed if _DECIDED.get(examined.presupposition.decides, verdict) == verdict
+    )
+
+
+class _PresupposedCell(NamedTuple):
+    """A cell's runs in the blocks that a claim uses, as rows."""
+
+    name: str
+    runs: Mapping[int, Row]
+
+
+def _examine(presupposition: Presupposition, table: Table, results: Sequence[ConditionResult]) -> Presupposed:
+    predicate, cells = presupposition.predicate, list(_cells(presupposition, table, results))
+    noun, needed = predicate.fact.noun, f"has to be {predicate.in_words()}"
+    if not cells:
+        return Presupposed(presupposition, None, f"{noun} is not known: none of the cells was measured")
+    values = {cell.name: _values(cell, predicate.fact.name) for cell in cells}
+    failed = {name: value for name, known in values.items() if (value := failing_value(predicate, known)) is not None}
+    if failed:
+        worst = max(failed, key=lambda name: _distance(predicate, failed[name]))
+        alike = f", as in {len(failed)} of {len(cells)} cells" if len(cells) > 1 else ""
+        reason = f"{noun} was {predicate.found_in_words(failed[worst])} in {worst}{alike}, and {needed}"
+        return Presupposed(presupposition, False, reason, failed[worst])
+    unknown = [name for name, known in values.items() if None in known]
+    if unknown:
+        where = "" if len(unknown) == len(cells) else f" in {len(unknown)} of {len(cells)} cells"
+        return Presupposed(presupposition, None, f"{noun} was not recorded{where}, and {needed}")
+    return Presupposed(presupposition, True, f"{noun} was {predicate.in_words()} in each of {len(cells)} cells")
+
+
+def _cells(
+    presupposition: Presupposition, table: Table, results: Sequence[ConditionResult]
+) -> Iterator[_PresupposedCell]:
+    """Yield the cells of the claim's ratios that the presupposition is about."""
+    ratios = [result for result in results if isinstance(result.condition, Condition) and result.blocks]
+    if presupposition.slower and presupposition.decides == DECIDES_REFUTATION:
+        ratios = [result for result in ratios if result.verdict == REFUTED] or ratios
+    runs: dict[str, dict[int, Row]] = {}
+    for result in ratios:
+        for selector in selectors_of(result, slower=presupposition.slower):
+            if presupposition.variants and selector.variant not in presupposition.variants:
+                continue
+            for block in result.blocks:
+                for point, row in zip(selector.points(), table.find(block, selector), strict=True):
+                    if all(point[factor] in wanted for factor, wanted in presupposition.levels.items()):
+                        runs.setdefault(f"{row['point']} {row['variant']}", {})[block] = row
+    for name, of_blocks in runs.items():
+        yield _PresupposedCell(name, of_blocks)
+
+
+def selectors_of(result: ConditionResult, *, slower: bool) -> list[Selector]:
+    """Return the selectors of a ratio, or with `slower` those of the side that is worse by the ratio's metric."""
+    if not slower:
+        return [selector for _, selector in result.condition.terms]
+    over_is_slower = (result.estimate < 1) == (result.condition.better == "higher")
+    sign = 1 if over_is_slower else -1
+    return [selector for weight, selector in result.condition.terms if weight == sign]
+
+
+def _values(cell: _PresupposedCell, fact: str) -> list[float | str | None]:
+    return [row["facts"].get(fact) for row in cell.runs.values()]
+
+
+def failing_value(predicate: Predicate, values: Sequence[float | str | None]) -> float | str | None:
+    """Return the value by which a cell fails; None if none of its known values makes it fail."""
+    known = [value for value in values if value is not None]
+    failing = [value for value in known if not predicate.holds(value)]
+    if not failing:
+        return None
+    if predicate.fact.type is FactType.WORD:
+        return max(set(failing), key=failing.count) if 2 * len(failing) >= len(known) else None
+    if predicate.fact.type is FactType.COUNT:
+        return max(failing, key=lambda value: _distance(predicate, value))
+    middle = statistics.median(known)
+    return None if predicate.holds(middle) else middle
+
+
+def _distance(predicate: Predicate, value: float | str) -> float:
+    return 0.0 if isinstance(value, str) else abs(value - predicate.value)
+
+
+def exploratory(claim: Claim, results: Iterable[ConditionResult], registered: Registered) -> str:
+    """Return why a claim is exploratory, so not registered as it stands by all of its blocks; "" if it is registered.
+
+    A claim without data is not exploratory.
+    """
+    blocks = sorted({block for result in results for block in result.blocks})
+    digests = {block: [claims.get(claim.id) for claims in registered.get(block, ())] for block in blocks}
+    lacking = [block for block, known in digests.items() if not known or None in known]
+    changed = [block for block, known in digests.items() if {*known} - {None, claim.digest}]
+    reasons = []
+    if changed:
+        reasons.append(f"it was changed after {_blocks(changed, blocks)} had been measured")
+    if lacking:
+        reasons.append(f"{_blocks(lacking, blocks)} had been measured before it was registered")
+    return "; ".join(reasons)
+
+
+def _blocks(some: Sequence[int], every: Sequence[int]) -> str:
+    if len(some) == len(every):
+        return "every block" if len(every) > 1 else "its only block"
+    return f"block {some[0]}" if len(some) == 1 else f"{len(some)} of {len(every)} blocks"

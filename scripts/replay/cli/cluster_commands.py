@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from replay.base.errors import ReplayError
-from replay.base.releases import HOST, parse_release
+from replay.base.programs import HOST, parse_release
 from replay.cli.grammar import (
     CLIENT,
     DERIVED,

@@ -180,7 +180,7 @@ COMPARE = Command(
     "compare",
     "compare data sets with one another, and write the report as one page",
     _compare,
-    "replay.exchange.compare.command:run",
+    "replay.exchange.compare:run",
     """\
 Compare data sets, measured or imported. Needs no cluster. Every point that two data sets share gets the ratio of the
 second to the first, with its 95 % interval. Blocks are paired if they ran next to each other on one host; otherwise the
@@ -210,7 +210,7 @@ TALK = Command(
     "talk",
     "start a talk from a data set: slides, notes, claims and data in a folder of their own",
     _talk,
-    "replay.exchange.talk.command:run",
+    "replay.exchange.talk:run",
     """\
 Start a talk from a data set, measured or imported. Needs no cluster. DIR becomes the folder of the talk: a title, the
 set-up, one slide for each metric, and the method, each with notes; the claims that choose the words on the slides; and
@@ -246,7 +246,7 @@ BUNDLE = Command(
     "bundle",
     "put what a data set found into one redacted file that a published talk can show",
     _bundle,
-    "replay.exchange.bundle.command:run",
+    "replay.exchange.bundle:run",
     """\
 Put what a data set found into one file that you can give away: its charts, its verdicts, and what was measured on.
 Needs no cluster. Only what a list allows leaves: no raw output, no host, address, user, path, serial number or

@@ -12,11 +12,10 @@ from pathlib import Path
 
 from replay.base.errors import INTERRUPTED, EvidenceError, ReplayError
 from replay.base.invocation import replay_command
-from replay.base.paths import benchmarks_directory, shown
+from replay.base.paths import JUDGING, benchmarks_directory, program_digest, shown
 from replay.base.progress import Part, Progress
 from replay.base.snakemake import cause_in, end_of, log_path, run_snakemake
 from replay.base.terminal import waiting
-from replay.base.version import JUDGING, program_digest
 from replay.claims.datapackage import differences
 from replay.derive.outliers import flagged_in
 from replay.derive.part import read_part
@@ -34,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     if options.outliers:
         return _list_outliers(data_set, options.experiment)
     if options.watch:
-        from replay.claims.watch import watch  # noqa: PLC0415 - it holds in memory what deriving needs
+        from replay.claims.data_set import watch  # noqa: PLC0415 - it holds in memory what deriving needs
 
         watch(data_set, tuple(options.experiment))
         return 0

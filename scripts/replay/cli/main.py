@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from replay.base.invocation import called_as, remember_call, replay_command
-from replay.base.version import version
+from replay.base.paths import version
 from replay.cli.cluster_commands import CLEAN, INTERLEAVE, MEASURE, PREFLIGHT, SANDBOX
 from replay.cli.data_commands import BUNDLE, CLAIMS, COMPARE, DERIVE, IMPORT, INIT, RAW, TALK
 from replay.cli.grammar import NOTHING, Parser

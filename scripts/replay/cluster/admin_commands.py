@@ -14,13 +14,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from replay.cluster.cluster import Cluster
-from replay.cluster.pools import NAME_PREFIX, OWN_KEY, OWN_VALUE, POOL_DELETE_OPTION
 from replay.cluster.site import Pool, Site
 
+#: Prefix of every name that Replay creates.
+NAME_PREFIX = "replay-"
+#: The mark of an experiment's pool, among the metadata of its application: a user's rights can refer to it.
+OWN_KEY, OWN_VALUE = "replay", "own"
+POOL_DELETE_OPTION = "mon_allow_pool_delete"
 ADMINISTRATOR = "client.admin"
 #: How commands reach Ceph: on a host of the first cluster, by each cluster's configuration, or in cephadm's container.
 PLAIN, CONF, CEPHADM = "plain", "conf", "cephadm"
-FORMS = (PLAIN, CONF, CEPHADM)
 #: What may be asked of the monitors beyond `profile rbd`, where Replay makes or removes pools of its own, with the
 #: argument that has to begin with `replay-`. Ceph asks for the last one when a pool is first used for images.
 _POOL_CREATE = {

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from replay.base.clock import NotInTimeError, poll
 from replay.base.errors import ReplayError
-from replay.base.waiting import NotInTimeError, poll
 from replay.cluster import asok
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.site import Site

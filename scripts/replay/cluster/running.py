@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
-from replay.base.clock import utc_text
+from replay.base.clock import poll, utc_text
 from replay.base.errors import ReplayError
 from replay.base.programs import HOST_PROGRAMS, Programs
-from replay.base.waiting import poll
 
 #: How long an interrupted tool may take to end by itself.
 GRACE_SECONDS = 3.0

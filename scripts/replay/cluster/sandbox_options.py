@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.base.releases import HOST, parse_release
+from replay.base.programs import HOST, parse_release
 
 GIB = 1 << 30
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": GIB, "T": 1 << 40}

@@ -16,8 +16,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
 from replay.base.paths import working_directory
-from replay.base.programs import Programs
-from replay.base.releases import HOST, parse_release
+from replay.base.programs import HOST, Programs, parse_release
 from replay.cluster.sandbox_options import SandboxOptions
 
 SCHEMA_VERSION = 1
@@ -91,11 +90,6 @@ class Layout:
     def address(self, site: str) -> str:
         """Return the address of a site's daemons."""
         return LOOPBACK if self.link is None else self.link.addresses[site]
-
-    @property
-    def state_file(self) -> Path:
-        """The JSON that other code reads."""
-        return self.directory / STATE_FILE
 
     def cluster(self, name: str) -> Path:
         """Folder of one cluster."""

@@ -15,12 +15,14 @@ import subprocess
 import tempfile
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 from replay.base.programs import SYSTEM_PYTHON, MissingProgramError
 from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.site import Pool
 from replay.evidence.record import DAEMONS, SECOND_SITE, program_version, short_version
 
 SERVER = Path(__file__).with_name("session_server.py")
@@ -71,7 +73,7 @@ class MonitorSession:
         """Run a Ceph command and return its answer, parsed; None if the answer is empty.
 
         `command` is what Ceph's API takes, `{"prefix": "osd pool get", "pool": …, "var": "size"}`, keys in the order
-        of the command line's arguments; `target` is `mon`, `mgr`, `osd.N`, or `object` as objects.py uses it. Raises
+        of the command line's arguments; `target` is `mon`, `mgr`, `osd.N`, or `object` as `Object` uses it. Raises
         CephCommandError with Ceph's errno as `exit_status_of_tool`, or None for a timeout or a lost connection.
         """
         asked = {**command, "format": "json"}
@@ -277,3 +279,67 @@ def _daemons(session: MonitorSession) -> dict[str, list[str] | None]:
         kind: sorted(filter(None, {short_version(text) for text in answer.get(kind.replace("_", "-"), {})}))
         for kind in DAEMONS
     }
+
+
+# What Replay keeps in a pool: single objects -------------------------------------------------------------------------
+
+#: An object of a few bytes is answered in milliseconds; a full pool or a frozen OSD never answers.
+WITHIN_SECONDS = 5
+
+
+def place(pool: Pool) -> list[str]:
+    """Return the words that lead the program `rados` to a pool, and to its namespace."""
+    return ["--pool", pool.name, *(["--namespace", pool.namespace] if pool.namespace else [])]
+
+
+@dataclass(frozen=True)
+class Object:
+    """An object in a pool that Replay may use, in the pool's namespace."""
+
+    session: MonitorSession
+    pool: Pool
+    name: str
+
+    @property
+    def spec(self) -> str:
+        """`pool[/namespace]/object`."""
+        return f"{self.pool.spec}/{self.name}"
+
+    def read(self) -> str | None:
+        """Return the first bytes of the object as text, None if there is no such object or no such pool."""
+        try:
+            return self._ask("read")["text"]
+        except CephCommandError as error:
+            if error.exit_status_of_tool == errno.ENOENT:
+                return None
+            if error.exit_status_of_tool != errno.ENOTSUP:
+                raise
+        done = self.session.cluster.run("rados", *place(self.pool), "get", self.name, "-", check=False)
+        return done.stdout if done.returncode == 0 else None
+
+    def lock(self, name: str, cookie: str, description: str, seconds: float, *, renew: bool = False) -> None:
+        """Lock the object for some seconds, creating it; `renew` fails unless this connection holds the lock.
+
+        Raises CephCommandError, with EBUSY if somebody else holds it.
+        """
+        self._ask("lock", name=name, cookie=cookie, description=description, seconds=seconds, renew=renew)
+
+    def remove(self) -> None:
+        """Remove the object with its locks. Raises CephCommandError, with ENOENT if it does not exist."""
+        self._ask("remove")
+
+    def lockers(self, name: str) -> list[dict[str, str]]:
+        """Return who holds the lock: `name` of the client, `cookie`, `description`, `expiration`."""
+        done = self._rados("lock", "info", self.name, name, "--format", "json")
+        return json.loads(done.stdout)["lockers"] if done.returncode == 0 else []
+
+    def break_lock(self, name: str, locker: dict[str, str]) -> None:
+        """Take the lock from its holder; it is no error if the holder has just released it."""
+        self._rados("lock", "break", self.name, name, locker["name"], "--lock-cookie", locker["cookie"])
+
+    def _rados(self, *words: str) -> Any:
+        return self.session.cluster.run("rados", *place(self.pool), *words, check=False)
+
+    def _ask(self, prefix: str, **more: Any) -> Any:
+        command = {"prefix": prefix, "pool": self.pool.name, "namespace": self.pool.namespace, "object": self.name}
+        return self.session.command(command | more, target="object", timeout_seconds=WITHIN_SECONDS)

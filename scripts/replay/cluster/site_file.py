@@ -13,13 +13,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.paths import config_directory, program_file
-from replay.base.programs import HOST_PROGRAMS, Programs
-from replay.base.releases import parse_release
+from replay.base.programs import HOST_PROGRAMS, Programs, parse_release
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import Cluster
 from replay.cluster.prometheus import OsdCpuSeries, PrometheusSource
 from replay.cluster.site import Ceilings, Pool, Pools, SecondSite, Site, TimeWindow
-from replay.design.documents import Document, load_validated_document
+from replay.design.configuration import Document, load_validated_document
 
 
 def load_site(name: str, *, check_files: bool = True) -> Site:

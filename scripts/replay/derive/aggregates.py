@@ -6,17 +6,16 @@ values over time or by entity (`series.py`). Every aggregate has its points, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from replay.base import stats as statistics
-from replay.base.tables import csv_text, number_text
+from replay.base.tables import csv_text, level_text, number_text
 from replay.derive.designs import ADDED, VARIANT_ON_TOP, CombinedDesign
 from replay.derive.part import LONG_HEADER, RUNS_HEADER, SPREAD_HEADER
-from replay.derive.tables import text_rows
 
 RATIOS_HEADER = ("chart", "compared", "x", "ratio", "low", "high", "n")
 #: What tells the points of all aggregates of numbers apart. `workload` and `variant` are places in the design's order.
@@ -316,3 +315,9 @@ def identity_of(
 def ends(counts: pd.Series) -> tuple[int, int]:
     """Return the smallest and the largest count; zeros if there are none."""
     return (0, 0) if counts.empty else (int(counts.min()), int(counts.max()))
+
+
+def text_rows(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the rows of a table as the text of a CSV: these columns, empty where the table has none."""
+    for values in frame.reindex(columns=list(columns)).itertuples(index=False, name=None):
+        yield [level_text(value) for value in values]

@@ -16,12 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import EvidenceError
-from replay.derive.computed import Entity, computed_metrics, latency_entities, ledger_entities, of_whole_run
+from replay.derive.computed import (
+    Entity,
+    computed_metrics,
+    latency_entities,
+    ledger_entities,
+    of_whole_run,
+    sampler_seconds,
+    sampling_metrics,
+)
 from replay.derive.facts import Value, facts_of
-from replay.derive.sampling import sampler_seconds, sampling_metrics
-from replay.evidence.bottleneck import UNKNOWN, Bottleneck, bottleneck_of
 from replay.evidence.data_set import parse_json, plain
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
+from replay.evidence.record import UNKNOWN, Bottleneck, bottleneck_of
 from replay.tools import OutputError, Result, find_reader, judge
 
 Designs = dict[str, dict[str, Any]]

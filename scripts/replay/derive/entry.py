@@ -13,9 +13,9 @@ from replay.base import stats as statistics
 from replay.base.tables import level_text, rounded
 from replay.derive.aggregates import Aggregate
 from replay.derive.cells import AttemptRecord, CellRow, host_of, machines_by_block
+from replay.derive.computed import sampling_entry
 from replay.derive.designs import CombinedDesign
 from replay.derive.part import LINES
-from replay.derive.sampling import sampling_entry
 from replay.evidence.record import ceph_versions, client_version
 
 #: Facts of sidecars that are part of the set-up. The manifest states them if the design does not.

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from replay.base.errors import ReplayError
-from replay.base.tables import write_if_changed
-from replay.base.version import JUDGING, program_digest
-from replay.derive.aggregates import of_numbers, ratios_csv, runs_csv
-from replay.derive.cells import Designs, load_evidence, of_one_host
-from replay.derive.designs import combine, configured_metrics, with_added
+from replay.base.paths import JUDGING, program_digest
+from replay.base.tables import csv_text, level_text, write_if_changed
+from replay.derive.aggregates import of_numbers, ratios_csv, runs_csv, text_rows
+from replay.derive.cells import AttemptRecord, CellRow, Designs, host_of, load_evidence, of_one_host
+from replay.derive.designs import CombinedDesign, combine, configured_metrics, with_added
 from replay.derive.entry import entry, provenance
-from replay.derive.part import RATIOS, REGISTERED_FILE, RUNS_FILE, Derived, write_part
+from replay.derive.facts import FACTS
+from replay.derive.part import KEYS, RATIOS, REGISTERED_FILE, RUNS_FILE, Derived, write_part
 from replay.derive.series import by_entity, over_time
-from replay.derive.tables import entities_csv, registered_csv, table_csv, tidy_frame, used_attempts, used_rows
 from replay.evidence.data_set import exclusive
 from replay.evidence.durable import sha256
 
 #: Written only if asked for, so that its absence is no fault.
 ENTITIES_FILE = "entities.csv"
-#: Earlier versions wrote this file. Its columns are in tidy.csv now.
-_FORMER_FACTS = "facts.csv"
 
 
 def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
@@ -91,8 +92,135 @@ def _with_metrics(recorded: Designs) -> Designs:
 
 def _removed(directory: Path, texts: dict[Path, str]) -> tuple[Path, ...]:
     """Remove what an earlier derivation wrote and this one does not; return these files."""
-    former = [path for path in (directory / REGISTERED_FILE, directory / _FORMER_FACTS) if path.exists()]
-    stale = sorted({*former, *(directory / "aggregate").glob("*.csv")} - texts.keys())
+    stale = sorted({*directory.glob(REGISTERED_FILE), *(directory / "aggregate").glob("*.csv")} - texts.keys())
     for path in stale:
         path.unlink()
     return tuple(stale)
+
+
+# The tables of an experiment: which attempts count, tidy.csv, and those beside it ------------------------------------
+
+
+_FIRST_METRICS = ("operations", "bytes", "duration_seconds", "operations_per_second", "bytes_per_second")
+_LAST = ("cpu_idle_fraction", "disk_busy_fraction", "limiter", "host", "started_at", "ended_at")
+_REGISTERED = ("block", "plan", "ended_at", "claim", "digest")
+_ENTITIES = ("experiment", "block", "cell", "attempt", "kind", "id", "moment", "metric", "value")
+
+
+def used_attempts(records: Iterable[AttemptRecord], design: CombinedDesign) -> dict[tuple[int, str], AttemptRecord]:
+    """Return the attempt of each set that counts, by (block, point).
+
+    This is the first good attempt. If a design gained cells at a point, it is the first with the most of these cells.
+    """
+    chosen: dict[tuple[int, str], AttemptRecord] = {}
+    coverage: dict[tuple[int, str], int] = {}
+    for record in records:
+        holds = sum(cell_id in design.cells for cell_id in record.cell_ids)
+        key = (record.block, record.point)
+        if record.good and holds > coverage.get(key, 0):
+            chosen[key], coverage[key] = record, holds
+    return chosen
+
+
+def used_rows(
+    chosen: Mapping[tuple[int, str], AttemptRecord], design: CombinedDesign
+) -> list[tuple[AttemptRecord, CellRow]]:
+    """Return the cells that aggregates use: those of the chosen attempts that the design still has."""
+    return [(record, row) for record in chosen.values() for row in record.rows if row.cell_id in design.cells]
+
+
+def tidy_frame(
+    records: Sequence[AttemptRecord], design: CombinedDesign, used: Iterable[tuple[AttemptRecord, CellRow]]
+) -> pd.DataFrame:
+    """Return tidy.csv as a table: a row per cell and attempt, sorted by block, point, variant and attempt.
+
+    `used` says which rows aggregates use, and `valid` which are valid. What is not known is NaN or empty.
+    """
+    counts = {id(row) for _, row in used}
+    factors = [name for name in design.factors if name not in KEYS]
+    # A tool may state what is already a factor, such as the number of clients, but no two columns may share a name.
+    metrics = [name for name in _metric_columns(records) if name not in factors]
+    stated = {name for record in records for row in record.rows for name in row.facts}
+    facts = [name for name in FACTS if name in stated - {*factors, *metrics, *_LAST}]
+    columns = [*KEYS, *factors, "used", "valid", "invalid_reason", *metrics, *facts, *_LAST]
+    rows = [
+        {
+            **row.facts,
+            **row.metrics,
+            **{name: row.levels.get(name) for name in factors},
+            **_fields(record, row),
+            "used": id(row) in counts,
+        }
+        for record in records
+        for row in record.rows
+    ]
+    rows.sort(key=lambda row: (row["block"], row["point"], row["variant"], row["attempt"]))
+    return pd.DataFrame(rows, columns=columns).astype({"used": bool})
+
+
+def _metric_columns(records: Iterable[AttemptRecord]) -> list[str]:
+    """Return the names of all metrics: the usual ones first, then the others sorted by name."""
+    present = {name for record in records for row in record.rows for name in row.metrics}
+    return [*_FIRST_METRICS, *sorted(present - {*_FIRST_METRICS, *KEYS, *_LAST})]
+
+
+def _fields(record: AttemptRecord, row: CellRow) -> dict[str, Any]:
+    load = row.sidecar.get("load") or {}
+    return {
+        "experiment": str(row.sidecar.get("experiment", "")),
+        "block": record.block,
+        "cell": row.cell_id,
+        "attempt": record.number,
+        "point": record.point,
+        "variant": row.variant,
+        "label": row.label,
+        "valid": row.valid,
+        "invalid_reason": row.invalid_reason,
+        "cpu_idle_fraction": load.get("cpu_idle_fraction"),
+        "disk_busy_fraction": load.get("disk_busy_fraction"),
+        "limiter": row.bottleneck.resource,
+        "host": host_of(row.sidecar),
+        "started_at": str(row.sidecar.get("started_at") or ""),
+        "ended_at": str(row.sidecar.get("ended_at") or ""),
+    }
+
+
+def table_csv(frame: pd.DataFrame) -> str:
+    """Return a whole table as CSV."""
+    return csv_text([[*frame.columns], *text_rows(frame, frame.columns)])
+
+
+def registered_csv(receipts: Sequence[Mapping[str, Any]]) -> str:
+    """Return registered.csv, the claims that each receipt registered, with their digests; "" if none registered any.
+
+    It has one row per receipt and claim; a receipt without claims has one as well.
+    """
+    if not any(receipt.get("claims") for receipt in receipts):
+        return ""
+    rows = sorted(
+        (receipt["block"], receipt["plan"], str(receipt.get("ended_at") or ""), claim, digest)
+        for receipt in receipts
+        for claim, digest in (receipt.get("claims") or {"": ""}).items()
+    )
+    return csv_text([_REGISTERED, *rows])
+
+
+def entities_csv(records: Iterable[AttemptRecord]) -> str:
+    """Return entities.csv, every value of every entity, daemon by daemon; "" if no output mentions entities."""
+    rows = [
+        (
+            str(row.sidecar.get("experiment", "")),
+            record.block,
+            row.cell_id,
+            record.number,
+            entity.kind,
+            entity.id,
+            entity.moment,
+            entity.metric,
+            level_text(entity.value),
+        )
+        for record in records
+        for row in record.rows
+        for entity in row.entities
+    ]
+    return csv_text([_ENTITIES, *rows]) if rows else ""

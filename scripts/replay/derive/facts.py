@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from replay.derive.computed import of_whole_run
-from replay.evidence.bottleneck import STEADY, Bottleneck, busy_fractions
+from replay.evidence.record import STEADY, Bottleneck, busy_fractions
 from replay.tools.cell_logs import Steps, moments, progress, read_samples, snapshots_taken
 
 

@@ -8,7 +8,6 @@ The names and headers of derived files are here too, where naming them imports n
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -19,6 +18,7 @@ from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.tables import write_if_changed
 from replay.evidence.data_set import experiments_in
+from replay.evidence.durable import sha256
 
 PART = "experiment.json"
 RATIOS = "ratios.csv"
@@ -84,7 +84,7 @@ def refuse_altered_tables(data_set: Path) -> None:
         part = read_part(data_set / name)
         for file, digest in part.outputs.items() if part else ():
             path = data_set / name / file
-            if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            if not path.exists() or sha256(path.read_bytes()) != digest:
                 raise EvidenceError(
                     f"this table is {'altered' if path.exists() else 'missing'}: it is not as it was derived",
                     where=path,

@@ -7,11 +7,14 @@ a measurement, preflight looks for the programs, and docs/adding-an-experiment.m
 
 from __future__ import annotations
 
+import importlib.util
+import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from typing import Any, NoReturn
 
-from replay.base import plugins
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import did_you_mean
 
@@ -88,9 +91,11 @@ class Needs:
         return [*(factor.name for factor in self.factors), *(option.name for option in self.options if option.varies)]
 
 
-def protocol_names() -> list[str]:
+@cache
+def protocol_names() -> tuple[str, ...]:
     """Return the names of all protocols, without importing their modules."""
-    return plugins.module_names(PACKAGE)
+    folders = importlib.util.find_spec(PACKAGE).submodule_search_locations
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(folders) if not module.ispkg))
 
 
 def protocol_class(name: str) -> Any:
@@ -98,7 +103,7 @@ def protocol_class(name: str) -> Any:
     if name not in protocol_names():
         raise ConfigurationError(f"no protocol {name!r}", next_step=f"protocols: {', '.join(protocol_names())}")
     # Imported here, so that a broken or slow protocol does not affect the others.
-    return plugins.load(PACKAGE, name).PROTOCOL
+    return import_module(f"{PACKAGE}.{name}").PROTOCOL
 
 
 def protocol_for(bench: Any, design: Any) -> Any:

@@ -15,9 +15,8 @@ from typing import Any
 
 from replay.design.design import CellSet, Design, plan_digest
 from replay.evidence import durable
-from replay.evidence.data_set import design_file, parse_json, pretty_json
+from replay.evidence.data_set import design_file, pack_name, parse_json, pretty_json
 from replay.evidence.durable import Store
-from replay.evidence.pack import pack_name
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 from replay.evidence.record import host
 

@@ -10,9 +10,8 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import benchmarks_directory
-from replay.evidence.data_set import parse_json
+from replay.evidence.data_set import PACK, parse_json, verified_members
 from replay.evidence.durable import SUMS, read_sums
-from replay.evidence.pack import PACK, verified_members
 from replay.evidence.read import ATTEMPT, SEAL, Folder, OpenBlock, Pack, list_raw, verify
 
 

@@ -15,9 +15,8 @@ from itertools import groupby
 from pathlib import Path
 
 from replay.base.errors import EvidenceError
-from replay.evidence.data_set import parse_json
+from replay.evidence.data_set import PACK, in_pack_order, pack_name, parse_json, verified_members
 from replay.evidence.durable import MISMATCH, RESTORE, SUMS, is_working, locked, read_sums, sha256
-from replay.evidence.pack import PACK, in_pack_order, pack_name, verified_members
 
 SEAL = "attempt.json"
 OPEN = re.compile(r"block-(?P<block>\d{2,})\.open", re.ASCII)

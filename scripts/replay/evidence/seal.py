@@ -13,9 +13,8 @@ from pathlib import Path
 from replay.base.clock import utc_now
 from replay.base.errors import EvidenceError
 from replay.evidence import durable
-from replay.evidence.data_set import pretty_json
+from replay.evidence.data_set import PACK, listed_in, pack_name, pretty_json, verified_members, write_pack
 from replay.evidence.durable import SUMS, Store, add_sums, locked, read_sums
-from replay.evidence.pack import PACK, listed_in, pack_name, verified_members, write_pack
 from replay.evidence.read import ATTEMPT, OPEN, RECEIPT, SEAL, list_open, read_file
 
 _ASIDE = re.compile(r"\.(?P<pack>block-\d{2,}-[0-9a-f]{12})\.sealed", re.ASCII)

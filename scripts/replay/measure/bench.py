@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from replay.base.clock import Costs
+from replay.base.clock import Costs, NotInTimeError, poll
 from replay.base.paths import state_directory
-from replay.base.waiting import NotInTimeError, poll
 from replay.cluster import asok, sandbox_record
 from replay.cluster.hosts import HostSampler
 from replay.cluster.prometheus import PrometheusClient
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
-from replay.evidence.record import Wait
-from replay.measure.samplers.machine import MachineSampler
-from replay.measure.sidecar import placeholders_of
-from replay.ownership.cluster_watch import ClusterWatch
+from replay.evidence.record import Measured, Wait
+from replay.measure.machine import MachineSampler
 from replay.ownership.ledger import Ledger
 from replay.ownership.locks import SlotLock
-from replay.ownership.open_site import OpenSite
+from replay.ownership.open_site import ClusterWatch, OpenSite
 from replay.ownership.write_budget import MediaCopies, WriteBudget
 
 
@@ -83,6 +81,47 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
             hosts=HostSampler(PrometheusClient(site.prometheus), costs, say=say) if site.prometheus else None,
             names=placeholders_of(session, secondary),
         )
+
+
+# What names the site stays out of evidence: protocols put placeholders into what they build themselves, but a tool may
+# repeat its configuration, as fio does in its report, or complain about a file. Raw output is meant to be shared, so
+# all of it is searched.
+
+
+def placeholders_of(session: MonitorSession, secondary: MonitorSession | None) -> dict[str, str]:
+    """Return the words that name a site's clusters, each with its placeholder. Longer words come first."""
+    words: dict[str, str] = {}
+    # The second cluster comes first, so that a client of both gets the first one's placeholder.
+    for each, prefix in ((secondary, "second_"), (session, "")):
+        if each is None:
+            continue
+        cluster = each.cluster
+        words[cluster.client] = f"{{{prefix}client}}"
+        words[str(cluster.conf)] = f"{{{prefix}conf}}"
+        words[each.fsid()] = f"{{{prefix}fsid}}"
+        if cluster.keyring is not None:
+            words[str(cluster.keyring)] = f"{{{prefix}keyring}}"
+    return dict(sorted(words.items(), key=lambda pair: -len(pair[0])))
+
+
+def redact(text: str, words: Mapping[str, str]) -> str:
+    """Return a text with placeholders for the words, except where a word is part of a longer one."""
+    if not words:
+        return text
+    either = "|".join(map(re.escape, words))
+    return re.sub(rf"(?<![\w/.-])(?:{either})(?![\w-])", lambda found: words[found[0]], text)
+
+
+def redact_cell(measured: Measured, words: Mapping[str, str]) -> None:
+    """Redact the words in a cell's result files and in the detail of its invalidity."""
+    for role, (suffix, content) in measured.results.items():
+        if any(word.encode() in content for word in words):
+            # Bytes that are not text pass unchanged.
+            text = content.decode(errors="surrogateescape")
+            measured.results[role] = (suffix, redact(text, words).encode(errors="surrogateescape"))
+    if measured.invalid is not None:
+        reason, detail = measured.invalid
+        measured.invalid = (reason, redact(detail, words))
 
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")

@@ -16,8 +16,7 @@ from replay.evidence.data_set import raw_directory
 from replay.evidence.seal import seal
 from replay.measure.bench import Bench, open_bench
 from replay.measure.guard import Guard
-from replay.measure.job import Job, run_job
-from replay.measure.opening import make_ready, planned, undo_leftovers
+from replay.measure.job import Job, make_ready, planned, run_job, undo_leftovers
 from replay.measure.protocol import Protocol
 from replay.measure.sets import MOST_ATTEMPTS, SetRunner
 from replay.ownership.locks import cluster_lock, stop_switch

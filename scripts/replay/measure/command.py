@@ -6,21 +6,23 @@ The caller says what follows a campaign, such as deriving its tables.
 from __future__ import annotations
 
 import argparse
+import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from replay.base.errors import INTERRUPTED, RefusedError
+from replay.base.errors import INTERRUPTED, ConfigurationError, RefusedError
 from replay.base.invocation import replay_command
-from replay.base.paths import shown, working_directory
+from replay.base.paths import ROOT, benchmarks_directory, project_directory, shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
 from replay.base.terminal import waiting
 from replay.design.design import Design
-from replay.design.estimate import Estimate, Terms
 from replay.design.plan_file import PlanFile, PlannedBlock
+from replay.design.sizing import Estimate, Terms
 from replay.evidence.attempts import History, record_design
 from replay.evidence.data_set import raw_directory, refuse_copies, sealed_block
-from replay.measure.campaign import INTO_SHIPPED, require_consent
 from replay.measure.job import take_mark
 from replay.measure.run import chosen, write_plan
 from replay.preflight.plan import copies_on, estimate, terms_of
@@ -195,3 +197,58 @@ def _say_invalid(data_set: str, names: list[str]) -> None:
         if reasons:
             listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
             print(f"{name}: invalid cells, kept but not drawn: {listed}")
+
+
+# Consent to measure into a data set that ships with the talk ---------------------------------------------------------
+
+
+INTO_SHIPPED = "--into-shipped"
+_NAMED = r"^data_set:\s*[\"']?{0}[\"']?\s*(?:#|$)|benchmarks/{0}/"
+
+
+def require_consent(data_set: str, *, given: bool) -> None:
+    """Raise ConfigurationError if the data set ships and nobody agrees to measure into it.
+
+    Agreement is `given` with an option, or asked for in the terminal.
+    """
+    why = None if given else why_it_ships(data_set)
+    if why is None:
+        return
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        print(f"{data_set} ships with the talk: {why}. What you measure now becomes part of it.", flush=True)
+        if input(f"Type {data_set} to measure into it all the same: ").strip() == data_set:
+            return
+        raise ConfigurationError("nothing was measured", next_step="name a data set of your own with --data")
+    raise ConfigurationError(
+        f"{data_set} ships with the talk: {why}",
+        where=benchmarks_directory() / data_set,
+        next_step=f"name a data set of your own with --data, or measure into this one with {INTO_SHIPPED}",
+    )
+
+
+def why_it_ships(data_set: str, project: Path | None = None) -> str | None:
+    """Return why a data set counts as one that ships: git tracks its files, or the talk names it. None otherwise.
+
+    The talk is that of `project`, else of the checkout; an installed Replay looks into the person's project.
+    """
+    project = project or ROOT or project_directory()
+    if _is_tracked(benchmarks_directory() / data_set):
+        return "git tracks its files"
+    named = re.compile(_NAMED.format(re.escape(data_set)), re.MULTILINE)
+    for path in (*sorted(project.glob("slides/*/talk.yaml")), *sorted(project.glob("slides/*/*.md"))):
+        if path.is_file() and named.search(path.read_text(encoding="utf-8")):
+            return f"{path.relative_to(project)} names it"
+    return None
+
+
+def _is_tracked(folder: Path) -> bool:
+    """Return whether git tracks a file below a folder. Without git or a repository, nothing is tracked."""
+    if not folder.is_dir():
+        return False
+    try:
+        found = subprocess.run(
+            ["git", "ls-files", "--", "."], cwd=folder, capture_output=True, text=True, check=False, timeout=60
+        )
+    except (FileNotFoundError, subprocess.TimeoutExpired):
+        return False
+    return found.returncode == 0 and bool(found.stdout.strip())

@@ -30,7 +30,7 @@ from replay.cluster.site import RAISE_IT, Stop, ceilings_reached
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.job import Halted, RunStoppedError, stopped
-from replay.ownership.cluster_watch import SAME_MOMENT_SECONDS
+from replay.ownership.open_site import SAME_MOMENT_SECONDS
 from replay.ownership.pools import pools_in_use
 from replay.sandbox.link import lost_line
 

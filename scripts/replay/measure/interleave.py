@@ -21,7 +21,7 @@ from pathlib import Path
 from replay.base.clock import elapsed_text
 from replay.base.errors import INTERRUPTED, ConfigurationError
 from replay.base.invocation import replay_command
-from replay.base.releases import data_set_of, title_of
+from replay.base.programs import data_set_of, title_of
 from replay.cluster import sandbox_record
 from replay.cluster.sandbox_record import default_directory
 from replay.cluster.site_file import load_site
@@ -30,7 +30,7 @@ from replay.design.design import shuffled
 from replay.design.expansion import expand
 from replay.evidence.data_set import raw_directory, sealed_block
 from replay.evidence.read import list_raw
-from replay.measure.campaign import INTO_SHIPPED, require_consent
+from replay.measure.command import INTO_SHIPPED, require_consent
 from replay.preflight.plan import design_for, plans
 from replay.sandbox import lifecycle
 

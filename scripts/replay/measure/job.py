@@ -1,4 +1,4 @@
-"""The process that measures one planned block: what it is asked for, and how it says why it ended.
+"""The process that measures one planned block: what it is asked for, what it does first, and why it ended.
 
 A block is two processes away from the run that asked for it. Its exit status does not come through Snakemake, so a file
 beside the run's plan says that the whole run has to end.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import signal
 import traceback
 from collections.abc import Callable, Iterator
@@ -16,11 +17,31 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.disk import explained
-from replay.base.errors import INTERRUPTED, RefusedError, ReplayError, cleaning_up, take_notes
-from replay.base.paths import shown
+from replay.base.errors import INTERRUPTED, ConfigurationError, RefusedError, ReplayError, cleaning_up, take_notes
+from replay.base.invocation import replay_command
+from replay.base.paths import config_directory, shown
 from replay.base.progress import Progress
+from replay.cluster.cluster import CephCommandError
+from replay.cluster.placement_groups import CALM_WITHIN_SECONDS, await_calm
+from replay.cluster.session import MonitorSession, versions
 from replay.cluster.site import Site, Stop
+from replay.cluster.site_file import load_site
+from replay.design.design import Design, digest_of
+from replay.design.plan_file import PlanFile
+from replay.evidence import durable
+from replay.evidence.data_set import pretty_json
+from replay.evidence.record import host, program_version, short_version
+from replay.evidence.seal import recover
+from replay.measure.bench import Bench
+from replay.measure.signed_plan import site_facts
+from replay.ownership.daemon_settings import OsdSettings, settings_of_second
+from replay.ownership.images import remove_owned_leftovers
 from replay.ownership.locks import go_command
+from replay.ownership.pools import ensure_pools, remove_leftover_pools
+from replay.ownership.removal import remove_leftover_mounts
+from replay.ownership.this_machine import remove_leftover_files
+from replay.preflight.plan import refuse_copies, sources_digest
+from replay.preflight.releases import refuse_other_releases
 from replay.sandbox.daemons import up_command
 
 
@@ -147,3 +168,137 @@ def without_interruption(*steps: Callable[[], None]) -> Iterator[None]:
 
     with cleaning_up(ignore, *steps, heed):
         yield
+
+
+# Before a block's first set: nothing may have changed since its plan, and nothing may be left over -------------------
+
+
+def planned(plan: PlanFile, job: Job) -> tuple[Design, Site]:
+    """Return the design of a planned block, and its site. Raises ConfigurationError if either has changed since."""
+    refuse_copies(plan.data_set)
+    design = plan.design_of(job.experiment, job.block, job.plan)
+    site = load_site(plan.site)
+    if sources_digest(site, design.name) != plan.sources[design.name]:
+        raise ConfigurationError(
+            "this experiment, or what its site allows, has changed since the block was planned",
+            where=config_directory() / "experiments" / f"{design.name}.yaml",
+            next_step="run measure again: it makes a new plan and keeps every finished set",
+        )
+    return design, site
+
+
+def make_ready(plan: PlanFile, design: Design, bench: Bench, raw: Path, progress: Progress) -> None:
+    """Make the pools that the site wants, and put in order what an interrupted run left in the evidence.
+
+    Raises RefusedError if the cluster is not the planned one, or has another release than the data set.
+    """
+    if plan.locked_to:
+        _refuse_another_site(plan, bench)
+    # Again, because a cluster may be upgraded between two blocks.
+    running = versions(bench.session, "rbd", bench.secondary)
+    refuse_other_releases(bench.site, plan.data_set, [design.name], running)
+    for name in ensure_pools(bench.site, bench.session, bench.ledger, data_set=plan.data_set, say=progress.line):
+        progress.line(f"made the pool {name}; {replay_command('clean', '--site', plan.site)} removes it")
+    ensure_campaign(raw.parent.parent, bench.site, plan.data_set, bench.session, bench.secondary)
+    for sentence in recover(raw):
+        progress.line(sentence)
+
+
+def _refuse_another_site(plan: PlanFile, bench: Bench) -> None:
+    """Raise RefusedError if the site's file or a live cluster is not what the signed plan says."""
+    secondary = bench.secondary.fsid() if bench.secondary else None
+    if digest_of(site_facts(bench.site, bench.session.fsid(), secondary)) != plan.locked_to:
+        raise RefusedError(
+            "the site's file, or the cluster behind it, is not the one of the signed plan",
+            where=f"site {bench.site.name}",
+            next_step="compare the plan's list of clusters with `ceph fsid`, and the site's file with the plan",
+        )
+
+
+def undo_leftovers(bench: Bench, say: Callable[[str], None]) -> None:
+    """Undo what interrupted runs left on the cluster, and `say` how much. Raises ReplayError if something remains."""
+    settings = OsdSettings(bench)
+    # Caps first: otherwise all the rest would run at the pace of a capped disk.
+    restored = settings.lift_caps()
+    if removed := remove_leftover_mounts(bench):
+        say(f"undid {removed} mount(s) and mapping(s) that an interrupted run had left")
+    if removed := remove_owned_leftovers(bench):
+        say(f"removed {removed} image(s) that an interrupted run had left")
+    if removed := remove_leftover_pools(bench):
+        say(f"removed {removed} pool(s) that an interrupted run had left")
+    if removed := remove_leftover_files(bench):
+        say(f"removed {removed} file(s) that an interrupted run had left")
+    if restored := restored + settings.restore():
+        say(f"set back {restored} setting(s) of OSDs that an interrupted run had changed")
+        waiting = bench.waiting("the placement groups to be calm", CALM_WITHIN_SECONDS, writing=False)
+        await_calm(bench.session, sleep=waiting.pause)  # the guard judges whether calm came
+    second = settings_of_second(bench)
+    if second and (restored := second.restore()):
+        say(f"set back {restored} setting(s) of the second cluster that an interrupted run had changed")
+
+
+# What all blocks of a data set share: a public description of the site -----------------------------------------------
+
+
+def campaign_facts(
+    site: Site, data_set: str, session: MonitorSession, secondary: MonitorSession | None = None
+) -> dict[str, Any]:
+    """Return the content of `campaign.json`: the site's label, limitation and set-up, without addresses or keys."""
+    known = versions(session, "rbd", secondary)
+    return {
+        "schema_version": 1,
+        "data_set": data_set,
+        "label": site.label,
+        "site": site.name,
+        "site_label": site.label,
+        "limitation": site.limitation,
+        "setup": {
+            "ceph_version": (known["mon"] or [None])[-1],
+            "librbd_version": known["librbd"],
+            "osds": _osds(session),
+            "replicas": _pool_size(session, site),
+            "object_store": _object_store(session),
+            "clusters": 2 if site.second_site else 1,
+            "cpu": host()["cpu"],
+            "cores": host()["cores"],
+            "memory_bytes": host()["memory_bytes"],
+            "kernel": host()["kernel"],
+            "fio_version": short_version(program_version("fio", session.cluster.programs)),
+        },
+        "versions": {key: value for key, value in known.items() if key != "tool"},
+    }
+
+
+def ensure_campaign(
+    folder: Path, site: Site, data_set: str, session: MonitorSession, secondary: MonitorSession | None = None
+) -> None:
+    """Write the data set's `campaign.json` if it does not exist.
+
+    Raises ConfigurationError if the data set was measured on another site: two clusters are two data sets.
+    """
+    path = folder / "campaign.json"
+    if not path.exists():
+        durable.make_directory(folder)
+        durable.replace(path, pretty_json(campaign_facts(site, data_set, session, secondary)))
+    elif (measured_on := json.loads(path.read_text())["site"]) != site.name:
+        raise ConfigurationError(
+            f"this data set was measured on the site {measured_on!r}, not {site.name!r}",
+            where=path,
+            next_step=f"choose another name: --data {site.name}",
+        )
+
+
+def _osds(session: MonitorSession) -> int:
+    return int(session.status()["osdmap"]["num_osds"])
+
+
+def _pool_size(session: MonitorSession, site: Site) -> int:
+    return int(session.command({"prefix": "osd pool get", "pool": site.pools.data.name, "var": "size"})["size"])
+
+
+def _object_store(session: MonitorSession) -> str | None:
+    try:
+        stores = session.command({"prefix": "osd count-metadata", "property": "osd_objectstore"})
+    except CephCommandError:
+        return None  # a restricted client may not ask this; the deck then shows "not known"
+    return ", ".join(sorted(stores)) or None

@@ -20,8 +20,7 @@ from replay.design.needs import REQUIRED, Needs, check_experiment
 from replay.design.sizing import Write
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
-from replay.measure.bench import Bench
-from replay.measure.sidecar import redact_cell
+from replay.measure.bench import Bench, redact_cell
 from replay.tools import OutputError, Reader, Result, judge, reader
 
 WhileRunning = Callable[[float], None]

@@ -15,13 +15,21 @@ from replay.cluster.session import versions
 from replay.design.configuration import claims_to_register, registered_throughout
 from replay.design.design import Cell, CellSet, Design, block_seed, digest_of, order_of_cells, order_of_sets
 from replay.evidence.attempts import Attempt, BlockWriter
-from replay.evidence.record import Measured, host, measuring_code
+from replay.evidence.record import (
+    BOTTLENECK_RULE,
+    HOSTS_BOTTLENECK_RULE,
+    Measured,
+    Wait,
+    bottleneck_here,
+    bottleneck_of_hosts,
+    host,
+    measuring_code,
+)
 from replay.measure.bench import Bench, Caches
+from replay.measure.daemons import commit_latencies
 from replay.measure.guard import Guard
 from replay.measure.job import Halted, without_interruption
 from replay.measure.protocol import Observer, Protocol
-from replay.measure.samplers.daemons import commit_latencies
-from replay.measure.sidecar import sidecar_of
 from replay.ownership.images import remove_owned_leftovers
 from replay.sandbox.daemons import naming_absent_daemons
 
@@ -278,3 +286,61 @@ class SetRunner:
             "costs_seconds": self.bench.costs.summary(),
             "sentry": self.guard.cost(),
         }
+
+
+# The sidecar of a cell: docs/data-formats.md lists its keys ----------------------------------------------------------
+
+
+def sidecar_of(
+    design: Design,
+    cell: Cell,
+    measured: Measured,
+    waits: list[Wait],
+    health: dict[str, Any],
+    *,
+    versions: dict[str, Any],
+    daemons_are_here: bool,
+    block: int,
+    **identity: int,
+) -> dict[str, Any]:
+    """Return a cell's sidecar. `identity` holds its attempt, set_index, position and seed."""
+    return {
+        "schema_version": 1,
+        "experiment": design.name,
+        "block": block,
+        **identity,
+        "point": cell.point,
+        "variant": cell.variant.name,
+        "label": cell.variant.label,
+        "cell_id": cell.cell_id,
+        "levels": dict(cell.levels),
+        "protocol": design.configuration["protocol"],
+        "tool": design.configuration["tool"],
+        "argv": measured.argv,
+        "files": {role: f"{cell.variant.name}.{suffix}" for role, (suffix, _) in measured.results.items()},
+        "exit_status": measured.exit_status,
+        "started_at": measured.started_at,
+        "ended_at": measured.ended_at,
+        "tool_seconds": round(measured.tool_seconds, 4),
+        "valid": measured.invalid is None,
+        "invalid": (
+            None if measured.invalid is None else dict(zip(("reason", "detail"), measured.invalid, strict=True))
+        ),
+        "versions": versions,
+        **measuring_code(),
+        "host": host(),
+        "health": health,
+        "load": measured.load,
+        **_bottleneck(measured, daemons_are_here),
+        "waits": [wait.public() for wait in waits],
+        "samples": measured.samples,
+        "facts": measured.facts,
+    }
+
+
+def _bottleneck(measured: Measured, daemons_are_here: bool) -> dict[str, str]:
+    """Return a cell's bottleneck, and the rule that names it: the one for the site's hosts, if they were observed."""
+    if (seen := measured.samples.get("prometheus")) is not None:
+        return {"limiter": bottleneck_of_hosts(seen), "limiter_rule": HOSTS_BOTTLENECK_RULE}
+    resource = bottleneck_here(measured.load, daemons_are_here=daemons_are_here)
+    return {"limiter": resource, "limiter_rule": BOTTLENECK_RULE}

@@ -16,7 +16,7 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.invocation import replay_command
-from replay.base.version import version
+from replay.base.paths import version
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site

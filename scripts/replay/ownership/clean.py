@@ -18,10 +18,10 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.site_file import fsid_in, load_site
-from replay.ownership.cluster_watch import ClusterWatch
 from replay.ownership.image_removal import PATIENCE_SECONDS, RemovalOutcome
 from replay.ownership.ledger import Entry, Ledger
 from replay.ownership.locks import KIND, UNSERVED, ClusterLock, SlotLock
+from replay.ownership.open_site import ClusterWatch
 from replay.ownership.removal import Remover
 
 COLUMNS = ("cluster", "kind", "name", "data_set", "entered_at", "made_at", "removed_at", "state")

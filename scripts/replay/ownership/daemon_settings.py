@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from replay.base.clock import poll
 from replay.base.errors import ReplayError
-from replay.base.waiting import poll
 from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.site import require
 from replay.ownership.ledger import Entry, unique_name

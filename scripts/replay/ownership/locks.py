@@ -22,12 +22,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
-from replay.base.clock import utc_now
+from replay.base.clock import poll, utc_now
 from replay.base.errors import RefusedError
-from replay.base.waiting import poll
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.pools import Object, place
-from replay.cluster.session import MonitorSession
+from replay.cluster.session import MonitorSession, Object, place
 from replay.cluster.site import Site, Stop
 from replay.ownership.ledger import Ledger
 from replay.sandbox.processes import boot_id, start_ticks

@@ -1,4 +1,4 @@
-"""An opened site: sessions, ledgers, the slot, and an image that was made on it.
+"""An opened site: its sessions, ledgers and slot, an image that was made on it, and one watch of its clusters.
 
 Everything that creates or removes something on a cluster needs it.
 """
@@ -6,22 +6,24 @@ Everything that creates or removes something on a cluster needs it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from replay.base.clock import Costs
+from replay.base.clock import LOOK_EVERY_SECONDS, Costs, Waiting
+from replay.base.errors import ReplayError
 from replay.base.programs import Programs
-from replay.base.waiting import Waiting
-from replay.cluster.cluster import Cluster
+from replay.cluster import health
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Site
+from replay.cluster.site import Ceilings, Site, Stop, ceilings_reached
 from replay.design.design import Image
 from replay.design.sizing import Write
-from replay.ownership.cluster_watch import ClusterWatch
-from replay.ownership.ledger import Ledger
+from replay.ownership.ledger import NAME_PREFIX, Ledger
 from replay.ownership.locks import SlotLock
 from replay.ownership.write_budget import WriteBudget
+from replay.sandbox.daemons import absent_daemons, up_command
 
 
 @dataclass(kw_only=True)
@@ -88,3 +90,198 @@ class BlockImage:
     def spec(self) -> str:
         """`pool[/namespace]/name`, as the rbd program takes it."""
         return "/".join(part for part in (self.pool, self.namespace, self.name) if part)
+
+
+# One watch of a site's clusters: what is new since a block began, what must end a run, and what makes a wait hopeless.
+#
+# It only reads, through connections that are open already.
+
+
+#: A monitor that needs longer is lost. The session adds two seconds, a wait looks every three: within fifteen in all.
+ANSWER_WITHIN_SECONDS = 8.0
+#: Keys of a pool's quotas, with their units.
+_QUOTAS = (("quota_max_bytes", "bytes"), ("quota_max_objects", "objects"))
+#: If a cluster has not answered a block's check within this time, it is asked again at the next one.
+CHECK_ANSWERED_WITHIN_SECONDS = 5.0
+#: An answer this fresh serves all questions of one step.
+SAME_MOMENT_SECONDS = 1.0
+#: The ceilings that concern the site's other users. Exceeding one ends a cell; the others are checked between sets.
+_OF_TENANTS = ("tenant_latency", "slow_operations")
+_PRIMARY, _SECONDARY = "the cluster", "the second cluster"
+
+
+class ClusterWatch:
+    """Asks a site's clusters how they are.
+
+    What their health was when the watch was made is not news, nor what the first one's was when the block began. A run
+    checks every few seconds, from a thread of its own; a wait takes the answer that such a check got.
+    """
+
+    def __init__(self, session: MonitorSession, secondary: MonitorSession | None = None) -> None:
+        self._session = session
+        self._sides = {_PRIMARY: session, **({_SECONDARY: secondary} if secondary else {})}
+        self._start = {name: health.classify(side.status()) for name, side in self._sides.items()}
+        self._seen: dict[str, str] = {}
+        self._mirror_silences = 0
+        #: Further checks of a run, each of which returns why it must end, or None.
+        self.also: list[Callable[[], Stop | None]] = []
+
+    # While a block runs -----------------------------------------------------------------------------------------------
+
+    def verdict(self) -> health.Verdict:
+        """Return the verdict on the cluster's health at this moment."""
+        return health.classify(self._session.status())
+
+    def begin(self, verdict: health.Verdict) -> None:
+        """Take this for the health with which the block begins: it does not stop for trouble that was there already."""
+        self._start[_PRIMARY], self._seen = verdict, {}
+
+    def new_in(self, verdict: health.Verdict) -> dict[str, str]:
+        """Return the codes, with messages, that a run stops for and that the cluster did not have at the start."""
+        return health.new_since(self._start[_PRIMARY], verdict)
+
+    def check(self, ceilings: Ceilings, *, has_tenants: bool) -> Stop | None:
+        """Note new trouble; return why the cell that runs must end, or None.
+
+        Raises CephCommandError if the cluster does not answer.
+        """
+        status = self._session.status(
+            timeout_seconds=CHECK_ANSWERED_WITHIN_SECONDS, at_most_seconds_old=SAME_MOMENT_SECONDS
+        )
+        self._seen |= self.new_in(health.classify(status))
+        stops = self._stops_for_tenants(ceilings, status) if has_tenants else []
+        try:
+            # All of them, because one renews the lock, also while what the block made is removed.
+            stops += [stop for each in self.also if (stop := each()) is not None]
+        except CephCommandError:
+            if not stops:
+                raise
+        return stops[0] if stops else None
+
+    def _stops_for_tenants(self, ceilings: Ceilings, status: Mapping[str, Any]) -> list[Stop]:
+        perf = None
+        if ceilings.tenant_latency_seconds is not None:
+            perf = self._session.command({"prefix": "osd perf"}, timeout_seconds=CHECK_ANSWERED_WITHIN_SECONDS)
+        return [stop for stop in ceilings_reached(ceilings, status=status, osd_perf=perf) if stop.reason in _OF_TENANTS]
+
+    def note(self, code: str, message: str) -> None:
+        """Note trouble that no status tells of."""
+        self._seen[code] = message
+
+    def take(self) -> dict[str, str]:
+        """Return the new codes, with messages, that were noted since the last call."""
+        seen, self._seen = self._seen, {}
+        return seen
+
+    def forget(self, codes: Collection[str]) -> None:
+        """Drop these codes from those that were noted since the last call of `take`."""
+        self._seen = {code: text for code, text in self._seen.items() if code not in codes}
+
+    # During a wait ----------------------------------------------------------------------------------------------------
+
+    def waiting(
+        self,
+        site: Callable[[], Site],
+        what: str,
+        at_most_seconds: float | None,
+        *,
+        say: Callable[[str], None],
+        mirrored: bool = False,
+        writing: bool = True,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> Waiting:
+        """Return a wait that looks around: see `look`. `site` returns the site as it is then."""
+
+        def look() -> str:
+            return self.look(site(), mirrored=mirrored, writing=writing)
+
+        return Waiting(what, at_most_seconds, say=say, look=look, sleep=sleep)
+
+    def look(self, site: Site, *, mirrored: bool = False, writing: bool = True) -> str:
+        """Return what is seen, in a few words. Raises ReplayError with the cause if waiting has become hopeless.
+
+        `mirrored`: the wait is for mirroring, so the second cluster and the mirror daemon matter. `writing`: clients
+        have to be able to write, so full pools and OSDs matter. The site is the one of this moment: a mirror daemon
+        that was started again has another socket.
+        """
+        if absent := absent_daemons(site, clusters=("left", "right") if mirrored else ("left",)):
+            raise _hopeless(site, ", ".join(absent), f"run {up_command(site)}, then this again")
+        seen = []
+        for name, session in self._sides.items():
+            if name == _SECONDARY and not mirrored:
+                continue
+            codes = _codes(_status(site, name, session))
+            if writing:
+                _refuse_full(site, name, session, codes)
+            new = {code: text for code, text in codes.items() if code not in self._start[name].summary["codes"]}
+            if "OSD_DOWN" in new:
+                raise _hopeless(site, f"{name}: OSD_DOWN: {new['OSD_DOWN']}", "bring the OSD back, then run this again")
+            if new:
+                seen.append(f"new on {name}: {', '.join(f'{code} ({text})' for code, text in new.items())}")
+        if mirrored:
+            seen.insert(0, self._look_at_mirror(site))
+        return "; ".join(filter(None, seen)) or "no new health code"
+
+    def _look_at_mirror(self, site: Site) -> str:
+        """Return whether the mirror daemon answers on its admin socket; empty if the site names none."""
+        if (daemon := MirrorDaemon.named_by(site)) is None:
+            return ""
+        try:
+            daemon.alive()
+        except ReplayError as error:
+            self._mirror_silences += 1
+            if self._mirror_silences > 1:  # once may be a restart
+                raise _hopeless(site, error.what, error.next_step) from error
+            return "the mirror daemon does not answer"
+        self._mirror_silences = 0
+        return "the mirror daemon answers"
+
+
+def _status(site: Site, name: str, session: MonitorSession) -> Mapping[str, Any]:
+    try:
+        # In a block the run's check asks every two seconds; its answer is good enough.
+        return session.status(timeout_seconds=ANSWER_WITHIN_SECONDS, at_most_seconds_old=LOOK_EVERY_SECONDS)
+    except CephCommandError as error:
+        check = f"check that the monitors named in {session.cluster.conf} run, then run this again"
+        raise _hopeless(site, f"no monitor of {name} answers: {error.what}", check) from error
+
+
+def _refuse_full(site: Site, name: str, session: MonitorSession, codes: Mapping[str, str]) -> None:
+    """Raise ReplayError if clients cannot write because an OSD, or a pool that this site uses, is full."""
+    if "OSD_FULL" in codes:
+        raise _hopeless(site, f"{name}: OSD_FULL: {codes['OSD_FULL']}", "free space, then run this again")
+    if "POOL_FULL" not in codes:
+        return
+    pools = session.command({"prefix": "osd pool ls", "detail": "detail"}, timeout_seconds=ANSWER_WITHIN_SECONDS)
+    if full := [_full_sentence(pool) for pool in pools if _is_full(pool) and _is_used(site, pool["pool_name"])]:
+        raise _hopeless(site, f"{name}: {', '.join(full)}", "raise the quota or free space, then run this again")
+
+
+def _is_full(pool: Mapping[str, Any]) -> bool:
+    return "full" in str(pool.get("flags_names", "")).split(",")
+
+
+def _is_used(site: Site, name: str) -> bool:
+    names = {pool.name for pool in site.pools.all()}
+    if site.second_site is not None:
+        names.add(site.second_site.pool.partition("/")[0])
+    return name in names or name.startswith(NAME_PREFIX)
+
+
+def _full_sentence(pool: Mapping[str, Any]) -> str:
+    quota = [f"{pool[key]} {unit}" for key, unit in _QUOTAS if pool.get(key)]
+    return f"pool {pool['pool_name']} is full" + (f": its quota is {' and '.join(quota)}" if quota else "")
+
+
+def _hopeless(site: Site, what: str, next_step: str) -> ReplayError:
+    return ReplayError(what, where=f"site {site.name}", next_step=f"{next_step}; finished sets are kept")
+
+
+def _codes(status: Mapping[str, Any]) -> dict[str, str]:
+    """Return the health codes of a status that somebody should know of, with their messages."""
+    checks = status.get("health", {}).get("checks", {})
+    return {
+        code: check.get("summary", {}).get("message", "")
+        for code, check in checks.items()
+        if code not in health.HARMLESS_CODES
+    }

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from replay.base.clock import Waiting, poll
 from replay.base.errors import RefusedError
-from replay.base.waiting import Waiting, poll
 from replay.cluster import admin_commands, health, sandbox_record
+from replay.cluster.admin_commands import OWN_KEY, OWN_VALUE, POOL_DELETE_OPTION
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.pools import OWN_KEY, OWN_VALUE, refuse_lasting_pools
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site, require
 from replay.ownership.ledger import Entry, Ledger, unique_name
@@ -156,6 +156,28 @@ def set_pool(session: MonitorSession, pool: str, variable: str, value: str, *, s
 def failure_domain(session: MonitorSession) -> str:
     """Return what copies are spread over: hosts, or OSDs on a sandbox, which is a single host."""
     return "osd" if sandbox_record.owns_fsid(session.fsid()) else "host"
+
+
+def pools_can_be_deleted(session: MonitorSession, status: Mapping[str, Any] | None = None) -> bool | None:
+    """Return whether the monitors delete pools; None if this user may not ask, or no manager knows."""
+    monitors = (status or session.status())["quorum_names"]
+    asked = {"prefix": "config show", "who": f"mon.{monitors[0]}", "key": POOL_DELETE_OPTION}
+    try:
+        return bool(session.command(asked, target="mgr"))
+    except CephCommandError as error:
+        if error.exit_status_of_tool in (errno.EPERM, errno.EACCES, errno.ENOENT, errno.EINVAL):
+            return None
+        raise
+
+
+def refuse_lasting_pools(session: MonitorSession, where: str) -> None:
+    """Raise RefusedError if a pool made now could not be removed again."""
+    if pools_can_be_deleted(session) is False:
+        raise RefusedError(
+            f"no pool is made, because the monitors do not delete any: {POOL_DELETE_OPTION} is false",
+            where=where,
+            next_step=f"an administrator allows it: ceph config set mon {POOL_DELETE_OPTION} true",
+        )
 
 
 class PoolSizeRefusedError(RefusedError):

@@ -31,7 +31,7 @@ from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import RAISE_IT, Ceilings, Pool, Site, ceilings_reached
 from replay.design.sizing import PoolCopies, Write
-from replay.ownership.synced_log import SyncedLog
+from replay.ownership.ledger import SyncedLog
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 
@@ -259,7 +259,7 @@ class MediaCopies:
     def of_site(self) -> PoolCopies:
         """Return the copies of the site's pools, those that its file asks for where a pool does not exist yet."""
         data, journal = (pool or self._pools.data for pool in (self._pools.data_pool, self._pools.journal))
-        return PoolCopies(self._existing_or_asked(data), self._existing_or_asked(journal), are_known=True)
+        return PoolCopies(self._existing_or_asked(data), self._existing_or_asked(journal))
 
     def _existing_or_asked(self, pool: Pool) -> float:
         try:

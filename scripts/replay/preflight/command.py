@@ -24,8 +24,7 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing
 from replay.cluster.site_file import load_site
-from replay.design.configuration import experiment_names
-from replay.design.documents import load_document
+from replay.design.configuration import experiment_names, load_document
 from replay.design.sizing import PoolCopies
 from replay.preflight import checks, pool_checks
 from replay.preflight.findings import Findings

@@ -12,7 +12,7 @@ from replay.base.clock import Costs
 from replay.base.errors import ReplayError
 from replay.base.programs import Programs
 from replay.cluster.admin_commands import AdminCommand
-from replay.cluster.fio_ssh import ask_versions, check_versions, versions_here
+from replay.cluster.fio_clients import ask_versions, check_versions, versions_here
 from replay.cluster.hosts import CPU, HostSampler
 from replay.cluster.prometheus import PrometheusClient, PrometheusError, Series
 from replay.cluster.site import LOCAL_HOSTS, Site, missing

@@ -11,11 +11,10 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import LOCAL_HOSTS, Site, missing
 from replay.design.configuration import load_experiment_document
 from replay.design.design import Design, digest_of, plan_digest
-from replay.design.estimate import Estimate, Terms, reckon
 from replay.design.expansion import expand
 from replay.design.needs import check_experiment, lacking
 from replay.design.plan_file import PlannedBlock
-from replay.design.sizing import PoolCopies
+from replay.design.sizing import Estimate, PoolCopies, Terms, reckon
 from replay.evidence.attempts import History
 from replay.evidence.data_set import raw_directory, refuse_copies, refuse_mixed_scales
 from replay.ownership.write_budget import MediaCopies

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.cluster import admin_commands
+from replay.cluster.admin_commands import POOL_DELETE_OPTION
 from replay.cluster.cluster import Cluster
-from replay.cluster.pools import POOL_DELETE_OPTION, pools_can_be_deleted
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site, ceilings_reached, fullest_osd, slowest_osd
+from replay.ownership.pools import pools_can_be_deleted
 from replay.ownership.write_budget import WriteBudget
 from replay.preflight.checks import OTHER_CAPABILITIES, TIMEOUT_SECONDS, check_user
 from replay.preflight.findings import Findings

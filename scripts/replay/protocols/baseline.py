@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster.fio_ssh import OPTIONS
+from replay.cluster.fio_clients import OPTIONS
 from replay.cluster.running import Background
 from replay.cluster.site import LOCAL_HOSTS, Site
 from replay.design.design import Cell
@@ -31,7 +31,7 @@ from replay.protocols.drivers.tool import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_
 from replay.protocols.targets.images import OsdFile
 from replay.tools import iperf3
 from replay.tools.base import NetworkTool, render
-from replay.tools.baseline import MEDIA, NETWORK
+from replay.tools.by_level import MEDIA, NETWORK
 
 LOOPBACK = "127.0.0.1"
 #: Time on top of the test: for connecting, perhaps through SSH, and exchanging results.

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from replay.base.clock import Waiting, poll
 from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
-from replay.base.waiting import Waiting, poll
 from replay.cluster.placement_groups import (
     CALM_WITHIN_SECONDS,
     QUIET_SECONDS,

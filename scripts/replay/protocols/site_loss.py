@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from replay.base.clock import Waiting, poll
 from replay.base.invocation import replay_command
-from replay.base.waiting import Waiting, poll
 from replay.cluster import sandbox_record
 from replay.cluster.health import Verdict, classify
 from replay.cluster.site import require

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from replay.base.disk import explained
 from replay.base.errors import INTERRUPTED, ConfigurationError, ReplayError
 from replay.base.invocation import replay_command
-from replay.base.releases import title_of
+from replay.base.programs import title_of
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_options import show_size
 from replay.cluster.sandbox_record import Sandbox, SandboxCluster, SandboxError, default_directory

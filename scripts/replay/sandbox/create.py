@@ -13,8 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from replay.base.invocation import replay_command
-from replay.base.programs import Programs
-from replay.base.releases import NAMES, major_of
+from replay.base.programs import NAMES, Programs, major_of
 from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession

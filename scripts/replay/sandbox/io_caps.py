@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from replay.base.clock import poll
 from replay.base.errors import ReplayError
-from replay.base.waiting import poll
 
 MOUNTS = Path("/proc/self/mounts")
 #: Names of groups that Replay made on this machine; no other group is ever emptied or removed.

@@ -12,8 +12,7 @@ from typing import Any
 
 from replay.base.invocation import replay_command
 from replay.base.paths import find_project
-from replay.base.programs import Programs
-from replay.base.releases import HOST, releases_directory, title_of
+from replay.base.programs import HOST, Programs, releases_directory, title_of
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import (

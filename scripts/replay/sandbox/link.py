@@ -18,10 +18,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from replay.base.clock import utc_now
+from replay.base.clock import poll, utc_now
 from replay.base.errors import ReplayError
 from replay.base.programs import Programs
-from replay.base.waiting import poll
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import monitor_addresses
 from replay.cluster.running import Background

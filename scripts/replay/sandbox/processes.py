@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from replay.base.waiting import poll
+from replay.base.clock import poll
 from replay.cluster.sandbox_record import SandboxError
 
 #: The longest time to enter a release, which takes a tenth of a second on a busy machine.

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.programs import OF_RELEASE
-from replay.base.releases import title_of
+from replay.base.programs import OF_RELEASE, title_of
 from replay.cluster.running import kill_group
 from replay.tools.programs import programs
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from replay.base.errors import RefusedError, ReplayError
 from replay.base.invocation import replay_command
 from replay.base.paths import working_directory
-from replay.base.programs import HOST_PROGRAMS, Programs
-from replay.base.releases import (
+from replay.base.programs import (
     HOST,
+    HOST_PROGRAMS,
     RECORD,
+    Programs,
     Release,
     find_release,
     known_releases,

@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from replay.base.clock import poll
 from replay.base.programs import Programs
-from replay.base.waiting import poll
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession

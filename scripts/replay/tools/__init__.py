@@ -9,9 +9,10 @@ evidence of imported results names a Reader of files that somebody else made.
 
 from __future__ import annotations
 
+import pkgutil
 from functools import cache
+from importlib import import_module
 
-from replay.base import plugins
 from replay.base.errors import ConfigurationError
 from replay.tools.base import OutputError, Reader, Result, Tool, judge, render
 
@@ -22,7 +23,7 @@ __all__ = [
 
 @cache
 def _readers() -> dict[str, Reader]:
-    modules = (plugins.load(__name__, name) for name in plugins.module_names(__name__))
+    modules = [import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
     return {one.name: one for module in modules for one in vars(module).values() if isinstance(one, Reader)}
 
 

@@ -1,4 +1,4 @@
-"""fio: its argv, its job file for client/server mode, and what its JSON must say.
+"""fio: its argv, its job file for client/server mode, whether it did what was asked for, and its metrics. Pure.
 
 Its engine is rbd, or one that reads and writes a file (`options["engine"]`: libaio, psync).
 
@@ -8,12 +8,28 @@ keyring and options such as `rbd cache = false` belong there. fio 3.33's rbd eng
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn
 
 from replay.tools.base import OutputError, Result, Run, Tool, option_text
-from replay.tools.fio_report import Client, check_levels, histogram, metrics, reported_clients
+from replay.tools.fio_report import (
+    DIRECTIONS,
+    HIGHEST_START,
+    Client,
+    Direction,
+    bounds_nanoseconds,
+    merge,
+    percentiles_seconds,
+    reported_clients,
+)
 
+PERCENTILES = (50.0, 95.0, 99.0, 99.9)
+#: Operations in flight at the end of the ramp count in `io_bytes` but not in `total_ios`. At least so many may.
+_IN_FLIGHT = 1024
+_SIZE = re.compile(r"(\d{1,15})([kKmMgG]?)i?[bB]?", re.ASCII)
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 _RW = {
     ("read", "seq"): "read", ("write", "seq"): "write", ("rw", "seq"): "rw",
     ("read", "rand"): "randread", ("write", "rand"): "randwrite", ("rw", "rand"): "randrw",
@@ -136,3 +152,159 @@ def _check_took_part(clients: list[Client], levels: Mapping[str, Any], file: str
     expected = levels.get("clients")
     if expected is not None and len(clients) != expected:
         raise OutputError(f"{len(clients)} of {expected} clients took part", file=file, reason="client_lost")
+
+
+# What was asked for --------------------------------------------------------------------------------------------------
+
+
+def check_levels(client: Client, levels: Mapping[str, Any]) -> None:
+    """Raise OutputError if fio's options, or what it did, contradict the requested levels."""
+    size, echoed = levels.get("io_size_bytes"), _size(client.options.get("bs"))
+    if None not in (size, echoed) and echoed != size:
+        client.place.refuse(f"{client.name}: bs is {echoed}, expected {size}")
+    for level, option in (("io_depth", "iodepth"), ("rw", "rw"), ("rw_mix_read", "rwmixread")):
+        echo = client.options.get(option)
+        if level in levels and echo is not None and str(echo) != str(levels[level]):
+            client.place.refuse(f"{client.name}: {option} is {echo}, expected {levels[level]}")
+    check_done(client, levels)
+
+
+def check_done(client: Client, levels: Mapping[str, Any]) -> None:
+    """Raise OutputError if what a job did contradicts the requested levels."""
+
+    def refuse(what: str) -> NoReturn:
+        client.place.refuse(f"{client.name}: {what}")
+
+    size = levels.get("io_size_bytes")
+    in_flight = max(_IN_FLIGHT, int(levels.get("io_depth", 1)) * int(levels.get("jobs", 1)))
+    for which, one in client.directions.items() if size is not None else ():
+        if abs(one.io_bytes - one.operations * size) > max(in_flight * size, 0.01 * one.io_bytes):
+            refuse(f"{which}s moved {one.io_bytes:.0f} bytes in {one.operations:.0f} operations of {size}")
+    kind = levels.get("rw", levels.get("io_type"))
+    if kind is None or "mixed" in client.directions:
+        return
+    allowed, needed = _directions_of(str(kind).removeprefix("rand"), levels.get("rw_mix_read"), client)
+    if not needed <= set(client.directions) <= allowed:
+        refuse(f"it did {' and '.join(sorted(client.directions))}, expected {' and '.join(sorted(needed or allowed))}")
+
+
+def _directions_of(kind: str, mix: Any, client: Client) -> tuple[set[str], set[str]]:
+    """Return which directions a job may have, and which it must have.
+
+    Of a mix, `mix` % are reads. A direction of which only a few operations are expected may have none.
+    """
+    if kind not in ("rw", "readwrite"):
+        return {kind}, {kind}
+    both = set(DIRECTIONS)
+    if mix is None:
+        return both, set()
+    operations = math.fsum(one.operations for one in client.directions.values())
+    shares = {"read": int(mix) / 100, "write": 1 - int(mix) / 100}
+    return {which for which in both if shares[which]}, {which for which in both if shares[which] * operations >= 10}
+
+
+def _size(text: Any) -> int | None:
+    match = _SIZE.fullmatch(text) if isinstance(text, str) else None
+    return int(match[1]) * _UNITS[match[2].lower()] if match else None
+
+
+# Metrics -------------------------------------------------------------------------------------------------------------
+
+
+def metrics(clients: Sequence[Client]) -> dict[str, float]:
+    """Return totals over all clients, and also `read_…` and `write_…` if both directions did I/O.
+
+    Rates are the total divided by the longest client's time, as in fio's own "All clients". Without bins, percentiles
+    are given only for one client and one direction, where fio's own are the run's. A percentile in the highest bin is
+    given as `latency_p99_at_least_seconds`, the bin's start.
+    """
+    present = _by_direction(clients)
+    everything = [one for several in present.values() for one in several]
+    result = {"clients": float(len(clients)), **_summary(everything)}
+    if len(present) > 1:
+        for which, several in present.items():
+            result |= {f"{which}_{key}": value for key, value in _summary(several).items()}
+    return result
+
+
+def notes(clients: Sequence[Client]) -> tuple[str, ...]:
+    """Return what a person should know about the latencies: why percentiles are missing, what is a lower bound."""
+    present, measured = _by_direction(clients), metrics(clients)
+    everything = [one for several in present.values() for one in several if one.latency.samples]
+    if not everything:
+        return ("no latency: fio did not measure it",)
+    texts = [] if [*_merged_percentiles(everything)] else [_why_no_percentiles(present)]
+    bounds = [
+        f"p{percent:g}"
+        for percent in PERCENTILES
+        if any(name.endswith(_percentile_name(percent, "at_least_")) for name in measured)
+    ]
+    if bounds:
+        texts.append(f"{', '.join(bounds)} ≥ {HIGHEST_START / 1e9:.0f} s: fio's last bin has no upper end")
+    for kind in sorted({one.latency.total for one in everything} - {""}):
+        texts.append(f"its {kind} of latency are those of lat, since those of clat were not measured")
+    return tuple(texts)
+
+
+def _why_no_percentiles(present: Mapping[str, Sequence[Direction]]) -> str:
+    if not any(one.latency.percentiles or one.latency.bins for several in present.values() for one in several):
+        return "no percentiles of latency: the report states none"
+    if any(len(several) > 1 for several in present.values()):
+        return "no percentiles of latency: several jobs have no bins to merge, which only JSON+ has"
+    return "no percentiles of reads and writes together: there are no bins to merge, so they are charted apart"
+
+
+def _by_direction(clients: Iterable[Client]) -> dict[str, list[Direction]]:
+    present: dict[str, list[Direction]] = {}
+    for client in clients:
+        for which, one in client.directions.items():
+            present.setdefault(which, []).append(one)
+    return {which: present[which] for which in (*DIRECTIONS, "mixed") if which in present}
+
+
+def _summary(several: Sequence[Direction]) -> dict[str, float]:
+    operations, io_bytes = sum(one.operations for one in several), sum(one.io_bytes for one in several)
+    seconds = max(one.seconds for one in several)
+    result = {
+        "operations": operations,
+        "bytes": io_bytes,
+        "duration_seconds": seconds,
+        "operations_per_second": operations / seconds,
+        "bytes_per_second": io_bytes / seconds,
+    }
+    samples = sum(one.latency.samples for one in several)
+    if samples:
+        result["latency_mean_seconds"] = math.fsum(one.latency.mean * one.latency.samples for one in several) / samples
+        result["latency_min_seconds"] = min(one.latency.low for one in several)
+        result["latency_max_seconds"] = max(one.latency.high for one in several)
+        for percent, value in _merged_percentiles(several):
+            if value < HIGHEST_START / 1e9:
+                result[_percentile_name(percent)] = value
+            else:
+                result[_percentile_name(percent, "at_least_")] = HIGHEST_START / 1e9
+    return result
+
+
+def _percentile_name(percent: float, bound: str = "") -> str:
+    return f"latency_p{percent:g}_{bound}seconds".replace(".", "_")
+
+
+def _merged_percentiles(several: Sequence[Direction]) -> Iterable[tuple[float, float]]:
+    if several and all(one.latency.bins for one in several):
+        merged = merge(one.latency.bins for one in several)
+        return zip(PERCENTILES, percentiles_seconds(merged, PERCENTILES), strict=True)
+    if len(several) == 1:
+        printed = several[0].latency.percentiles
+        return [(percent, printed[percent]) for percent in PERCENTILES if percent in printed]
+    return []
+
+
+def histogram(clients: Iterable[Client]) -> tuple[tuple[str, str, float, float, int], ...]:
+    """Return (client, direction, low_seconds, high_seconds, count) of every bin that holds a sample."""
+    rows = []
+    for client in clients:
+        for which, one in client.directions.items():
+            for middle, count in sorted(one.latency.bins.items()):
+                low, high = bounds_nanoseconds(middle)
+                rows.append((client.name, which, low / 1e9, high / 1e9, count))
+    return tuple(rows)

@@ -1,35 +1,23 @@
-"""fio's JSON: its clients, whether they did what was asked for, and the metrics of a run. Pure."""
+"""fio's JSON: its clients, what each did, and its latencies, whose bins can be merged. Pure."""
 
 from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Any
 
-from replay.tools.base import OutputError, Reader, Result, Run, agrees, number, roles_by_instance
-from replay.tools.cell_logs import series_of_logs
-from replay.tools.fio_latency import (
-    HIGHEST_START,
-    Latency,
-    bounds_nanoseconds,
-    merge,
-    percentiles_seconds,
-    read_latency,
-)
-from replay.tools.json_output import Place, read_json
+from replay.tools.base import OutputError, Place, Run, agrees, number, read_json
 
-PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 ALL_CLIENTS = "All clients"
 #: By how much a rate may differ from its own total and time: fio rounds each, and a sum of clients once more.
 _ROUNDING = 1e-4
-#: Operations in flight at the end of the ramp count in `io_bytes` but not in `total_ios`. At least so many may.
-_IN_FLIGHT = 1024
-_DIRECTIONS = ("read", "write")
+DIRECTIONS = ("read", "write")
 _START = re.compile(r"^[ \t]*\{", re.MULTILINE)
-_SIZE = re.compile(r"(\d{1,15})([kKmMgG]?)i?[bB]?", re.ASCII)
-_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
 @dataclass(frozen=True)
@@ -53,39 +41,6 @@ class Client:
     options: Mapping[str, Any]
     directions: Mapping[str, Direction]
     place: Place
-
-
-class FioReport(Reader):
-    """Reads fio's reports of runs that Replay did not start. Each role (`output`, `output-2-1`, …) is one fio's.
-
-    All ran at once. Further roles are fio's logs over time: see `series_of_logs`.
-    """
-
-    name = "fio_report"
-
-    def read(self, run: Run) -> Result:
-        """Read the reports. Levels: `instances` (the number of reports), `rw`, `io_size_bytes`, `io_depth`, `jobs`."""
-        file = run.file("output")
-        roles = [role for roles in roles_by_instance(run.texts, int(run.levels.get("instances", 1)), file)
-                 for role in roles]  # fmt: skip
-        clients = [client for role in roles for client in read_clients(run.text(role), run.file(role), 0, foreign=True)]
-        idle = sorted({client.name for client in clients if not client.directions})
-        if idle or not clients:
-            what = f"no I/O was done by {', '.join(idle)}" if idle else "no job reported"
-            raise OutputError(what, file=file, reason="failed")
-        for client in clients:
-            check_done(client, run.levels)
-        # The number of entries depends on how the report was printed. The level `jobs` says how many jobs ran.
-        measured = {name: value for name, value in metrics(clients).items() if name != "clients"}
-        return Result(
-            metrics=measured,
-            series=series_of_logs(run),
-            histogram=lambda: histogram(clients),
-            notes=notes(clients),
-        )
-
-
-REPORT = FioReport()
 
 
 # Clients -------------------------------------------------------------------------------------------------------------
@@ -145,7 +100,7 @@ def _client(entry: Place, shared: Mapping[str, Any], *, foreign: bool) -> Client
     options = {**shared, **own} if isinstance(own, dict) else dict(shared)
     directions = {
         which: _direction(entry.at(which), foreign=foreign)
-        for which in _DIRECTIONS
+        for which in DIRECTIONS
         if isinstance(entry.at(which).value, dict) and entry.object(which).number("total_ios")
     }
     if foreign and not directions and isinstance(entry.at("mixed").value, dict):
@@ -187,7 +142,7 @@ def _check_total(listed: Place, clients: Sequence[Client], totals: Sequence[Clie
     """Refuse a report in which "All clients" is not the sum of its clients: one of them is missing."""
     if len(totals) != 1 or not clients:
         listed.refuse(f"{len(totals)} entries {ALL_CLIENTS!r} for {len(clients)} clients")
-    for which in dict.fromkeys([*_DIRECTIONS, *totals[0].directions]):
+    for which in dict.fromkeys([*DIRECTIONS, *totals[0].directions]):
         total = totals[0].directions.get(which)
         parts = [one.directions[which] for one in clients if which in one.directions]
         for attribute in ("operations", "io_bytes"):
@@ -197,157 +152,123 @@ def _check_total(listed: Place, clients: Sequence[Client], totals: Sequence[Clie
                 totals[0].place.refuse(what, reason="client_lost")
 
 
-# What was asked for --------------------------------------------------------------------------------------------------
+# Latencies -----------------------------------------------------------------------------------------------------------
+# fio counts latencies in 64 bins per power of two and reports each by its middle (fio's stat.c, `plat_val_to_idx`,
+# `plat_idx_to_val`, FIO_IO_U_PLAT_BITS = 6). Each value below 128 ns has a bin of its own. Above, the bin of a value
+# whose highest bit is `m` is `2 ** (m - 6)` ns wide and starts at a multiple of its width. The highest bin ends at
+# 2 ** 34 ns (FIO_IO_U_PLAT_GROUP_NR = 29) and also counts whatever took longer, so a percentile in it is a lower bound.
+
+PLAT_BITS = 6
+#: The end of the highest bin in nanoseconds, about 17 s, and its start.
+HIGHEST_END = 1 << 34
+HIGHEST_START = HIGHEST_END - (1 << 33 - PLAT_BITS)
+_EXACT_BELOW = 1 << (PLAT_BITS + 1)
 
 
-def check_levels(client: Client, levels: Mapping[str, Any]) -> None:
-    """Raise OutputError if fio's options, or what it did, contradict the requested levels."""
-    size, echoed = levels.get("io_size_bytes"), _size(client.options.get("bs"))
-    if None not in (size, echoed) and echoed != size:
-        client.place.refuse(f"{client.name}: bs is {echoed}, expected {size}")
-    for level, option in (("io_depth", "iodepth"), ("rw", "rw"), ("rw_mix_read", "rwmixread")):
-        echo = client.options.get(option)
-        if level in levels and echo is not None and str(echo) != str(levels[level]):
-            client.place.refuse(f"{client.name}: {option} is {echo}, expected {levels[level]}")
-    check_done(client, levels)
+@dataclass(frozen=True)
+class Latency:
+    """Latencies in seconds. `percentiles` maps percent to seconds; `bins` the middle in nanoseconds to the count.
 
-
-def check_done(client: Client, levels: Mapping[str, Any]) -> None:
-    """Raise OutputError if what a job did contradicts the requested levels."""
-
-    def refuse(what: str) -> NoReturn:
-        client.place.refuse(f"{client.name}: {what}")
-
-    size = levels.get("io_size_bytes")
-    in_flight = max(_IN_FLIGHT, int(levels.get("io_depth", 1)) * int(levels.get("jobs", 1)))
-    for which, one in client.directions.items() if size is not None else ():
-        if abs(one.io_bytes - one.operations * size) > max(in_flight * size, 0.01 * one.io_bytes):
-            refuse(f"{which}s moved {one.io_bytes:.0f} bytes in {one.operations:.0f} operations of {size}")
-    kind = levels.get("rw", levels.get("io_type"))
-    if kind is None or "mixed" in client.directions:
-        return
-    allowed, needed = _directions_of(str(kind).removeprefix("rand"), levels.get("rw_mix_read"), client)
-    if not needed <= set(client.directions) <= allowed:
-        refuse(f"it did {' and '.join(sorted(client.directions))}, expected {' and '.join(sorted(needed or allowed))}")
-
-
-def _directions_of(kind: str, mix: Any, client: Client) -> tuple[set[str], set[str]]:
-    """Return which directions a job may have, and which it must have.
-
-    Of a mix, `mix` % are reads. A direction of which only a few operations are expected may have none.
+    `total` names what is total latency (`lat`) because there is no completion latency (`clat`): the values, or only
+    their percentiles.
     """
-    if kind not in ("rw", "readwrite"):
-        return {kind}, {kind}
-    both = set(_DIRECTIONS)
-    if mix is None:
-        return both, set()
-    operations = math.fsum(one.operations for one in client.directions.values())
-    shares = {"read": int(mix) / 100, "write": 1 - int(mix) / 100}
-    return {which for which in both if shares[which]}, {which for which in both if shares[which] * operations >= 10}
+
+    samples: float
+    mean: float
+    low: float
+    high: float
+    percentiles: Mapping[float, float] = field(default_factory=dict)
+    bins: Mapping[int, int] = field(default_factory=dict)
+    total: str = ""
 
 
-def _size(text: Any) -> int | None:
-    match = _SIZE.fullmatch(text) if isinstance(text, str) else None
-    return int(match[1]) * _UNITS[match[2].lower()] if match else None
+_NO_LATENCY = Latency(0.0, 0.0, 0.0, 0.0)
 
 
-# Metrics -------------------------------------------------------------------------------------------------------------
+def read_latency(direction: Place, operations: float) -> Latency:
+    """Return the completion latencies of reads or writes, or the total ones if completion was not measured.
 
-
-def metrics(clients: Sequence[Client]) -> dict[str, float]:
-    """Return totals over all clients, and also `read_…` and `write_…` if both directions did I/O.
-
-    Rates are the total divided by the longest client's time, as in fio's own "All clients". Without bins, percentiles
-    are given only for one client and one direction, where fio's own are the run's. A percentile in the highest bin is
-    given as `latency_p99_at_least_seconds`, the bin's start.
+    `operations` counts the samples if the report does not, as in old releases. Since fio 3, latencies are nanoseconds.
     """
-    present = _by_direction(clients)
-    everything = [one for several in present.values() for one in several]
-    result = {"clients": float(len(clients)), **_summary(everything)}
-    if len(present) > 1:
-        for which, several in present.items():
-            result |= {f"{which}_{key}": value for key, value in _summary(several).items()}
-    return result
+    old = direction.at("clat_ns").value is None and isinstance(direction.at("clat").value, dict)
+    ending, unit = ("", 1e6) if old else ("_ns", 1e9)
+    completion = _read_latency(direction.at(f"clat{ending}"), operations, unit)
+    if completion.samples and (completion.percentiles or completion.bins):
+        return completion
+    total = _read_latency(direction.at(f"lat{ending}"), operations, unit)
+    if not completion.samples:
+        return replace(total, total="values" if total.samples else "")
+    if total.percentiles or total.bins:
+        return replace(completion, percentiles=total.percentiles, bins=total.bins, total="percentiles")
+    return completion
 
 
-def notes(clients: Sequence[Client]) -> tuple[str, ...]:
-    """Return what a person should know about the latencies: why percentiles are missing, what is a lower bound."""
-    present, measured = _by_direction(clients), metrics(clients)
-    everything = [one for several in present.values() for one in several if one.latency.samples]
-    if not everything:
-        return ("no latency: fio did not measure it",)
-    texts = [] if [*_merged_percentiles(everything)] else [_why_no_percentiles(present)]
-    bounds = [
-        f"p{percent:g}"
-        for percent in PERCENTILES
-        if any(name.endswith(_percentile_name(percent, "at_least_")) for name in measured)
-    ]
-    if bounds:
-        texts.append(f"{', '.join(bounds)} ≥ {HIGHEST_START / 1e9:.0f} s: fio's last bin has no upper end")
-    for kind in sorted({one.latency.total for one in everything} - {""}):
-        texts.append(f"its {kind} of latency are those of lat, since those of clat were not measured")
-    return tuple(texts)
+def _read_latency(place: Place, operations: float, unit: float) -> Latency:
+    if not isinstance(place.value, dict):
+        return _NO_LATENCY
+    low, mean, high = (place.number(key) / unit for key in ("min", "mean", "max"))
+    stated = place.at("N").value is not None
+    # If all are 0, latencies were not measured.
+    samples = place.number("N") if stated else (operations if high else 0.0)
+    percentiles = {percent: value / unit for percent, value in _percentiles(place.at("percentile")).items()}
+    return Latency(samples, mean, low, high, percentiles, _bins(place.at("bins")) if unit == 1e9 else {})
 
 
-def _why_no_percentiles(present: Mapping[str, Sequence[Direction]]) -> str:
-    if not any(one.latency.percentiles or one.latency.bins for several in present.values() for one in several):
-        return "no percentiles of latency: the report states none"
-    if any(len(several) > 1 for several in present.values()):
-        return "no percentiles of latency: several jobs have no bins to merge, which only JSON+ has"
-    return "no percentiles of reads and writes together: there are no bins to merge, so they are charted apart"
+def _percentiles(place: Place) -> dict[float, float]:
+    """Return the printed percentiles by percent. Old releases pad them with `0.00`."""
+    if not isinstance(place.value, dict):
+        return {}
+    percents = {text: number(text) for text in place.value}
+    return {percent: place.number(text) for text, percent in percents.items() if percent}
 
 
-def _by_direction(clients: Iterable[Client]) -> dict[str, list[Direction]]:
-    present: dict[str, list[Direction]] = {}
-    for client in clients:
-        for which, one in client.directions.items():
-            present.setdefault(which, []).append(one)
-    return {which: present[which] for which in (*_DIRECTIONS, "mixed") if which in present}
+def _bins(place: Place) -> dict[int, int]:
+    if not isinstance(place.value, dict):
+        return {}
+    bins = {}
+    for text, count in place.value.items():
+        if not (text.isascii() and text.isdigit() and len(text) <= 18) or type(count) is not int or count < 0:
+            place.refuse(f"not a bin: {text[:20]!r}")
+        try:
+            bounds_nanoseconds(int(text))
+        except ValueError as error:
+            place.refuse(str(error))
+        bins[int(text)] = count
+    return bins
 
 
-def _summary(several: Sequence[Direction]) -> dict[str, float]:
-    operations, io_bytes = sum(one.operations for one in several), sum(one.io_bytes for one in several)
-    seconds = max(one.seconds for one in several)
-    result = {
-        "operations": operations,
-        "bytes": io_bytes,
-        "duration_seconds": seconds,
-        "operations_per_second": operations / seconds,
-        "bytes_per_second": io_bytes / seconds,
-    }
-    samples = sum(one.latency.samples for one in several)
-    if samples:
-        result["latency_mean_seconds"] = math.fsum(one.latency.mean * one.latency.samples for one in several) / samples
-        result["latency_min_seconds"] = min(one.latency.low for one in several)
-        result["latency_max_seconds"] = max(one.latency.high for one in several)
-        for percent, value in _merged_percentiles(several):
-            if value < HIGHEST_START / 1e9:
-                result[_percentile_name(percent)] = value
-            else:
-                result[_percentile_name(percent, "at_least_")] = HIGHEST_START / 1e9
-    return result
+def bounds_nanoseconds(middle: int) -> tuple[int, int]:
+    """Return (low, high) in nanoseconds of the bin that fio reports as `middle`. The bin includes low but not high.
+
+    Raises ValueError if no bin of fio has that middle.
+    """
+    if 0 <= middle < _EXACT_BELOW:
+        return middle, middle + 1
+    discarded_bits = max(0, middle.bit_length() - 1 - PLAT_BITS)
+    width = 1 << discarded_bits
+    low = middle >> discarded_bits << discarded_bits
+    if middle < 0 or middle != low + width // 2 or low + width > HIGHEST_END:
+        raise ValueError(f"no bin of fio has the middle {middle}")
+    return low, low + width
 
 
-def _percentile_name(percent: float, bound: str = "") -> str:
-    return f"latency_p{percent:g}_{bound}seconds".replace(".", "_")
+def merge(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
+    """Return the sum of histograms, each of bin to count."""
+    total: Counter[int] = Counter()
+    for one in histograms:
+        total.update(one)
+    return dict(sorted(total.items()))
 
 
-def _merged_percentiles(several: Sequence[Direction]) -> Iterable[tuple[float, float]]:
-    if several and all(one.latency.bins for one in several):
-        merged = merge(one.latency.bins for one in several)
-        return zip(PERCENTILES, percentiles_seconds(merged, PERCENTILES), strict=True)
-    if len(several) == 1:
-        printed = several[0].latency.percentiles
-        return [(percent, printed[percent]) for percent in PERCENTILES if percent in printed]
-    return []
+def percentiles_seconds(bins: Mapping[int, int], percents: Iterable[float]) -> list[float]:
+    """Return the percentiles in seconds as fio does: the middle of the first bin at which the count reaches them.
 
-
-def histogram(clients: Iterable[Client]) -> tuple[tuple[str, str, float, float, int], ...]:
-    """Return (client, direction, low_seconds, high_seconds, count) of every bin that holds a sample."""
-    rows = []
-    for client in clients:
-        for which, one in client.directions.items():
-            for middle, count in sorted(one.latency.bins.items()):
-                low, high = bounds_nanoseconds(middle)
-                rows.append((client.name, which, low / 1e9, high / 1e9, count))
-    return tuple(rows)
+    Percentiles of several clients come from their merged bins: the average of percentiles is not a percentile.
+    Raises ValueError for an empty histogram.
+    """
+    middles = sorted(bins)
+    up_to = [*accumulate(map(bins.__getitem__, middles))]
+    if not up_to or not up_to[-1]:
+        raise ValueError("an empty histogram has no percentile")
+    places = (bisect_left(up_to, percent / 100 * up_to[-1]) for percent in percents)
+    return [middles[min(place, len(middles) - 1)] / 1e9 for place in places]

@@ -1,4 +1,4 @@
-"""The headline figures of fio's normal and terse text: operations, bytes, time, latencies as it rounded them. Pure.
+"""Results of fio that Replay did not start: its JSON, and the headline figures of its normal and terse text. Pure.
 
 Normal text has a line for each job before the run, which says what it is to do, and a section for each job or group of
 jobs after it (fio's stat.c, `show_thread_status_normal`). Terse text is one line for each (`show_thread_status_terse`);
@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from replay.tools.base import OutputError, Reader, Result, Run, agrees, rounding_of
-from replay.tools.fio_latency import Latency
-from replay.tools.fio_report import Client, Direction, check_done, metrics, notes
-from replay.tools.json_output import Place
+from replay.tools.base import OutputError, Place, Reader, Result, Run, agrees, roles_by_instance, rounding_of
+from replay.tools.cell_logs import series_of_logs
+from replay.tools.fio import check_done, histogram, metrics, notes
+from replay.tools.fio_report import Client, Direction, Latency, read_clients
 
 _HEADER = re.compile(
     r"(?P<name>\S.*?): \(g=(?P<group>\d+)\): rw=(?P<rw>\w+), bs=(?P<bs>\S.*?), ioengine=(?P<ioengine>[^,\s]+),"
@@ -102,6 +102,36 @@ def sections(text: str) -> Iterator[Section]:
     yield from sorted(found, key=lambda one: one.spans[-1])
 
 
+class FioReport(Reader):
+    """Reads fio's reports of runs that Replay did not start. Each role (`output`, `output-2-1`, …) is one fio's.
+
+    All ran at once. Further roles are fio's logs over time: see `series_of_logs`.
+    """
+
+    name = "fio_report"
+
+    def read(self, run: Run) -> Result:
+        """Read the reports. Levels: `instances` (the number of reports), `rw`, `io_size_bytes`, `io_depth`, `jobs`."""
+        file = run.file("output")
+        roles = [role for roles in roles_by_instance(run.texts, int(run.levels.get("instances", 1)), file)
+                 for role in roles]  # fmt: skip
+        clients = [client for role in roles for client in read_clients(run.text(role), run.file(role), 0, foreign=True)]
+        idle = sorted({client.name for client in clients if not client.directions})
+        if idle or not clients:
+            what = f"no I/O was done by {', '.join(idle)}" if idle else "no job reported"
+            raise OutputError(what, file=file, reason="failed")
+        for client in clients:
+            check_done(client, run.levels)
+        # The number of entries depends on how the report was printed. The level `jobs` says how many jobs ran.
+        measured = {name: value for name, value in metrics(clients).items() if name != "clients"}
+        return Result(
+            metrics=measured,
+            series=series_of_logs(run),
+            histogram=lambda: histogram(clients),
+            notes=notes(clients),
+        )
+
+
 class FioText(Reader):
     """Reads the text of the jobs of one run, in the role `output`."""
 
@@ -128,7 +158,7 @@ class FioText(Reader):
         )
 
 
-TEXT = FioText()
+REPORT, TEXT = FioReport(), FioText()
 
 
 def _normal(text: str, section: Section, file: str) -> dict[str, Direction]:

@@ -10,8 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from replay.tools.base import NetworkTool, OutputError, Result, Run, agrees, number
-from replay.tools.json_output import read_json
+from replay.tools.base import NetworkTool, OutputError, Result, Run, agrees, number, read_json
 
 #: A server that nobody connects to ends after this time, even if the process that started it is gone.
 MOST_SERVER_SECONDS = 120

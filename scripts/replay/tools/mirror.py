@@ -24,8 +24,9 @@ from replay.tools.cell_logs import (
     snapshots_taken,
     whole_steps,
 )
-from replay.tools.fio_report import Client, check_levels, histogram, reported_clients
-from replay.tools.fio_report import metrics as fio_metrics
+from replay.tools.fio import check_levels, histogram
+from replay.tools.fio import metrics as fio_metrics
+from replay.tools.fio_report import Client, reported_clients
 
 IMAGE = "image-1"
 #: What the samplers report about themselves.

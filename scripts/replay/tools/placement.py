@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from replay.tools.base import OutputError, Reader, Result, Run
-from replay.tools.json_output import Place, read_json
+from replay.tools.base import OutputError, Place, Reader, Result, Run, read_json
 from replay.tools.rados_bench import TOOL as RADOS
 
 #: Entity: (kind, id, metric, value). Kinds: `osd`, `placement_group`.

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from replay.tools.base import OutputError, Result, agrees, number, rounding_of
-from replay.tools.json_output import read_json
+from replay.tools.base import OutputError, Result, agrees, number, read_json, rounding_of
 
 MIB = 2**20
 _MAINTAINING = re.compile(

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from replay.tools.base import Reader, Result, Run
 from replay.tools.cell_logs import Logged, logged_since_origin, moments, read_samples, snapshots_taken, whole_steps
+from replay.tools.fio import PERCENTILES
 from replay.tools.fio import TOOL as FIO
-from replay.tools.fio_report import PERCENTILES
 
 #: A percentile is reported if at least this many operations are expected to be slower. With fewer, it would be the
 #: slowest operation by another name.

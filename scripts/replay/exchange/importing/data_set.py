@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -17,9 +14,8 @@ from replay.base.invocation import replay_command
 from replay.base.tables import csv_text
 from replay.design.design import digest_of
 from replay.evidence import durable
-from replay.evidence.data_set import CAMPAIGN, design_file, pretty_json
+from replay.evidence.data_set import CAMPAIGN, design_file, pack_name, pretty_json, write_pack
 from replay.evidence.durable import SUMS, sha256, sums_text
-from replay.evidence.pack import pack_name, write_pack
 from replay.evidence.read import SEAL
 from replay.exchange.importing.arrange import Arranged, Cell
 from replay.exchange.importing.collect import Collected
@@ -65,7 +61,8 @@ def write_data_set(
     working = data_set.with_name(f".{data_set.name}.{IMPORTED}")
     try:
         data_set.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(data_set.parent):
+        # Imports into one folder write one after the other.
+        with durable.locked(data_set.parent):
             _require_new(data_set)
             # What an import left that was killed.
             durable.remove_tree(working)
@@ -82,17 +79,6 @@ def write_data_set(
         raise ConfigurationError(
             f"cannot be written: {error.strerror}", where=data_set, next_step="check the space and the permissions"
         ) from error
-
-
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Let imports into one folder write one after the other. The lock ends with the process."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _require_new(data_set: Path) -> None:

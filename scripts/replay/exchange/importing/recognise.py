@@ -1,21 +1,25 @@
 """From a file's bytes to the runs in it, each read by the Reader that will derive it. Pure.
 
-A file is recognised by its content, never by its name.
+A file is recognised by its content, never by its name. A format has `family` (the tool's name for a person, a slug),
+`knows(text)` and `read(text)`, which returns the runs that it found and what it left out.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from replay.exchange.importing.formats import FORMATS
-from replay.exchange.importing.runs import Found, NotTaken, Part, Run
-from replay.exchange.importing.text import Text, decoded
+from replay.evidence.durable import sha256
+from replay.exchange.importing.ceph import RadosBench, RbdBench
+from replay.exchange.importing.elbencho import Elbencho
+from replay.exchange.importing.fio import Fio
+from replay.exchange.importing.fio_text import FioText
+from replay.exchange.importing.runs import Found, NotTaken, Part, Run, Text, decoded
 from replay.tools import OutputError, Result, reader
 from replay.tools.base import role_of
 
+FORMATS = (Fio, FioText, RbdBench, RadosBench, Elbencho)
 #: A tool's name for a person, by the reader of its results.
 FAMILIES = {
     "fio_report": "fio", "fio_text": "fio-text", "rbd_bench_output": "rbd-bench",
@@ -45,7 +49,7 @@ def recognise(folder: int, path: str, content: bytes) -> tuple[list[Run], list[s
     known = [one for one in FORMATS if one.knows(text.text)]
     if not known:
         return [], [_unknown(path, text.text)]
-    digest = hashlib.sha256(content).hexdigest()
+    digest = sha256(content)
     runs, reasons = [], []
     for one in (one for known_format in known for one in known_format.read(text.text)):
         if isinstance(one, NotTaken):

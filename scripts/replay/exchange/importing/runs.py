@@ -1,11 +1,116 @@
-"""The runs of tools found in files, before they are arranged as points, variants and repetitions."""
+"""The runs that a file reports: where each is in its text, and the command line before it in a log. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import codecs
+import re
+import shlex
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
-from replay.exchange.importing.text import Ranges
+#: Half-open ranges of characters, or of bytes, in rising order.
+Ranges = tuple[tuple[int, int], ...]
+#: Bytes that binary files have near their beginning.
+_SNIFFED = 8192
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+#: As long as what a log puts before a line can be.
+LONGEST_PREFIX = 200
+#: The parts of what a log puts before a line that may differ from line to line.
+_VARIES = re.compile(r"\d+|\s+|[^\d\s]+")
+
+
+@dataclass(frozen=True)
+class Text:
+    """The text of a file. Its first `mark` bytes say that it is in this `encoding`."""
+
+    text: str
+    encoding: str = "utf-8"
+    mark: int = 0
+
+    def in_bytes(self, ranges: Ranges) -> Ranges:
+        """Return ranges of characters as ranges of bytes of the file."""
+        places, sizes, last, size = sorted({end for one in ranges for end in one}), {}, 0, self.mark
+        for place in places:
+            part = self.text[last:place]
+            size += len(part) if part.isascii() and self.encoding == "utf-8" else len(part.encode(self.encoding))
+            last = place
+            sizes[place] = size
+        return tuple((sizes[start], sizes[end]) for start, end in ranges)
+
+
+def decoded(content: bytes) -> Text | str:
+    """Return the text of a file in UTF-8, or in UTF-16 with its mark; or why it is no text."""
+    mark, encoding = next(((mark, name) for mark, name in _MARKS if content.startswith(mark)), (b"", "utf-8"))
+    if b"\0" in content[:_SNIFFED] and encoding == "utf-8":
+        return "not text"
+    try:
+        return Text(content[len(mark) :].decode(encoding), encoding, len(mark))
+    except UnicodeDecodeError:
+        return f"not {encoding[:6].upper()} text"
+
+
+class View:
+    """Some lines of a text without what stands before each of them. `text` is what is left, as one text."""
+
+    def __init__(self, whole: str, pieces: Sequence[tuple[int, int]]) -> None:
+        self._pieces = list(pieces)
+        self._starts = [0, *accumulate(end - start for start, end in self._pieces)]
+        self.text = "".join(whole[start:end] for start, end in self._pieces)
+
+    def ranges(self, start: int, end: int) -> Ranges:
+        """Return where a part of this text is in the whole one."""
+        found = []
+        for index in range(max(0, bisect_right(self._starts, start) - 1), len(self._pieces)):
+            at, (begin, stop) = self._starts[index], self._pieces[index]
+            if at >= end:
+                break
+            found.append((begin + max(0, start - at), min(stop, begin + end - at)))
+        return joined(found)
+
+
+def whole_text(text: str) -> View:
+    """Return all of a text."""
+    return View(text, [(0, len(text))])
+
+
+def lines(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield where each line from `start` on begins and ends, with its newline."""
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield start, end
+        start = end
+
+
+def without_prefix(text: str, at: int) -> View | None:
+    """Return the lines that begin like the one with the character `at`, without what stands before it in that line.
+
+    A log puts a time, a host or a `>` there: numbers and blanks may differ. None if nothing but blanks stands before.
+    """
+    prefix = text[text.rfind("\n", 0, at) + 1 : at]
+    if not prefix.strip() or len(prefix) > LONGEST_PREFIX:
+        return None
+    pattern = re.compile("".join(
+        r"\d+" if part.isdigit() else r"[ \t]+" if part.isspace() else re.escape(part)
+        for part in _VARIES.findall(prefix)
+    ))  # fmt: skip
+    matches = ((pattern.match(text, start, end), end) for start, end in lines(text))
+    return View(text, [(match.end(), end) for match, end in matches if match])
+
+
+def joined(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """Return the ranges without empty ones, adjacent ones joined."""
+    found: list[tuple[int, int]] = []
+    for start, end in ranges:
+        if start == end:
+            continue
+        if found and found[-1][1] == start:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return tuple(found)
+
 
 Level = str | int
 
@@ -93,3 +198,64 @@ class Run:
     def path(self) -> str:
         """The file in which it was found: the first one, if there are several."""
         return self.parts[0].path
+
+
+# The command line that stands before an output in a log or a note: what it asked for. An output that states less takes
+# its levels from there, and one that states something else is refused.
+
+_SIZE = re.compile(r"(\d{1,15})([kmgt]?)i?b?", re.ASCII | re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def last_command(text: str, program: str, *needed: str) -> list[str]:
+    """Return the words after `program` in the last line of a text that runs it with one of the `needed` words.
+
+    Empty if there is no such line.
+    """
+    for line in reversed(text.splitlines()):
+        if program not in line:
+            continue
+        try:
+            words = shlex.split(line.strip().strip("`"), comments=False)
+        except ValueError:
+            continue
+        names = [word.rpartition("/")[2] for word in words]
+        if program in names and (not needed or set(needed) & set(words)):
+            return words[names.index(program) + 1 :]
+    return []
+
+
+def option(words: Sequence[str], *names: str) -> str | None:
+    """Return an option's value: of `--name value`, `--name=value`, `-n value` or `-nvalue`."""
+    for word, following in zip(words, [*words[1:], ""], strict=False):
+        name, sign, value = word.partition("=")
+        if name in names:
+            return value if sign else following
+        short = next(
+            (one for one in names if len(one) == 2 and word.startswith(one) and not word.startswith("--")), None
+        )
+        if short:
+            return word[2:]
+    return None
+
+
+def bytes_of(text: str | None) -> int | None:
+    """Return a size in bytes, of which `4K` are 4096; None if it is none."""
+    match = _SIZE.fullmatch(text or "")
+    return int(match[1]) * 1024 ** _POWERS[match[2].lower()] if match else None
+
+
+def whole_number(text: str | None) -> int | None:
+    """Return a whole number, None if the text is none."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= 15 else None
+
+
+def with_command(levels: Mapping[str, Level], asked: Mapping[str, Level | None]) -> dict[str, Level] | NotTaken:
+    """Return levels with those that only the command line states; NotTaken if it states others than the output."""
+    found = dict(levels)
+    for name, value in asked.items():
+        if value is None:
+            continue
+        if found.setdefault(name, value) != value:
+            return NotTaken(f"the command line above it asks for {name} {value}, its output says {found[name]}")
+    return found

@@ -12,8 +12,7 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import write_client_conf
-from replay.cluster.fio_clients import fio_servers
-from replay.cluster.fio_ssh import spread
+from replay.cluster.fio_clients import fio_servers, spread
 from replay.cluster.site import LOCAL_HOSTS, missing
 from replay.design.design import Cell
 from replay.evidence.record import Measured

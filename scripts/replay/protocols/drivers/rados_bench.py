@@ -17,8 +17,8 @@ from replay.cluster.running import ToolRun, run_together
 from replay.design.design import Cell
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, Write
 from replay.evidence.record import Measured, Wait
+from replay.measure.machine import MachineReading, MachineSampler, busiest, joined
 from replay.measure.protocol import Driver, WhileRunning, writes
-from replay.measure.samplers.machine import MachineReading, MachineSampler, busiest, joined
 from replay.ownership.locks import SlotLock
 from replay.protocols.targets.objects import hide_host
 from replay.tools import OutputError, Result, rados_bench, render

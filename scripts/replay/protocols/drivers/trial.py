@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.base.clock import utc_now
+from replay.base.clock import Waiting, utc_now
 from replay.base.errors import ReplayError
-from replay.base.waiting import Waiting
 from replay.cluster.cluster import Cluster
 from replay.cluster.running import Background
 from replay.design.design import Cell

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from replay.base.waiting import poll
+from replay.base.clock import poll
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.evidence.record import SampleTable
 

@@ -8,9 +8,9 @@ from typing import Any
 from replay.design.design import Cell
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import await_done
+from replay.measure.daemons import PRIMARY, SECONDARY, ClusterReading, DaemonSampler
 from replay.measure.guard import Guard
 from replay.measure.protocol import Observer, Protocol, WhileRunning
-from replay.measure.samplers.daemons import PRIMARY, SECONDARY, ClusterReading, DaemonSampler
 from replay.tools import Result
 
 #: The daemons are first read this long after the tool's start, and last this long before its ramp and runtime would be

@@ -12,10 +12,21 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from replay.exchange.importing.formats.commands import bytes_of, last_command, option, whole, with_command
-from replay.exchange.importing.runs import Found, Level, NotTaken
-from replay.exchange.importing.text import View, joined, lines, without_prefix
-from replay.exchange.importing.text import whole as whole_of
+from replay.exchange.importing.runs import (
+    Found,
+    Level,
+    NotTaken,
+    View,
+    bytes_of,
+    joined,
+    last_command,
+    lines,
+    option,
+    whole_number,
+    whole_text,
+    with_command,
+    without_prefix,
+)
 from replay.tools import rados_output, rbd_bench
 from replay.tools.base import number
 
@@ -55,7 +66,7 @@ class _Lines:
 def _view(text: str, anchor: re.Pattern[str]) -> View:
     """Return the text without what a log puts before each line, by the first line of a tool that it has."""
     match = anchor.search(text)
-    return (match and without_prefix(text, match.start())) or whole_of(text)
+    return (match and without_prefix(text, match.start())) or whole_text(text)
 
 
 # rbd bench -----------------------------------------------------------------------------------------------------------
@@ -112,7 +123,7 @@ def _rbd_run(run: _Lines, view: View) -> Found | NotTaken:
         "io_type": _TYPES.get(kind, kind),
         "io_pattern": option(words, "--io-pattern"),
         "io_size_bytes": bytes_of(option(words, "--io-size")),
-        "io_threads": whole(option(words, "--io-threads")),
+        "io_threads": whole_number(option(words, "--io-threads")),
     })  # fmt: skip
     if isinstance(levels, NotTaken):
         return levels
@@ -179,7 +190,7 @@ def _rados_run(run: _Lines, view: View) -> Found | NotTaken:
     kinds = [kind for kind in ("write", "read") if f"Total {kind}s made" in values]
     if len(kinds) != 1 or rados_output.LAST not in values:
         return NotTaken(CUT_OFF)
-    sizes = {name: whole(values.get(f"{name} size")) for name in ("Object", "Write", "Read")}
+    sizes = {name: whole_number(values.get(f"{name} size")) for name in ("Object", "Write", "Read")}
     announced = run.all(rados_output.ANNOUNCEMENT)
     threads = int(announced[0]["threads"]) if announced else None
     return _rados_found(run.before, kinds[0], sizes, threads, _ranges(view, run.spans))
@@ -216,10 +227,10 @@ def _rados_found(
         return NotTaken("it does not say how large the objects are")
     words = last_command(before, "rados", "bench")
     # After the seconds: a pool may have the name of a mode.
-    mode = next((word for time, word in itertools.pairwise(words) if whole(time) and word in _MODES), None)
+    mode = next((word for time, word in itertools.pairwise(words) if whole_number(time) and word in _MODES), None)
     if mode and kind != ("write" if mode == "write" else "read"):
         return NotTaken(f"the command line above it asks for {mode}, its output is of {kind}s")
-    asked = whole(option(words, "-t", "--concurrent-ios"))
+    asked = whole_number(option(words, "-t", "--concurrent-ios"))
     if None not in (asked, threads) and asked != threads:
         return NotTaken(f"the command line above it asks for {asked} operations at once, its output says {threads}")
     levels: dict[str, Level] = {"mode": mode or kind, "object_size_bytes": size}

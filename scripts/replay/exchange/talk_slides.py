@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from replay.exchange.compare.model import Experiment, Side
-from replay.exchange.talk.questions import Chart, Comparison, Question
+from replay.exchange.sides import Experiment, Side
+from replay.exchange.talk_questions import Chart, Comparison, Question
 
 #: The seconds that slides take.
 TITLE_SECONDS, SETUP_SECONDS, QUESTION_SECONDS, METHOD_SECONDS = 20, 40, 60, 40

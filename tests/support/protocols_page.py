@@ -1,6 +1,6 @@
 """Writes the two tables of protocols in docs/adding-an-experiment.md from the protocols' declarations.
 
-`python -m replay.design.describe` rewrites the text between the page's two marks.
+`python tests/support/protocols_page.py` rewrites the text between the page's two marks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from replay.base.paths import ROOT
 from replay.design.needs import REQUIRED, Factor, Option, protocol_class, protocol_names
 
 PAGE = ROOT / "docs" / "adding-an-experiment.md"
-BEGIN, END = "<!-- protocols: written by `python -m replay.design.describe` -->", "<!-- end of protocols -->"
+BEGIN, END = "<!-- protocols: written by `python tests/support/protocols_page.py` -->", "<!-- end of protocols -->"
 _MIRRORING = {"never": "; no mirrored variants", "always": "; mirrored variants only"}
 
 

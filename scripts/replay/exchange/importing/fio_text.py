@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from replay.exchange.importing.formats.fio_options import Workload, size_of, workload_of
-from replay.exchange.importing.runs import Found, NotTaken
-from replay.exchange.importing.text import View, joined, whole, without_prefix
+from replay.exchange.importing.fio_reports import Workload, size_of, workload_of
+from replay.exchange.importing.runs import Found, NotTaken, View, joined, whole_text, without_prefix
 from replay.tools.base import UNSTATED, number
 from replay.tools.fio_text import Section, sections
 
@@ -31,7 +30,7 @@ class FioText:
     def read(text: str) -> list[Found | NotTaken]:
         """Return the runs of a text: one for each workload of jobs that ran at once."""
         banner = _BANNER.search(text)
-        view = (banner and without_prefix(text, banner.start())) or whole(text)
+        view = (banner and without_prefix(text, banner.start())) or whole_text(text)
         found: list[Found | NotTaken] = []
         for version, started, unclear, group in _groups(view.text):
             found += _of_group(version, started, unclear, group, view)

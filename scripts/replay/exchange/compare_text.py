@@ -11,7 +11,7 @@ from replay.base.errors import ConfigurationError
 from replay.base.invocation import suggestion
 from replay.base.stats import CONFIDENCE, median
 from replay.base.tables import csv_text, number_text, rounded
-from replay.exchange.compare.model import HIGHER, LOWER, SINGLE, UNKNOWN, VERDICTS, WITHIN, Comparison, Outcome, Side
+from replay.exchange.sides import HIGHER, LOWER, SINGLE, UNKNOWN, VERDICTS, WITHIN, Comparison, Outcome, Side
 
 COLUMNS = (
     "first", "second", "experiment", "metric", "unit", "better", "variant_first", "variant_second", "point",

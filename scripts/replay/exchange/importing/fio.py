@@ -12,20 +12,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 from replay.base.clock import utc_text
-from replay.exchange.importing.formats.commands import last_command, option
-from replay.exchange.importing.formats.fio_documents import Report, members, reports_in
-from replay.exchange.importing.formats.fio_options import (
+from replay.exchange.importing.fio_reports import (
     SAME,
     SEVERAL,
+    Report,
     Workload,
     load_options,
     logs_of,
+    members,
+    reports_in,
     seconds_of,
-    whole,
     workload_of,
 )
-from replay.exchange.importing.runs import Found, Level, NotTaken
-from replay.exchange.importing.text import Ranges, joined
+from replay.exchange.importing.runs import Found, Level, NotTaken, Ranges, joined, last_command, option, whole_number
 from replay.tools.base import UNSTATED
 from replay.tools.fio_report import ALL_CLIENTS
 
@@ -253,7 +252,7 @@ def _count(jobs: Sequence[_Job], release: tuple[int, int]) -> int | str:
     total = 0
     for several in by_name.values():
         options = several[0].options
-        asked = whole(options.get("numjobs", "1"))
+        asked = whole_number(options.get("numjobs", "1"))
         if asked is None:
             return f"numjobs={options['numjobs'][:20]} is not a number"
         if len(several) == 1 and "numjobs" not in options and (not options or release < _STATES_JOBS):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.base.tables import level_text
-from replay.exchange.compare.model import Experiment, Run
+from replay.exchange.sides import Experiment, Run
 
 #: As many panels as are legible on one slide.
 PANELS = 2

@@ -18,12 +18,11 @@ from typing import Any
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import suggestion
 from replay.base.paths import ROOT, benchmarks_directory, config_directory
-from replay.base.releases import COMPARED_RELEASES
+from replay.base.programs import COMPARED_RELEASES
 from replay.base.terminal import waiting
-from replay.exchange.compare.model import Side
-from replay.exchange.compare.read import read_side
-from replay.exchange.talk.questions import Comparison, Question, metrics_in, questions_of, usual_metrics
-from replay.exchange.talk.slides import seconds, talk_slides
+from replay.exchange.sides import Side, read_side
+from replay.exchange.talk_questions import Comparison, Question, metrics_in, questions_of, usual_metrics
+from replay.exchange.talk_slides import seconds, talk_slides
 
 #: What the talk's own claims and answer decide, and what lists those files, so that it is made anew.
 _JUDGED = (

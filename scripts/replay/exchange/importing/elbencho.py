@@ -8,9 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from replay.base.clock import utc_text
-from replay.exchange.importing.formats.commands import bytes_of, option, whole
-from replay.exchange.importing.runs import Found, Level, NotTaken
-from replay.exchange.importing.text import joined
+from replay.exchange.importing.runs import Found, Level, NotTaken, bytes_of, joined, option, whole_number
 from replay.tools.base import OutputError
 from replay.tools.elbencho import fields_of, io_type_of
 
@@ -110,7 +108,7 @@ def _levels(fields: Mapping[str, str], kind: tuple[str, int | None]) -> dict[str
     if kind[1] is not None:
         levels["rw_mix_read"] = kind[1]
     words = _WORD.findall(fields.get("command", ""))
-    block, threads = bytes_of(option(words, "-b", "--block")), whole(option(words, "-t", "--threads"))
+    block, threads = bytes_of(option(words, "-b", "--block")), whole_number(option(words, "-t", "--threads"))
     # A block is at most as large as a file.
     if block and block != levels["io_size_bytes"] and fields.get("file size") != fields["block size"]:
         return f"its command asks for blocks of {block} bytes, the row says {levels['io_size_bytes']}"

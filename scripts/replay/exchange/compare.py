@@ -1,17 +1,24 @@
-"""From data sets to comparisons: what of them is compared, which points they share, the ratio at each. Pure."""
+"""`replay compare`: reads data sets, pairs up the points that they share, and estimates the ratio at each."""
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from replay.base.clock import Times, why_not_in_turns
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import suggestion
+from replay.base.paths import benchmarks_directory, program_file, version
 from replay.base.stats import independent_log_ratio, paired_log_ratio
-from replay.base.tables import level_text
-from replay.exchange.compare.model import (
+from replay.base.tables import json_text, level_text, write_if_changed
+from replay.base.terminal import waiting
+from replay.exchange.compare_page import page
+from replay.exchange.compare_text import Checked, check, document, ratio_text, summary_lines
+from replay.exchange.sides import (
     NONE,
     PAIRED,
     SINGLE,
@@ -24,7 +31,62 @@ from replay.exchange.compare.model import (
     Outcome,
     Run,
     Side,
+    read_side,
 )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare; return 1 if a condition is met, else 0. Raises ReplayError if something cannot be read or written."""
+    names = [options.first, *options.others]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigurationError(f"{name} is named twice", next_step="compare different data sets, or variants")
+    outcome = _compared(names, options.experiment, options.only)
+    checked = [check(one, outcome.comparisons) for one in options.fail_if]
+    if options.out:
+        _write(options.out, page(outcome, checked, program_file("templates", "comparison.css").read_text(), version()))
+    if options.json:
+        print(json_text(document(outcome, checked)), end="")
+    else:
+        print("\n".join(summary_lines(outcome)))
+        if options.out:
+            print(f"wrote {options.out}: one page that opens anywhere")
+    return _said(checked)
+
+
+def _compared(names: Sequence[str], pairs: Sequence[Pair], levels: Sequence[str]) -> Outcome:
+    with waiting(f"comparing {', '.join(names)}"):
+        sides = [
+            read_side(benchmarks_directory(), name, wanted_of(pairs, first=not number))
+            for number, name in enumerate(names)
+        ]
+        return compare_sides(at_levels(paired_up(sides, pairs), levels))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_if_changed(path, text)
+    except OSError as error:
+        raise ConfigurationError(
+            f"the report cannot be written: {error.strerror or error}",
+            where=path,
+            next_step="name a file in a folder that you may write to",
+        ) from error
+
+
+def _said(checked: Sequence[Checked]) -> int:
+    """Say which conditions are met, and where; return the exit status."""
+    for one in checked:
+        for hit in one.met:
+            place = f"{hit.second}: {hit.experiment} {hit.metric.name}, {hit.variant}, {hit.point}"
+            print(f"--fail-if '{one.text}' is met by {place}: {ratio_text(hit)}", file=sys.stderr)
+        if one.undecided:
+            points = "1 point has" if one.undecided == 1 else f"{one.undecided} points have"
+            print(f"--fail-if '{one.text}': {points} no interval, and could not be decided", file=sys.stderr)
+    return 1 if any(one.met for one in checked) else 0
+
+
+# What of the sides is compared, and the ratio at each point that they share. Pure ------------------------------------
 
 #: The runs of one variant at the points of an experiment, by block.
 Points = dict[tuple[tuple[str, str], ...], dict[int, Run]]
@@ -198,6 +260,8 @@ def why_not_paired(first: Mapping[int, Run], second: Mapping[int, Run]) -> str:
 def _times(runs: Mapping[int, Run]) -> Times:
     return {block: (run.started_at, run.ended_at) for block, run in runs.items()}
 
+
+# Which experiments and levels were asked for. Pure -------------------------------------------------------------------
 
 #: An experiment of the first data set, and the one of the others that it is compared with.
 Pair = tuple[str, str]

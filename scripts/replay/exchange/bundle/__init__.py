@@ -1,1 +1,0 @@
-"""Puts what a data set found into one file that can be given away: redacted, with digests."""

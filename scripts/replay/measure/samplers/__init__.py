@@ -1,1 +1,0 @@
-"""Samplers observe while a cell runs: CPU, disks, load. They never act."""
