@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.base.clock import Waiting, poll
+from replay.base.disk import size_text
 from replay.base.errors import RefusedError
 from replay.cluster import admin_commands, health, sandbox_record
 from replay.cluster.admin_commands import OWN_KEY, OWN_VALUE, POOL_DELETE_OPTION
@@ -168,6 +169,33 @@ def pools_can_be_deleted(session: MonitorSession, status: Mapping[str, Any] | No
         if error.exit_status_of_tool in (errno.EPERM, errno.EACCES, errno.ENOENT, errno.EINVAL):
             return None
         raise
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many more bytes clients can write into a pool; `quota` is the one that limits them, empty if none does."""
+
+    bytes: float
+    quota: str = ""
+
+
+def room_in(pool: Mapping[str, Any], stats: Mapping[str, Any]) -> Room:
+    """Return the room in a pool of `osd pool ls detail`, whose `stats` are those of `df`. A quota is a limit too."""
+    room = Room(float(stats["max_avail"]))
+    if (most := pool.get("quota_max_bytes")) and (left := max(0.0, most - stats["stored"])) < room.bytes:
+        room = Room(left, size_text(most))
+    if (most := pool.get("quota_max_objects")) and stats["objects"] >= most:
+        room = Room(0.0, f"{most} objects")
+    return room
+
+
+def room_of(session: MonitorSession, name: str, timeout_seconds: float = 30.0) -> Room | None:
+    """Ask for the room in a pool; None if there is no such pool. Raises CephCommandError."""
+    asked = {"prefix": "osd pool ls", "detail": "detail"}
+    pools = {pool["pool_name"]: pool for pool in session.command(asked, timeout_seconds=timeout_seconds)}
+    usage = session.command({"prefix": "df"}, timeout_seconds=timeout_seconds)["pools"]
+    stats = {pool["name"]: pool["stats"] for pool in usage}
+    return room_in(pools[name], stats[name]) if name in pools and name in stats else None
 
 
 def refuse_lasting_pools(session: MonitorSession, where: str) -> None:

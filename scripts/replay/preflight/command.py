@@ -19,16 +19,22 @@ from replay.base.invocation import replay_command
 from replay.base.paths import config_directory
 from replay.base.terminal import console_of, is_terminal, print_columns, waiting
 from replay.cluster import admin_commands
-from replay.cluster.admin_commands import CONF, in_form
+from replay.cluster.admin_commands import CONF, in_form, of_release
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing
 from replay.cluster.site_file import load_site
 from replay.design.configuration import experiment_names, load_document
-from replay.design.sizing import PoolCopies
+from replay.design.sizing import PoolCopies, bytes_at_once
 from replay.preflight import checks, pool_checks
 from replay.preflight.findings import Findings
-from replay.preflight.host_checks import check_client_hosts, check_programs, check_prometheus, check_release
+from replay.preflight.host_checks import (
+    check_claims,
+    check_client_hosts,
+    check_programs,
+    check_prometheus,
+    check_release,
+)
 from replay.preflight.mirroring import check_mirroring
 from replay.preflight.plan import copies_on, design_for, estimate, terms_of
 from replay.preflight.releases import check_data_set
@@ -84,9 +90,9 @@ def preflight(
     """Inspect a site and return the findings; change nothing on it, except by the write probe if `write` asks for it.
 
     `experiments` are parsed files from config/experiments. `estimates` maps each experiment to its plan: `cells`,
-    `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the pools' copies. `data_set`, by
-    default the site's name, selects the run. A problem with a cluster is a finding, never an exception. Raises
-    EvidenceError if the run's account cannot be read.
+    `hours`, `bytes_to_client`, `bytes_to_media`, and `bytes_at_once` for the images of a block; it may be a function of
+    the pools' copies. `data_set`, by default the site's name, selects the run. A problem with a cluster is a finding,
+    never an exception. Raises EvidenceError if the run's account cannot be read.
     """
     experiments = list(experiments)
     findings = Findings()
@@ -103,9 +109,12 @@ def preflight(
         write_probe(site, findings)
     check_client_hosts(site, findings)
     check_prometheus(site, findings)
+    check_claims(site, experiments, findings)
     _risks(site, findings, now or datetime.now(UTC))
     figures = estimates(findings.copies) if callable(estimates) else estimates or {}
     rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]
+    needed = {row["name"]: row["estimate"].get("bytes_at_once", 0.0) for row in rows if not row["missing"]}
+    pool_checks.check_room(site, needed, findings)
     pool_checks.check_account(site, data_set or site.name, _total(rows).get("bytes_to_media", 0.0), findings)
     return Report(site, findings, rows)
 
@@ -161,7 +170,10 @@ def _after_findings(report: Report) -> list[str]:
     if total := _total(report.experiments):
         lines += ["", f"All of it: {_estimate_text(total)}"]
     if commands := commands_in(report):
-        lines += ["", *_TO_DO, *(indent(each, "  ") for each in commands)]
+        lines += ["", *_TO_DO]
+        if (release := report.site.primary.programs.release) and of_release(report.site):
+            lines.append(f"The first two lines have them run with Ceph {release.title}, as the site's file says.")
+        lines += [indent(each, "  ") for each in commands]
     if undo := undo_in(report):
         lines += ["", *_to_undo(report.site), *(indent(each, "  ") for each in undo)]
     lines += ["", "Measuring would be REFUSED at the moment." if report.findings.refused else "Measuring may start."]
@@ -178,13 +190,17 @@ def _to_undo(site: Site) -> list[str]:
 
 def commands_in(report: Report, form: str = CONF) -> list[str]:
     """Return an administrator's commands, in the order in which they are run, in one of their forms."""
-    return [in_form(command.text, report.site, form) for command in report.findings.commands()]
+    return _in_form(report.site, [command.text for command in report.findings.commands()], form)
 
 
 def undo_in(report: Report, form: str = CONF) -> list[str]:
     """Return what undoes these commands, the last one first."""
-    commands = reversed(report.findings.commands())
-    return [in_form(command.undo, report.site, form) for command in commands if command.undo]
+    return _in_form(report.site, [one.undo for one in reversed(report.findings.commands()) if one.undo], form)
+
+
+def _in_form(site: Site, texts: list[str], form: str) -> list[str]:
+    first = of_release(site) if texts and form == CONF else []
+    return [*first, *(in_form(text, site, form) for text in texts)]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -223,6 +239,7 @@ def _plan(site: Site, scale: str, data_set: str, copies: PoolCopies) -> dict[str
             "hours": plan.seconds / 3600,
             "bytes_to_client": plan.client_bytes,
             "bytes_to_media": plan.media_bytes,
+            "bytes_at_once": float(bytes_at_once(design)),
         }
     return figures
 
@@ -313,7 +330,8 @@ def _total(rows: list[dict[str, Any]]) -> dict[str, float]:
     total: dict[str, float] = {}
     for row in rows:
         for key, value in row["estimate"].items():
-            total[key] = total.get(key, 0.0) + value
+            if key != "bytes_at_once":  # the images of one block are gone before those of the next are made
+                total[key] = total.get(key, 0.0) + value
     return total
 
 
