@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from replay.base.errors import ConfigurationError
-from replay.base.paths import benchmarks_directory, program_file
-from replay.base.tables import json_text, write_if_changed
+from replay.base.paths import benchmarks_directory
+from replay.base.tables import json_text
 from replay.base.terminal import waiting
 from replay.base.version import version
 from replay.exchange.compare.match import Pair, at_levels, compare_sides, paired_up, wanted_of
@@ -17,6 +16,7 @@ from replay.exchange.compare.model import Outcome
 from replay.exchange.compare.output import Checked, check, document, ratio_text, summary_lines
 from replay.exchange.compare.page import page
 from replay.exchange.compare.read import read_side
+from replay.exchange.page import style_sheet, write_page
 
 
 def run(options: argparse.Namespace) -> int:
@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     outcome = _compared(names, options.experiment, options.only)
     checked = [check(one, outcome.comparisons) for one in options.fail_if]
     if options.out:
-        _write(options.out, page(outcome, checked, program_file("templates", "comparison.css").read_text(), version()))
+        write_page(options.out, page(outcome, checked, style_sheet(), version()))
     if options.json:
         print(json_text(document(outcome, checked)), end="")
     else:
@@ -45,17 +45,6 @@ def _compared(names: Sequence[str], pairs: Sequence[Pair], levels: Sequence[str]
             for number, name in enumerate(names)
         ]
         return compare_sides(at_levels(paired_up(sides, pairs), levels))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write_if_changed(path, text)
-    except OSError as error:
-        raise ConfigurationError(
-            f"the report cannot be written: {error.strerror or error}",
-            where=path,
-            next_step="name a file in a folder that you may write to",
-        ) from error
 
 
 def _said(checked: Sequence[Checked]) -> int:
