@@ -16,6 +16,7 @@ class PageReader(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
+        self.source = text
         self.tags: list[str] = []
         self.attributes: list[tuple[str, str, str]] = []
         self.text: list[str] = []

@@ -79,12 +79,15 @@ def scrolled(inner: str, label: str) -> str:
     return f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(label)}">{inner}</div>'
 
 
-def table(columns: Sequence[Column], caption: str, label: str = "") -> str:
-    """Return a table whose first column heads its rows. `label` names it where several have one caption."""
+def table(columns: Sequence[Column], caption: str, label: str = "", *, stacked: bool = False) -> str:
+    """Return a table whose first column heads its rows. `label` names it where several have one caption.
+
+    With `stacked`, for columns of sentences, the cells of a row stand below each other where the page is narrow.
+    """
     head = "".join(f'<th scope="col"{class_of(one.kind)}>{escape(one.heading)}</th>' for one in columns)
     rows = "".join(_row(columns, number) for number in range(len(columns[0].texts)))
-    text = f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return scrolled(text, f"Table: {label or caption}")
+    body = f"<caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return scrolled(f"<table{class_of('stacked' if stacked else '')}>{body}</table>", f"Table: {label or caption}")
 
 
 def _row(columns: Sequence[Column], number: int) -> str:
