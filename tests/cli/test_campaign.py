@@ -31,6 +31,7 @@ def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
     assert "clients-scale" not in said
     assert "next: npm run present -- --data mine" in said
     assert "to compare it with another data set: ./replay claims --data mine --against NAME" in said
+    assert said.endswith("as one page: ./replay report --data mine --out mine.html\n")
     document = json.loads((tree.directory.parent / "claims.json").read_text())
     assert document["claims"]["journal-4k-seq-write"]["conditions"]["ratio"]["n"] == 2
 

@@ -27,6 +27,7 @@ OPTIONS = {
     "interleave": ("--release", "--data", "--scale", "--experiment", "--blocks", "--into-shipped", "--dry-run"),
     "derive": ("--data", "--experiment", "--force", "--entities", "--watch", "SHA256SUMS"),
     "claims": ("--data", "--against", "--experiment", "--measured", "--brief", "--json", "--expect"),
+    "report": ("--data", "--out"),
     "import": ("DIR", "--data", "--label", "--dry-run", "--left-out"),
     "compare": ("NAME", "OTHER", "--experiment", "--out", "--json", "--fail-if"),
     "talk": ("NAME", "--out", "--title", "--experiment", "--metric"),
@@ -189,6 +190,7 @@ def test_after_an_interruption_a_command_says_what_is_kept(name, monkeypatch, ca
     required = {"init": ["x"], "derive": ["--data", "x"], "claims": ["--data", "x"], "bundle": ["--data", "x"]}
     required["import"] = ["x", "--data", "x"]
     required["compare"] = ["x", "y"]
+    required["report"] = ["--data", "x", "--out", "y"]
     required["talk"] = ["x", "--out", "y"]
     required["interleave"] = ["--release", "16", "--release", "18"]
     assert main([name, *required.get(name, ["--site", "x"])]) == 130

@@ -97,6 +97,16 @@ def test_the_share_of_an_offered_rate_that_was_met():
     assert computed_metrics({}, {**TOOL, "offered_operations_per_second": 100.0}) == {"offered_share_met": 0.9}
 
 
+def test_a_cell_names_its_slowest_osd_unless_several_are_as_slow():
+    def found(**latencies):
+        named = {f"osd.{name[1:]}": seconds for name, seconds in latencies.items()}
+        return computed_metrics({"samples": {"osd_commit_latency_seconds": named}}, {})
+
+    assert found(o0=0.002, o11=0.05, o2=0.003) == {"slowest_osd": 11, "slowest_osd_commit_latency_seconds": 0.05}
+    assert found(o0=0.05, o11=0.05) == {"slowest_osd_commit_latency_seconds": 0.05}
+    assert found() == {}
+
+
 @pytest.mark.parametrize("sidecar", [{}, {"samples": {}}, {"samples": None}, {"samples": {"daemons": {}}}])
 def test_cells_without_samples_have_no_further_metrics(sidecar):
     assert computed_metrics(sidecar, TOOL) == {}

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import csv
-import io
 import json
 import math
 import os
 import re
 import shutil
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -20,60 +17,20 @@ from hypothesis import strategies as st
 
 from replay.base import stats
 from replay.base.errors import ConfigurationError
-from replay.base.paths import ROOT, program_file
+from replay.base.paths import ROOT
 from replay.base.stats import Estimate
 from replay.cli.main import main
 from replay.exchange.compare import at_levels, compare_sides, paired_up
 from replay.exchange.compare_page import ROW, ROWS, figure, page, ticks
 from replay.exchange.compare_text import COLUMNS, Checked, check, document, summary_lines
+from replay.exchange.page import style_sheet
 from replay.exchange.sides import HIGHER, LOWER, NONE, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN, Outcome
 from support.compared import METRIC, comparison, experiment, runs, side
 from support.datasets import spread_of
 from support.foreign_results import job, report, write
+from support.pages import ASKING, PageReader
 
-STYLE = program_file("templates", "comparison.css").read_text()
-#: The tags and attributes with which a page could request another file.
-_ASKING = {"script", "link", "img", "iframe", "object", "embed", "audio", "video", "base", "form", "use", "image"}
-
-
-class Reader(HTMLParser):
-    """Gathers the parts of a page, and refuses tags that do not nest."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str, str]] = []
-        self.text: list[str] = []
-        self._open: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self._open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(tag, name, value or "") for name, value in attrs]
-        if tag not in ("meta",):
-            self._open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        self._open.pop()
-
-    def handle_endtag(self, tag):
-        assert self._open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-    def all(self, name: str) -> list[str]:
-        return [value for _, one, value in self.attributes if one == name]
-
-    def download(self, name: str) -> list[dict[str, str]]:
-        (address,) = [
-            value for value in self.all("href") if value == self.all("href")[self.all("download").index(name)]
-        ]
-        text = base64.b64decode(address.removeprefix("data:text/csv;charset=utf-8;base64,")).decode()
-        return list(csv.DictReader(io.StringIO(text, newline="")))
+STYLE = style_sheet()
 
 
 @pytest.fixture(scope="module")
@@ -113,8 +70,8 @@ def test_a_report_has_the_ratios_their_runs_and_their_origin(benchmarks, tmp_pat
     assert "after ÷ before: " in said
     assert "imported-fio iops, after ÷ before, rw = randwrite, io_size_bytes = 4096" in said
     text = (tmp_path / "report.html").read_text()
-    found = Reader(text)
-    assert not _ASKING & set(found.tags)
+    found = PageReader(text)
+    assert not ASKING & set(found.tags)
     assert [one for one in found.all("href") if not one.startswith("data:text/csv;")] == []
     assert not re.search(r"url\(|@import|https?:", text)
     rows = [row for row in found.download("ratios.csv") if row["metric"] == "iops"]
@@ -136,7 +93,7 @@ def test_json_says_the_same_as_the_csv_inside_the_report(benchmarks, tmp_path, c
     capsys.readouterr()
     assert main(["compare", "before", "after", "--json", "--out", str(tmp_path / "report.html")]) == 0
     told = json.loads(capsys.readouterr().out)
-    rows = Reader((tmp_path / "report.html").read_text()).download("ratios.csv")
+    rows = PageReader((tmp_path / "report.html").read_text()).download("ratios.csv")
     assert [tuple(one) for one in told["comparisons"]] == [COLUMNS] * len(rows)
     for one, row in zip(told["comparisons"], rows, strict=True):
         assert {key: "" if value is None else str(value) for key, value in one.items()} == row
@@ -242,7 +199,7 @@ def test_a_report_lists_exploratory_claims_only_where_there_are_any():
     sides = tuple(side(name, experiment(runs([1, 2]))) for name in "ab")
     assert "Exploratory" not in page(compare_sides(sides), [], STYLE, "1")
     marked = (sides[0], replace(sides[1], exploratory={"e": ("small-is-slow",)}))
-    text = " ".join(Reader(page(compare_sides(marked), [], STYLE, "1")).text)
+    text = " ".join(PageReader(page(compare_sides(marked), [], STYLE, "1")).text)
     assert "exploratory in b, because e was measured before they were registered: small-is-slow" in text
 
 
@@ -288,7 +245,7 @@ def test_a_report_names_the_conditions_and_what_was_not_compared():
     text = page(
         Outcome(sides, (hit,), compare_sides(sides).not_compared), [Checked("iops<0.95", (hit,), 1, 2)], STYLE, "1"
     )
-    said = " ".join(Reader(text).text)
+    said = " ".join(PageReader(text).text)
     assert "met at 1 of 1 points: b: e, v, the only point; 2 more points have no interval" in said
     assert "e: not in b" in said
 
@@ -346,8 +303,8 @@ def test_no_name_breaks_out_of_the_page(level, title, values):
     level = f'{level}<script>alert("1")</script>'
     rows = runs(values, variant=f"{title}</style>", size=level)
     sides = tuple(side(name, experiment(rows, factors={"size": (level,)}), limitation=title) for name in ("a", "b<i>"))
-    found = Reader(page(compare_sides(sides), [], STYLE, "1"))
-    assert not {*_ASKING, "i"} & set(found.tags)
+    found = PageReader(page(compare_sides(sides), [], STYLE, "1"))
+    assert not {*ASKING, "i"} & set(found.tags)
     assert "style" not in {name for _, name, _ in found.attributes}
     identifiers = found.all("id")
     assert len(set(identifiers)) == len(identifiers)
@@ -359,7 +316,7 @@ BOUNDS = st.floats(1e-12, 1e12)
 @given(st.lists(st.tuples(BOUNDS, BOUNDS, BOUNDS).map(sorted), min_size=1, max_size=12))
 def test_every_mark_and_span_is_within_its_chart(intervals):
     shown = [comparison(0.5, 0.6, estimate=Estimate(value, low, high, 3)) for low, value, high in intervals]
-    found = Reader(figure(shown, "Title", "f"))
+    found = PageReader(figure(shown, "Title", "f"))
     (box,) = found.all("viewbox")
     width, height = map(float, box.split()[2:])
     for name, most in (("x1", width), ("x2", width), ("cx", width), ("y1", height), ("y2", height)):
@@ -383,7 +340,7 @@ def test_a_figure_without_ratios_is_refused_and_a_long_one_is_cut_for_paper():
     rows = [one for number in range(ROWS + 1) for one in runs([1, 2], size=str(number))]
     sizes = {"size": tuple(map(str, range(ROWS + 1)))}
     sides = tuple(side(name, experiment(rows, factors=sizes)) for name in "ab")
-    assert Reader(page(compare_sides(sides), [], STYLE, "1")).tags.count("svg") == 2
+    assert PageReader(page(compare_sides(sides), [], STYLE, "1")).tags.count("svg") == 2
 
 
 # Which points are compared, how, and what is said about the others ----------------------------------------------------

@@ -56,6 +56,8 @@ def derive_and_judge(data_set: str, experiments: list[str], status: int, failure
     if claims_path().exists():
         against = replay_command("claims", "--data", data_set, "--against", "NAME")
         print(f"      to compare it with another data set: {against}")
+    report = replay_command("report", "--data", data_set, "--out", f"{data_set}.html")
+    print(f"      to hand what it says to others, as one page: {report}")
     return status
 
 

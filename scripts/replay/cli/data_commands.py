@@ -1,4 +1,4 @@
-"""The commands that need no cluster: derive, claims, import, compare, talk, bundle, raw, init."""
+"""The commands that need no cluster: derive, claims, report, import, compare, talk, bundle, raw, init."""
 
 from __future__ import annotations
 
@@ -75,6 +75,25 @@ def _claims(parser: Parser) -> None:
 
 CLAIMS = Command(
     "claims", "print the verdict on every claim, or compare two data sets", _claims, "replay.claims.command:run"
+)
+
+
+def _report(parser: Parser) -> None:
+    add_data(parser, required=True, help="the data set, a folder in benchmarks/")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="write the page to this file")
+
+
+REPORT = Command(
+    "report",
+    "write what a data set says about mirroring as one page",
+    _report,
+    "replay.exchange.report.command:run",
+    """\
+Write what a data set says about mirroring as one HTML page that opens anywhere. Needs no cluster. The page says what a
+write pays, what a lost site takes with it, how many images of which write rate were mirrored, what ran out, and which
+setting bounded what, each with its number of runs. What was not measured is a line with the command that measures it.
+A data set whose raw output or tables are altered is refused.""",
+    kept="the page is complete, or as it was",
 )
 
 

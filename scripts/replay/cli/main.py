@@ -11,7 +11,7 @@ from typing import Any
 from replay.base.invocation import called_as, remember_call, replay_command
 from replay.base.paths import version
 from replay.cli.cluster_commands import CLEAN, INTERLEAVE, MEASURE, PREFLIGHT, SANDBOX
-from replay.cli.data_commands import BUNDLE, CLAIMS, COMPARE, DERIVE, IMPORT, INIT, RAW, TALK
+from replay.cli.data_commands import BUNDLE, CLAIMS, COMPARE, DERIVE, IMPORT, INIT, RAW, REPORT, TALK
 from replay.cli.grammar import NOTHING, Parser
 from replay.cli.look import LOOK
 
@@ -25,6 +25,7 @@ COMMANDS = {
         INTERLEAVE,
         DERIVE,
         CLAIMS,
+        REPORT,
         IMPORT,
         COMPARE,
         TALK,

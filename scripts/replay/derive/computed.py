@@ -9,6 +9,7 @@
   exceeds that belongs to the writes. For a daemon that had nothing to do with them, it may be a little below 0.
 - *Utilisation*: how busy daemons and their hosts were while the load was steady, as the mean over OSDs and for the
   busiest one.
+- *The slowest OSD*: the one that took longest to commit when the tool ended, which may hold up every client.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ def computed_metrics(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -
         result |= utilisation(daemons)
     if hosts := samples.get("prometheus"):
         result |= utilisation_of_hosts(hosts)
+    result |= slowest_osd(samples.get("osd_commit_latency_seconds") or {})
     offered, done = metrics.get("offered_operations_per_second"), metrics.get("operations_per_second")
     if offered and done is not None:
         # Below 1, the clients could not keep up with the offered rate, and latency grew with the length of the run.
@@ -139,6 +141,16 @@ def latency_entities(sidecar: Mapping[str, Any]) -> list[Entity]:
         Entity("osd", name.removeprefix("osd."), "commit_latency_seconds", float(seconds), AT_END)
         for name, seconds in latencies.items()
     ]
+
+
+def slowest_osd(latencies: Mapping[str, float]) -> dict[str, float]:
+    """Return the number and commit latency of the slowest of a cell's OSDs; no number if several are as slow."""
+    if not latencies:
+        return {}
+    worst = max(latencies.values())
+    names = [name for name, seconds in latencies.items() if seconds == worst]
+    number = {"slowest_osd": float(names[0].removeprefix("osd."))} if len(names) == 1 else {}
+    return {**number, "slowest_osd_commit_latency_seconds": float(worst)}
 
 
 def _of_daemon(

@@ -6,18 +6,18 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from replay.base.clock import Times, why_not_in_turns
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import suggestion
-from replay.base.paths import benchmarks_directory, program_file, version
+from replay.base.paths import benchmarks_directory, version
 from replay.base.stats import independent_log_ratio, paired_log_ratio
-from replay.base.tables import json_text, level_text, write_if_changed
+from replay.base.tables import json_text, level_text
 from replay.base.terminal import waiting
 from replay.exchange.compare_page import page
 from replay.exchange.compare_text import Checked, check, document, ratio_text, summary_lines
+from replay.exchange.page import style_sheet, write_page
 from replay.exchange.sides import (
     NONE,
     PAIRED,
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     outcome = _compared(names, options.experiment, options.only)
     checked = [check(one, outcome.comparisons) for one in options.fail_if]
     if options.out:
-        _write(options.out, page(outcome, checked, program_file("templates", "comparison.css").read_text(), version()))
+        write_page(options.out, page(outcome, checked, style_sheet(), version()))
     if options.json:
         print(json_text(document(outcome, checked)), end="")
     else:
@@ -61,17 +61,6 @@ def _compared(names: Sequence[str], pairs: Sequence[Pair], levels: Sequence[str]
             for number, name in enumerate(names)
         ]
         return compare_sides(at_levels(paired_up(sides, pairs), levels))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write_if_changed(path, text)
-    except OSError as error:
-        raise ConfigurationError(
-            f"the report cannot be written: {error.strerror or error}",
-            where=path,
-            next_step="name a file in a folder that you may write to",
-        ) from error
 
 
 def _said(checked: Sequence[Checked]) -> int:

@@ -1,4 +1,4 @@
-/** The report of `replay compare`, opened from disk: for everyone, in light and dark, on a phone and on paper. */
+/** The pages of `replay compare` and `replay report`, opened from disk: for everyone, in light and dark, on a phone. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -15,18 +15,22 @@ const ROOT = path.resolve(import.meta.dirname, "../../..");
 const SIDES = ["pacific:with-journal", "pacific:without-journal"];
 // Paired points of two experiments, some of them without an interval.
 const EXPERIMENTS = ["rbd-journaling", "client-sweep"].flatMap((name) => ["--experiment", name]);
+/** The command that writes each page. */
+const PAGES = {
+  comparison: ["compare", ...SIDES, ...EXPERIMENTS],
+  report: ["report", "--data", "tentacle"],
+};
 let browser;
 let folder;
-let file;
 
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "replay-report-"));
-  file = path.join(folder, "report.html");
-  await promisify(execFile)(
-    path.join(ROOT, ".venv/bin/python"),
-    ["-m", "replay", "compare", ...SIDES, ...EXPERIMENTS, "--out", file],
-    { cwd: ROOT, env: { ...process.env, PYTHONPATH: path.join(ROOT, "scripts") } },
-  );
+  for (const [name, words] of Object.entries(PAGES))
+    await promisify(execFile)(
+      path.join(ROOT, ".venv/bin/python"),
+      ["-m", "replay", ...words, "--out", path.join(folder, `${name}.html`)],
+      { cwd: ROOT, env: { ...process.env, PYTHONPATH: path.join(ROOT, "scripts") } },
+    );
   browser = await launchPatiently();
 });
 after(async () => {
@@ -34,13 +38,13 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The report in a page; `complaints` are console errors, and every request except that for the page itself. */
-async function openReport(options) {
+/** A page in the browser; `complaints` are console errors, and every request except that for the page itself. */
+async function openPage(name, options) {
   const page = await browser.newPage(options);
   page.complaints = [];
   page.on("console", (message) => page.complaints.push(message.text()));
   page.on("pageerror", (error) => page.complaints.push(String(error)));
-  const address = String(pathToFileURL(file));
+  const address = String(pathToFileURL(path.join(folder, `${name}.html`)));
   page.on("request", (request) => {
     if (request.url() !== address) page.complaints.push(`asks for ${request.url()}`);
   });
@@ -48,9 +52,9 @@ async function openReport(options) {
   return page;
 }
 
-for (const colorScheme of ["light", "dark"]) {
-  test(`axe finds nothing on the report, ${colorScheme}, and it requests no other file`, async () => {
-    const page = await openReport({ colorScheme, viewport: { width: 1280, height: 900 } });
+for (const [name, colorScheme] of Object.keys(PAGES).flatMap((one) => [[one, "light"], [one, "dark"]])) {
+  test(`axe finds nothing on the ${name}, ${colorScheme}, and it requests no other file`, async () => {
+    const page = await openPage(name, { colorScheme, viewport: { width: 1280, height: 900 } });
     assert.deepEqual(page.complaints, []);
     assert.ok((await page.locator("svg").count()) >= 4);
     await loadAxe(page);
@@ -59,47 +63,49 @@ for (const colorScheme of ["light", "dark"]) {
   });
 }
 
-test("on a phone wide charts and tables scroll separately, and the page does not scroll sideways", async () => {
-  const page = await openReport({ viewport: { width: 390, height: 800 } });
-  assert.deepEqual(
-    await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]),
-    [390, 390],
-  );
-  await loadAxe(page);
-  assert.deepEqual(await axeProblems(page), []);
-  await page.close();
-});
+for (const name of Object.keys(PAGES)) {
+  test(`on a phone wide parts of the ${name} scroll separately, and it does not scroll sideways`, async () => {
+    const page = await openPage(name, { viewport: { width: 320, height: 800 } });
+    assert.deepEqual(
+      await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]),
+      [320, 320],
+    );
+    await loadAxe(page);
+    assert.deepEqual(await axeProblems(page), []);
+    await page.close();
+  });
 
-test("no text of a chart leaves it or covers another text", async () => {
-  const page = await openReport({ viewport: { width: 1280, height: 900 } });
-  const found = await page.evaluate(() =>
-    [...document.querySelectorAll("svg")].flatMap((svg) => {
-      const frame = svg.getBoundingClientRect();
-      const texts = [...svg.querySelectorAll("text")].map((text) => [
-        text.textContent,
-        text.getBoundingClientRect(),
-      ]);
-      const problems = texts
-        .filter(([, box]) => box.left < frame.left || box.right > frame.right || box.bottom > frame.bottom)
-        .map(([text]) => `outside: ${text}`);
-      for (const [index, [text, box]] of texts.entries())
-        for (const [other, its] of texts.slice(index + 1)) {
-          const apart =
-            box.right <= its.left ||
-            its.right <= box.left ||
-            box.bottom <= its.top + 1 ||
-            its.bottom <= box.top + 1;
-          if (!apart) problems.push(`${text} on ${other}`);
-        }
-      return problems;
-    }),
-  );
-  assert.deepEqual(found, []);
-  await page.close();
-});
+  test(`no text of a chart of the ${name} leaves it or covers another text`, async () => {
+    const page = await openPage(name, { viewport: { width: 1280, height: 900 } });
+    const found = await page.evaluate(() =>
+      [...document.querySelectorAll("svg")].flatMap((svg) => {
+        const frame = svg.getBoundingClientRect();
+        const texts = [...svg.querySelectorAll("text")].map((text) => [
+          text.textContent,
+          text.getBoundingClientRect(),
+        ]);
+        const problems = texts
+          .filter(([, box]) => box.left < frame.left || box.right > frame.right || box.bottom > frame.bottom)
+          .map(([text]) => `outside: ${text}`);
+        for (const [index, [text, box]] of texts.entries())
+          for (const [other, its] of texts.slice(index + 1)) {
+            const apart =
+              box.right <= its.left ||
+              its.right <= box.left ||
+              box.bottom <= its.top + 1 ||
+              its.bottom <= box.top + 1;
+            if (!apart) problems.push(`${text} on ${other}`);
+          }
+        return problems;
+      }),
+    );
+    assert.deepEqual(found, []);
+    await page.close();
+  });
+}
 
 test("a link saves the table of all ratios, and paper gets no dark page", async () => {
-  const page = await openReport({ acceptDownloads: true, colorScheme: "dark" });
+  const page = await openPage("comparison", { acceptDownloads: true, colorScheme: "dark" });
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.click('a[download="ratios.csv"]'),

@@ -1,0 +1,104 @@
+"""A chart of marks in rows, on one axis: each row has a name, its figures in words, and a line with its marks. Pure.
+
+It is as wide as the page, at any width: positions are per cents, and the words are the page's own text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import NamedTuple
+
+#: Kinds of marks: a filled dot, a ring, a stroke for one run among many, a diamond.
+DOT, RING, STROKE, DIAMOND = "dot", "ring", "stroke", "diamond"
+#: The marks keep this distance from the ends of the axis, in per cent.
+_EDGE = 2.0
+_MOST_TICKS = 5
+#: Where a line of marks lies, and how high it is, in pixels; the style sheet has the height as well.
+_MIDDLE, _HEIGHT = 12, 24
+
+
+class Row(NamedTuple):
+    """A row: its name, its figures in words, its marks (value, kind), and whether a line joins them."""
+
+    label: str
+    said: str
+    marks: Sequence[tuple[float, str]]
+    joined: bool = False
+
+
+def strip(rows: Sequence[Row], title: str, key: str, words: Callable[[float], str], *, logarithmic: bool) -> str:
+    """Return the chart. `key` says what the marks mean, `words` writes a value at the axis."""
+    values = [value for row in rows for value, _ in row.marks]
+    ticks = _decades(values) if logarithmic else _steps(max(values))
+    low, high = ticks[0], ticks[-1]
+
+    def at(value: float) -> float:
+        part = math.log(value / low) / math.log(high / low) if logarithmic else (value - low) / (high - low)
+        return _EDGE + (100 - 2 * _EDGE) * part
+
+    grid = "".join(
+        f'<line class="grid" x1="{at(tick):.2f}%" y1="0" x2="{at(tick):.2f}%" y2="{_HEIGHT}"/>' for tick in ticks
+    )
+    lines = "".join(
+        f'<div class="row"><span>{escape(row.label)}</span><span class="said">{escape(row.said)}</span>'
+        f"<svg>{grid}{_marks(row, at)}</svg></div>"
+        for row in rows
+    )
+    axis = "".join(
+        f'<text class="axis" x="{at(tick):.2f}%" y="14" text-anchor="{_anchor(at(tick))}">{escape(words(tick))}</text>'
+        for tick in _thinned(ticks)
+    )
+    said = "; ".join(f"{row.label}: {row.said}" for row in rows)
+    return (
+        f'<figure class="strip"><figcaption>{escape(key)}</figcaption>'
+        f'<div role="img" aria-label="{escape(f"{title}. {said}")}">{lines}'
+        f'<div class="row"><svg>{axis}</svg></div></div></figure>'
+    )
+
+
+def _marks(row: Row, at: Callable[[float], float]) -> str:
+    parts = []
+    if row.joined and len(row.marks) > 1:
+        ends = [at(value) for value, _ in row.marks]
+        line = f'x1="{min(ends):.2f}%" y1="{_MIDDLE}" x2="{max(ends):.2f}%" y2="{_MIDDLE}"'
+        parts.append(f'<line class="joined" {line}/>')
+    for value, kind in row.marks:
+        x = f"{at(value):.2f}%"
+        if kind == STROKE:
+            parts.append(f'<line class="stroke" x1="{x}" y1="{_MIDDLE - 8}" x2="{x}" y2="{_MIDDLE + 8}"/>')
+        elif kind == DIAMOND:  # the style sheet turns the square about its middle, and moves it there
+            parts.append(f'<rect class="diamond" x="{x}" y="{_MIDDLE - 5}" width="10" height="10"/>')
+        else:
+            parts.append(f'<circle class="{kind}" cx="{x}" cy="{_MIDDLE}" r="6"/>')
+    return "".join(parts)
+
+
+def _anchor(percent: float) -> str:
+    return "start" if percent < 10 else "end" if percent > 90 else "middle"
+
+
+def _decades(values: Sequence[float]) -> list[float]:
+    """Return 1, 2, 5, 10, … from the last one that is not above any value to the first one not below any."""
+    lowest, highest = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    steps = [digit * 10.0**power for power in range(lowest, highest + 1) for digit in (1, 2, 5)]
+    first = max(step for step in steps if step <= min(values) * (1 + 1e-9))
+    last = min(step for step in steps if step >= max(values) * (1 - 1e-9) and step > first)
+    return [step for step in steps if first <= step <= last]
+
+
+def _steps(largest: float) -> list[float]:
+    """Return 0 and equal steps up to the first one that is not below a value, four at most."""
+    if largest <= 0:
+        return [0.0, 1.0]
+    power = 10.0 ** math.floor(math.log10(largest))
+    step = next(one for one in (power / 5, power / 2, power, 2 * power, 5 * power) if largest <= 4 * one)
+    return [step * number for number in range(math.ceil(largest / step - 1e-9) + 1)]
+
+
+def _thinned(ticks: Sequence[float]) -> Sequence[float]:
+    """Return the ticks that are named: every one, every second one, … of them."""
+    while len(ticks) > _MOST_TICKS:
+        ticks = ticks[::2]
+    return ticks

@@ -1,0 +1,250 @@
+"""How many images of which write rate this pair mirrors, and how far the copy was behind under the loads tried. Pure.
+
+Nothing is extrapolated: a rate is that of some runs, at their size of writes and their number of images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from replay.exchange.page import NUMBER, Column, heading, paragraph, table
+from replay.exchange.report.figure import STROKE, Row, strip
+from replay.exchange.report.read import DataSet, Measured
+from replay.exchange.report.words import (
+    NOTHING,
+    Part,
+    between,
+    bytes_per_second,
+    largest,
+    middle,
+    number_of,
+    per_second,
+    ran_out,
+    seconds,
+    share,
+    size,
+    told,
+    values,
+)
+
+#: How a rate was found.
+PILOT = "while one image is written as fast as it goes, until all is replayed"
+IDLE = "while nobody writes, until the copy has caught up"
+_METHOD = (
+    "A rate is that at which the second site got everything, over runs of each kind. An image that writes faster falls "
+    "behind; one that writes slower was not tried at every rate below. Writes a second are those of each image."
+)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A rate of mirroring: the writes a second of each image, run by run, and what is known of those runs."""
+
+    experiment: str
+    mode: str
+    images: int
+    io_size_bytes: float
+    writes: tuple[float, ...]
+    limited_by: str
+    how: str
+
+    @property
+    def slowest(self) -> float:
+        """The writes a second of each image in the slowest run: what all of the runs could mirror."""
+        return min(self.writes)
+
+    def together(self, writes: float) -> float:
+        """Return the bytes a second of all images at this many writes a second of each."""
+        return writes * self.images * self.io_size_bytes
+
+    @property
+    def name(self) -> str:
+        """The images, the size of their writes, and the mode."""
+        return f"{number_of(self.images, 'image')}, {size(self.io_size_bytes)}, {self.mode}"
+
+
+def rates(data: DataSet) -> list[Rate]:
+    """Return the rates of mirroring that a data set has: those of pilots, then those of copies that catch up."""
+    pilots = [rate for one in data.of("write_latency") for rate in _of_pilots(one)]
+    return [*pilots, *(rate for one in data.of("mirror_replay") for rate in _of_catching_up(one))]
+
+
+def _of_pilots(one: Measured) -> Iterator[Rate]:
+    """Yield how fast one image was replayed, by the size of its writes: found once a block, before its cells."""
+    labels = {variant["name"]: str(variant["label"]) for variant in one.entry["variants"]}
+    name = one.entry["parameters"].get("replay_of", "journal-mirrored")
+    for levels, runs in one.points():
+        if "replay_operations_per_second" in runs and "io_size_bytes" in levels:
+            found = runs.groupby("block")["replay_operations_per_second"].first().dropna()
+            if not found.empty:
+                mode, io_size = labels.get(name, str(name)), float(levels["io_size_bytes"])
+                yield Rate(one.name, mode, 1, io_size, tuple(found.astype(float)), "not known", PILOT)
+
+
+def _of_catching_up(one: Measured) -> Iterator[Rate]:
+    for levels, runs in one.points():
+        if {"images", "io_size_bytes"} <= levels.keys():
+            images, io_size = int(levels["images"]), float(levels["io_size_bytes"])
+            for variant, rows in one.by_variant(runs):
+                found = tuple(rate / images / io_size for rate in values(rows, "bytes_per_second"))
+                if found:
+                    yield Rate(one.name, str(variant["label"]), images, io_size, found, ran_out(rows), IDLE)
+
+
+@dataclass(frozen=True)
+class Load:
+    """A load that was tried: a mode's runs at one rate of writes."""
+
+    experiment: str
+    mode: str
+    levels: Mapping[str, Any]
+    runs: pd.DataFrame
+
+    @property
+    def is_above(self) -> bool:
+        """Whether every run was offered more than its own replay copied."""
+        found = values(self.runs, "offered_to_replay_ratio")
+        return bool(found) and min(found) > 1
+
+    @property
+    def against_replay(self) -> str:
+        """Where the load lies against the rate of its own replay."""
+        found = values(self.runs, "offered_to_replay_ratio")
+        if not found:
+            return NOTHING
+        where = "above" if min(found) > 1 else "below" if max(found) < 1 else "around"
+        return f"{where} ({between(found, lambda one: f'{one:.2g}')} of it)"
+
+
+def loads(data: DataSet) -> list[Load]:
+    """Return the loads under which the copy was watched."""
+    return [
+        Load(one.name, str(variant["label"]), levels, rows)
+        for one in data.of("mirror_lag")
+        for levels, runs in one.points()
+        for variant, rows in one.by_variant(runs)
+        if values(rows, "lag_max_seconds")
+    ]
+
+
+def rate(data: DataSet) -> Part:
+    """Return how much this pair mirrors, how far behind the copy was, and what of it was not measured."""
+    found, tried = rates(data), loads(data)
+    missing = []
+    if not any(one.how == PILOT for one in found):
+        command = data.to_measure("write-latency")
+        missing.append(f"How many writes a second of one image are replayed as they come. {command}")
+    if not any(one.how == IDLE for one in found):
+        missing.append(f"How fast several images catch up together. {data.to_measure('mirror-replay')}")
+    elif found:
+        most = max(one.images for one in found)
+        missing.append(
+            f"More than {number_of(most, 'image')} at once, and images that differ: raise images in mirror-replay."
+        )
+    if not tried:
+        missing.append(f"How far the copy is behind under a load. {data.to_measure('replica-lag')}")
+    if not found and not tried:
+        return Part(missing=tuple(missing))
+    body = [heading("How much this pair can mirror")]
+    if found:
+        body += [paragraph(_METHOD, "muted"), _chart(found), _table(found)]
+    if tried:
+        body += [heading("How far the copy was behind", 3), _loads_table(tried)]
+    return Part(_headline(found), _basis(found, tried), "\n".join(body), tuple(missing))
+
+
+def _headline(found: list[Rate]) -> str:
+    texts = []
+    pilots = [one for one in found if one.how == PILOT]
+    if pilots:
+        each = [f"{per_second(one.slowest)} times a second at {size(one.io_size_bytes)}" for one in pilots]
+        texts.append(f"{pilots[0].mode}: this pair can mirror one image that writes {' or '.join(each)}.")
+    idle = [one for one in found if one.how == IDLE]
+    for one in idle:
+        if one.images == max(other.images for other in idle):
+            all_of_them = bytes_per_second(one.together(one.slowest))
+            of_each = f"{per_second(one.slowest)} writes of {size(one.io_size_bytes)} a second"
+            texts.append(
+                f"{one.mode}: {number_of(one.images, 'image')} together catch up at {all_of_them}, {of_each} each, "
+                "while nobody writes."
+            )
+    return " ".join(texts)
+
+
+def _basis(found: list[Rate], tried: list[Load]) -> str:
+    texts = []
+    if found:
+        counts = [len(one.writes) for one in found]
+        texts.append(f"The slowest of {between(counts, str)} runs each." if max(counts) > 1 else "One run each.")
+    above = [one for one in tried if one.is_above]
+    if above:
+        worst = max(above, key=lambda one: largest(one.runs, "lag_max_seconds"))
+        at, after = (middle(worst.runs, column) for column in ("bytes_per_second", "duration_seconds"))
+        texts.append(
+            f"Above the rate of replay a copy falls behind: at {bytes_per_second(at)} it was up to "
+            f"{seconds(largest(worst.runs, 'lag_max_seconds'))} behind after {seconds(after)} ({worst.mode}). "
+            "A lost site takes that with it."
+        )
+    return " ".join(texts)
+
+
+def _chart(found: list[Rate]) -> str:
+    rows = [
+        Row(
+            one.name,
+            f"{per_second(one.slowest)} writes/s",
+            [(one.together(writes), STROKE) for writes in one.writes if writes > 0],
+        )
+        for one in found
+    ]
+    rows = [row for row in rows if row.marks]
+    title = "Bytes a second that were mirrored, all images together"
+    key = "❘ one run: bytes a second of all images. Beside it: writes a second of each image, in the slowest run"
+    return strip(rows, title, key, bytes_per_second, logarithmic=True) if rows else ""
+
+
+def _table(found: list[Rate]) -> str:
+    fastest = [max(one.writes) for one in found]
+    columns = [
+        Column("mode", [one.mode for one in found]),
+        Column("images", [str(one.images) for one in found], NUMBER),
+        Column("writes of", [size(one.io_size_bytes) for one in found], NUMBER),
+        Column("writes a second of each, slowest run", [per_second(one.slowest) for one in found], NUMBER),
+        Column("fastest run", [per_second(writes) for writes in fastest], NUMBER),
+        Column("together, slowest run", [bytes_per_second(one.together(one.slowest)) for one in found], NUMBER),
+        Column("n", [str(len(one.writes)) for one in found], NUMBER),
+        Column("ran out of", [one.limited_by for one in found]),
+        Column("replayed", [one.how for one in found]),
+        Column("experiment", [one.experiment for one in found]),
+    ]
+    return table(told(columns), "How many images of which write rate were mirrored")
+
+
+def _loads_table(tried: list[Load]) -> str:
+    runs = [one.runs for one in tried]
+    columns = [
+        Column("mode", [one.mode for one in tried]),
+        Column("writes a second", [_offered(one) for one in tried], NUMBER),
+        Column("that is", [bytes_per_second(middle(one, "bytes_per_second")) for one in runs], NUMBER),
+        Column("against its replay", [one.against_replay for one in tried], NUMBER),
+        Column("copied meanwhile", [share(middle(one, "replayed_fraction_during_cell")) for one in runs], NUMBER),
+        Column("furthest behind", [seconds(largest(one, "lag_max_seconds")) for one in runs], NUMBER),
+        Column("behind at the end, median", [seconds(middle(one, "lag_end_seconds")) for one in runs], NUMBER),
+        Column("after", [seconds(middle(one, "duration_seconds")) for one in runs], NUMBER),
+        Column("level again after, median", [seconds(middle(one, "seconds_to_level")) for one in runs], NUMBER),
+        Column("n", [str(len(one)) for one in runs], NUMBER),
+        Column("ran out of", [ran_out(one) for one in runs]),
+        Column("experiment", [one.experiment for one in tried]),
+    ]
+    return table(told(columns), "Loads that were tried, and how far behind the copy was")
+
+
+def _offered(one: Load) -> str:
+    if "writes_per_second" not in one.levels:
+        return NOTHING
+    of = f" of {size(float(one.levels['io_size_bytes']))}" if "io_size_bytes" in one.levels else ""
+    return f"{per_second(float(one.levels['writes_per_second']))}{of}"
