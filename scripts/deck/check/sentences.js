@@ -100,14 +100,18 @@ function isPicture(node) {
 /** Attributes that decide what a picture shows. */
 const PICTURE = /^data-(?:chart|ratio|release|claims|answer-table)/;
 
-/** A picture: everything in its tag and in its options that decides what is drawn, and the verdicts that show it. */
+/**
+ * A picture: everything in its tag and in its options that decides what is drawn, the heading above it, so that two headings
+ * cannot change places, and the verdicts that show it.
+ */
 function pictureOf(slide, element) {
   const drawn = Object.entries(element.attributes).filter(([name]) => PICTURE.test(name));
   const when = [];
   for (let around = element; around; around = around.parent)
     when.unshift(...[parseWhen(around.attributes["data-when"])].filter(Boolean));
   const options = /<!--([\s\S]*?)-->/.exec(slide.text.slice(element.innerStart, element.innerEnd))?.[1] ?? "";
-  const words = [...drawn.map(([name, value]) => `${name}=${value}`), options]
+  const heading = element.parent.children.find((node) => isElement(node) && /^h[3-6]$/.test(node.name));
+  const words = [heading ? wordsIn(slide, heading) : "", ...drawn.map((pair) => pair.join("=")), options]
     .join(" ")
     .replace(/\s+/g, " ")
     .trim();
@@ -119,6 +123,14 @@ function pictureOf(slide, element) {
     values: [],
     sources: unique([element.attributes["data-source"]]),
   };
+}
+
+/** The words of an element, each bound value as its name in braces. */
+function wordsIn(slide, { innerStart, innerEnd }) {
+  return slide.text
+    .slice(innerStart, innerEnd)
+    .replace(/<data value="([^"]*)">[^<]*<\/data>/g, "{$1}")
+    .replace(/<[^>]*>/g, "");
 }
 
 function withId(sentence) {

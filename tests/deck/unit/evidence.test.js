@@ -68,9 +68,12 @@ test("a picture is everything in its tag and options that decides what is drawn"
   assert.notEqual(id(""), id('data-chart-series="A"'), "a series left out");
   assert.notEqual(id(""), id("", '<!-- {"options": {"scales": {"x": {"max": 20}}}} -->'), "a cropped axis");
   assert.notEqual(id(""), id('data-chart-x-title="Hours"'));
-  const [shown] = sentences(`<div data-when="small held refuted">\n${tag("")}\n</div>`).filter(
-    ({ place }) => place === "picture",
-  );
+  const canvas = tag("").split("\n\n")[1];
+  const pictures = (body) => sentences(body).filter(({ place }) => place === "picture");
+  const panel = (title) => `<div><h3>${title}</h3>${canvas}</div>`;
+  const panels = pictures([panel("Few writes"), panel("Many writes")].join("\n"));
+  assert.equal(new Set(panels.map(({ id: own }) => own)).size, 2, "each with the heading above it");
+  const [shown] = pictures(`<div data-when="small held refuted">\n${canvas}\n</div>`);
   assert.deepEqual([shown.when, shown.claims], ["small held refuted", ["small"]]);
 });
 
