@@ -16,8 +16,6 @@ Usage: npm run check -- [options]
   --accept ID   write into evidence.yaml that you have read this sentence, or all sentences of this slide, as they
                 stand with their evidence; may be given more than once; "all" is every one
   --as KIND     with --accept: what they are: measured, source, definition or judgement
-  --rests-on VALUE   with --accept: a value or claim that they rest on beside those that they show
-  --scope TEXT  with --accept: of what it holds: "worst of 20, 100 writes a second"
   --help        show this text
 
 Fails, naming file and line, if:
@@ -43,8 +41,6 @@ const options = optionsOf({
     fix: { type: "boolean" },
     accept: { type: "string", multiple: true },
     as: { type: "string" },
-    "rests-on": { type: "string", multiple: true },
-    scope: { type: "string" },
   },
   check({ data, fix, accept, as: kind }) {
     requireDataSetName("data", data);
@@ -73,19 +69,16 @@ try {
   outcome = await checkTalk(places);
   if (options.fix) {
     for (const { file, count } of await fixProblems(places.root, outcome.problems))
-      console.log(`${file}: ${count} ${count === 1 ? "text" : "texts"} updated.`);
+      console.log(`${file}: ${counted(count, "text")} updated.`);
     outcome = await checkTalk(places);
   }
   if (options.accept) {
-    const { as: kind, "rests-on": rests, scope } = options;
-    const { accepted, undecided, unknown } = await outcome.accept(options.accept, { kind, rests, scope });
+    const { accepted, unread, unknown } = await outcome.accept(options.accept, { kind: options.as });
     for (const name of unknown) console.error(`--accept ${name}: no sentence and no slide has this id`);
-    for (const { id, words } of undecided)
-      console.error(
-        `${id}: “${words}” is bound to no data: say what it is, --as definition, judgement or source`,
-      );
-    console.log(`${accepted} ${accepted === 1 ? "sentence" : "sentences"} accepted as they stand.`);
-    if (unknown.length || undecided.length) process.exit(1);
+    console.log(`${counted(accepted, "sentence")} accepted as they stand.`);
+    if (unread)
+      console.error(`${unread} of them do not tell what they are: write it into ${outcome.evidence} for “unread”.`);
+    if (unknown.length) process.exit(1);
     outcome = await checkTalk(places);
   }
 } catch (error) {
@@ -122,7 +115,7 @@ if (unread.length)
 const stale = problems.filter(({ fix }) => fix).length;
 if (stale) console.error(`Texts that differ from the data: ${stale}. To update them: npm run check -- --fix`);
 if (problems.length) {
-  console.error(`${problems.length} ${problems.length === 1 ? "problem" : "problems"}.`);
+  console.error(`${counted(problems.length, "problem")}.`);
   process.exit(1);
 }
 
@@ -135,6 +128,10 @@ async function layoutOf({ cuts }) {
     const { file, line } = slides.find((slide) => slide.id === id);
     return { file, line, message };
   });
+}
+
+function counted(count, what) {
+  return `${count} ${count === 1 ? what : `${what}s`}`;
 }
 
 function minutes(seconds) {

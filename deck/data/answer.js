@@ -58,8 +58,8 @@ const PRICES = [
 const TABLE = [
   { title: "Lost at worst", column: "recovery_point_worst_seconds", unit: "seconds" },
   { title: "First write after (median)", column: "recovery_time_median_seconds", unit: "seconds" },
-  { title: "Added to a 4K write", column: "latency_added_4k_seconds", unit: "seconds" },
-  { title: "Added to a 4M write", column: "latency_added_4m_seconds", unit: "seconds" },
+  { title: "Added to a 4K write, on average", column: "latency_added_4k_seconds", unit: "seconds" },
+  { title: "Added to a 4M write, on average", column: "latency_added_4m_seconds", unit: "seconds" },
   {
     title: "Bytes to disks per byte, 4K",
     column: "media_bytes_per_byte_4k",

@@ -1,135 +1,27 @@
 /**
  * What each sentence of a talk rests on: `evidence.yaml` beside its chapters. Each sentence is *measured* (it names the
  * values and claims of its data), a *source*'s, a *definition* or mechanism, or a *judgement* of the speaker. An entry is
- * written after a person has read the sentence; it records what the data said then. A new or edited sentence, a changed
- * verdict, and an estimate outside its former interval are problems until somebody has read the sentence again.
+ * written after a person has read the sentence; it records what the data said then. What a sentence is, and what else it
+ * rests on, that person writes into the file. A new or edited sentence, a changed verdict, and an estimate outside its
+ * former interval are problems until somebody has read the sentence again.
  */
 
-import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { parse, stringify } from "yaml";
+import { Document, parse, visit } from "yaml";
 
 import { KINDS } from "../constants.js";
 import { verdictOf } from "../../../deck/text/verdict-text.js";
-import { nodesOf } from "../text/segments.js";
-import { isElement } from "../text/tree.js";
-import { lineIn } from "./chapters.js";
+import { kindOf, sentencesOf, unique } from "./sentences.js";
 
-const SENTENCES = new Intl.Segmenter("en", { granularity: "sentence" });
-const PLACES = { heading: "title", note: "note", body: "text", attribute: "label" };
-
-/**
- * @typedef {object} Sentence
- * @property {string} id      of its slide, place, words and conditions: an edited sentence is another one
- * @property {string} slide   id of the slide; the file of a section of the reader's page
- * @property {string} file
- * @property {number} line
- * @property {"title"|"text"|"note"|"label"|"picture"} place
- * @property {string} words   each bound value as its name in braces
- * @property {string} [when]  `<claim> <verdict> …`: it is said with these verdicts only
- * @property {string[]} values   the values of the data that it says
- * @property {string[]} claims   the claims whose verdict chooses it
- * @property {string[]} sources   the sources that it names
- */
+/** The kind of an entry that `--accept` wrote for a sentence whose markup does not tell it. */
+const UNREAD = "unread";
+const ABSENT = "not measured";
 
 /** The file of a talk's evidence: in the folder of its first chapter. */
 export function evidenceFile({ chapters }) {
   return path.posix.join(path.posix.dirname(chapters[0]), "evidence.yaml");
-}
-
-/**
- * Every sentence of a slide that somebody reads or hears, with every verdict, and every picture: its tag says what is drawn.
- * @param {import("../text/segments.js").ReadSlide} slide
- * @returns {Sentence[]} in the order of the slide
- */
-export function sentencesOf(slide) {
-  const blocks = new Map();
-  for (const segment of slide.segments)
-    blocks.set(segment.block, [...(blocks.get(segment.block) ?? []), segment]);
-  const sentences = [...blocks.values()].flatMap((segments) => sentencesOfBlock(segments));
-  const pictures = [...nodesOf(slide)].filter(isPicture).map((element) => pictureOf(slide, element));
-  const seen = new Set();
-  return [...sentences, ...pictures]
-    .map((sentence) => withId({ slide: slide.id ?? slide.file, file: slide.file, ...sentence }))
-    .filter(({ id }) => !seen.has(id) && seen.add(id));
-}
-
-/** The sentences of a block as they are with each of its conditions. */
-function sentencesOfBlock(segments) {
-  const conditions = new Map(segments.map(({ when }) => [JSON.stringify(when), when]));
-  conditions.delete("[]");
-  const variants = conditions.size > 0 ? [...conditions.values()] : [[]];
-  return variants.flatMap((when) => {
-    const key = JSON.stringify(when);
-    const shown = segments.filter(
-      (segment) => segment.when.length === 0 || JSON.stringify(segment.when) === key,
-    );
-    return partsOf(shown).map((part) => ({
-      place: PLACES[part.kind],
-      ...part,
-      // What all verdicts share is said with each of them.
-      when: part.depends ? when.map(({ claim, verdicts }) => [claim, ...verdicts].join(" ")).join("; ") : "",
-      claims: part.depends ? when.map(({ claim }) => claim) : [],
-    }));
-  });
-}
-
-function partsOf(segments) {
-  let text = "";
-  const pieces = segments.map((segment) => {
-    const from = text.length;
-    text += segment.bound === null ? segment.text.replace(/\s+/g, " ") : `{${segment.bound.trim()}}`;
-    return { ...segment, from, to: text.length };
-  });
-  return [...SENTENCES.segment(text)]
-    .map(({ segment: words, index }) => {
-      const within = pieces.filter(({ from, to }) => from < index + words.trimEnd().length && to > index);
-      return {
-        words: words.trim(),
-        line: within[0]?.line,
-        kind: within[0]?.kind,
-        depends: within.some(({ when }) => when.length > 0),
-        values: unique(within.map(({ bound }) => bound?.trim())),
-        sources: unique(within.map(({ source }) => source)),
-      };
-    })
-    .filter(({ words }) => /[\p{L}\p{N}]/u.test(words));
-}
-
-function isPicture(node) {
-  return isElement(node) && Object.keys(node.attributes).some((name) => PICTURE.test(name));
-}
-
-/** Attributes that decide what a picture shows. */
-const PICTURE = /^data-(?:chart|ratio|release|claims|answer)/;
-
-/** A picture: everything in its tag and in its options that decides what is drawn. */
-function pictureOf(slide, element) {
-  const drawn = Object.entries(element.attributes).filter(
-    ([name]) => PICTURE.test(name) || name === "data-when",
-  );
-  const options = /<!--([\s\S]*?)-->/.exec(slide.text.slice(element.innerStart, element.innerEnd))?.[1] ?? "";
-  const words = [...drawn.map(([name, value]) => `${name}=${value}`), options]
-    .join(" ")
-    .replace(/\s+/g, " ")
-    .trim();
-  return {
-    place: "picture",
-    words,
-    line: lineIn(slide, element.start),
-    when: "",
-    claims: [],
-    values: [],
-    sources: unique([element.attributes["data-source"]]),
-  };
-}
-
-function withId(sentence) {
-  const { slide, place, words, when } = sentence;
-  const id = createHash("sha256").update([slide, place, words, when].join("\n")).digest("hex").slice(0, 8);
-  return { id, ...sentence };
 }
 
 /**
@@ -144,10 +36,10 @@ export function stateOf(rests, { claims }, words) {
     rests.map((name) => {
       const [claim, condition] = name.split(".");
       const known = claims?.claims?.[claim];
-      if (known === undefined) return [name, words.resolve(name) ?? "not measured"];
+      if (known === undefined) return [name, words.resolve(name) ?? ABSENT];
       if (condition === undefined) return [name, { verdict: verdictOf(claim, claims) }];
       const measured = known.conditions?.[condition];
-      if (measured === undefined) return [name, words.resolve(name) ?? "not measured"];
+      if (measured === undefined) return [name, words.resolve(name) ?? ABSENT];
       const { estimate = null, low = null, high = null } = measured;
       return [name, { estimate, low, high }];
     }),
@@ -156,7 +48,8 @@ export function stateOf(rests, { claims }, words) {
 
 /** Why what a sentence rests on is no longer what it was when somebody read it; null if it is. */
 export function whyMoved(name, before, now) {
-  if (before === undefined) return `${name} was not looked at`;
+  // A name that somebody has written into the file has no state yet.
+  if (before === undefined || before === null) return `${name} was not looked at`;
   if (typeof now === "string" || typeof before === "string")
     return now === before ? null : `${name} was ${said(before)}, and is ${said(now)}`;
   if ("verdict" in now)
@@ -188,27 +81,33 @@ export async function readEvidence(root, file) {
   }
   const slides = parse(text) ?? {};
   const entries = Object.entries(slides).flatMap(([slide, list]) =>
-    list.map((entry) => ({ slide, ...entry })),
+    list.map((entry) => {
+      const kinds = [...KINDS, UNREAD].filter((kind) => kind in entry);
+      if (kinds.length === 1) return { ...entry, kind: kinds[0] };
+      throw new Error(`${file}: slide ${slide}, ${entry.id}: say as one of ${KINDS.join(", ")} what it is`);
+    }),
   );
-  for (const { id, kind, slide } of entries)
-    if (!KINDS.includes(kind))
-      throw new Error(`${file}: slide ${slide}, ${id}: kind "${kind}" is none of ${KINDS.join(", ")}`);
   return new Map(entries.map((entry) => [entry.id, entry]));
 }
 
 /**
  * The sentences that nobody has read as they stand.
  * @param {{slides: object[], evidence: Map<string, object>, shipped: object, words: object}} talk
- * @returns {(Sentence & {why: string, rests: string[]})[]}
+ * @returns {(import("./sentences.js").Sentence & {why: string, rests: ReturnType<typeof stateOf>})[]}   rests: what the
+ *   data say now
  */
 export function unread({ slides, evidence, shipped, words }) {
   return slides.flatMap(sentencesOf).flatMap((sentence) => {
     const entry = evidence.get(sentence.id);
     const rests = unique([...sentence.values, ...sentence.claims, ...Object.keys(entry?.rests_on ?? {})]);
-    if (entry === undefined) return [{ ...sentence, rests, why: "nobody has read it" }];
     const now = stateOf(rests, shipped, words);
+    if (entry === undefined) return [{ ...sentence, rests: now, why: "nobody has read it" }];
+    if (entry.kind === UNREAD)
+      return [{ ...sentence, rests: now, why: `write instead of “${UNREAD}” what it is` }];
+    if (entry.kind === "measured" && sentence.place !== "picture" && rests.length === 0)
+      return [{ ...sentence, rests: now, why: "measured, and names nothing that it rests on" }];
     const moved = rests.map((name) => whyMoved(name, entry.rests_on?.[name], now[name])).filter(Boolean);
-    return moved.length > 0 ? [{ ...sentence, rests, why: moved.join("; ") }] : [];
+    return moved.length > 0 ? [{ ...sentence, rests: now, why: moved.join("; ") }] : [];
   });
 }
 
@@ -223,87 +122,77 @@ export function unreadSentences(talk) {
   }));
 }
 
-function quoted({ words, when }) {
+/** A sentence with its verdicts, and beside it what the data say. */
+function quoted({ words, when, rests }) {
   const short = words.length > 200 ? `${words.slice(0, 197)}…` : words;
-  return when ? `“${short}” [${when}]` : `“${short}”`;
-}
-
-/** The kind of a sentence that its own markup tells; null if a person has to say it. */
-export function kindOf({ place, values, claims, sources }) {
-  const published = sources.find((source) => /^S\d/.test(source));
-  if (place === "picture" || values.length > 0 || claims.length > 0) return "measured";
-  if (published) return "source";
-  return sources.length > 0 ? "definition" : null;
+  const beside = Object.entries(rests).map(([name, state]) => `${name}: ${said(state)}`);
+  return [`“${short}”`, when && `[${when}]`, beside.length > 0 && `(${beside.join(", ")})`]
+    .filter(Boolean)
+    .join(" ");
 }
 
 /**
- * Writes that a person has read sentences.
+ * Writes that a person has read sentences. What their markup does not tell stays red as `unread` until that person has
+ * written into the file what they are.
  * @param {{root: string, file: string, slides: object[], evidence: Map<string, object>|null, shipped: object,
  *          words: object}} talk
  * @param {string[]} which   ids of sentences or of slides, or "all"
- * @param {{kind?: string, rests?: string[], scope?: string}} reading   kind: for those whose markup does not tell it
- * @returns {Promise<{accepted: number, unknown: string[], undecided: Sentence[]}>} undecided: nobody said what they are
+ * @param {{kind?: string}} reading   kind: what they are, instead of what the file or their markup tells
+ * @returns {Promise<{accepted: number, unread: number, unknown: string[]}>} unread: of those accepted
  */
-export async function accept(
-  { root, file, slides, evidence, shipped, words },
-  which,
-  { kind, rests = [], scope },
-) {
+export async function accept({ root, file, slides, evidence, shipped, words }, which, { kind }) {
   const all = slides.flatMap(sentencesOf);
   const asked = (sentence) =>
     which.includes("all") || which.includes(sentence.id) || which.includes(sentence.slide);
-  const known = evidence ?? new Map();
-  const undecided = [];
-  let accepted = 0;
   const bySlide = {};
+  const accepted = [];
   for (const sentence of all) {
-    const before = known.get(sentence.id);
-    let entry = before;
+    const before = evidence?.get(sentence.id);
+    if (!asked(sentence) && before === undefined) continue;
+    const entry = { ...before, kind: before?.kind ?? kindOf(sentence) ?? UNREAD };
     if (asked(sentence)) {
-      const decided = kind ?? before?.kind ?? kindOf(sentence);
-      if (decided === null) undecided.push(sentence);
-      else {
-        const names = unique([
-          ...sentence.values,
-          ...sentence.claims,
-          ...Object.keys(before?.rests_on ?? {}),
-          ...rests,
-        ]);
-        entry = entryOf(sentence, {
-          kind: decided,
-          rests: stateOf(names, shipped, words),
-          scope: scope ?? before?.scope,
-        });
-        accepted += 1;
-      }
+      const shown = [...sentence.values, ...sentence.claims];
+      const added = Object.keys(before?.rests_on ?? {}).filter((name) => !shown.includes(name));
+      entry.kind = kind ?? entry.kind;
+      entry.rests_on = stateOf(unique([...shown, ...added]), shipped, words);
+      const nothing = added.find((name) => entry.rests_on[name] === ABSENT);
+      if (nothing) throw new Error(`${file}: ${sentence.id} rests on ${nothing}, which the data do not have`);
+      accepted.push(entry);
     }
-    if (entry === undefined) continue;
-    const written = { ...entry };
-    delete written.slide;
-    (bySlide[sentence.slide] ??= []).push(written);
+    (bySlide[sentence.slide] ??= []).push(entryOf(sentence, entry));
   }
-  await writeFile(path.join(root, file), HEAD + stringify(bySlide, { lineWidth: 120 }));
+  await writeFile(path.join(root, file), HEAD + documentOf(bySlide));
   const names = new Set(all.flatMap(({ id, slide }) => [id, slide]));
-  return { accepted, undecided, unknown: which.filter((name) => name !== "all" && !names.has(name)) };
-}
-
-function entryOf({ id, place, words, when, sources }, { kind, rests, scope }) {
   return {
-    id,
-    place,
-    words,
-    ...(when ? { when } : {}),
-    kind,
-    ...(sources.length > 0 ? { sources } : {}),
-    ...(scope ? { scope } : {}),
-    ...(Object.keys(rests).length > 0 ? { rests_on: rests } : {}),
+    accepted: accepted.length,
+    unread: accepted.filter((entry) => entry.kind === UNREAD).length,
+    unknown: which.filter((name) => name !== "all" && !names.has(name)),
   };
 }
 
-const HEAD = `# What each sentence of this talk rests on, as somebody read it: npm run check -- --accept ID …
-# measured: on the values and claims below; source: somebody else's words or figure; definition: or mechanism; judgement.
-`;
-
-function unique(list) {
-  return [...new Set(list.filter((item) => item !== null && item !== undefined))];
+function entryOf({ id, words, when, sources }, { kind, scope, rests_on = {} }) {
+  return {
+    id,
+    [kind]: words,
+    ...(when ? { when } : {}),
+    ...(sources.length > 0 ? { sources } : {}),
+    ...(scope ? { scope } : {}),
+    ...(Object.keys(rests_on).length > 0 ? { rests_on } : {}),
+  };
 }
+
+/** The file's text: what the data said is one line for each name. */
+function documentOf(bySlide) {
+  const document = new Document(bySlide);
+  visit(document, {
+    Map(_, node) {
+      if (node.has("verdict") || node.has("estimate")) node.flow = true;
+    },
+  });
+  return document.toString({ lineWidth: 120 });
+}
+
+const HEAD = `# What each sentence of this talk rests on, as somebody read it beside the slide; docs/wording.md#evidence.
+# measured: on the values and claims below it; source: somebody else's words or figure; definition: true by definition, or
+# how something works; judgement: the speaker's. Names below rests_on get what the data say with: npm run check -- --accept ID
+`;

@@ -43,10 +43,10 @@ const CLAIMS = path.join("config", "claims.yaml");
  *
  * @param {{root: string, benchmarks: string, data?: string|null}} places
  *   root: the talk's folder; data: the data set to hold the talk to, null for the one that it names
- * @returns {Promise<{accept: (which: string[], reading: object) => ReturnType<typeof accept>, keepsEvidence: boolean, problems: import("./chapters.js").Problem[],
+ * @returns {Promise<{accept: (which: string[], reading?: {kind?: string}) => ReturnType<typeof accept>, keepsEvidence: boolean, evidence: string, problems: import("./chapters.js").Problem[],
  *                    times: {file: string, slides: number, seconds: Record<number, number>, appendix: number}[],
  *                    cuts: number[]}>}
- *   seconds: of the slides that are counted, by cut; cuts: in minutes, the usual one first
+ *   seconds: of the slides that are counted, by cut; cuts: in minutes, the usual one first; evidence: its file
  * @throws {import("../checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
 export async function checkTalk({ root, benchmarks, data = null }) {
@@ -96,7 +96,8 @@ export async function checkTalk({ root, benchmarks, data = null }) {
     times,
     cuts: stated.cuts.map(({ minutes }) => minutes),
     keepsEvidence: talk.evidence !== null,
-    accept: (which, reading) => accept({ root, file: evidenceFile(stated), ...talk }, which, reading),
+    evidence: evidenceFile(stated),
+    accept: (which, reading = {}) => accept({ root, file: evidenceFile(stated), ...talk }, which, reading),
   };
 }
 

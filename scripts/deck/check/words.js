@@ -2,7 +2,7 @@
 
 import { chartEntry } from "../../../deck/data/provenance.js";
 import { chartsOf } from "./charts-of.js";
-import { sentencesOf } from "./evidence.js";
+import { sentencesOf } from "./sentences.js";
 
 const SIZES = { 4096: /\b4\s?K(?:iB)?\b/, 4194304: /\b4\s?M(?:iB)?\b/ };
 const VALUE = /\{([^}]+)\}/g;

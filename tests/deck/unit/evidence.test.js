@@ -6,7 +6,7 @@ import { afterEach, beforeEach, test } from "node:test";
 
 import { parse } from "yaml";
 
-import { kindOf, sentencesOf } from "../../../scripts/deck/check/evidence.js";
+import { kindOf, sentencesOf } from "../../../scripts/deck/check/sentences.js";
 import { slidesOf } from "../../../scripts/deck/check/chapters.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
 import { CHART, claimsWith, makeTalk, slideWith } from "../support/talk.js";
@@ -26,15 +26,21 @@ const TEXTS =
 const sentences = (body, note) =>
   slidesOf(slideWith(body, note), { file: "slides/talk/a.md" }).map(readSlide).flatMap(sentencesOf);
 
-async function acceptAll(chapter, reading = { kind: undefined }) {
+async function acceptAll(chapter) {
   await talk.save("slides/talk/a.md", chapter);
-  const outcome = await (await talk.check()).accept(["all"], reading);
-  return outcome;
+  return (await talk.check()).accept(["all"]);
 }
 async function red(chapter) {
   return (await talk.problemsOf(chapter)).filter((line) =>
-    /nobody has read|was not looked at|, and is /.test(line),
+    /nobody has read|was not looked at|, and is |what it is|names nothing/.test(line),
   );
+}
+const kept = () => readFile(path.join(talk.root, FILE), "utf8");
+/** What a person does who has read a sentence that is bound to nothing. */
+async function write(from, to) {
+  const text = await kept();
+  assert.ok(text.includes(from), text);
+  await talk.save(FILE, text.replace(from, to));
 }
 
 test("a sentence has its place, its values by name, and the verdict that chooses it", () => {
@@ -62,6 +68,13 @@ test("a picture is everything in its tag and options that decides what is drawn"
   assert.notEqual(id(""), id('data-chart-series="A"'), "a series left out");
   assert.notEqual(id(""), id("", '<!-- {"options": {"scales": {"x": {"max": 20}}}} -->'), "a cropped axis");
   assert.notEqual(id(""), id('data-chart-x-title="Hours"'));
+  const canvas = tag("").split("\n\n")[1];
+  const pictures = (body) => sentences(body).filter(({ place }) => place === "picture");
+  const panel = (title) => `<div><h3>${title}</h3>${canvas}</div>`;
+  const panels = pictures([panel("Few writes"), panel("Many writes")].join("\n"));
+  assert.equal(new Set(panels.map(({ id: own }) => own)).size, 2, "each with the heading above it");
+  const [shown] = pictures(`<div data-when="small held refuted">\n${canvas}\n</div>`);
+  assert.deepEqual([shown.when, shown.claims], ["small held refuted", ["small"]]);
 });
 
 test("what a sentence is, its own markup tells or a person has to say", () => {
@@ -82,30 +95,29 @@ test("a talk without the file is held to nothing", async () => {
 test("what was accepted is quiet; a new or edited sentence is red, with its id, until it is accepted", async () => {
   const chapter = slideWith(`## ${BOUND}`, "You see it.");
   const first = await acceptAll(chapter);
-  assert.deepEqual(
-    first.undecided.map(({ words }) => words),
-    ["You see it."],
-    "nobody has said what an unbound sentence is",
-  );
-  await (await talk.check()).accept(["one"], { kind: "judgement" });
+  assert.deepEqual([first.accepted, first.unread], [2, 1]);
+  const [untold, ...others] = await red(chapter);
+  assert.match(untold, /write instead of “unread” what it is: “You see it\.”/);
+  assert.deepEqual(others, []);
+  await write("unread: You see it.", "judgement: You see it.");
   assert.deepEqual(await red(chapter), []);
   const edited = chapter.replace("as long", "as long, always");
   const [problem, ...rest] = await red(edited);
   assert.deepEqual(rest, []);
   assert.match(
     problem,
-    /slides\/talk\/a\.md:2: [0-9a-f]{8} \(title of one\): nobody has read it: “Writes take .* always/,
+    /a\.md:2: [0-9a-f]{8} \(title of one\): nobody has read it: “Writes .* always\.” \(small\.ratio: 2\.084 \(1\.9 /,
   );
   const id = /: ([0-9a-f]{8}) /.exec(problem)[1];
-  const outcome = await (await talk.check()).accept([id, "nothing"], {});
+  const outcome = await (await talk.check()).accept([id, "nothing"]);
   assert.deepEqual([outcome.accepted, outcome.unknown], [1, ["nothing"]]);
   assert.deepEqual(await red(edited), []);
-  const { one } = parse(await readFile(path.join(talk.root, FILE), "utf8"));
+  const { one } = parse(await kept());
   assert.deepEqual(
-    one.map(({ words, kind }) => [words, kind]),
+    one.map(({ measured, judgement }) => ({ measured, judgement })),
     [
-      ["Writes take {small.ratio} as long, always.", "measured"],
-      ["You see it.", "judgement"],
+      { measured: "Writes take {small.ratio} as long, always.", judgement: undefined },
+      { measured: undefined, judgement: "You see it." },
     ],
     "what is no longer said is no longer kept",
   );
@@ -126,9 +138,15 @@ test("an estimate that leaves its former interval is red, and one that stays ins
 
 test("a changed verdict is red for every sentence that it chooses or that somebody rested on it", async () => {
   const chapter = slideWith(`## ${BOUND}\n\n${TEXTS}`, "And that is that.");
-  await acceptAll(chapter, { kind: undefined });
-  await (await talk.check()).accept(["one"], { kind: "measured", rests: ["small"], scope: "one writer" });
+  await acceptAll(chapter);
+  await write("unread: And that is that.", "measured: And that is that.");
+  assert.match((await red(chapter)).join("\n"), /measured, and names nothing that it rests on/);
+  const rests = "measured: And that is that.\n    scope: one writer\n    rests_on:\n      small:";
+  await write("measured: And that is that.", rests);
+  assert.match((await red(chapter)).join("\n"), /small was not looked at/);
+  await (await talk.check()).accept(["one"]);
   assert.deepEqual(await red(chapter), []);
+  assert.match(await kept(), /And that is that\.\n {4}scope: one writer\n {4}rests_on:\n {6}small: \{ verdict: held \}/);
   const claims = claimsWith({ small: { verdict: "inconclusive" } });
   await talk.saveData({ claims });
   const problems = await red(chapter);
@@ -142,12 +160,13 @@ test("a changed verdict is red for every sentence that it chooses or that somebo
   );
 });
 
-test("an entry of another kind is refused by name", async () => {
-  await talk.save(FILE, "one:\n  - { id: aaaaaaaa, kind: guess, words: x }\n");
-  await assert.rejects(
-    talk.problemsOf(slideWith("## One")),
-    /slide one, aaaaaaaa: kind "guess" is none of measured/,
-  );
+test("an entry of another kind is refused by name, and so is evidence that the data do not have", async () => {
+  const chapter = slideWith(`## ${BOUND}`, "You see it.");
+  await acceptAll(chapter);
+  await write("unread: You see it.", "guess: You see it.");
+  await assert.rejects(talk.problemsOf(chapter), /slide one, [0-9a-f]{8}: say as one of measured, source/);
+  await write("guess: You see it.", "measured: You see it.\n    rests_on:\n      smal:");
+  await assert.rejects((await talk.check()).accept(["one"]), /rests on smal, which the data do not have/);
 });
 
 test("words contradict neither the column of a value nor the charts beside them", async () => {
