@@ -100,6 +100,15 @@ def test_the_commands_that_errors_name_are_about_the_same_sandbox(tmp_path, monk
     assert raised.value.next_step == "run ./replay sandbox down, then ./replay sandbox up"
 
 
+def test_up_says_how_a_sandbox_with_a_name_is_measured(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(lifecycle, "up", lambda directory, **options: None)
+    assert run_sandbox(["up", "--name", "author"]) == 0
+    said = capsys.readouterr().out
+    assert "sandbox conf --name author" in said and "copy config/sites/sandbox.yaml" in said
+    assert run_sandbox(["up"]) == 0
+    assert "config/sites" not in capsys.readouterr().out
+
+
 def test_down_without_a_sandbox_is_not_an_error(tmp_path, capsys):
     assert down(tmp_path / "none") is False
     before = signal.getsignal(signal.SIGTERM)
