@@ -66,15 +66,16 @@ def configured(experiment: str) -> Mapping[str, Any]:
 def _entry(claim: str, experiment: Mapping[str, Any]) -> str:
     name = experiment["name"]
     over, under, levels = _compared(experiment)
-    metric = next((one for one in experiment["metrics"] if one.get("ratio") and "series" not in one), None)
+    drawn = (one for one in experiment["metrics"] if one.get("ratio") and not {"series", "entity"} & one.keys())
+    metric = next(drawn, None)
     if metric is None:
         raise ConfigurationError(
             "no metric of this experiment is drawn as a ratio",
             where=f"config/experiments/{name}.yaml",
             next_step="write `ratio: true` in one of its metrics",
         )
-    drawn = metric["name"] if experiment.get("x_factor") is None else f"ratio-{metric['name']}"
-    chart = "-".join([drawn, *(str(levels[factor]) for factor in experiment["workload_factors"])])
+    start = metric["name"] if experiment.get("x_factor") is None else f"ratio-{metric['name']}"
+    chart = "-".join([start, *(str(levels[factor]) for factor in experiment["workload_factors"])])
     words = {
         "CLAIM": claim,
         "SENTENCE": _text(f"{metric['title']}: higher in “{over.label}” than in “{under.label}”."),
