@@ -37,6 +37,16 @@ def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
 
 
 @pytest.mark.slow
+def test_where_no_cell_counts_nothing_is_presented(tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    tree = RawTree(tmp_path / "mine" / "rbd-journaling", sealed=False)
+    tree.attempt(1, next(iter(tree.points)), invalid={"with-journal": "too_short"})
+    assert derive_and_judge("mine", ["rbd-journaling"], 1) == 1
+    said = capfd.readouterr().out
+    assert "next: remove the cause" in said and "npm run present" not in said
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [1, 130])
 def test_the_exit_status_of_measuring_is_kept(tree, capfd, status):
     assert derive_and_judge("mine", ["rbd-journaling"], status) == status

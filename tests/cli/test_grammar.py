@@ -31,6 +31,7 @@ OPTIONS = {
     "import": ("DIR", "--data", "--label", "--dry-run", "--left-out"),
     "compare": ("NAME", "OTHER", "--experiment", "--out", "--json", "--fail-if"),
     "talk": ("NAME", "--out", "--title", "--experiment", "--metric"),
+    "new": ("experiment", "claim", "slide", "tool"),
     "bundle": ("--data", "--out", "--label", "--replace", "--list"),
     "clean": ("--site", "--yes", "--record", "--data"),
     "sandbox": ("up", "status", "down", "conf"),

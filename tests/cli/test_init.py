@@ -95,6 +95,24 @@ def test_a_printed_command_can_be_typed_as_it_is(monkeypatch):
     assert invocation.deck_command("present") is None
 
 
+def test_a_command_of_the_deck_works_where_it_is_printed(tmp_path, monkeypatch):
+    """In the checkout, in a project, in a talk's folder."""
+    monkeypatch.delenv("REPLAY_BENCHMARKS", raising=False)
+    monkeypatch.chdir(paths.ROOT / "docs")
+    assert invocation.deck_command("check") == "npm run check"
+    write_project(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path / "mine" / "config")
+    npm = f"npm --prefix {paths.ROOT} run present -- --data x"
+    assert invocation.deck_command("present", "--data", "x") == f"REPLAY_BENCHMARKS={tmp_path}/mine/benchmarks {npm}"
+    (tmp_path / "mine" / "slides" / "talk").mkdir(parents=True)
+    (tmp_path / "mine" / "slides" / "talk" / "talk.yaml").touch()
+    assert invocation.deck_command("present", "--data", "x") == f"REPLAY_TALK={tmp_path}/mine {npm}"
+    monkeypatch.chdir(tmp_path)
+    assert invocation.deck_command("present", "--data", "x") == npm, "the checkout's talk, from anywhere"
+    monkeypatch.chdir(paths.ROOT)
+    assert invocation.deck_command("check", talk=Path("my talk")) == "REPLAY_TALK='my talk' npm run check"
+
+
 def test_every_schema_and_the_workflow_come_with_the_package():
     """In a checkout there are links between them and the files that people edit, so that a wheel holds the same."""
     schemas = paths.ROOT / "config/schemas"

@@ -90,6 +90,33 @@ def test_whatever_changes_a_measurement_changes_its_identity(journaling, change)
     assert not unmirrored & ids(expand(journaling, "talk"))
 
 
+def test_the_size_of_objects_may_differ_by_variant(journaling):
+    before = expand(journaling, "talk")
+    assert before.public()["object_size_bytes"] == 4194304
+    variants = {one["name"]: one for one in journaling["variants"]}
+    variants["with-journal"]["image"] = {"object_size_bytes": 1048576}
+    after = expand(journaling, "talk")
+    sizes = {one.name: one.image.object_size_bytes for one in after.variants}
+    assert sizes.pop("with-journal") == sizes.pop("with-journal-cached") == 1048576, (
+        "who uses the image has its objects"
+    )
+    assert set(sizes.values()) == {4194304}
+    public = after.public()
+    assert "object_size_bytes" not in public and public["image_size_bytes"] == 1073741824
+    assert {one["name"]: one["object_size_bytes"] for one in public["variants"]}["with-journal"] == 1048576
+    changed = {cell.variant.name for one in after.sets for cell in one.cells if cell.cell_id not in ids(before)}
+    assert changed == {"with-journal", "with-journal-cached"}, "no other cell is another one"
+
+
+@pytest.mark.parametrize("variant", ["with-journal-cached", "with-journal"])
+def test_the_size_of_objects_of_an_image_that_is_not_there_is_refused(journaling, variant):
+    if variant == "with-journal":
+        del journaling["image"]
+    next(one for one in journaling["variants"] if one["name"] == variant)["image"] = {"object_size_bytes": 1048576}
+    with pytest.raises(ConfigurationError, match=f"{variant}: image: (it uses the image of|the experiment has no)"):
+        expand(journaling, "talk")
+
+
 def test_a_rate_ceiling_is_part_of_the_identity(journaling):
     limited = expand(journaling, "smoke", site_client_options={"rbd_qos_bps_limit": "1000000"})
     assert not ids(limited) & ids(expand(journaling, "smoke"))

@@ -1,20 +1,32 @@
-"""docs/adding-an-experiment.md: its list of protocols follows their declarations, and its example works."""
+"""docs/adding-an-experiment.md: its list of protocols follows their declarations, and its commands lead to a slide."""
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import subprocess
 
 import pytest
 
 from replay.base.paths import ROOT
+from replay.claims.load import load_book
+from replay.cli.main import main
+from replay.design import describe
 from replay.design.configuration import load_experiment_document
 from replay.design.expansion import expand
 from replay.design.needs import check_experiment, needs_of, protocol_names
 from support import protocols_page
 from support.commands import run_derive
+from support.patience import patient
 from support.scripted_rbd import ScriptedRbd
 
 NAME = "journal-threads"
+#: The page's first commands, without `./replay` and comments.
+COMMANDS = [
+    shlex.split(line, comments=True)
+    for line in re.findall(r"^    \./replay ((?:new|measure) .*)$", describe.PAGE.read_text(), re.MULTILINE)[:4]
+]
 
 
 def test_the_list_of_protocols_follows_their_declarations():
@@ -27,25 +39,38 @@ def test_the_list_of_protocols_follows_their_declarations():
 
 
 @pytest.fixture
-def example(tmp_path, monkeypatch):
-    """The page's example as a file, with a scripted `rbd` as the only tool."""
-    text = re.search(r"```yaml\n(.*?)```", protocols_page.PAGE.read_text(), re.DOTALL)[1]
-    (tmp_path / "config" / "experiments").mkdir(parents=True)
-    (tmp_path / "config" / "schemas").symlink_to(ROOT / "config" / "schemas")
-    (tmp_path / "config" / "claims.yaml").symlink_to(ROOT / "config" / "claims.yaml")
-    for shipped in (ROOT / "config" / "experiments").glob("*.yaml"):
-        (tmp_path / "config" / "experiments" / shipped.name).symlink_to(shipped)
-    (tmp_path / "config" / "experiments" / f"{NAME}.yaml").write_text(text)
-    monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path / "config"))
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
-    return load_experiment_document(NAME)
+def project(tmp_path, monkeypatch, capsys):
+    """A project that `replay init` made, in which the tests work."""
+    assert main(["init", str(tmp_path)]) == 0
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("REPLAY_CONFIG", raising=False)
+    monkeypatch.delenv("REPLAY_BENCHMARKS", raising=False)
+    return tmp_path
 
 
-def test_the_example_is_measured_and_derived(example, tmp_path, monkeypatch):
-    check_experiment(example.data, example.where)
-    design = expand(example.data, "smoke")
-    rbd = ScriptedRbd(tmp_path, monkeypatch)
-    runner = rbd.measure(design, 1, tmp_path / "benchmarks" / "trial" / NAME / "raw")
+def check_talk(project, *options):
+    done = subprocess.run(
+        ["node", "scripts/check.mjs", *options],
+        cwd=ROOT, env={**os.environ, "REPLAY_TALK": str(project)}, capture_output=True, text=True, timeout=patient(60),
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_the_commands_lead_from_a_question_to_a_slide(project, monkeypatch, capsys):
+    experiment, claim, measure, slide = COMMANDS
+    assert [words[1] for words in (experiment, claim, slide)] == ["experiment", "claim", "slide"]
+    assert main(experiment) == 0
+    assert shlex.join(["./replay", *measure]) in capsys.readouterr().out, "it says how to measure it"
+    assert main(claim) == 0
+    assert [claim.id for claim in load_book().claims] == [NAME]
+
+    document = load_experiment_document(NAME)
+    check_experiment(document.data, document.where)
+    design = expand(document.data, measure[measure.index("--scale") + 1])
+    rbd = ScriptedRbd(project, monkeypatch)
+    data_set = project / "benchmarks" / measure[measure.index("--data") + 1]
+    runner = rbd.measure(design, 1, data_set / NAME / "raw")
     assert sorted(rbd.removed) == ["with-journal", "without-journal"]
     sizes = runner.sets.protocol.driver.io_total_bytes
     cells = {cell.cell_id: cell for one in design.sets for cell in one.cells}
@@ -53,8 +78,9 @@ def test_the_example_is_measured_and_derived(example, tmp_path, monkeypatch):
         # Two seconds at a hundred operations a second for each operation in flight.
         assert total == 2 * 100 * cells[cell_id].levels["io_threads"] * 4096
     assert len(sizes) == len(cells) == 4
-    assert run_derive(["--data", "trial"]) == 0
-    table = tmp_path / "benchmarks" / "trial" / NAME / "aggregate" / "throughput-write-rand-4096.csv"
+    assert run_derive(["--data", data_set.name]) == 0
+    table = data_set / NAME / "aggregate" / "throughput-write-rand-4096.csv"
+    assert str(table.relative_to(data_set.parents[1])) in describe.PAGE.read_text()
     assert table.read_text().splitlines() == [
         "series,x,y,low,high,n",
         *(
@@ -64,3 +90,7 @@ def test_the_example_is_measured_and_derived(example, tmp_path, monkeypatch):
             for rate in [threads * 100 * 4096]
         ),
     ]
+
+    assert main(slide) == 0
+    status, said = check_talk(project, "--fix")
+    assert (status, f"slides/{NAME}/{NAME}.md" in said) == (0, True), said

@@ -49,6 +49,12 @@ def test_an_experiment_that_the_site_cannot_run_needs_nothing():
     assert not [program for program in found if program.startswith("mkfs")]
 
 
+def test_the_program_of_a_tool_is_named_in_the_tool_alone():
+    """A protocol that runs any tool needs the program of the experiment's."""
+    found = host_checks.programs_of([{"name": "x", "protocol": "tool_on_file", "tool": "iperf3"}], site())
+    assert found == {"ceph": [], "rbd": [], "fio": ["x"], "iperf3": ["x"]}
+
+
 def test_a_file_without_a_protocol_is_reported_by_another_check():
     assert set(host_checks.programs_of([{"name": "x", "protocol": "nothing"}], site())) == {"ceph", "rbd"}
 

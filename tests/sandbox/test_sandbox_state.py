@@ -21,6 +21,7 @@ from replay.cluster.sandbox_record import (
     SandboxCluster,
     SandboxError,
     choose_run_directory,
+    default_directory,
     is_scratch,
 )
 from replay.sandbox import down, lifecycle, load, owns_fsid, up
@@ -82,8 +83,30 @@ def test_replay_owns_the_clusters_of_its_sandboxes_and_no_other(tmp_path, monkey
 
 
 def test_without_a_sandbox_the_error_says_how_to_get_one(tmp_path):
-    with pytest.raises(SandboxError, match="replay sandbox up"):
+    with pytest.raises(SandboxError, match=f"replay sandbox up --directory {tmp_path}"):
         load(tmp_path)
+
+
+def test_the_commands_that_errors_name_are_about_the_same_sandbox(tmp_path, monkeypatch):
+    monkeypatch.delenv("REPLAY_SANDBOX_DIR", raising=False)
+    for name, words in (("default", ""), ("author", " --name author")):
+        with pytest.raises(SandboxError) as raised:
+            load(default_directory(name))
+        assert raised.value.next_step == f"run ./replay sandbox up{words}"
+    monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path))
+    (tmp_path / "sandbox.json").write_text("{}")
+    with pytest.raises(SandboxError) as raised:
+        load()
+    assert raised.value.next_step == "run ./replay sandbox down, then ./replay sandbox up"
+
+
+def test_up_says_how_a_sandbox_with_a_name_is_measured(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(lifecycle, "up", lambda directory, **options: None)
+    assert run_sandbox(["up", "--name", "author"]) == 0
+    said = capsys.readouterr().out
+    assert "sandbox conf --name author" in said and "copy config/sites/sandbox.yaml" in said
+    assert run_sandbox(["up"]) == 0
+    assert "config/sites" not in capsys.readouterr().out
 
 
 def test_down_without_a_sandbox_is_not_an_error(tmp_path, capsys):

@@ -52,14 +52,14 @@ class ScriptedRbd:
             "replay.measure.sets.versions", lambda session, program, secondary: {"tool": f"{program} of a test"}
         )
 
-    def measure(self, design, block, raw):
+    def measure(self, design, block, raw, *, cluster=None, ledger=None):
         """Measure a block of a design into a folder of raw output; return the runner."""
         pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=""))
         site = SimpleNamespace(name=raw.parents[1].name, sandbox=None, second_site=None, pools=pools)
-        session = SimpleNamespace(cluster=Cluster("c"), command=lambda command: {})
+        session = SimpleNamespace(cluster=cluster or Cluster("c"), command=lambda command: {})
         load = {"cpu_idle_fraction": 0.5, "disk_busy_fraction": 0.1, "load_1min": 1.0}
         sampler = SimpleNamespace(read=lambda: None, load=lambda before, after: load)
-        bench = bench_of(site, session, sampler=sampler)
+        bench = bench_of(site, session, ledger=ledger, sampler=sampler)
         healthy = SimpleNamespace(refuse=(), summary={"status": "HEALTH_OK"})
         guard = SimpleNamespace(
             before_block=lambda: None,

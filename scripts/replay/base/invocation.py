@@ -9,10 +9,11 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from replay.base.paths import ROOT
+from replay.base.paths import ROOT, find_project
 
 _VARIABLE = "REPLAY_CALLED_AS"
 _IN_CHECKOUT, _INSTALLED = "./replay", "replay"
+_BENCHMARKS = "REPLAY_BENCHMARKS"
 
 
 def called_as() -> str:
@@ -41,9 +42,21 @@ def from_elsewhere(*words: str) -> str:
     return shlex.join([str(Path(called).absolute()) if "/" in called else called, *words])
 
 
-def deck_command(script: str, *words: str) -> str | None:
-    """Return the command line of an npm script of the deck; None without a checkout, which means without a deck."""
-    return None if ROOT is None else shlex.join(["npm", "run", script, *(["--", *words] if words else [])])
+def deck_command(script: str, *words: str, talk: Path | None = None) -> str | None:
+    """Return the command line of an npm script of the deck; None without a checkout, which means without a deck.
+
+    It works in the present folder. It is about the talk in the folder `talk`, by default that of the present project;
+    if the project has none, it is about the project's data in the checkout's talk.
+    """
+    if ROOT is None:
+        return None
+    project, told = talk or find_project() or ROOT, []
+    if talk or any(project.glob("slides/*/talk.yaml")):
+        told = [f"REPLAY_TALK={shlex.quote(str(project))}"] if project != ROOT else []
+    elif _BENCHMARKS not in os.environ:
+        told = [f"{_BENCHMARKS}={shlex.quote(str(project / 'benchmarks'))}"]
+    place = [] if Path.cwd().is_relative_to(ROOT) else ["--prefix", str(ROOT)]
+    return " ".join([*told, shlex.join(["npm", *place, "run", script, *(["--", *words] if words else [])])])
 
 
 def setup_command() -> str:

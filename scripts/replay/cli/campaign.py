@@ -46,6 +46,10 @@ def derive_and_judge(data_set: str, experiments: list[str], status: int, failure
             print(f"{doing} ended with status {failed}; the raw output is unaffected")
             print(f"next: fix the problem, then run {replay_command(step.name, '--data', data_set)}")
             return status or failed
+    if not any(seal["valid"] for name in measured for seal in History(folder / name / "raw").seals()):
+        print("\nno cell of it counts, so there is nothing to present; what is said above tells why")
+        print("next: remove the cause, then run the same command again: it measures what is missing")
+        return status
     present = deck_command("present", "--data", data_set)
     elsewhere = f"to present it, copy {folder} into benchmarks/ of a Replay checkout, which contains the deck"
     if failure is not None:

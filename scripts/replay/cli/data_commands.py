@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from replay.cli.grammar import NOTHING, Command, Parser, add_data, add_experiment, data_set_name
+from replay.cli.grammar import Command, Parser, add_data, add_experiment, data_set_name
 
 _ONLY_THIS = "only this experiment (may be repeated)"
 
@@ -307,22 +307,4 @@ Inspect evidence: list, print, unpack and verify packs.
 
 PACK is a file benchmarks/<data set>/<experiment>/raw/block-<number>-<plan>.tar.gz. Any tar opens it as well:
 tar -tzf PACK lists it, and tar -xzOf PACK MEMBER prints one of its files.""",
-)
-
-
-def _init(parser: Parser) -> None:
-    parser.add_argument(
-        "directory", nargs="?", default=".", metavar="DIR", help="the project's folder (default: the current folder)"
-    )
-
-
-INIT = Command(
-    "init",
-    "create a project with a first site and a first experiment",
-    _init,
-    "replay.cli.init:run",
-    "Create a project: a site for the sandbox, a site to edit for your own cluster, and an experiment.\n"
-    "Existing files are never overwritten.",
-    kept="remove the folder's config/ before you try again",
-    level=lambda options: NOTHING,
 )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 from pathlib import Path
 
-from replay.base.errors import ConfigurationError
 from replay.base.invocation import from_elsewhere
 from replay.base.paths import program_file
+from replay.cli.templates import write_new
 
 
 def run(options: argparse.Namespace) -> int:
@@ -26,6 +25,7 @@ def run(options: argparse.Namespace) -> int:
     ]
     print("\nnext: " + "\n      ".join(steps))
     print(f"\nFor a cluster of your own, copy {site}, edit it, then: {from_elsewhere('preflight', '--site', 'NAME')}")
+    print(f"For a question of your own: {from_elsewhere('new', 'experiment', 'NAME')}")
     return 0
 
 
@@ -36,21 +36,7 @@ def write_project(folder: Path) -> list[Path]:
     a folder or file cannot be created.
     """
     templates = program_file("templates")
-    wanted = sorted(path.relative_to(templates) for path in templates.rglob("*.yaml"))
-    if there := [path for path in wanted if os.path.lexists(folder / path)]:
-        raise ConfigurationError(
-            f"nothing was written, because that would overwrite {', '.join(map(str, there))}",
-            where=folder,
-            next_step="choose another folder, or move these files away first",
-        )
-    for path in wanted:
-        target = folder / path
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("xb") as file:
-                file.write((templates / path).read_bytes())
-        except OSError as error:
-            raise ConfigurationError(
-                f"cannot be written: {error.strerror}", where=target, next_step="choose a folder that you can write to"
-            ) from error
-    return wanted
+    files = sorted((templates / "config").rglob("*.yaml"))
+    wanted = {path.relative_to(templates): path.read_text(encoding="utf-8") for path in files}
+    write_new(folder, wanted)
+    return [*wanted]

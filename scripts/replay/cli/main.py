@@ -11,9 +11,10 @@ from typing import Any
 from replay.base.invocation import called_as, remember_call, replay_command
 from replay.base.paths import version
 from replay.cli.cluster_commands import CLEAN, INTERLEAVE, MEASURE, PREFLIGHT, SANDBOX
-from replay.cli.data_commands import BUNDLE, CLAIMS, COMPARE, DERIVE, IMPORT, INIT, RAW, REPORT, TALK
+from replay.cli.data_commands import BUNDLE, CLAIMS, COMPARE, DERIVE, IMPORT, RAW, REPORT, TALK
 from replay.cli.grammar import NOTHING, Parser
 from replay.cli.look import LOOK
+from replay.cli.starting_commands import INIT, NEW
 
 COMMANDS = {
     command.name: command
@@ -29,6 +30,7 @@ COMMANDS = {
         IMPORT,
         COMPARE,
         TALK,
+        NEW,
         BUNDLE,
         CLEAN,
         SANDBOX,

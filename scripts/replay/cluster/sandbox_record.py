@@ -5,6 +5,7 @@ One class knows every path; no other code builds one.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -46,6 +47,17 @@ def default_directory(name: str = "default") -> Path:
     if name == "default" and (override := os.environ.get("REPLAY_SANDBOX_DIR")):
         return Path(override).resolve()
     return working_directory() / "sandbox" / name
+
+
+def sandbox_command(verb: str, directory: Path | str) -> str:
+    """Return the command line of `replay sandbox VERB` for the sandbox in a folder."""
+    folder, where = Path(directory).absolute(), ["--directory", str(directory)]
+    with contextlib.suppress(ConfigurationError):  # outside a project, only its folder tells it from others
+        if folder == default_directory():
+            where = []
+        elif folder.parent == working_directory() / "sandbox":
+            where = ["--name", folder.name]
+    return replay_command("sandbox", verb, *where)
 
 
 def choose_run_directory(directory: Path) -> Path:
@@ -284,21 +296,21 @@ def load(directory: Path | str | None = None) -> Sandbox:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SandboxError(
-            "there is no sandbox here", where=folder, next_step=f"run {replay_command('sandbox', 'up')}"
+            "there is no sandbox here", where=folder, next_step=f"run {sandbox_command('up', folder)}"
         ) from None
     except (OSError, ValueError) as error:
-        raise IncompatibleStateError(f"unreadable: {error}", where=path, next_step=_start_again()) from error
+        raise IncompatibleStateError(f"unreadable: {error}", where=path, next_step=_start_again(folder)) from error
     return _parse(document, path)
 
 
-def _start_again() -> str:
-    return f"run {replay_command('sandbox', 'down')}, then {replay_command('sandbox', 'up')}"
+def _start_again(folder: Path) -> str:
+    return f"run {sandbox_command('down', folder)}, then {sandbox_command('up', folder)}"
 
 
 def _parse(document: Any, path: Path) -> Sandbox:
     if not isinstance(document, dict) or document.get("schema_version") != SCHEMA_VERSION:
         raise IncompatibleStateError(
-            "another version of Replay created this sandbox", where=path, next_step=_start_again()
+            "another version of Replay created this sandbox", where=path, next_step=_start_again(path.parent)
         )
     try:
         clusters = {}
@@ -317,7 +329,7 @@ def _parse(document: Any, path: Path) -> Sandbox:
             link=Link(**document["link"]) if document.get("link") else None,
         )
     except (KeyError, TypeError, AttributeError, ConfigurationError) as error:
-        raise IncompatibleStateError(f"damaged: {error!r}", where=path, next_step=_start_again()) from error
+        raise IncompatibleStateError(f"damaged: {error!r}", where=path, next_step=_start_again(path.parent)) from error
 
 
 def owns_fsid(fsid: str, directory: Path | str | None = None) -> bool:

@@ -131,10 +131,7 @@ class Design:
             "options": dict(self.options),
             "target_seconds": self.sizing.target_seconds,
             **self._image_geometry(),
-            "variants": [
-                {"name": v.name, "label": v.label, "reference": v.reference, "control": v.control}
-                for v in self.variants
-            ],
+            "variants": [self._public_variant(variant) for variant in self.variants],
             "metrics": [dict(metric) for metric in raw["metrics"]],
             # Only if there are any, so that the digests of other designs do not change.
             **({"ceilings": [dict(ceiling) for ceiling in raw["ceilings"]]} if "ceilings" in raw else {}),
@@ -148,11 +145,22 @@ class Design:
         }
 
     def _image_geometry(self) -> dict[str, int]:
-        """Return the size of the images and of their objects, if the experiment has images."""
-        if "image" not in self.configuration:
+        """Return the size of the images, and that of their objects unless it differs, if the experiment has images."""
+        if "image" not in self.configuration or not self.variants:
             return {}
-        images = {(variant.image.size_bytes, variant.image.object_size_bytes) for variant in self.variants}
-        return dict(zip(("image_size_bytes", "object_size_bytes"), images.pop(), strict=True)) if images else {}
+        sizes = {"image_size_bytes": self.variants[0].image.size_bytes}
+        if not self._object_sizes_differ():
+            sizes["object_size_bytes"] = self.variants[0].image.object_size_bytes
+        return sizes
+
+    def _public_variant(self, variant: Variant) -> dict[str, Any]:
+        public = {name: getattr(variant, name) for name in ("name", "label", "reference", "control")}
+        if self._object_sizes_differ():
+            public["object_size_bytes"] = variant.image.object_size_bytes
+        return public
+
+    def _object_sizes_differ(self) -> bool:
+        return len({variant.image.object_size_bytes for variant in self.variants}) > 1
 
     def title_of_block(self, block: int) -> str:
         """Return a block's title for people; a run may have more blocks than the scale asks for."""

@@ -107,23 +107,19 @@ def _variants(
             raise ConfigurationError(f"{name!r} is not a variant", where=where, next_step=f"variants: {list(raw)}")
     if sum(bool(variant.get("reference")) for variant in raw.values()) > 1:
         raise ConfigurationError("more than one variant is the reference", where=where)
-    geometry = configuration.get("image", {"size_bytes": 0, "object_size_bytes": 0, "features": []})
     variants = []
     for name in wanted:
         variant = raw[name]
         owner = raw[_known(variant.get("image_of", name), raw, f"{name}: image_of", where)]
-        image = Image(
-            size_bytes=int(at_scale.get("image_size_bytes", geometry["size_bytes"])),
-            object_size_bytes=int(geometry["object_size_bytes"]),
-            features=tuple(dict.fromkeys([*geometry["features"], *owner.get("features", ())])),
-            mirroring=owner.get("mirroring"),
-        )
+        if "image" in variant and (owner is not variant or "image" not in configuration):
+            why = f"it uses the image of {owner['name']}" if owner is not variant else "the experiment has no image"
+            raise ConfigurationError(f"{name}: image: {why}", where=where, next_step="leave out the variant's `image`")
         variants.append(
             Variant(
                 name=name,
                 label=variant["label"],
                 image_name=owner["name"],
-                image=image,
+                image=_image(configuration, at_scale, owner),
                 client_options={
                     **configuration.get("client_options", {}),
                     **variant.get("client_options", {}),
@@ -137,6 +133,17 @@ def _variants(
             )
         )
     return variants
+
+
+def _image(configuration: Mapping[str, Any], at_scale: Mapping[str, Any], owner: Mapping[str, Any]) -> Image:
+    """Return the image of the variant that owns it: the experiment's, with what differs in the variant."""
+    geometry = configuration.get("image", {"size_bytes": 0, "object_size_bytes": 0, "features": []})
+    return Image(
+        size_bytes=int(at_scale.get("image_size_bytes", geometry["size_bytes"])),
+        object_size_bytes=int({**geometry, **owner.get("image", {})}["object_size_bytes"]),
+        features=tuple(dict.fromkeys([*geometry["features"], *owner.get("features", ())])),
+        mirroring=owner.get("mirroring"),
+    )
 
 
 def _known(name: str, variants: Mapping[str, Any], key: str, where: str) -> str:

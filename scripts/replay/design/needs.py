@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn
@@ -116,6 +116,13 @@ def needs_of(name: str) -> Needs:
     return protocol_class(name).needs
 
 
+def needs_for(configuration: Mapping[str, Any]) -> Needs:
+    """Return what an experiment's protocol declares; if it runs any tool, with the levels of the experiment's tool."""
+    needs = needs_of(configuration["protocol"])
+    tool = None if needs.tools else plugins.load("replay", "tools").find_reader(str(configuration["tool"]))
+    return replace(needs, factors=(*needs.factors, *getattr(tool, "own_levels", ())))
+
+
 def lacking(name: str, site: Any) -> dict[str, str]:
     """Return what the protocol of that name needs and the site lacks: a word of `requires` to the reason."""
     return protocol_class(name).lacking(site)
@@ -127,7 +134,7 @@ def check_experiment(configuration: Mapping[str, Any], where: Callable[..., str]
     `where(*keys)` returns a key's place in the file; without it errors only name the file. Raises ConfigurationError.
     """
     file = f"config/experiments/{configuration['name']}.yaml"
-    needs = needs_of(configuration["protocol"])
+    needs = needs_for(configuration)
 
     def refuse(what: str, *path: str | int, next_step: str = "") -> NoReturn:
         raise ConfigurationError(what, where=where(*path) if where else file, next_step=next_step)

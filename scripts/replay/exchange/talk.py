@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.invocation import suggestion
+from replay.base.invocation import deck_command, suggestion
 from replay.base.paths import ROOT, benchmarks_directory, config_directory
 from replay.base.programs import COMPARED_RELEASES
 from replay.base.terminal import waiting
@@ -131,11 +131,15 @@ def _judge(folder: Path, data_set: str) -> None:
 
 def _say_next(folder: Path, out: Path) -> None:
     """Have the deck write the figures into the slides, where it is at hand, and say what comes next."""
-    talk = f"REPLAY_TALK={shlex.quote(str(out if Path.cwd() == ROOT else folder))}"
+    talk = out if Path.cwd() == ROOT else folder
+    check, present = (
+        deck_command(script, talk=talk) or f"REPLAY_TALK={shlex.quote(str(talk))} npm run {script}"
+        for script in ("check", "present")
+    )
     npm = shutil.which("npm")
     if ROOT is None or npm is None:
         print("The slides have a ? for each figure. The deck of a checkout of Replay, which needs npm, writes them:")
-        print(f"next: {talk} npm run check -- --fix\n      {talk} npm run present")
+        print(f"next: {check} -- --fix\n      {present}")
         return
     environment = {**os.environ, "REPLAY_TALK": str(folder)}
     environment.pop("REPLAY_BENCHMARKS", None)
@@ -148,11 +152,11 @@ def _say_next(folder: Path, out: Path) -> None:
         raise ReplayError(
             f"the talk is there, but its check ends with status {done.returncode}:\n{done.stdout}{done.stderr}",
             where=folder,
-            next_step=f"correct what it names, then: {talk} npm run check",
+            next_step=f"correct what it names, then: {check}",
         )
     print(done.stdout.rstrip().rpartition("\n")[2])
     print(f"next: edit {out / TALK_FILE} and {out / CHAPTER}, then:")
-    print(f"      {talk} npm run check\n      {talk} npm run present")
+    print(f"      {check}\n      {present}")
 
 
 TALK_FILE = "slides/talk/talk.yaml"

@@ -20,6 +20,7 @@ from replay.design.configuration import claims_that_presuppose
 from replay.design.needs import needs_of, protocol_names
 from replay.evidence.record import FACTS_OF_MACHINES
 from replay.preflight.findings import Findings
+from replay.tools import Tool, find_reader
 from replay.tools.programs import programs as tool_programs
 
 #: Debian's packages of programs, besides those of the tools, that are not in ceph-common.
@@ -42,7 +43,9 @@ def programs_of(experiments: Iterable[Mapping[str, Any]], site: Site) -> dict[st
         if each.get("protocol") not in protocol_names() or missing(each.get("requires", ()), site):
             continue
         needs = needs_of(each["protocol"])
-        for program in (*needs.programs, *(needs.programs_elsewhere if elsewhere else ())):
+        tool = None if needs.tools else find_reader(str(each["tool"]))
+        own = [tool.program] if isinstance(tool, Tool) else []
+        for program in dict.fromkeys((*needs.programs, *own, *(needs.programs_elsewhere if elsewhere else ()))):
             needed.setdefault(program, []).append(str(each["name"]))
     return needed
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.clock import Waiting, poll
-from replay.base.invocation import replay_command
 from replay.cluster import sandbox_record
 from replay.cluster.health import Verdict, classify
 from replay.cluster.site import require
@@ -29,6 +28,7 @@ from replay.protocols.observers.replica import MODE_FACTOR, check_modes, lacking
 from replay.protocols.observers.snapshots import INTERVAL
 from replay.protocols.targets.mirrored_pair import LEVEL as POLL_AGE_LEVEL
 from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledPair
+from replay.sandbox.daemons import up_command
 from replay.sandbox.site_loss import SiteLoss
 from replay.tools import Result
 
@@ -120,7 +120,7 @@ class LostSite(TrialDriver):
             seconds=BACK_WITHIN_SECONDS,
             every=0.2,
             seen=lambda: self._health().sentence(),
-            next_step=f"{replay_command('sandbox', 'up')} lets its daemons continue; then run measure again",
+            next_step=f"{up_command(self.bench.site)} lets its daemons continue; then run measure again",
             pause=waiting.pause,
         )
         return [Wait("first_site_back", time.monotonic() - started, "fit")]

@@ -181,6 +181,8 @@ def _up(options: argparse.Namespace, directory: Path) -> int:
         stretch=options.stretch,
     )
     say(f"the sandbox is up: ceph -c $({replay_command('sandbox', 'conf', *_where(options))}) -s")
+    if options.directory is None and options.name != "default":
+        say(f"to measure it, copy config/sites/sandbox.yaml, with a name of its own and sandbox: {options.name}")
     return 0
 
 

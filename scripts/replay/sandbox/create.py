@@ -12,10 +12,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from replay.base.invocation import replay_command
 from replay.base.programs import NAMES, Programs, major_of
 from replay.cluster.sandbox_options import SandboxOptions
-from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
+from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError, sandbox_command
 from replay.cluster.session import MonitorSession
 from replay.sandbox import conf, daemons, processes, stretch
 from replay.sandbox.processes import daemon_environment
@@ -86,10 +85,11 @@ def await_clean(
     except SandboxError as error:
         if not latest:
             raise
+        down = sandbox_command("down", layout.directory)
         raise SandboxError(
             f"{cluster.name} is not clean after {timeout_seconds:g} s: {describe(latest)}",
             where=where,
-            next_step=f"read the logs in this folder, or start over: {replay_command('sandbox', 'down')}, then up",
+            next_step=f"read the logs in this folder, or start over: {down}, then up",
         ) from error
     return describe(latest)
 

@@ -195,7 +195,7 @@ def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_second
             files = told_by(layout, role)
             why, next_step = explain(files) or (
                 last_words(files),
-                f"read this log; {replay_command('sandbox', 'down')} removes the sandbox",
+                f"read this log; {sandbox_record.sandbox_command('down', layout.directory)} removes the sandbox",
             )
             raise SandboxError(
                 f"{role.name} of {role.cluster} ended: {why}",
@@ -315,8 +315,7 @@ def absent_daemons(site: Site, *, clusters: tuple[str, ...] = ("left", "right"))
 
 def up_command(site: Site) -> str:
     """Return the command that starts what does not run of a site's sandbox."""
-    named = [] if site.sandbox in (None, "default") else ["--name", site.sandbox]
-    return replay_command("sandbox", "up", *named)
+    return sandbox_record.sandbox_command("up", default_directory(site.sandbox or "default"))
 
 
 @contextlib.contextmanager

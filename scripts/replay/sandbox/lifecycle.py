@@ -10,7 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from replay.base.invocation import replay_command
 from replay.base.paths import find_project
 from replay.base.programs import HOST, Programs, releases_directory, title_of
 from replay.cluster import sandbox_record as state
@@ -199,7 +198,7 @@ def _check_same_options(found: Sandbox, wanted: SandboxOptions) -> None:
         raise SandboxError(
             f"this sandbox already exists with other options: {differing}",
             where=found.directory,
-            next_step=f"run {replay_command('sandbox', 'down')} first, or use another --name",
+            next_step=f"run {state.sandbox_command('down', found.directory)} first, or use another --name",
         )
 
 
@@ -329,7 +328,7 @@ def _refuse_busy_ports(sandbox: Sandbox, already: Iterable[daemons.Role]) -> Non
                     f"port {port} of {cluster.name}'s monitor is taken by {conf.holder(port)}",
                     where=sandbox.directory,
                     next_step="end that process and run this again, or start over: "
-                    f"{replay_command('sandbox', 'down')}, then up",
+                    f"{state.sandbox_command('down', sandbox.directory)}, then up",
                 )
 
 

@@ -25,7 +25,7 @@ from replay.cluster import sandbox_record
 from replay.cluster.cluster import monitor_addresses
 from replay.cluster.running import Background
 from replay.cluster.sandbox_options import SandboxOptions, show_rate
-from replay.cluster.sandbox_record import Layout, Link, Sandbox, SandboxError, default_directory
+from replay.cluster.sandbox_record import Layout, Link, Sandbox, SandboxError, default_directory, sandbox_command
 from replay.cluster.site import Site, Stop
 from replay.sandbox import daemons, link_program, processes
 from replay.sandbox.tools import Interrupt
@@ -154,7 +154,7 @@ def change(sandbox: Sandbox, say: Say, **wanted: float | None) -> Link:
         raise SandboxError(
             "this sandbox has no line between its sites",
             where=sandbox.directory,
-            next_step="run `replay sandbox down`, then up with --rtt",
+            next_step=f"run {sandbox_command('down', sandbox.directory)}, then up with --rtt",
         )
     try:
         state = ask(link.control, **wanted)

@@ -27,7 +27,7 @@ from replay.base.programs import (
 )
 from replay.cluster import sandbox_record
 from replay.cluster.sandbox_options import GIB, SandboxOptions, show_size
-from replay.cluster.sandbox_record import SandboxError, default_directory
+from replay.cluster.sandbox_record import SandboxError, default_directory, sandbox_command
 from replay.sandbox.release_sources import ReleaseSource, source_of, trim
 from replay.sandbox.tools import MissingProgramsError, NoSpaceError, locked
 
@@ -221,7 +221,7 @@ def remove(number: int) -> int:
             raise RefusedError(
                 f"Ceph {title_of(number)} is used by the sandbox in {', '.join(map(str, users))}",
                 where=folder,
-                next_step=f"remove that sandbox first: {_down_command(users[0])}",
+                next_step=f"remove that sandbox first: {sandbox_command('down', users[0])}",
             )
         freed = size_bytes(release) if release else 0
         gone = folder.with_name(f".{folder.name}.removing")
@@ -250,13 +250,6 @@ def _loaded(folder: Path) -> sandbox_record.Sandbox | None:
         return sandbox_record.load(folder)
     except SandboxError:
         return None
-
-
-def _down_command(folder: Path) -> str:
-    where = (
-        ["--name", folder.name] if folder.parent == working_directory() / "sandbox" else ["--directory", str(folder)]
-    )
-    return replay_command("sandbox", "down", *where)
 
 
 def _remove_command(number: int) -> str:

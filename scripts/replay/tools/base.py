@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Any, ClassVar, NoReturn
 
 from replay.base.errors import ConfigurationError, ReplayError
+from replay.design.needs import Factor
 
 #: A cell shorter than this is void: the tool's clock and its start-up would decide the figure.
 MINIMUM_SECONDS = 1.0
@@ -117,16 +118,19 @@ class Tool(Reader):
     """One benchmark tool: builds its argv and reads its output, and does nothing else.
 
     `program` is the program that it runs, `package` Debian's package of it, and `version_arguments` make it print its
-    version.
+    version. `own_levels` are levels that only this tool knows, besides those of the protocol.
     """
 
     program: ClassVar[str]
     package: ClassVar[str]
     version_arguments: ClassVar[tuple[str, ...]] = ("--version",)
+    own_levels: ClassVar[tuple[Factor, ...]] = ()
 
     @abstractmethod
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
         """Return the argv, with placeholders: `{conf} {client} {keyring} {pool} {namespace} {image} {seed} {output}` …
+
+        On a file it is `{file}`. `{io_total_bytes}` or `{operations}` says how much to do.
 
         Raises KeyError if a level that it needs is missing.
         """

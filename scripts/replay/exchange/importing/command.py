@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.invocation import replay_command
+from replay.base.invocation import deck_command, replay_command
 from replay.base.paths import benchmarks_directory, shown
 from replay.base.terminal import waiting
 from replay.claims.data_set import derive_data_set
@@ -65,7 +65,9 @@ def run(options: argparse.Namespace) -> int:
         f"imported {_runs(len(collected.runs))} into {shown(data_set)} in {time.perf_counter() - started:.1f} s; "
         f"{ACCOUNT} there says what became of every file"
     )
-    print(f"next: npm run present -- --data {options.data}, or {replay_command('raw', 'ls', '--data', options.data)}")
+    raw = replay_command("raw", "ls", "--data", options.data)
+    print(f"next: {deck_command('present', '--data', options.data) or raw}")
+    print(f"      {replay_command('talk', options.data, '--out', 'DIR')} starts a talk from it")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Pilots, and one process of the experiment's tool on one image, whose cells they size.
+"""Pilots, and one process of the experiment's tool on one image or file, whose cells they size.
 
 Pilots run before a block's cells and find their sizes or rates. Each is kept as evidence, with a note.
 """
@@ -25,7 +25,7 @@ from replay.design.sizing import (
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, host
 from replay.measure.protocol import Driver, Protocol, WhileRunning, bytes_written, writes
-from replay.protocols.drivers.tool import client_values, run_observed, tool_options
+from replay.protocols.drivers.tool import client_values, hidden, run_observed, tool_options
 from replay.tools import OutputError, Result, Tool
 
 #: Stands in for a cell's id in the account.
@@ -117,7 +117,7 @@ def run_for_peak(protocol: Protocol, raw: BlockWriter, cell: Cell) -> PeakRun:
 
 
 class OneTool(Driver):
-    """Runs a tool that transfers `{io_total_bytes}`, on the image of the cell's variant."""
+    """Runs a tool that transfers `{io_total_bytes}`, or does `{operations}`, on what the target names."""
 
     def begin(self) -> None:
         """Start without sizes of cells."""
@@ -152,21 +152,20 @@ class OneTool(Driver):
         component: str = "tool",
     ) -> Measured:
         """Run the tool. A pilot passes the number of bytes to transfer."""
-        [made] = self.protocol.target.of(cell)
+        place = self.protocol.target.names(cell)
         options = tool_options(self.bench, self.protocol.job_options(cell), cell.variant.client_options)
-        options["namespace"] = bool(made.namespace)
+        options["namespace"] = bool(place.get("namespace"))
         if io_total_bytes is None:
             io_total_bytes = self.io_total_bytes[self.sized_by[cell.cell_id].cell_id]
         tool = self.protocol.reader
-        return run_observed(
+        measured = run_observed(
             self.bench,
             tool.argv_template(cell.levels, options),
             {
                 **client_values(self.bench),
-                "pool": made.pool,
-                "namespace": made.namespace or None,
-                "image": made.name,
+                **place,
                 "io_total_bytes": str(io_total_bytes),
+                "operations": str(io_total_bytes // int(cell.levels["io_size_bytes"])),
                 "seed": str(seed),
             },
             timeout_seconds=60 + 30 * self.design.sizing.target_seconds,
@@ -174,6 +173,7 @@ class OneTool(Driver):
             result_files=tool.result_files(cell.levels, options),
             while_running=while_running,
         )
+        return hidden(measured, {place["file"]: "{file}"} if "file" in place else {})
 
     def expected_writes(self, cell: Cell) -> list[Write]:
         """Return the bytes that the tool is told to transfer."""
@@ -186,10 +186,21 @@ class OneTool(Driver):
         return int(bytes_written(cell, result.metrics))
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
-        """Run a pilot for a cell that was too short, and give the cell a larger size than before."""
-        if measured.invalid and measured.invalid[0] == "too_short":
-            leader = self.sized_by[cell.cell_id]
-            self.pilot(raw, leader, too_short=_round(self._result(cell, measured), self.io_total_bytes[leader.cell_id]))
+        """Run a pilot for a cell that was too short, and give the cell a larger size than before.
+
+        If it goes through all of its image or file already, only a person can make it longer.
+        """
+        if measured.invalid is None or measured.invalid[0] != "too_short":
+            return
+        leader = self.sized_by[cell.cell_id]
+        total = self.io_total_bytes[leader.cell_id]
+        if total >= self._most_bytes(leader):
+            self.bench.say(
+                f"{leader.point} {leader.variant.label} ends too early, although it goes through all {total} bytes; "
+                f"next: raise {self.protocol.target.size_key} in config/experiments/{self.design.name}.yaml"
+            )
+            return
+        self.pilot(raw, leader, too_short=_round(self._result(cell, measured), total))
 
     def is_sized(self, raw: BlockWriter, cell: Cell) -> bool:
         """Take the cell's size from its last pilot on this machine; return whether there was one."""
@@ -250,13 +261,9 @@ class OneTool(Driver):
             return None
 
     def _most_bytes(self, cell: Cell) -> float:
-        """Return the most bytes that a cell may transfer: its image once, if it is sequential with `options.one_pass`.
-
-        At the end of its image, `rbd bench --io-pattern seq` (16.2) writes the same block of each thread over and
-        over, which is another workload with another rate.
-        """
+        """Return the most bytes that a cell may transfer: if it is sequential, as many as its target allows."""
         sequential = str(cell.levels.get("io_pattern", "")).endswith("seq")
-        return cell.variant.image.size_bytes if sequential and self.protocol.option("one_pass") else math.inf
+        return self.protocol.target.most_sequential_bytes(cell) if sequential else math.inf
 
 
 def _round(result: Result | None, total_bytes: int) -> PilotRound:

@@ -151,8 +151,8 @@ def run_observed(
     """Run a tool, read the machine's counters right before and after it, and return the results.
 
     `result_files` maps a role to a suffix; the tool writes to the path that replaces `{role}` in the template. The
-    sidecar's argv is the template with `{io_total_bytes}` and `{seed}` filled in, but nothing that names this site.
-    `environment` adds to the runner's environment; it is not recorded.
+    sidecar's argv is the template with `{io_total_bytes}`, `{operations}` and `{seed}` filled in, but nothing that
+    names this site. `environment` adds to the runner's environment; it is not recorded.
     """
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         paths = {role: Path(folder) / f"{role}.{suffix}" for role, suffix in (result_files or {}).items()}
@@ -172,7 +172,7 @@ def run_observed(
         for role, path in paths.items():
             if path.exists():
                 results[role] = (result_files[role], path.read_bytes())
-    public = {"io_total_bytes", "seed"} & values.keys()
+    public = {"io_total_bytes", "operations", "seed"} & values.keys()
     shown = [_fill_public(argument, {name: str(values[name]) for name in public}) for argument in template]
     measured = Measured(
         argv=shown,

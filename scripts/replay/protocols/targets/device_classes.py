@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
-from replay.base.invocation import replay_command
 from replay.cluster import sandbox_record
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Variant
@@ -192,7 +191,8 @@ def osd_process(bench: Bench, number: int) -> tuple[int, Path]:
     role = daemons.Role(name, "osd", str(number))
     process = daemons.running(owned.layout, role)
     if process is None:
-        raise ReplayError(f"{role.name} is not running", where=conf, next_step=f"run {replay_command('sandbox', 'up')}")
+        up = sandbox_record.sandbox_command("up", owned.directory)
+        raise ReplayError(f"{role.name} is not running", where=conf, next_step=f"run {up}")
     return process.pid, owned.layout.data(name, role.name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,9 @@ from replay.tools import fio, render
 
 class Images(Target):
     """A block's filled images, by the variants' `image_name`: one of each, or as many as the factor `count` says."""
+
+    #: Where an experiment says how large it is; so has a file.
+    size_key = "image.size_bytes"
 
     def __init__(self, count: str | None = None) -> None:
         self.count = count
@@ -64,6 +68,19 @@ class Images(Target):
         made = self.images[cell.variant.image_name]
         return made if self.count is None else made[: int(cell.levels[self.count])]
 
+    def names(self, cell: Cell) -> dict[str, str | None]:
+        """Return the names of the cell's only image, by their placeholders in a tool's argv."""
+        [made] = self.of(cell)
+        return {"pool": made.pool, "namespace": made.namespace or None, "image": made.name}
+
+    def most_sequential_bytes(self, cell: Cell) -> float:
+        """Return the most bytes that a sequential cell may transfer: with `options.one_pass`, its image once.
+
+        At the end of its image, `rbd bench --io-pattern seq` (16.2) writes the same block of each thread over and
+        over, which is another workload with another rate.
+        """
+        return cell.variant.image.size_bytes if self.protocol.option("one_pass") else math.inf
+
 
 class FreshImage(Images):
     """One image for each cell, filled right before it and removed right after it, so that its journal starts empty."""
@@ -101,6 +118,8 @@ FREE_TIMES = 4
 class OsdFile(Target):
     """The file, for cells with an `io_type`. Only a sandbox has one: nobody may write to the devices of other OSDs."""
 
+    size_key = "options.file_size_bytes"
+
     def begin(self) -> None:
         """Start without a file."""
         self.path: Path | None = None
@@ -137,6 +156,14 @@ class OsdFile(Target):
         assert self.path is not None, "open makes it"
         return self.path
 
+    def names(self, cell: Cell) -> dict[str, str | None]:
+        """Return the file's path, by its placeholder in a tool's argv."""
+        return {"file": str(self.file_of(cell))}
+
+    def most_sequential_bytes(self, cell: Cell) -> float:
+        """Return the file's size: a tool that went on would make the file longer."""
+        return int(self.protocol.option("file_size_bytes"))
+
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
         """Return a write to the file, which has a single copy."""
         return Write(size_bytes, copies=1)
@@ -144,7 +171,8 @@ class OsdFile(Target):
     def fill(self, path: Path, size: int) -> None:
         """Write every byte of the file once: reading holes or unwritten space would not touch the disk."""
         self.bench.reserve("filling the file of a baseline", Write(size, copies=1, adds=True))
-        options = {**self.design.options, "file_size_bytes": size, "most_bytes": size, "ramp_seconds": 0}
+        whole = {"file_size_bytes": size, "most_bytes": size, "ramp_seconds": 0}
+        options = {"engine": "psync", **self.design.options, **whole}
         bound = PATIENCE_SECONDS + size / SLOWEST_FILL_BYTES_PER_SECOND
         values = {"file": str(path), "seed": "1", "runtime_seconds": f"{bound:.0f}", "output": "/dev/null"}
         argv = render(fio.TOOL.argv_template(FILL, options), values)
