@@ -12,7 +12,6 @@ import pytest
 from replay.base.paths import ROOT
 from replay.claims.load import load_book
 from replay.cli.main import main
-from replay.design import describe
 from replay.design.configuration import load_experiment_document
 from replay.design.expansion import expand
 from replay.design.needs import check_experiment, needs_of, protocol_names
@@ -25,7 +24,7 @@ NAME = "journal-threads"
 #: The page's first commands, without `./replay` and comments.
 COMMANDS = [
     shlex.split(line, comments=True)
-    for line in re.findall(r"^    \./replay ((?:new|measure) .*)$", describe.PAGE.read_text(), re.MULTILINE)[:4]
+    for line in re.findall(r"^    \./replay ((?:new|measure) .*)$", protocols_page.PAGE.read_text(), re.MULTILINE)[:4]
 ]
 
 
@@ -80,7 +79,7 @@ def test_the_commands_lead_from_a_question_to_a_slide(project, monkeypatch, caps
     assert len(sizes) == len(cells) == 4
     assert run_derive(["--data", data_set.name]) == 0
     table = data_set / NAME / "aggregate" / "throughput-write-rand-4096.csv"
-    assert str(table.relative_to(data_set.parents[1])) in describe.PAGE.read_text()
+    assert str(table.relative_to(data_set.parents[1])) in protocols_page.PAGE.read_text()
     assert table.read_text().splitlines() == [
         "series,x,y,low,high,n",
         *(

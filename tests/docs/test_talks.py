@@ -1,6 +1,6 @@
 """The pages that lead to a talk of one's own, step by step as far as no cluster is needed: what they print is right.
 
-docs/from-fio-to-a-talk.md goes from a folder of fio results to a report and slides, docs/your-own-talk.md from YAML to
+docs/from-fio-to-a-talk.md goes from a folder of fio results to a report and slides, docs/my-experiment.md from YAML to
 a slide.
 """
 
@@ -30,7 +30,7 @@ COMMANDS = [
 UNDERSTOOD = re.search(r"^(    imported-fio: .*\n(?:      .*\n)+)", FIO_PAGE, re.MULTILINE)[1]
 
 NAME = "write-size"
-PAGE = (ROOT / "docs" / "your-own-talk.md").read_text()
+PAGE = (ROOT / "docs" / "my-experiment.md").read_text()
 EXPERIMENT, CLAIMS, TALK = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 (SLIDE,) = re.findall(r"```markdown\n(.*?)```", PAGE, re.DOTALL)
 #: Both variants are equally fast with the scripted `rbd`.

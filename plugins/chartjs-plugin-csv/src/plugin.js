@@ -12,7 +12,7 @@ import { tooltipCallbacks } from "./tooltip.js";
  * @typedef {"bytes"|"bytes_per_second"|"operations_per_second"|"seconds"|"ratio"|"fraction"|"count"} Unit
  * @typedef {"auto"|"min-max"|"interval"|"both"|false} Bands
  *
- * @typedef {object} CsvOptions   `options.plugins.csv`; the README says what each is for
+ * @typedef {object} CsvOptions   `options.plugins.csv`; REFERENCE.md says what each is for
  * @property {string|null} [url]
  * @property {string|null} [text]
  * @property {string[]|null} [more]
@@ -89,7 +89,7 @@ export function csvOf(chart) {
 
 /**
  * Chart.js plugin `csv`: fills a chart from a CSV file. Inert in charts without `options.plugins.csv.url` or
- * `.text`. The README documents every option.
+ * `.text`. REFERENCE.md documents every option.
  * @type {import("chart.js").Plugin<import("chart.js").ChartType, CsvOptions> & {id: "csv", defaults: CsvOptions}}
  */
 export const ChartCsv = {

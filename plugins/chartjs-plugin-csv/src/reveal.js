@@ -32,7 +32,7 @@ const HEIGHT_SHARE = 0.58;
 /**
  * @typedef {import("./reveal/slot.js").Slot} ChartSlot   one canvas of the deck, with or without a live chart
  *
- * @typedef {object} RevealChartCsvOptions   the README says what each is for
+ * @typedef {object} RevealChartCsvOptions   REFERENCE.md says what each is for
  * @property {(src: string, canvas: HTMLCanvasElement) => string} [resolve]
  * @property {Record<string, Partial<import("./style.js").SeriesStyle>>} [styles]
  * @property {import("./style.js").SeriesStyle[]} [palette]
@@ -52,7 +52,7 @@ const HEIGHT_SHARE = 0.58;
 
 /**
  * The reveal.js plugin: fills every `<canvas data-chart data-chart-src>` of a deck from its CSV. List it after
- * Markdown in `plugins`. The README documents the options, the attributes, the events and the public members.
+ * Markdown in `plugins`. REFERENCE.md documents the options, the attributes, the events and the public members.
  *
  * @param {RevealChartCsvOptions} [options]
  */
@@ -246,7 +246,7 @@ export function RevealChartCsv(options = {}) {
 
   return {
     id: "chart-csv",
-    /** Map of canvas → slot, see the README. */
+    /** Map of canvas → slot, see REFERENCE.md. */
     charts,
 
     init(reveal) {

@@ -119,7 +119,7 @@ def needs_of(name: str) -> Needs:
 def needs_for(configuration: Mapping[str, Any]) -> Needs:
     """Return what an experiment's protocol declares; if it runs any tool, with the levels of the experiment's tool."""
     needs = needs_of(configuration["protocol"])
-    tool = None if needs.tools else plugins.load("replay", "tools").find_reader(str(configuration["tool"]))
+    tool = None if needs.tools else import_module("replay.tools").find_reader(str(configuration["tool"]))
     return replace(needs, factors=(*needs.factors, *getattr(tool, "own_levels", ())))
 
 

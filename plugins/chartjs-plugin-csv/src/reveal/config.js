@@ -6,7 +6,7 @@ import { unitOfFile } from "../units.js";
 
 /** Settings that belong to one file; a file shown in its place has its own. */
 const OF_THE_FILE = ["yUnit", "yScale", "yTitle", "bands", "orientation", "delimiter", "decimal", "comment"];
-/** Options that are words, numbers, and lists of words parted by a bar. The README says which kind has which. */
+/** Options that are words, numbers, and lists of words parted by a bar. REFERENCE.md says which kind has which. */
 const WORDS = [
   ...["xUnit", "xScale", "xTitle", "prefix", ...OF_THE_FILE, "of", "square", "arrow", "reference", "worst"],
   ...["lineName", "loadName", "missingName", "betsName"],
