@@ -25,79 +25,86 @@ const { hash, search } = location;
 // What slides/<talk>/talk.yaml says of the talk: scripts/deck/talk-page.js.
 const talk = JSON.parse(document.getElementById("talk").textContent);
 const elsewhere = talkAddress(location.href, talk);
-if (elsewhere !== null) {
-  location.replace(elsewhere);
-  await new Promise(() => {});
-}
-const mode = modeFrom(search, { published: meta("published") !== null, hash, talk });
-page.classList.toggle("explore", mode.explore);
-page.classList.toggle("on-stage", !mode.explore && !mode.receiver && !mode.print);
-applyTheme(mode);
+const embedded = document.getElementById("embedded");
+if (elsewhere !== null) location.replace(elsewhere);
+else if (embedded !== null) {
+  const { showEmbedded } = await import("./embedded.js");
+  const asked = new URLSearchParams(search).get("theme");
+  const theme = ["light", "dark"].includes(asked) ? asked : null;
+  await showEmbedded(JSON.parse(embedded.textContent), { talk, usual: meta("data-set"), theme });
+} else await open();
 
-const frozen = meta("frozen");
-const material = Material({ search, usual: meta("data-set"), frozen, mode, talk });
-const { data, numbers, makeCharts, writeTexts } = material;
-const readSlides = SlideReader({ rendered: meta("rendered") !== null });
-let refused = null;
-try {
-  const bundle = await requestedBundle(search, location.href);
-  if (bundle) data.take(bundle, document.baseURI);
-} catch (error) {
-  refused = error;
-}
-const fonts = Promise.all(["400", "700"].map((weight) => document.fonts.load(`${weight} 20px Inter`)));
-// The first page reads two chapters itself, and the reader may never open the slides.
-await Promise.all([data.load(), fonts, mode.front ? null : readSlides(root)]);
-for (const problem of mode.problems) showNotice(problem);
-if (data.problem) {
-  const { problem, dataSet: shown, available } = data;
-  showDataSetProblem({ problem, shown, available, frozen: frozen !== null });
-}
+async function open() {
+  const mode = modeFrom(search, { published: meta("published") !== null, hash, talk });
+  page.classList.toggle("explore", mode.explore);
+  page.classList.toggle("on-stage", !mode.explore && !mode.receiver && !mode.print);
+  applyTheme(mode);
 
-if (refused) tellBundleProblem(refused);
-if (data.bundle) tellBundle(data.bundle);
+  const frozen = meta("frozen");
+  const material = Material({ search, usual: meta("data-set"), frozen, mode, talk });
+  const { data, numbers, makeCharts, writeTexts } = material;
+  const readSlides = SlideReader({ rendered: meta("rendered") !== null });
+  let refused = null;
+  try {
+    const bundle = await requestedBundle(search, location.href);
+    if (bundle) data.take(bundle, document.baseURI);
+  } catch (error) {
+    refused = error;
+  }
+  const fonts = Promise.all(["400", "700"].map((weight) => document.fonts.load(`${weight} 20px Inter`)));
+  // The first page reads two chapters itself, and the reader may never open the slides.
+  await Promise.all([data.load(), fonts, mode.front ? null : readSlides(root)]);
+  for (const problem of mode.problems) showNotice(problem);
+  if (data.problem) {
+    const { problem, dataSet: shown, available } = data;
+    showDataSetProblem({ problem, shown, available, frozen: frozen !== null });
+  }
 
-/** What is on the page now: the reader's first page, then the slides. */
-let shown = { update: async () => {}, restyle: () => {} };
-followNews(data, (isChanged) => shown.update(isChanged));
-onThemeChange(() => shown.restyle());
-if (!mode.receiver && !mode.print) {
-  takeDropped(async (bundle) => {
-    data.take(bundle, document.baseURI);
-    await data.load();
-    await shown.update(() => true);
-    tellBundle(bundle);
-  });
-  saveFromBundle(() => data.bundle);
+  if (refused) tellBundleProblem(refused);
+  if (data.bundle) tellBundle(data.bundle);
+
+  /** What is on the page now: the reader's first page, then the slides. */
+  let shown = { update: async () => {}, restyle: () => {} };
+  followNews(data, (isChanged) => shown.update(isChanged));
+  onThemeChange(() => shown.restyle());
+  if (!mode.receiver && !mode.print) {
+    takeDropped(async (bundle) => {
+      data.take(bundle, document.baseURI);
+      await data.load();
+      await shown.update(() => true);
+      tellBundle(bundle);
+    });
+    saveFromBundle(() => data.bundle);
+  }
+
+  if (mode.front) {
+    const { showFrontPage } = await import("./front-page/front-page.js");
+    shown = await showFrontPage({ root, readSlides, makeCharts, writeTexts, data, talk });
+    window.replay = { front: shown, charts: shown.charts, data, numbers };
+    await shown.left;
+    await readSlides(root);
+  }
+
+  const announce = announcer();
+  const stage = await startDeck({ root, mode, material, announce, talk });
+  const { deck, charts } = stage;
+  shown = { update: stage.update, restyle: () => charts.restyle() };
+  if (mode.explore) {
+    const { showReader } = await import("./reader/reader.js");
+    const reader = showReader({ stage, mode, announce });
+    shown = {
+      ...shown,
+      async update(isChanged) {
+        await stage.update(isChanged);
+        reader.update();
+      },
+    };
+  }
+
+  // For tests and the console.
+  window.replay = { deck, charts, data, numbers, mode, stage };
+  page.dataset.deckReady = "true";
+  if (mode.receiver) askForState();
+  // A speaker expects a window on the first press of S; if this fails, that press reports it.
+  if (!mode.explore) setTimeout(() => stage.speaker.prepare().catch(() => {}), 1500);
 }
-
-if (mode.front) {
-  const { showFrontPage } = await import("./front-page/front-page.js");
-  shown = await showFrontPage({ root, readSlides, makeCharts, writeTexts, data, talk });
-  window.replay = { front: shown, charts: shown.charts, data, numbers };
-  await shown.left;
-  await readSlides(root);
-}
-
-const announce = announcer();
-const stage = await startDeck({ root, mode, material, announce, talk });
-const { deck, charts } = stage;
-shown = { update: stage.update, restyle: () => charts.restyle() };
-if (mode.explore) {
-  const { showReader } = await import("./reader/reader.js");
-  const reader = showReader({ stage, mode, announce });
-  shown = {
-    ...shown,
-    async update(isChanged) {
-      await stage.update(isChanged);
-      reader.update();
-    },
-  };
-}
-
-// For tests and the console.
-window.replay = { deck, charts, data, numbers, mode, stage };
-page.dataset.deckReady = "true";
-if (mode.receiver) askForState();
-// A speaker expects a window on the first press of S; if this fails, that press reports it.
-if (!mode.explore) setTimeout(() => stage.speaker.prepare().catch(() => {}), 1500);

@@ -6,7 +6,7 @@ import { partsOf } from "../data/data-set.js";
 import { provenance } from "../data/provenance.js";
 import { colorOf } from "../page/theme.js";
 import { chosenText } from "../text/verdict-text.js";
-import { chartLink } from "./chart-address.js";
+import { chartLink, embedFile } from "./chart-address.js";
 import { chartedAs, placeOf } from "./charted.js";
 import { attemptsBehind, commandsFor } from "./commands.js";
 import { pictureOf } from "./picture.js";
@@ -25,7 +25,8 @@ export function aboutCharts(slide, slots, data, here = location.href) {
       sentence: slot.model ? sentenceOf(chartedAs(slot, data)) : (slot.error?.message ?? "Not drawn yet."),
       origin,
       link,
-      citation: `${titleOfTalk(slide)}, “${titleOf(slide)}”, chart “${title}”. ${origin}. ${link}`,
+      embed: embedOf(slide, slot.canvas, here),
+      citation: `${talkOf(slide).title}, “${titleOf(slide)}”, chart “${title}”. ${origin}. ${link}`,
       csv: fileOf(slot),
       runs: place.entry?.runs ? runsUrl(slot.url) : null,
       attempts: attemptsBehind(place),
@@ -57,8 +58,17 @@ export function pictureFor(slide, slot) {
   };
 }
 
-function titleOfTalk({ ownerDocument }) {
-  return JSON.parse(ownerDocument.getElementById("talk").textContent).title;
+function talkOf({ ownerDocument }) {
+  return JSON.parse(ownerDocument.getElementById("talk").textContent);
+}
+
+/** The element that frames a chart in another page; null of a deck that is not published. */
+function embedOf(slide, canvas, here) {
+  if (!slide.ownerDocument.querySelector('meta[name="replay:published"]') || !canvas.dataset.chartSrc)
+    return null;
+  const number = [...slide.querySelectorAll("canvas[data-chart]")].indexOf(canvas) + 1;
+  const address = new URL(embedFile(talkOf(slide).name, slide.id, number), here);
+  return `<iframe src="${address.href}" width="800" height="500" loading="lazy"></iframe>`;
 }
 
 function titleOf(slide) {

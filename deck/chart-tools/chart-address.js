@@ -18,3 +18,8 @@ export function linkedChart(search) {
   const value = new URLSearchParams(search).get("chart");
   return /^[1-9]\d?$/.test(value ?? "") ? Number(value) : null;
 }
+
+/** Where a built site has a page of one chart alone; number: from 1, among all charts of the slide. */
+export function embedFile(talk, slide, number) {
+  return `embed/${talk}.${slide}.${number}.html`;
+}

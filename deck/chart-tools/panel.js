@@ -7,7 +7,7 @@ import { copyPicture, copyText, save } from "../page/copying.js";
 import { button, element } from "../page/elements.js";
 
 /**
- * @typedef {{title: string, sentence: string, origin: string, link: string, citation: string, csv: {url: string, name: string}|null,
+ * @typedef {{title: string, sentence: string, origin: string, link: string, citation: string, embed: string|null, csv: {url: string, name: string}|null,
  *            runs: string|null, attempts: {text: string, tidy: string, raw: string}|null,
  *            commands: {title: string, command: string, then?: string}[], picture: (() => Promise<Blob>)|null}} About
  */
@@ -78,7 +78,10 @@ function sectionOf(chart, { page, say, fetchFile, id }) {
       ...chart.commands.flatMap((one) => row(one.title, ...commandRow(one, { page, say }))),
       ...(chart.picture ? row("Picture", ...pictureRow(chart, { page, say })) : []),
       ...row("Address", ...addressRow(chart, { page, say })),
-      ...row("To cite it", ...citationRow(chart, { page, say })),
+      ...row("To cite it", ...lineRow(chart.citation, "line to cite this chart", { page, say })),
+      ...(chart.embed
+        ? row("To show it elsewhere", ...lineRow(chart.embed, "frame of this chart", { page, say }))
+        : []),
     ),
   );
 }
@@ -168,12 +171,12 @@ function addressRow({ link }, { page, say }) {
   ];
 }
 
-function citationRow({ citation }, { page, say }) {
+function lineRow(line, what, { page, say }) {
   return [
-    citation,
+    line,
     " ",
-    button(page, { "aria-label": "Copy: line to cite this chart" }, "Copy", () =>
-      tell(say, copied(copyText(citation, page), "Line copied.")),
+    button(page, { "aria-label": `Copy: ${what}` }, "Copy", () =>
+      tell(say, copied(copyText(line, page), "Line copied.")),
     ),
   ];
 }

@@ -3,6 +3,16 @@
  * not scaled, and has sections instead of slides.
  */
 
+/** People read such a page close up, and on phones; sizes in px. */
+const FONT = { size: 15 };
+export const PAGE_CHARTS = {
+  plugins: {
+    csv: { theme: { font: FONT } },
+    csvLabels: { font: FONT },
+    tooltip: { titleFont: FONT, bodyFont: FONT },
+  },
+};
+
 /**
  * @param {Element} page
  * @returns {object} a host for the plugin's `init`; `tell(type)` sends it one of a deck's events

@@ -7,23 +7,13 @@ import "../../css/front-page.css";
 
 import { bundleChooser } from "../page/bundle-taking.js";
 import { namesSlide, writeAddresses } from "./addresses.js";
-import { chartHost } from "./chart-host.js";
+import { PAGE_CHARTS, chartHost } from "./chart-host.js";
 import { writeCommand } from "./command.js";
 import { writeConditions } from "./conditions.js";
 import { writeTalkFacts } from "../text/talk-facts.js";
 import { readPage } from "./read-page.js";
 import { describeCells } from "../text/stacked-tables.js";
 import { offerFigures } from "./tables.js";
-
-/** People read this page close up, and on phones; sizes in px. */
-const FONT = { size: 15 };
-const CHART_OPTIONS = {
-  plugins: {
-    csv: { theme: { font: FONT } },
-    csvLabels: { font: FONT },
-    tooltip: { titleFont: FONT, bodyFont: FONT },
-  },
-};
 
 /**
  * Shows the page.
@@ -62,7 +52,7 @@ export async function showFrontPage({ root, readSlides, makeCharts, writeTexts, 
   root.hidden = true;
   root.before(page);
 
-  const charts = await makeCharts(CHART_OPTIONS);
+  const charts = await makeCharts(PAGE_CHARTS);
   const host = chartHost(page);
   const resized = () => host.tell("resize");
   charts.init(host);

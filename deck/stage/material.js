@@ -16,7 +16,8 @@ import { numbersFrom } from "../text/sources.js";
 import { chooseTexts } from "../text/verdict-text.js";
 
 /**
- * @param {{search: string, usual: string, frozen: string|null, mode: {compare: string|null}, talk: object}} page
+ * @param {{search: string, usual: string, frozen: string|null, mode: {compare: string|null}, talk: object,
+ *         fetchFile?: typeof fetch}} page
  *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows; talk: what slides/<talk>/talk.yaml says
  * @returns {{data: DataOnShow, numbers: object, chartCode: () => Promise<object>,
  *            makeCharts: (options?: object) => Promise<object>, writeTexts: (root: Element) => void}}
@@ -24,8 +25,8 @@ import { chooseTexts } from "../text/verdict-text.js";
  *   chartCode: fetches the code that draws charts; makeCharts: a chart plugin, `options` are Chart.js options over those of the stage;
  *   writeTexts: everything below `root`, except charts, that depends on the data
  */
-export function Material({ search, usual, frozen, mode, talk }) {
-  const data = new DataOnShow({ search, usual, frozen, others: talk.otherDataSets });
+export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
+  const data = new DataOnShow({ search, usual, frozen, others: talk.otherDataSets, fetchFile });
   const numbersOf = (about) =>
     numbersFrom({
       manifest: () => about().manifest,

@@ -11,10 +11,12 @@ import { repositoryAddress, siteAddress } from "./addresses.js";
 import { alterationLines, requireUnaltered } from "./alterations.js";
 import { budgetTable, overBudget, weigh } from "./budget.js";
 import { benchmarksRoot, scanBenchmarks, talkRoot, toPublish } from "./data-sets.js";
+import { writeEmbedPages } from "./embed.js";
 import { MATRIX, writeMatrix } from "./matrix.js";
 import { PREVIEW, SiteDoesNotStart, photographTitle } from "./preview.js";
 import { withSocialTags } from "./social.js";
 import { readTalks } from "./talk-file.js";
+import { talkPageFile } from "./talk-page.js";
 import { answerOf } from "./text/answer.js";
 import { readDataSet, wordsOf } from "./text/data-set-words.js";
 import { renderChapters } from "./text/rendered.js";
@@ -82,6 +84,13 @@ export async function buildSite({
     remarks.push(
       "The address of the site is not known, so the page names its picture relative to itself, which not every service understands: set REPLAY_HOMEPAGE, or homepage in package.json.",
     );
+  say("Making a page for each chart");
+  const talks = frozen ? [talk.stated] : readTalks(talkRoot());
+  const pages = talks.map((stated, at) => ({
+    stated,
+    page: at === 0 ? "index.html" : talkPageFile(stated.name),
+  }));
+  await writeEmbedPages({ outDir, talks: pages, slides });
   say("Writing the page of claims by data set");
   const matrix = await writeMatrix({ outDir, root: talkRoot(), benchmarks, published, talk });
   if (matrix) remarks.push(`${MATRIX}: ${matrix.claims} claims by ${matrix.columns} data sets.`);

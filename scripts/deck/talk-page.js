@@ -35,6 +35,11 @@ export function talkPage(html, talk, told) {
   }, html);
 }
 
+/** The file of the page of a talk that is not the first of its site. */
+export function talkPageFile(name) {
+  return `talk-${name}.html`;
+}
+
 /** The element of a chapter; its text is fetched when the page opens. */
 export function chapterElement(file, { horizontal, vertical, notes } = SEPARATORS) {
   const parted = vertical === null ? "" : ` data-separator-vertical="${vertical}"`;

@@ -9,7 +9,7 @@ import { statedAddresses } from "./addresses.js";
 import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks, talkRoot } from "./data-sets.js";
 import { contentSecurityPolicy } from "./policy.js";
 import { readTalks } from "./talk-file.js";
-import { RENDERED_MARK, talkForPage, talkPage } from "./talk-page.js";
+import { RENDERED_MARK, talkForPage, talkPage, talkPageFile } from "./talk-page.js";
 import { pinPage } from "./text/pin.js";
 
 /**
@@ -93,7 +93,7 @@ async function writePages(talks, frozen, outDir) {
   const html = await readFile(path.join(outDir, "index.html"), "utf8");
   const pages = talks.map((talk, at) => {
     const { name, title } = talk;
-    return { talk, name, title, page: at === 0 ? "index.html" : `talk-${name}.html` };
+    return { talk, name, title, page: at === 0 ? "index.html" : talkPageFile(name) };
   });
   for (const { talk, page } of pages) {
     const others = pages.filter((other) => other.page !== page).map(({ talk: _, ...other }) => other);

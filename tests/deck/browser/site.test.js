@@ -98,6 +98,59 @@ test("`?talk=` opens another talk of the same site, with its own title, slides a
   await page.close();
 });
 
+test("each chart has a page that another may frame: the same numbers, few data, nothing from elsewhere", async () => {
+  const pages = await readdir(path.join(site.folder, "embed"));
+  assert.ok(pages.length > 20, `${pages.length} pages`);
+  for (const name of pages) {
+    const [, json] = /id="embedded">(.*?)<\/script>/s.exec(await textOf(`embed/${name}`));
+    assert.ok(json.length <= 40_000, `${name} holds ${json.length} bytes of data`);
+  }
+  const page = await browser.newPage({ viewport: { width: 900, height: 620 } });
+  const asked = [];
+  page.on("request", (request) => asked.push(request.url()));
+  const file = "embed/rpo.journal-ratio.1.html";
+  await page.route("**/framing.html", (route) =>
+    route.fulfill({
+      contentType: "text/html",
+      body: `<iframe src="${site.url}${file}" width="800" height="500"></iframe>`,
+    }),
+  );
+  await page.goto(`${site.url}framing.html`);
+  const frame = page.frameLocator("iframe");
+  await frame.locator("html[data-embedded-ready]").waitFor();
+  const inner = page.frames().find((one) => one.url().endsWith(file));
+  await inner.waitForFunction(() => [...window.replay.charts.charts.values()].some(({ model }) => model));
+  const [drawn] = await inner.evaluate(() =>
+    [...window.replay.charts.charts.values()].map(({ url, chart, error }) => ({
+      url,
+      error: error?.message ?? null,
+      data: chart?.data.datasets.map(({ label, data }) => [label, data.map((one) => one?.y ?? one)]),
+    })),
+  );
+  assert.equal(drawn.error, null);
+  const rows = (await textOf(drawn.url)).trim().split("\n").slice(1);
+  for (const [label, data] of drawn.data) {
+    const row = rows.find((one) => one.startsWith(`${label},`) || one.startsWith(`"${label}",`));
+    assert.deepEqual(
+      data,
+      row
+        .slice(label.length + 1)
+        .replace(/^",?/, "")
+        .split(",")
+        .map(Number),
+      label,
+    );
+  }
+  assert.match(await frame.locator(".provenance").textContent(), /^fixture/);
+  assert.equal(await frame.locator(".embedded-from a").textContent(), "What does your RPO cost?");
+  assert.ok(
+    asked.every((address) => address.startsWith(site.url)),
+    asked.join("\n"),
+  );
+  assert.ok(!asked.some((address) => /benchmarks\//.test(address)), "the data are in the page");
+  await page.close();
+});
+
 test("no address in the page or its parts is absolute, so the site works anywhere", async () => {
   const html = await textOf("index.html");
   for (const [, address] of html.matchAll(/\s(?:src|href)="([^"]*)"/g))
