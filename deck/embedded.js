@@ -13,10 +13,11 @@ import { Material } from "./stage/material.js";
  */
 export async function showEmbedded({ section, files }, { talk, usual, theme }) {
   applyTheme({ theme });
-  const fetchFile = async (address) => {
+  const fetchFile = (address) => {
     const { pathname } = new URL(address, document.baseURI);
     const path = decodeURIComponent(pathname.slice(pathname.indexOf("/benchmarks/") + 1));
-    return Object.hasOwn(files, path) ? new Response(files[path]) : new Response("", { status: 404 });
+    const found = Object.hasOwn(files, path);
+    return Promise.resolve(found ? new Response(files[path]) : new Response("", { status: 404 }));
   };
   const material = Material({ search: "", usual, frozen: null, mode: { compare: null }, talk, fetchFile });
   const page = document.createElement("main");

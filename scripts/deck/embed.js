@@ -144,9 +144,9 @@ class Data {
     return this.#documents.get(key);
   }
 
-  async #textOf(address) {
+  #textOf(address) {
     const file = path.join(this.#root, address.replace(/^benchmarks\//, ""));
-    return existsSync(file) ? readFile(file, "utf8") : null;
+    return existsSync(file) ? readFile(file, "utf8") : Promise.resolve(null);
   }
 }
 
