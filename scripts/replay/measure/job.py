@@ -139,7 +139,7 @@ def leave_failure(plan_file: Path, error: ReplayError) -> None:
     """Leave word beside a plan of why one of its blocks failed."""
     what = f"{error.where}: {error.what}" if error.where else error.what
     failure = Failure(what, error.next_step, error.exit_status, isinstance(error, RunStoppedError))
-    _place_of_failure(plan_file).write_text(json.dumps(asdict(failure)), encoding="utf-8")
+    durable.replace(_place_of_failure(plan_file), json.dumps(asdict(failure)).encode())
 
 
 def take_failure(plan_file: Path) -> Failure | None:

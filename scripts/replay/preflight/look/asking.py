@@ -120,7 +120,7 @@ class Answers:
 
 def ask_cluster(asker: Asker, status: Mapping[str, Any]) -> Answers:
     """Ask a cluster that has told its status about itself."""
-    return Answers(
+    answers = Answers(
         client=asker.cluster.client,
         status=status,
         detail=asker.monitors({"prefix": "health", "detail": "detail"}) or {},
@@ -130,6 +130,8 @@ def ask_cluster(asker: Asker, status: Mapping[str, Any]) -> Answers:
         osd_df=asker.monitors({"prefix": "osd df"}) or {},
         tree=asker.monitors({"prefix": "osd tree"}) or {},
     )
+    _read_latency(asker, answers)
+    return answers
 
 
 def ask_first(asker: Asker, answers: Answers) -> None:
@@ -189,11 +191,13 @@ def watch(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Read the OSDs' commit latency every few seconds, at least once."""
-    while True:
-        for side, asker in askers.items():
-            if reading := asker.monitors({"prefix": "osd perf"}):
-                answers[side].perf.append(reading)
-        if (left := until - clock()) <= 0:
-            return
+    """Read the OSDs' commit latency again every few seconds, up to a moment of the clock."""
+    while (left := until - clock()) > 0:
         sleep(min(READ_EVERY_SECONDS, left))
+        for side, asker in askers.items():
+            _read_latency(asker, answers[side])
+
+
+def _read_latency(asker: Asker, answers: Answers) -> None:
+    if reading := asker.monitors({"prefix": "osd perf"}):
+        answers.perf.append(reading)
