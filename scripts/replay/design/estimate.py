@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from replay.design.design import Cell, CellSet, Design, Image
+from replay.design.link import line_of, seconds_to_set
 from replay.design.needs import needs_of, protocol_class
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, PoolCopies, seconds_of, writes
 
@@ -126,7 +127,8 @@ def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool, ter
     waiting = protocol.mirrored_wait_seconds * awaited
     # A block without missing cells makes nothing.
     set_up = protocol.block_seconds if cells else 0.0
-    return set_up + running + besides * len(cells) + waiting + filling + connecting
+    lines = seconds_to_set(line_of(cell.levels) for cell in cells)
+    return set_up + lines + running + besides * len(cells) + waiting + filling + connecting
 
 
 def _images(protocol: str, todo: Sequence[Cell]) -> list[Image]:
