@@ -1,19 +1,21 @@
-"""A block sets the line between the sites before each set, records it with each cell, and puts it back."""
+"""A block sets the line between the sites before each set, and puts it back. A stretch cluster has its own data set."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 from types import SimpleNamespace
 
 import pytest
 
-from replay.base.errors import RefusedError
+from replay.base.errors import ConfigurationError, RefusedError
 from replay.cluster import sandbox_record
 from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import SandboxError
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.measure import line
+from replay.measure.campaign import ensure_campaign
 from replay.measure.line import LineBetweenSites
 from support.bench import bench_of
 
@@ -112,3 +114,15 @@ def test_a_site_that_is_no_sandbox_with_a_line_is_refused(changes, fsid, has_lin
     with pytest.raises(RefusedError, match="link is refused: this needs a sandbox with a line between its sites"):
         between.open_block()
     assert changes == []
+
+
+@pytest.mark.parametrize("is_stretch", [True, False])
+def test_a_stretch_cluster_and_a_pair_are_two_data_sets(changes, tmp_path, is_stretch):
+    changes.sandbox.options = SandboxOptions(stretch=is_stretch, left_osds=4, right_osds=0)
+    site = SimpleNamespace(name="sandbox", fsid=FSID, allows=())
+    noted = {"site": "sandbox", "setup": {"clusters": 1, **({"stretch": True} if is_stretch else {})}}
+    (tmp_path / "campaign.json").write_text(json.dumps(noted))
+    assert ensure_campaign(tmp_path, site, "far", session=None) == noted
+    changes.sandbox.options = SandboxOptions(stretch=not is_stretch, left_osds=4, right_osds=0)
+    with pytest.raises(ConfigurationError, match=r"this data set was measured on .*; the sandbox is now"):
+        ensure_campaign(tmp_path, site, "far", session=None)

@@ -13,7 +13,7 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT, benchmarks_directory, project_directory
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession, versions
-from replay.cluster.site import Site
+from replay.cluster.site import Site, missing
 from replay.evidence import durable
 from replay.evidence.data_set import pretty_json
 from replay.evidence.record import host, program_version, short_version
@@ -38,6 +38,7 @@ def campaign_facts(
             "replicas": _pool_size(session, site),
             "object_store": _object_store(session),
             "clusters": 2 if site.second_site else 1,
+            **({"stretch": True} if _is_stretch(site) else {}),
             "cpu": host()["cpu"],
             "cores": host()["cores"],
             "memory_bytes": host()["memory_bytes"],
@@ -53,7 +54,8 @@ def ensure_campaign(
 ) -> dict[str, Any]:
     """Return the content of the data set's `campaign.json`, which is created if it does not exist.
 
-    Raises ConfigurationError if the data set was measured on another site: two clusters are two data sets.
+    Raises ConfigurationError if the data set was measured on another site, or in another shape of the sandbox: two
+    clusters are two data sets.
     """
     path = folder / "campaign.json"
     if path.exists():
@@ -64,11 +66,23 @@ def ensure_campaign(
                 where=path,
                 next_step=f"choose another name: --data {site.name}",
             )
+        if (was := facts["setup"].get("stretch", False)) != _is_stretch(site):
+            shapes = {True: "one cluster over both sites", False: "two clusters, or one on a single site"}
+            raise ConfigurationError(
+                f"this data set was measured on {shapes[was]}; the sandbox is now {shapes[not was]}",
+                where=path,
+                next_step="choose another name with --data",
+            )
         return facts
     facts = campaign_facts(site, data_set, session, secondary)
     durable.make_directory(folder)
     durable.replace(path, pretty_json(facts))
     return facts
+
+
+def _is_stretch(site: Site) -> bool:
+    """Return whether the site is a sandbox of one cluster over both sites."""
+    return not missing(["stretch"], site)
 
 
 def _osds(session: MonitorSession) -> int:
