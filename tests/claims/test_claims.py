@@ -117,7 +117,7 @@ def test_a_data_set_is_judged_and_described(tmp_path):
         "false_discovery_rate": 0.05,
         "campaigns_for_prediction": 3,
     }
-    assert set(document["sources"]) == {"S0", "S1", "S2", "S3", "S4", "S5"}
+    assert set(document["sources"]) == {"S0", "S1", "S2", "S3", "S4", "S5", "S6", "S7"}
     one = document["claims"]["journal-4k-seq-write"]
     assert one["chart"] == "rbd-journaling/ratio-throughput-write-seq"
     assert one["conditions"]["ratio"]["estimate"] == pytest.approx(2, rel=0.05)

@@ -36,6 +36,8 @@ NOT_IN_QUICK = {
     "snapshots-of-15-seconds-are-a-lottery": "a quick cell is shorter than two intervals of 15 s",
     "snapshots-bound-the-loss": "a snapshot a minute needs trials of a minute",
     "rare-snapshots-cost-little": "a snapshot a minute needs cells of a minute",
+    "distance-costs-the-client-nothing": "a snapshot a minute needs cells of a minute",
+    "distance-leaves-the-bound-of-snapshots": "a snapshot a minute needs trials of a minute",
 }
 
 CONTROL = {"passed": "It passed all.", "strayed": "It strayed once.", "no_interval": "It says nothing."}
@@ -43,7 +45,7 @@ CONTROL = {"passed": "It passed all.", "strayed": "It strayed once.", "no_interv
 
 def test_all_claims_of_the_sources_exist():
     claims = {one.id: one for one in load_book().claims}
-    assert {one.source for one in claims.values()} == {"S0", "S1", "S2", "S3", "S4", "S5"}
+    assert {one.source for one in claims.values()} == {"S0", "S1", "S2", "S3", "S4", "S5", "S6", "S7"}
     assert {one.experiment for one in claims.values()} <= set(experiment_names())
     contradicting = (claims["journal-4k-seq-write"], claims["journal-4k-write-little"])
     assert all(one.conditions for one in contradicting), "the two that contradict each other"

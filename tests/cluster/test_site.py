@@ -5,14 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.paths import ROOT, config_directory
 from replay.cluster import sandbox_record
-from replay.cluster.site import WORDS, Ceilings, ceilings_reached, fullest_osd, missing, require, slowest_osd
+from replay.cluster.sandbox_options import SandboxOptions
+from replay.cluster.site import (
+    SHAPES,
+    WORDS,
+    Ceilings,
+    ceilings_reached,
+    fullest_osd,
+    missing,
+    require,
+    slowest_osd,
+)
 from replay.cluster.site_file import load_site
 from replay.design.sizing import PoolCopies
 from support.samples import fixture_json
@@ -41,7 +52,33 @@ def test_the_vocabulary_is_the_same_in_code_and_both_schemas() -> None:
     schemas = ROOT / "config" / "schemas"
     site = json.loads((schemas / "site.schema.json").read_text())["properties"]["allows"]["items"]["enum"]
     experiment = json.loads((schemas / "experiment.schema.json").read_text())["$defs"]["requires"]["items"]["enum"]
-    assert list(WORDS) == site == experiment
+    assert list(WORDS) == site
+    assert [*WORDS, *SHAPES] == experiment
+
+
+@pytest.mark.parametrize(
+    ("options", "line", "lacks"),
+    [
+        (SandboxOptions(), None, ["link", "stretch"]),
+        (SandboxOptions(link_rtt_seconds=0.0), object(), ["stretch"]),
+        (SandboxOptions(stretch=True, left_osds=4, right_osds=0), object(), []),
+    ],
+    ids=["two clusters side by side", "a line between them", "one cluster over both sites"],
+)
+def test_a_shape_is_a_sandboxs_own_and_no_file_has_to_allow_it(monkeypatch, options, line, lacks) -> None:
+    sandbox = SimpleNamespace(options=options, link=line)
+    monkeypatch.setattr(sandbox_record, "owner_of", lambda fsid: sandbox if fsid == OWN else None)
+    monkeypatch.setattr(sandbox_record, "owns_fsid", lambda fsid: fsid == OWN)
+    own, foreign = (SimpleNamespace(name="s", fsid=fsid, allows=()) for fsid in (OWN, "f" * 36))
+    assert [word for word, _ in missing(SHAPES, own)] == lacks
+    assert [word for word, _ in missing(SHAPES, foreign)] == list(SHAPES)
+    for word in SHAPES:
+        with pytest.raises(RefusedError, match=f"{word} is refused: this needs a sandbox .*: replay sandbox up"):
+            require(foreign, word, foreign.fsid)
+    if not lacks:
+        require(own, "link", OWN)
+        with pytest.raises(RefusedError, match="was not started by Replay"):
+            require(own, "link", foreign.fsid)
 
 
 def test_the_example_is_a_valid_site_that_allows_nothing() -> None:

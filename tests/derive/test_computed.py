@@ -268,3 +268,26 @@ def test_what_a_sidecar_records_beside_what_was_asked_is_a_fact():
     recorded = {"longest_gap_seconds": 0.8, "snapshot_distance_median_seconds": 61.0}
     assert recorded.items() <= of(metrics=recorded).items()
     assert "longest_gap_seconds" not in of()
+
+
+# Round trips between the sites ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("latency", "below", "beyond"), [(0.0202, 1, 0), (0.0203, 0, 0), (0.03, 0, 0), (0.0505, 0, 0), (0.051, 0, 1)]
+)
+def test_a_write_takes_round_trips_of_the_line_as_it_was_measured(latency, below, beyond):
+    line = {"link_rtt_seconds": 0.02, "measured_link_rtt_seconds": 0.02025}
+    found = computed_metrics({}, {"latency_mean_seconds": latency, **line})
+    assert found == {
+        "round_trips_per_write": pytest.approx(latency / 0.02025),
+        "below_one_round_trip": below,
+        "beyond_two_and_a_half_round_trips": beyond,
+    }
+
+
+@pytest.mark.parametrize(
+    "line", [{}, {"link_rtt_seconds": 0.0, "measured_link_rtt_seconds": 4e-5}, {"link_rtt_seconds": 0.02}]
+)
+def test_without_a_line_that_was_asked_for_and_measured_there_are_no_round_trips(line):
+    assert computed_metrics({}, {"latency_mean_seconds": 0.003, **line}) == {}

@@ -36,10 +36,13 @@ def test_every_shipped_experiment_says_only_what_its_protocol_knows(name):
     check_experiment(document.data, document.where)
 
 
-#: The data sets that ship; together they hold every experiment but the first two of these, of which no block is
-#: measured yet. Of the third, none of the new shares of the peak is.
+#: The data sets that ship; together they hold every experiment but these, of which no block is measured yet, or as of
+#: the last, none of the new shares of the peak.
 SHIPPED = ("tentacle", "pacific")
-WAITING = ("layers", "write-latency-poll", "fio-offered-rate")
+WAITING = (
+    *("layers", "write-latency-poll", "distance-price", "distance-loss", "distance-replay"),
+    "fio-offered-rate",
+)
 
 
 @pytest.mark.parametrize("name", [name for name in experiment_names() if name not in WAITING])

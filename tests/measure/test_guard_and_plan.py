@@ -448,7 +448,10 @@ def test_an_estimate_from_the_design_is_not_far_from_the_time_of_real_blocks(nam
 
 
 #: Experiments of which no quick run has been timed as they are now.
-WAITING = {"response", "layers", "write-latency-poll", "fio-offered-rate"}
+WAITING = {
+    *("response", "layers", "write-latency-poll", "fio-offered-rate"),
+    *("distance-price", "distance-loss", "distance-replay"),
+}
 
 
 def quick_runs():

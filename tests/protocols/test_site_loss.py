@@ -98,6 +98,79 @@ def test_a_design_that_cannot_be_measured_is_refused_before_anything_is_made(cha
         protocol_of(**changes)
 
 
+def in_stretch(**levels):
+    return {"name": "stretch", "label": "Stretch", "levels": {"mode": "stretch", **levels}, "requires": ["stretch"]}
+
+
+def test_in_a_stretch_cluster_a_site_is_lost_within_the_time_of_writing():
+    protocol = protocol_of(variants=[in_stretch()])
+    [cell] = [cell for one in protocol.design.sets for cell in one.cells]
+    assert interval_of(cell) is None
+    plans = []
+    for trial in range(1, 21):
+        protocol.driver.trial = trial
+        plans.append(protocol.driver.plan_of(cell, seed=trial))
+    assert all(plan.stretch and plan.snapshot_interval_seconds is None for plan in plans)
+    least = FIRST_SECONDS + protocol.option("write_seconds")
+    strata = sorted(int((plan.write_seconds - least) / protocol.option("write_seconds") * 20) for plan in plans)
+    assert strata == list(range(20))
+
+
+def test_a_mode_and_its_mirroring_have_to_fit():
+    with pytest.raises(ConfigurationError, match=r"levels\.mode is 'stretch', but mirroring is 'journal'"):
+        protocol_of(variants=[in_stretch() | {"mirroring": "journal", "features": ["journaling"]}])
+    with pytest.raises(ConfigurationError, match=r"levels\.mode is 'journal', but mirroring is None"):
+        protocol_of(variants=[in_stretch() | {"levels": {"mode": "journal", "journal_poll_age_seconds": 5}}])
+
+
+def test_the_client_that_takes_over_a_stretch_cluster_is_on_its_second_site(monkeypatch):
+    link = SimpleNamespace(entry=lambda site: ("nsenter", f"--net=/of/{site}", "--"))
+    sandbox = SimpleNamespace(link=link, options=SimpleNamespace(stretch=True))
+    monkeypatch.setattr(sandbox_record, "owner_of", lambda fsid, directory=None: sandbox)
+    protocol = protocol_of(variants=[in_stretch()])
+    first = Cluster("c", programs=HOST_PROGRAMS.inside(link.entry("left")))
+    protocol.bench.session = SimpleNamespace(fsid=lambda: FSID, cluster=first)
+    protocol.bench.site = SimpleNamespace(name="s", fsid=FSID, allows=(), secondary=None)
+    protocol.driver.bench = protocol.bench
+    [cell] = [cell for one in protocol.design.sets for cell in one.cells]
+    second = protocol.driver.second(protocol.driver.plan_of(cell, seed=1))
+    assert (second.conf, second.programs.entry[1]) == ("c", "--net=/of/right")
+    sandbox.options.stretch = False
+    with pytest.raises(RefusedError, match="stretch is refused"):
+        protocol.driver.second(protocol.driver.plan_of(cell, seed=1))
+
+
+class Fake:
+    """A trial's steps without a cluster, in the order in which they happen."""
+
+    def __init__(self):
+        self.steps = []
+
+    def step(self, name):
+        return lambda *args: self.steps.append(" ".join([name, *(arg for arg in args if isinstance(arg, str))]))
+
+
+@pytest.mark.parametrize(
+    ("stretch", "order"),
+    [
+        (True, ["write", "first_write", "verify second", "restore", "account"]),
+        (False, ["write", "promote", "first_write", "restore", "account", "verify second"]),
+    ],
+)
+def test_a_stretch_cluster_is_verified_while_its_first_site_is_gone(monkeypatch, stretch, order):
+    fake, trial = Fake(), object.__new__(Trial)
+    trial.plan, trial.second = SimpleNamespace(kind="forced", stretch=stretch), None
+    trial.bench = SimpleNamespace(primary_cluster=None)
+    trial._client = lambda *args: SimpleNamespace()
+    trial._await = lambda *args: None
+    names = {"_write": "write", "_promote": "promote", "_first_write": "first_write", "_verify": "verify"}
+    names |= {"_restore_first_site": "restore", "_account_writes": "account"}
+    for method, name in names.items():
+        setattr(trial, method, fake.step(name))
+    trial.run()
+    assert fake.steps == order
+
+
 # Where it is refused --------------------------------------------------------------------------------------------
 
 
@@ -187,7 +260,8 @@ class Loss:
 def promoted(tmp_path, patience_seconds, script):
     """Promote by a shell script, which may wait for the file `flag`; return the trial."""
     trial = object.__new__(Trial)
-    trial.bench = SimpleNamespace(programs=HOST_PROGRAMS, slot=None, say=lambda line: None)
+    trial.bench = SimpleNamespace(slot=None, say=lambda line: None)
+    trial.second = SimpleNamespace(programs=HOST_PROGRAMS)
     trial.plan = SimpleNamespace(promote_patience_seconds=patience_seconds)
     trial.log = StepLog({}, programs=HOST_PROGRAMS)
     trial.loss = Loss(tmp_path / "flag")
@@ -211,7 +285,8 @@ def test_a_promotion_that_became_hopeless_ends_with_the_cause(monkeypatch, scrip
     monkeypatch.setattr(trial_module, "rbd_template", lambda cluster, prefix: ["sh", "-c", script])
     trial = object.__new__(Trial)
     trial.bench = SimpleNamespace(waiting=waiting)
-    trial.plan, trial.second, trial.daemons_stopped, trial.loss = SimpleNamespace(kind="planned"), None, 0, None
+    trial.plan, trial.daemons_stopped, trial.loss = SimpleNamespace(kind="planned"), 0, None
+    trial.second = SimpleNamespace(programs=HOST_PROGRAMS)
     trial.log = StepLog({"second_image": "copy"}, programs=HOST_PROGRAMS)
     with pytest.raises(ReplayError, match="the mirror daemon does not run"):
         trial._promote()

@@ -207,12 +207,14 @@ def test_the_facts_of_a_sandbox_are_what_was_asked_and_measured(monkeypatch):
     sandbox = SimpleNamespace(link=a_link(rate_bytes_per_second=None))
     monkeypatch.setattr(link.sandbox_record, "load", lambda folder: sandbox)
     assert link.link_facts(SimpleNamespace(sandbox="default")) == {
-        "link_rtt_seconds": 0.0203,
-        "link_rtt_seconds_asked": 0.02,
-        "link_rate_bytes_per_second": 1e8,
+        "link_rtt_seconds": 0.02,
+        "measured_link_rtt_seconds": 0.0203,
+        "measured_link_rate_bytes_per_second": 1e8,
     }
+    assert link.round_trip_seconds(SimpleNamespace(sandbox="default")) == 0.0203
     sandbox.link = None
     assert link.link_facts(SimpleNamespace(sandbox="default")) == {}
+    assert link.round_trip_seconds(SimpleNamespace(sandbox="default")) is None
 
 
 def test_between_foreign_clusters_only_the_round_trip_to_the_monitors_is_known(tmp_path):
@@ -220,10 +222,11 @@ def test_between_foreign_clusters_only_the_round_trip_to_the_monitors_is_known(t
     with socket.create_server(("127.0.0.1", 0)) as server:
         conf.write_text(f"[global]\nmon_host = [v2:127.0.0.1:{server.getsockname()[1]}/0]\n")
         site = SimpleNamespace(sandbox=None, secondary=SimpleNamespace(conf=conf))
-        facts = link.link_facts(site)
-    assert facts.keys() == {"link_rtt_seconds"} and 0 < facts["link_rtt_seconds"] < patient(1)
-    assert link.link_facts(site) == {}, "nobody listens any more"
-    assert link.link_facts(SimpleNamespace(sandbox=None, secondary=None)) == {}
+        found = link.round_trip_seconds(site)
+    assert found is not None and 0 < found < patient(1)
+    assert link.round_trip_seconds(site) is None, "nobody listens any more"
+    assert link.round_trip_seconds(SimpleNamespace(sandbox=None, secondary=None)) is None
+    assert link.link_facts(site) == {}, "no cell of a foreign cluster asks its monitors"
 
 
 @pytest.mark.parametrize(

@@ -187,3 +187,28 @@ def test_a_mirror_daemon_that_was_killed_says_that_the_promotion_hung():
     found = lost(steps, mode="snapshot", snapshot_interval_seconds=1)
     assert found["promotion_hung"] == 1
     assert found["seconds_to_first_write"] == pytest.approx(52.7 - 2.5)
+
+
+# A stretch cluster, in which nothing is promoted --------------------------------------------------------------------
+
+
+def in_stretch(present=4):
+    return [one for one in forced(present=present) if one["step"] != "promote"]
+
+
+def test_in_a_stretch_cluster_the_second_site_has_every_write_without_a_promotion():
+    found = lost(in_stretch(), mode="stretch")
+    assert (found["lost_writes"], found["lost_seconds"]) == (0, 0)
+    assert found["seconds_to_first_write"] == pytest.approx(0.6)
+    assert not {"promote_seconds", "promote_attempts", "recovery_point_seconds", "promotion_hung"} & set(found)
+
+
+def test_a_write_that_a_stretch_cluster_lost_is_counted():
+    assert lost(in_stretch(present=3), mode="stretch")["lost_writes"] == 1
+
+
+def test_a_promotion_has_no_place_in_a_stretch_cluster_and_is_missed_elsewhere():
+    with pytest.raises(OutputError, match="'promote' stands where 'first_write' belongs"):
+        lost(forced(), mode="stretch")
+    with pytest.raises(OutputError, match="no step 'promote'"):
+        lost(in_stretch(), mode="journal", journal_poll_age_seconds=5)

@@ -13,12 +13,14 @@ def _codes(text: str) -> frozenset[str]:
 
 
 # A run on such a cluster would measure its problems, or add to them. Without a manager (MGR_DOWN), usage and placement
-# group statistics are frozen, and ceilings cannot be checked.
+# group statistics are frozen, and ceilings cannot be checked. A stretch cluster that has lost a site acknowledges what
+# the other one alone has.
 REFUSED_CODES = _codes(
     """
     PG_AVAILABILITY PG_DEGRADED PG_DEGRADED_FULL PG_DAMAGED PG_BACKFILL_FULL PG_RECOVERY_FULL OBJECT_MISPLACED
     OBJECT_UNFOUND OSD_DOWN OSD_FULL OSD_NEARFULL OSD_BACKFILLFULL OSD_OUT_OF_ORDER_FULL OSD_TOO_MANY_REPAIRS
     POOL_FULL POOL_NEARFULL POOL_BACKFILLFULL POOL_NEAR_FULL SLOW_OPS REQUEST_SLOW REQUEST_STUCK MGR_DOWN
+    DEGRADED_STRETCH_MODE RECOVERING_STRETCH_MODE
     """
 )
 #: What the recovery of a whole cluster ends by itself: none of these is left when it is done.

@@ -8,13 +8,11 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.programs import HOST, parse_release
+from replay.design.link import LONGEST_RTT_SECONDS, SLOWEST_RATE
 
 GIB = 1 << 30
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": GIB, "T": 1 << 40}
 SMALLEST_OSD_BYTES = 2 * GIB
-LONGEST_RTT_SECONDS = 2.0
-#: Of a line between the sites, in bytes a second: daemons on a slower one hear too little of each other.
-SLOWEST_RATE = 125_000.0
 # Ceph 16.2 silently uses its default of 4 GiB instead of a lower value.
 SMALLEST_OSD_MEMORY_BYTES = 896 << 20
 

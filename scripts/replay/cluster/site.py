@@ -26,6 +26,17 @@ WORDS = (
     "pool_create", "pool_delete", "second_site", "crush", "osd_config", "daemon_stop", "host_root", "kernel_rbd",
     "client_hosts",
 )  # fmt: skip
+#: What the sandbox has to be, not what Replay may do there: no file allows these. The reasons become part of a design.
+SHAPES: Mapping[str, tuple[Callable[[sandbox_record.Sandbox], bool], str]] = {
+    "link": (
+        lambda sandbox: sandbox.link is not None,
+        "this needs a sandbox with a line between its sites: replay sandbox up --rtt 0ms",
+    ),
+    "stretch": (
+        lambda sandbox: sandbox.options.stretch,
+        "this needs a sandbox of one cluster over both sites: replay sandbox up --stretch --rtt 0ms",
+    ),
+}
 #: These change how a cluster places or throttles everybody's data, or whether it answers at all.
 OWN_CLUSTER_ONLY = frozenset({"crush", "osd_config", "daemon_stop"})
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -135,13 +146,15 @@ def require(site: Site, word: str, fsid: str) -> None:
     for those, a site file or a ceph.conf is not enough to identify the cluster.
     """
     why = _why_missing(word, site)
-    if why is None and word in OWN_CLUSTER_ONLY and not sandbox_record.owns_fsid(fsid):
+    if why is None and word in {*OWN_CLUSTER_ONLY, *SHAPES} and not sandbox_record.owns_fsid(fsid):
         why = f"the cluster {fsid} was not started by Replay"
     if why is not None:
         raise RefusedError(f"{word} is refused: {why}", where=f"site {site.name}")
 
 
 def _why_missing(word: str, site: Site) -> str | None:
+    if word in SHAPES:
+        return _why_not_shaped(word, site)
     if word not in WORDS:
         return f"{word!r} is not one of the words that a site can allow ({', '.join(WORDS)})"
     if word in OWN_CLUSTER_ONLY and not (site.fsid and sandbox_record.owns_fsid(site.fsid)):
@@ -149,6 +162,13 @@ def _why_missing(word: str, site: Site) -> str | None:
     if word not in site.allows:
         return "the site's file does not allow it"
     return next((why for possible, why in _CONDITIONS.get(word, ()) if not possible(site)), None)
+
+
+def _why_not_shaped(word: str, site: Site) -> str | None:
+    """Return why a site is no sandbox of that shape; None if it is."""
+    sandbox = sandbox_record.owner_of(site.fsid) if site.fsid else None
+    is_shaped, why = SHAPES[word]
+    return None if sandbox is not None and is_shaped(sandbox) else why
 
 
 @cache

@@ -7,6 +7,7 @@
 - *Above idle*: what one write cost each side above what its daemons do at rest, from the ledgers of a cell and of its
   block. A mode with more to do after the load is observed for longer, and idle daemons take CPU time too, so only what
   exceeds that belongs to the writes. For a daemon that had nothing to do with them, it may be a little below 0.
+- *Round trips*: how many of them between the sites of a sandbox a write takes on average, if a line joins them.
 - *Utilisation*: how busy daemons and their hosts were while the load was steady, as the mean over OSDs and for the
   busiest one.
 - *The slowest OSD*: the one that took longest to commit when the tool ended, which may hold up every client.
@@ -26,6 +27,8 @@ from replay.tools.base import number
 
 #: Moments of an entity's value: right before the tool ran, a difference over the whole cell, or when the tool ended.
 BEFORE, OVER_CELL, AT_END = "before", "cell", "end"
+#: A write that is acknowledged once both sites have it pays one round trip, or two if its primary is on the other site.
+LEAST_ROUND_TRIPS, MOST_ROUND_TRIPS = 1.0, 2.5
 #: The prefix of each cluster's kinds of entities.
 _SECOND = {"primary": "", "secondary": "second_"}
 
@@ -72,11 +75,29 @@ def computed_metrics(sidecar: Mapping[str, Any], metrics: Mapping[str, float]) -
     if hosts := samples.get("prometheus"):
         result |= utilisation_of_hosts(hosts)
     result |= slowest_osd(samples.get("osd_commit_latency_seconds") or {})
+    result |= round_trips(metrics)
     offered, done = metrics.get("offered_operations_per_second"), metrics.get("operations_per_second")
     if offered and done is not None:
         # Below 1, the clients could not keep up with the offered rate, and latency grew with the length of the run.
         result["offered_share_met"] = done / offered
     return result
+
+
+def round_trips(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Return how many round trips a write takes on average; empty if no line between the sites was asked for.
+
+    The other two are 1 if that is fewer than one, or more than two and a half, else 0. The time of the write itself
+    counts as well, so the round trip has to be long compared with it.
+    """
+    latency, rtt = metrics.get("latency_mean_seconds"), metrics.get("measured_link_rtt_seconds")
+    if latency is None or not rtt or not metrics.get("link_rtt_seconds"):
+        return {}
+    trips = latency / rtt
+    return {
+        "round_trips_per_write": trips,
+        "below_one_round_trip": float(trips < LEAST_ROUND_TRIPS),
+        "beyond_two_and_a_half_round_trips": float(trips > MOST_ROUND_TRIPS),
+    }
 
 
 def of_whole_run(metrics: Mapping[str, float]) -> dict[str, float]:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import did_you_mean
+from replay.design import link
 
 PACKAGE = "replay.protocols"
 REQUIRED: Any = object()
@@ -170,7 +171,8 @@ def _check_options(configuration: Mapping[str, Any], needs: Needs, refuse: Calla
 
 
 def _check_factors(configuration: Mapping[str, Any], needs: Needs, refuse: Callable[..., NoReturn]) -> None:
-    protocol, known, levels_of = configuration["protocol"], needs.levels(), _levels_by_name(configuration)
+    protocol, levels_of = configuration["protocol"], _levels_by_name(configuration)
+    known = [*needs.levels(), *link.FACTORS]
     for name, levels in levels_of.items():
         if name not in known:
             path = levels[0][0]
@@ -188,6 +190,7 @@ def _check_factors(configuration: Mapping[str, Any], needs: Needs, refuse: Calla
                 words = [str(word) for word in factor.words]
                 what = f"{level!r} is not one of {', '.join(words)}"
                 refuse(f"{'.'.join(map(str, path))}: {what}", *path, next_step=did_you_mean(str(level), words))
+    link.check_link(configuration, levels_of, refuse)
 
 
 def _levels_by_name(configuration: Mapping[str, Any]) -> dict[str, list[tuple[tuple[str | int, ...], Any]]]:

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from replay.design.design import Cell, CellSet, Design, Image, Sizing
+from replay.design.link import line_of, seconds_to_set
 from replay.design.needs import needs_of, protocol_class
 
 #: A pilot counts when it lasted this share of the target; a shorter one is start-up, and is followed by a longer one.
@@ -231,7 +232,8 @@ def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool, ter
     waiting = protocol.mirrored_wait_seconds * awaited
     # A block without missing cells makes nothing.
     set_up = protocol.block_seconds if cells else 0.0
-    return set_up + running + besides * len(cells) + waiting + filling + connecting
+    lines = seconds_to_set(line_of(cell.levels) for cell in cells)
+    return set_up + lines + running + besides * len(cells) + waiting + filling + connecting
 
 
 def bytes_at_once(design: Design) -> int:

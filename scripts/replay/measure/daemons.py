@@ -268,8 +268,10 @@ def sandbox_processes(bench: OpenSite) -> dict[str, dict[str, LocalProcess]]:
         cluster = confs.get(Path(one.conf))
         if cluster is not None:
             found[cluster] = {
-                # The only monitor and the only manager have the cluster's name as their id.
-                (daemon.name if daemon.type == "osd" else daemon.type): LocalProcess(daemon.pid, f"ceph-{daemon.type}")
+                # An only monitor or manager has the cluster's name as its id; a stretch cluster has several monitors.
+                (daemon.name if daemon.type == "osd" or one.sites else daemon.type): LocalProcess(
+                    daemon.pid, f"ceph-{daemon.type}"
+                )
                 for daemon in one.daemons
                 if daemon.type in ("mon", "mgr", "osd")
             }

@@ -24,7 +24,7 @@ from replay.base.progress import Progress
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.placement_groups import CALM_WITHIN_SECONDS, await_calm
 from replay.cluster.session import MonitorSession, versions
-from replay.cluster.site import Site, Stop
+from replay.cluster.site import Site, Stop, missing
 from replay.cluster.site_file import load_site
 from replay.design.design import Design, digest_of
 from replay.design.plan_file import PlanFile
@@ -275,6 +275,7 @@ def campaign_facts(
             "replicas": _pool_size(session, site),
             "object_store": _object_store(session),
             "clusters": 2 if site.second_site else 1,
+            **({"stretch": True} if _is_stretch(site) else {}),
             "cpu": host()["cpu"],
             "cores": host()["cores"],
             "memory_bytes": host()["memory_bytes"],
@@ -290,7 +291,8 @@ def ensure_campaign(
 ) -> None:
     """Write the data set's `campaign.json` if it does not exist.
 
-    Raises ConfigurationError if the data set was measured on another site: two clusters are two data sets.
+    Raises ConfigurationError if the data set was measured on another site, or in another shape of the sandbox: two
+    clusters are two data sets.
     """
     path = folder / "campaign.json"
     if not path.exists():
@@ -302,6 +304,11 @@ def ensure_campaign(
             where=path,
             next_step=f"choose another name: --data {site.name}",
         )
+
+
+def _is_stretch(site: Site) -> bool:
+    """Return whether the site is a sandbox of one cluster over both sites."""
+    return not missing(["stretch"], site)
 
 
 def _osds(session: MonitorSession) -> int:

@@ -29,9 +29,11 @@ from replay.measure.bench import Bench, Caches
 from replay.measure.daemons import commit_latencies
 from replay.measure.guard import Guard
 from replay.measure.job import Halted, without_interruption
+from replay.measure.line import LineBetweenSites
 from replay.measure.protocol import Observer, Protocol
 from replay.ownership.images import remove_owned_leftovers
 from replay.sandbox.daemons import naming_absent_daemons
+from replay.sandbox.link import link_facts
 
 MOST_ATTEMPTS = 3
 
@@ -83,6 +85,7 @@ class SetRunner:
         self.block = writer.block
         self.seed = block_seed(bench.data_set, design.name, self.block)
         self.caches = Caches(bench)
+        self.line = LineBetweenSites(bench, design)
         self._started_at = utc_now()
         self._claims = claims_to_register(design.name)
 
@@ -113,11 +116,12 @@ class SetRunner:
 
         Nothing interrupts the removal.
         """
-        clean = (self._say_closing, self.protocol.close_block, self._remove_leftovers)
+        clean = (self._say_closing, self.line.close_block, self.protocol.close_block, self._remove_leftovers)
         with without_interruption(*clean), self._saying_why():
             with during(self.name):
                 self.guard.before_block()
                 self.caches.before_block()
+                self.line.open_block()
                 self.protocol.open_block(self.writer, [cell_set for _, cell_set in todo])
             yield self._available(todo)
 
@@ -164,6 +168,7 @@ class SetRunner:
         """Run a set once; return whether the attempt is valid. Raises RunStoppedError if the whole run has to end."""
         what = f"{self.name}, set {cell_set.point}"
         expected, added = self.protocol.expected_bytes(cell_set)
+        self.line.before_set(cell_set)
         self.guard.before_set(what, media_bytes=sum(expected.values()), added_bytes=added)
         number = self.writer.next_attempt(cell_set.point)
         stop: BaseException | None = None
@@ -235,6 +240,7 @@ class SetRunner:
                 seconds_of(measured.started_at), seconds_of(measured.ended_at)
             )
         measured.facts["caches"] = caches
+        measured.facts |= link_facts(self.bench.site)
         waits += [*dropping, *measured.waits, *self.protocol.restore(cell, measured)]
         health = {
             "before": health_before.summary,

@@ -13,7 +13,7 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import SecondSite, Site
 from replay.preflight.checks import OTHER_CAPABILITIES, TIMEOUT_SECONDS, check_cluster, check_user
 from replay.preflight.findings import Findings
-from replay.sandbox.link import link_facts
+from replay.sandbox.link import round_trip_seconds
 
 _WORD = "second_site"
 
@@ -45,7 +45,7 @@ def check_mirroring(site: Site, session: MonitorSession, findings: Findings) -> 
     else:
         findings.add("mirroring", "ok", "the second cluster's pool has its peer")
     _check_daemon(site, second, status, findings)
-    if (rtt := link_facts(site).get("link_rtt_seconds")) is not None:
+    if (rtt := round_trip_seconds(site)) is not None:
         findings.add("mirroring", "note", f"the second cluster is {rtt * 1e3:.2g} ms away: a TCP round trip")
 
 

@@ -1,4 +1,7 @@
-"""What losing the first site costs, by mode of mirroring: its daemons stop at moments spread over the interval."""
+"""What losing the first site costs, by mode of mirroring: its daemons stop at moments spread over the interval.
+
+In a stretch cluster they are killed, at moments spread over the time of writing.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from typing import Any
 
 from replay.base.clock import Waiting, poll
 from replay.cluster import sandbox_record
+from replay.cluster.cluster import Cluster
 from replay.cluster.health import Verdict, classify
 from replay.cluster.site import require
 from replay.design.design import Cell, CellSet
@@ -24,7 +28,7 @@ from replay.measure.protocol import Protocol, is_journaled
 from replay.protocols.drivers.trial import TrialDriver, TrialPlan, invalid_without_snapshot
 from replay.protocols.drivers.trial_client import BLOCK_BYTES
 from replay.protocols.observers.mirror import Copies
-from replay.protocols.observers.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon
+from replay.protocols.observers.replica import check_modes, lacking_mirror_daemon
 from replay.protocols.observers.snapshots import INTERVAL
 from replay.protocols.targets.mirrored_pair import LEVEL as POLL_AGE_LEVEL
 from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledPair
@@ -33,8 +37,12 @@ from replay.sandbox.site_loss import SiteLoss
 from replay.tools import Result
 
 WORD = "daemon_stop"
+#: The mode of an image in a cluster over both sites, and the word that such a sandbox has.
+STRETCH = "stretch"
 SNAPSHOT_LEVEL = INTERVAL.name
 BACK_WITHIN_SECONDS = 120.0
+#: The daemons of a stretch cluster start anew, and their data are brought up to date.
+STRETCH_BACK_WITHIN_SECONDS = 300.0
 #: When the first snapshot is requested, in seconds after the writer's start.
 FIRST_SECONDS = 1.0
 
@@ -52,18 +60,24 @@ def phase_of(trial: int, trials: int, seed: int) -> float:
     return ((trial - 1) * step % trials + random.Random(seed).random()) / trials
 
 
-def write_seconds_of(interval_seconds: float, at_least_seconds: float, phase: float) -> float:
+def write_seconds_of(interval_seconds: float | None, at_least_seconds: float, phase: float) -> float:
     """Return for how many seconds the writer writes: whole intervals after the first snapshot, and a part of one.
 
     There are as many whole intervals as `at_least_seconds` needs, and at least one, so that the copy that a loss finds
-    was made by the interval.
+    was made by the interval. Without an interval, `at_least_seconds` takes its place.
     """
-    whole = max(1, math.ceil(at_least_seconds / interval_seconds))
-    return FIRST_SECONDS + (whole + phase) * interval_seconds
+    interval = interval_seconds or at_least_seconds
+    whole = max(1, math.ceil(at_least_seconds / interval))
+    return FIRST_SECONDS + (whole + phase) * interval
 
 
-def interval_of(cell: Cell) -> float:
-    """Return how many seconds apart the cell's copy is updated: the interval of its snapshots, or the poll age."""
+def interval_of(cell: Cell) -> float | None:
+    """Return how many seconds apart the cell's copy is updated: the interval of its snapshots, or the poll age.
+
+    None in a stretch cluster, where both sites have each write before it is acknowledged.
+    """
+    if cell.levels["mode"] == STRETCH:
+        return None
     return float(cell.levels[SNAPSHOT_LEVEL if cell.variant.image.mirroring == "snapshot" else POLL_AGE_LEVEL])
 
 
@@ -89,7 +103,21 @@ class LostSite(TrialDriver):
             snapshot_interval_seconds=interval if snapshots else None,
             first_snapshot_seconds=FIRST_SECONDS if snapshots else None,
             promote_patience_seconds=float(self.protocol.option("promote_patience_seconds")),
+            stretch=cell.levels["mode"] == STRETCH,
         )
+
+    def second(self, plan: TrialPlan) -> Cluster:
+        """Return the second cluster, or the stretch cluster as it is reached from its second site.
+
+        Raises RefusedError if the site is no stretch cluster.
+        """
+        if not plan.stretch:
+            return super().second(plan)
+        bench = self.bench
+        fsid = bench.session.fsid()
+        require(bench.site, STRETCH, fsid)
+        link, first = sandbox_record.owner_of(fsid).link, bench.primary_cluster
+        return replace(first, programs=first.programs.inside(link.entry("right"))) if link else first
 
     def loss(self) -> AbstractContextManager[SiteLoss]:
         """Return the loss of the first site. Raises RefusedError on a cluster that Replay did not start."""
@@ -112,12 +140,13 @@ class LostSite(TrialDriver):
         """
         self._know_mirror_daemon()
         started, what = time.monotonic(), "the first site to recover"
+        seconds = STRETCH_BACK_WITHIN_SECONDS if plan.stretch else BACK_WITHIN_SECONDS
         # Nothing is hopeless here: the site was lost on purpose, and comes back.
-        waiting = Waiting(what, BACK_WITHIN_SECONDS, say=self.bench.say)
+        waiting = Waiting(what, seconds, say=self.bench.say)
         poll(
             lambda: self._health().fit or None,
             what=f"{what}, {self.bench.site.name}",
-            seconds=BACK_WITHIN_SECONDS,
+            seconds=seconds,
             every=0.2,
             seen=lambda: self._health().sentence(),
             next_step=f"{up_command(self.bench.site)} lets its daemons continue; then run measure again",
@@ -138,13 +167,18 @@ class LostSite(TrialDriver):
 
 
 class LossOfSite(Protocol):
-    """Loses the first site while a client writes, and promotes the copy; one trial per cell, on its own image."""
+    """Loses the first site while a client writes, and goes on at the second; one trial per cell, on its own image."""
 
     needs = Needs(
         tools=("failover",),
         factors=(
             Factor("kind", "how the site is given up", words=("forced",), required=True),
-            MODE_FACTOR,
+            Factor(
+                "mode",
+                "how the second site gets the writes: by a mirrored journal or snapshots, or as a part of one cluster",
+                words=("journal", "snapshot", STRETCH),
+                required=True,
+            ),
             INTERVAL,
             POLL_AGE_FACTOR,
         ),
@@ -161,7 +195,7 @@ class LossOfSite(Protocol):
             Option("writes_per_second", NUMBER, "operations/s", "the most that the client writes", varies=True),
         ),
         programs=("rbd",),
-        mirroring="always",
+        mirroring="may be",
         image_per_cell=True,
     )
     target = PolledPair()
@@ -186,15 +220,16 @@ class LossOfSite(Protocol):
 
     def headline(self, metrics: Mapping[str, float]) -> str:
         """Return the seconds of writes that were lost, and the seconds until the first write on the other side."""
-        lost, seconds = metrics["recovery_point_seconds"], metrics["seconds_to_first_write"]
-        return f"{lost:.2f} s lost, first write after {seconds:.2f} s"
+        lost = metrics.get("recovery_point_seconds", metrics["lost_seconds"])
+        return f"{lost:.2f} s lost, first write after {metrics['seconds_to_first_write']:.2f} s"
 
     def check(self) -> None:
         """Refuse variants without the interval of their mode, and images that are too small for the longest trial."""
-        check_modes(self)
+        check_modes(self, unmirrored=STRETCH)
         for cell in (cell for cell_set in self.design.sets for cell in cell_set.cells):
             level = SNAPSHOT_LEVEL if cell.variant.image.mirroring == "snapshot" else POLL_AGE_LEVEL
-            if not isinstance(cell.levels.get(level), int | float) or cell.levels[level] <= 0:
+            has_interval = isinstance(cell.levels.get(level), int | float) and cell.levels[level] > 0
+            if cell.levels["mode"] != STRETCH and not has_interval:
                 self.refuse(
                     f"{cell.variant.name}: its level {level} is {cell.levels.get(level)!r}",
                     next_step=f"give it `levels: {{ {level}: … }}`, in seconds",

@@ -196,27 +196,29 @@ def describe(link: Link) -> str:
 
 
 def link_facts(site: Site) -> dict[str, float]:
-    """Return what is known of the line between a site's two clusters, for sidecars; empty if there is none.
+    """Return what was asked of the line of a site's sandbox, and what was measured, for sidecars; empty without a line.
 
-    `link_rtt_seconds` and `link_rate_bytes_per_second` are measured, `…_asked` is what was asked of a sandbox's line (a
-    line without a limit has no rate asked). Of clusters that Replay did not start only the round trip is known: the
-    median time of a TCP connection to the second cluster's monitors.
+    A line without a limit has no rate that was asked.
+    """
+    if site.sandbox is None or (link := sandbox_record.load(default_directory(site.sandbox)).link) is None:
+        return {}
+    facts = {
+        "link_rtt_seconds": link.rtt_seconds,
+        "link_rate_bytes_per_second": link.rate_bytes_per_second,
+        "measured_link_rtt_seconds": link.measured_rtt_seconds,
+        "measured_link_rate_bytes_per_second": link.measured_rate_bytes_per_second,
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def round_trip_seconds(site: Site) -> float | None:
+    """Return the round trip to a site's second cluster: that of its line, or of a TCP connection to its monitors.
+
+    None if there is no line, and no cluster that takes a connection.
     """
     if site.sandbox is not None:
-        link = sandbox_record.load(default_directory(site.sandbox)).link
-        facts = (
-            {}
-            if link is None
-            else {
-                "link_rtt_seconds": link.measured_rtt_seconds,
-                "link_rtt_seconds_asked": link.rtt_seconds,
-                "link_rate_bytes_per_second": link.measured_rate_bytes_per_second,
-                "link_rate_bytes_per_second_asked": link.rate_bytes_per_second,
-            }
-        )
-    else:
-        facts = {"link_rtt_seconds": site.secondary and connect_seconds(site.secondary.conf)}
-    return {name: value for name, value in facts.items() if value is not None}
+        return link_facts(site).get("measured_link_rtt_seconds")
+    return connect_seconds(site.secondary.conf) if site.secondary else None
 
 
 def lost_line(site: Site) -> Stop | None:

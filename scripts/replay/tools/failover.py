@@ -32,7 +32,8 @@ class Failover(Reader):
         - `seconds_to_first_write`: from the start of the demotion (planned) or the moment of loss (forced) until the
           second cluster acknowledges its first write.
         - `seconds_without_write`: from the last write that the first cluster acknowledged until then.
-        - `promote_seconds`: from the first attempt to the end of the accepted one; `promote_attempts`.
+        - `promote_seconds`: from the first attempt to the end of the accepted one; `promote_attempts`. In a stretch
+          cluster, whose level `mode` says so, nothing is promoted.
         - `lost_seconds`, `lost_writes`: what the first cluster acknowledged and the second does not have.
 
         Of a planned trial also `demote_seconds`. Of a forced trial whose levels state an interval also:
@@ -50,8 +51,9 @@ class Failover(Reader):
             raise OutputError(f"kind is {kind!r}", file=run.file("stdout"))
         log = Steps(run.text("stdout"), run.file("stdout"))
         times = _acknowledged(run.text("acknowledgements"), run.file("acknowledgements"))
-        given_up = check_trial(log, kind, len(times))
-        write, promotions, first = log.one("write"), log.all("promote"), log.one("first_write")
+        promoted = run.levels.get("mode") != "stretch"
+        given_up = check_trial(log, kind, len(times), promoted=promoted)
+        write, promotions, first = log.one("write"), log.any("promote"), log.one("first_write")
         acknowledged = log.value(first, "acknowledged_seconds")
         began = log.start(given_up)
         present = check_contents(log, kind, len(times))
@@ -60,14 +62,15 @@ class Failover(Reader):
         metrics = {
             "seconds_to_first_write": acknowledged - began,
             "seconds_without_write": acknowledged - times[-1],
-            "promote_seconds": log.end(promotions[-1]) - log.start(promotions[0]),
-            "promote_attempts": float(len(promotions)),
             "first_write_seconds": acknowledged - log.start(first),
             "operations": float(len(times)),
             "writes_present": float(present),
             "lost_writes": float(lost),
             "lost_seconds": times[-1] - kept_until if lost else 0.0,
         }
+        if promotions:
+            metrics["promote_seconds"] = log.end(promotions[-1]) - log.start(promotions[0])
+            metrics["promote_attempts"] = float(len(promotions))
         if kind == "forced" and (interval := _interval(run.levels)):
             metrics |= _recovery_point(began - kept_until, interval)
             metrics["promotion_hung"] = float(bool(log.any(MIRROR_DAEMON_KILLED)))
@@ -81,17 +84,21 @@ class Failover(Reader):
 FAILOVER = Failover()
 
 
-def check_trial(log: Steps, kind: str, acknowledged: int) -> Step:
+def check_trial(log: Steps, kind: str, acknowledged: int, *, promoted: bool = True) -> Step:
     """Return the step that gave up the first cluster. `acknowledged` writes are listed beside the log.
+
+    `promoted` says whether the copy had to be promoted before the second site could write.
 
     Raises OutputError if the steps do not make up a trial of that kind.
     """
     log.check_order()
-    write, promotions, first = log.one("write"), log.all("promote"), log.one("first_write")
+    write, first = log.one("write"), log.one("first_write")
+    promotions = log.all("promote") if promoted else []
     given_up = log.one("demote" if kind == "planned" else "disaster")
     names = [str(step["step"]) for step in (write, given_up, *promotions, first)]
     _check_order(log, names + ["verify"] * (2 if kind == "planned" else 1))
-    _check_promotions(log, promotions)
+    if promoted:
+        _check_promotions(log, promotions)
     # The frozen writer of a forced trial has no status.
     for step in [given_up, first, *log.any("verify"), *([write] if kind == "planned" else [])]:
         if step["exit_status"] != 0:

@@ -254,16 +254,19 @@ class StepLog:
         *,
         timeout_seconds: float = 60.0,
         while_running: Callable[[], None] | None = None,
+        programs: Programs | None = None,
         **more: Any,
     ) -> ToolRun:
         """Run a command as a step and return its run. Any exit status is accepted.
 
-        `while_running` is called again and again; what it raises ends the command.
+        `while_running` is called again and again; what it raises ends the command. `programs` are those of another
+        site, if it runs there.
         """
         started = self.now()
         argv = render(list(template), self.values)
         watched = {} if while_running is None else {"while_running": lambda elapsed: while_running()}
-        run = self._run(argv, timeout_seconds=timeout_seconds, programs=self.programs, slot=self.slot, **watched)
+        programs = programs or self.programs
+        run = self._run(argv, timeout_seconds=timeout_seconds, programs=programs, slot=self.slot, **watched)
         said = (run.stdout + run.stderr).decode(errors="replace")
         self.add(step, started, run.seconds, argv=template, exit_status=run.exit_status, said=said, **more)
         return run

@@ -33,6 +33,8 @@ NOT_YET = (16, 30)
 PROMOTE_PATIENCE_SECONDS = 120.0
 PROMOTE_PAUSE_SECONDS = 0.1
 FIRST_WRITE_PATIENCE_SECONDS = 60.0
+#: In a stretch cluster, monitors and OSDs first agree that a site is gone, and the lost client's lock expires.
+STRETCH_PATIENCE_SECONDS = 240.0
 #: A stopped OSD must continue soon: after 150 s, its threads count as hung and it aborts.
 LOST_SITE_PATIENCE_SECONDS = 100.0
 
@@ -42,6 +44,7 @@ class TrialPlan:
     """What a trial does. `kind` is planned or forced. Without mirror snapshots, the snapshot interval is None.
 
     The first snapshot is due `first_snapshot_seconds` after the writer's start, or after one interval if that is None.
+    In a stretch cluster, nothing is promoted: the second site has the image, and writes to it once the first is gone.
     """
 
     kind: str
@@ -52,29 +55,34 @@ class TrialPlan:
     snapshot_interval_seconds: float | None = None
     first_snapshot_seconds: float | None = None
     promote_patience_seconds: float = 20.0
+    stretch: bool = False
 
 
 class Trial:
-    """One trial on one mirrored image. After `run`, `log` and `acknowledgements` are its evidence.
+    """One trial on one image that both sites have. After `run`, `log` and `acknowledgements` are its evidence.
 
     With a `loss`, a forced trial stops all daemons of the first site until the second site has had its first write. If
     the promotion takes longer than `plan.promote_patience_seconds`, the mirror daemon is killed: it is waiting for the
-    lost site, and meanwhile holds the image.
+    lost site, and meanwhile holds the image. In a stretch cluster the daemons are killed.
+
+    `second` is the cluster that takes over, as clients on the second site reach it.
     """
 
-    def __init__(self, bench: Bench, pair: MirroredPair, plan: TrialPlan, loss: SiteLoss | None = None) -> None:
+    def __init__(
+        self, bench: Bench, pair: MirroredPair, plan: TrialPlan, second: Cluster, loss: SiteLoss | None = None
+    ) -> None:
         self.bench = bench
         self.loss = loss
         self.daemons_stopped = 0
         self.plan = plan
-        self.second: Cluster = bench.site.secondary
+        self.second = second
         self.pair = pair
         self.acknowledgements = b""
         self.snapshot_facts: dict[str, Any] = {}
         values = client_values(bench) | {
             "image": pair.made.spec,
             "image_name": pair.made.name,
-            "second_image": pair.copy_spec,
+            "second_image": pair.there.spec,
             "second_conf": str(self.second.conf),
             "second_client": self.second.client,
             "second_keyring": str(self.second.keyring) if self.second.keyring else None,
@@ -84,19 +92,25 @@ class Trial:
     def run(self) -> None:
         """Run all steps. Raises ReplayError if one fails; the log then says which."""
         with ExitStack() as stack:
-            standby = self._client(stack, "write-once", self.second, FIRST_WRITE_PATIENCE_SECONDS)
+            patience = STRETCH_PATIENCE_SECONDS if self.plan.stretch else FIRST_WRITE_PATIENCE_SECONDS
+            standby = self._client(stack, "write-once", self.second, patience)
             self._await(standby, lambda: b"\n" in standby.stdout(), "its connection to the second cluster")
             writer = self._client(stack, "write", self.bench.primary_cluster, 30.0)
             # Once the CSV has its header and one write, the image is open and being written to.
             self._await(writer, lambda: writer.stdout().count(b"\n") > 1, "its first write")
             self._write(stack, writer)
-            self._promote()
+            if not self.plan.stretch:
+                self._promote()
             self._first_write(standby)
+            if self.plan.stretch:
+                # Before the first site is back, whose OSDs would answer as well.
+                self._verify("second")
             self._restore_first_site()
             self._account_writes()
             if self.plan.kind == "planned":
-                self._verify("first", rbd_template(self.bench.primary_cluster))
-            self._verify("second", rbd_template(self.second, "second_"))
+                self._verify("first")
+            if not self.plan.stretch:
+                self._verify("second")
 
     def _write(self, stack: ExitStack, writer: Background) -> None:
         """Let the writer write, take mirror snapshots at the plan's interval, and end as the trial's kind requires."""
@@ -118,7 +132,7 @@ class Trial:
             if self.loss is not None:
                 # The daemons must continue before anything else: ending a client would wait for them.
                 stack.callback(self.loss.restore)
-                self.daemons_stopped = self.loss.lose()
+                self.daemons_stopped = self.loss.destroy() if self.plan.stretch else self.loss.lose()
             writer.freeze()
             snapshots.freeze()
             self.acknowledgements = writer.stdout()
@@ -157,7 +171,8 @@ class Trial:
     def _restore_first_site(self) -> None:
         """Let the first site come back. Raises ReplayError if it was not gone the whole time."""
         if self.daemons_stopped:
-            self.loss.check_lost()
+            if not self.plan.stretch:
+                self.loss.check_lost()
             self.loss.restore()
 
     def _promote(self) -> None:
@@ -171,7 +186,12 @@ class Trial:
         attempt = 1
         while True:
             run = self.log.command(
-                "promote", template, timeout_seconds=60, while_running=waiting.glance, attempt=attempt
+                "promote",
+                template,
+                timeout_seconds=60,
+                while_running=waiting.glance,
+                programs=self.second.programs,
+                attempt=attempt,
             )
             if run.exit_status == 0:
                 return
@@ -184,7 +204,7 @@ class Trial:
         started, deadline = self.log.now(), time.monotonic() + LOST_SITE_PATIENCE_SECONDS
         argv = render(template, self.log.values)
         waiting = self._waiting("the copy to be promoted without the first site", LOST_SITE_PATIENCE_SECONDS)
-        promotion = Background(argv, programs=self.bench.programs, slot=self.bench.slot)
+        promotion = Background(argv, programs=self.second.programs, slot=self.bench.slot)
         try:
             while promotion.exit_status is None and time.monotonic() < deadline:
                 hangs = self.log.now() - started > self.plan.promote_patience_seconds
@@ -211,14 +231,15 @@ class Trial:
         self.log.add("first_write", started, answer["acknowledged_seconds"] - started, argv=argv, **answer)
         standby.end()
 
-    def _verify(self, side: str, connection: list[str]) -> None:
+    def _verify(self, side: str) -> None:
         """Read one side's whole image with rbd's export, and log what it holds."""
-        image = "{image}" if side == "first" else "{second_image}"
+        cluster, prefix = (self.bench.primary_cluster, "") if side == "first" else (self.second, "second_")
+        connection, image = rbd_template(cluster, prefix), f"{{{prefix}image}}"
         with tempfile.TemporaryDirectory(prefix="replay-") as folder:
             copy = Path(folder) / "copy"
             self.log.values["copy"] = str(copy)
             template = [*connection, "export", "--no-progress", image, "{copy}"]
-            self._must("verify", template, side=side, timeout_seconds=300)
+            self._must("verify", template, side=side, timeout_seconds=300, programs=cluster.programs)
             contents = inspect(copy.read_bytes(), self.plan.seed)
         self.log.lines[-1] |= asdict(contents)
 
@@ -241,7 +262,7 @@ class Trial:
     def _client(self, stack: ExitStack, mode: str, cluster: Cluster, patience_seconds: float) -> Background:
         spec = client_spec(
             cluster,
-            self.pair.made if mode == "write" else self.pair.copy,
+            self.pair.made if mode == "write" else self.pair.there,
             self.plan.client_options,
             seed=self.plan.seed,
             origin=self.log.origin,
@@ -249,7 +270,7 @@ class Trial:
         )
         started = Background(
             client_argv(mode, spec),
-            programs=self.bench.programs,
+            programs=cluster.programs,
             slot=self.bench.slot,
             ready_within_seconds=patience_seconds,
         )
@@ -270,6 +291,10 @@ class TrialDriver(Driver):
         """Return a context that loses the first site in a forced trial; it gives None if the daemons keep running."""
         return nullcontext()
 
+    def second(self, plan: TrialPlan) -> Cluster:
+        """Return the cluster that takes over, as clients on the second site reach it."""
+        return self.bench.site.secondary
+
     def facts_of(self, plan: TrialPlan) -> dict[str, Any]:
         """Return further facts of a trial."""
         return {}
@@ -284,7 +309,7 @@ class TrialDriver(Driver):
         started_at = utc_now()
         problem: ReplayError | None = None
         with self.bench.costs.measure("tool"), self.loss() as loss:
-            trial = Trial(self.bench, self.protocol.target.pairs[-1], plan, loss)
+            trial = Trial(self.bench, self.protocol.target.pairs[-1], plan, self.second(plan), loss)
             before = self.bench.sampler.read()
             try:
                 trial.run()

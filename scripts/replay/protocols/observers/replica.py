@@ -201,11 +201,14 @@ def ordered_snapshot(log: StepLog, rbd: list[str], spec: str, **step: str) -> in
     return int(words[-1])
 
 
-def check_modes(protocol: Protocol) -> None:
-    """Raise ConfigurationError if a variant's level `mode` is not how its image is mirrored."""
+def check_modes(protocol: Protocol, unmirrored: str | None = None) -> None:
+    """Raise ConfigurationError if a variant's level `mode` is not how its image is mirrored.
+
+    `unmirrored` is the mode of an image that is not, None if there is none.
+    """
     for variant in protocol.design.variants:
         mode, mirroring = variant.levels.get("mode"), variant.image.mirroring
-        if mode != mirroring:
+        if mode != (mirroring or unmirrored):
             protocol.refuse(
                 f"{variant.name}: levels.mode is {mode!r}, but mirroring is {mirroring!r}",
                 next_step="give each variant the same word for `mirroring` and in `levels: { mode: … }`",

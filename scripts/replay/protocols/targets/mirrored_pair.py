@@ -40,9 +40,9 @@ class MirroredPair:
         self.copy: BlockImage | None = None
 
     @property
-    def copy_spec(self) -> str:
-        """The copy's spec on the second cluster."""
-        return f"{self.bench.site.second_site.pool}/{self.made.name}"
+    def there(self) -> BlockImage:
+        """The image as the second site has it: its copy, or in a stretch cluster the image itself."""
+        return self.copy or self.made
 
     def own_copy(self) -> None:
         """Enter the copy in the second cluster's ledger: once promoted, it is not removed along with its original."""
@@ -88,8 +88,9 @@ class FreshPair(Target):
             self._fill(cell, made)
 
         create_image(self.bench, f"{cell.variant.name}-{cell.levels['kind']}", cell.variant.image, fill_with=fill)
-        self.copies.await_first(self.pairs[-1].made)
-        self.pairs[-1].own_copy()
+        if cell.variant.image.mirroring is not None:
+            self.copies.await_first(self.pairs[-1].made)
+            self.pairs[-1].own_copy()
         return []
 
     def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
