@@ -298,11 +298,20 @@ def ensure_campaign(
     if not path.exists():
         durable.make_directory(folder)
         durable.replace(path, pretty_json(campaign_facts(site, data_set, session, secondary)))
-    elif (measured_on := json.loads(path.read_text())["site"]) != site.name:
+        return
+    facts = json.loads(path.read_text())
+    if facts["site"] != site.name:
         raise ConfigurationError(
-            f"this data set was measured on the site {measured_on!r}, not {site.name!r}",
+            f"this data set was measured on the site {facts['site']!r}, not {site.name!r}",
             where=path,
             next_step=f"choose another name: --data {site.name}",
+        )
+    if (was := facts["setup"].get("stretch", False)) != _is_stretch(site):
+        shapes = {True: "one cluster over both sites", False: "two clusters, or one on a single site"}
+        raise ConfigurationError(
+            f"this data set was measured on {shapes[was]}; the sandbox is now {shapes[not was]}",
+            where=path,
+            next_step="choose another name with --data",
         )
 
 
