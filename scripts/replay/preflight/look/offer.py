@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from replay.base.clock import elapsed_text
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import replay_command
 from replay.base.paths import config_directory
@@ -73,19 +72,14 @@ def section(offer: Offer, copies: PoolCopies, pool: str | None, osds_stand_out: 
         text = f"not known here, because this folder is no project: {replay_command('init')} makes one"
         return Section(_TITLE, [Row("", text)])
     estimates = offer.estimates(copies)
-    table = [["experiment", *(head for scale in SCALES for head in (scale, "client GiB", "media GiB"))]]
+    table = [["experiment", *(head for scale in SCALES for head in (scale, "client", "media"))]]
     table += [[name, *_cells(each)] for name, each in estimates.items()]
     if len(estimates) > 1:
         table.append(["all of it", *_cells({scale: total_at(estimates, scale) for scale in SCALES})])
     rows = [Row("", line) for line in columns(table, right=range(1, len(table[0])))]
-    by_pool = f" with the {copies.data:g} copies of pool {pool}" if pool else f" with {copies.data:g} copies"
-    rows.append(
-        Row(
-            "",
-            f"client: what clients write; media: what the first cluster stores of it,{by_pool}. First estimates: a "
-            "faster cluster writes more in the same time",
-        )
-    )
+    by_pool = f"with the {copies.data:g} copies of pool {pool}" if pool else f"with {copies.data:g} copies"
+    rows.append(Row("", f"client: GiB that clients write; media: GiB that the first cluster stores of it, {by_pool}"))
+    rows.append(Row("", "first estimates: a faster cluster writes more in the same time"))
     for why, names in offer.impossible().items():
         rows.append(Row("", f"not here: {', '.join(names)} ({why})"))
     if osds_stand_out:
@@ -101,5 +95,10 @@ def _cells(estimates: Mapping[str, Estimate]) -> list[str]:
         else:
             sizes = [size / _GIBIBYTE for size in (figures.client_bytes, figures.media_bytes)]
             shown = [f"{size:,.1f}" if size < 10 else f"{size:,.0f}" for size in sizes]
-            cells += [elapsed_text(figures.seconds), *shown]
+            cells += [_time_text(figures.seconds), *shown]
     return cells
+
+
+def _time_text(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d} h"
