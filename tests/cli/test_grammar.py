@@ -18,6 +18,7 @@ from replay.cli.main import COMMANDS, SHELLS, main, whole_grammar
 
 OPTIONS = {
     "init": ("DIR",),
+    "look": ("--conf", "--sandbox", "--second", "--client", "--keyring", "--client-release", "--write-site"),
     "preflight": ("--site", "--scale", "--data", "--json", "--format"),
     "measure": (
         *("--site", "--data", "--scale", "--experiment", "--only", "--blocks", "--into-shipped", "--dry-run"),
@@ -66,7 +67,7 @@ def test_help_names_every_command_and_so_does_the_bare_word(capsys):
     ("arguments", "said"),
     [
         (["mesure"], "there is no command 'mesure'\n  next: did you mean 'measure'?"),
-        (["zzz"], "there are: init, preflight"),
+        (["zzz"], "there are: init, look"),
         (["sandbox", "upp"], "did you mean 'up'?"),
         (["--verison"], "did you mean '--version'?"),
         (["measure", "--dta", "x"], "there is no option --dta\n  next: did you mean '--data'?"),
@@ -127,6 +128,9 @@ def test_the_version_is_one_for_both_halves(capsys):
         (["claims", "--data", "x"], "derive"),
         (["measure", "--site", "sandbox"], "sandbox"),
         (["measure", "--site=mine"], "client"),
+        (["look"], "client"),
+        (["look", "--client-release", "18"], "derive"),
+        (["look", "--sandbox"], "sandbox"),
         (["preflight", "--site", "mine"], "client"),
         (["clean", "--site", "sandbox"], "sandbox"),
         (["sandbox", "up"], "sandbox"),

@@ -39,11 +39,11 @@ allows: []
 """
 #: What only reads, and what is printed for an administrator: all that the code asks of Ceph besides CHANGES.
 READS = """
-auth ls, config dump, config get, df, fsid, mgr dump, osd count-metadata, osd crush rule dump, osd df, osd dump,
+auth ls, config dump, config get, df, fsid, health, mgr dump, osd count-metadata, osd crush rule dump, osd df, osd dump,
 osd erasure-code-profile get, osd ls, osd lspools, osd map, osd perf, osd pool get, osd pool ls, osd tree, perf dump,
 pg dump, pg dump_stuck, pg ls-by-pool, pg map, status, time-sync-status, versions, rbd device list, rbd info,
-rbd journal status, rbd ls, rbd status, rbd mirror image status, rbd mirror pool info, rbd namespace ls, rbd snap ls,
-rbd trash ls, rados ls, rados get, connect, config show
+rbd journal status, rbd ls, rbd status, rbd mirror image status, rbd mirror pool info, rbd mirror pool status,
+rbd mirror snapshot schedule ls, rbd namespace ls, rbd snap ls, rbd trash ls, rados ls, rados get, connect, config show
 """
 EXPERIMENTS = ("--experiment", "rbd-journaling", "--experiment", "rbd-bench")
 PRINTED = {"rados create", "rados rm"}

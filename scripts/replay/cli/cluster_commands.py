@@ -1,4 +1,4 @@
-"""The commands that ask or change a cluster: preflight, measure, interleave, clean, sandbox."""
+"""The commands that use a cluster described in a site's file: preflight, measure, interleave, clean, sandbox."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CONTINUE = "every finished set is kept; run the same command again to continue"
 _ONLY_THIS = "only this experiment (may be repeated)"
 
 
-def _level_of_site(options: argparse.Namespace) -> str:
+def level_of_site(options: argparse.Namespace) -> str:
     """Return the level for a site: only the sandbox needs Ceph's daemons here, and a fetched release brings them."""
     if options.site != "sandbox":
         return CLIENT
@@ -66,7 +66,7 @@ PREFLIGHT = Command(
     "replay.preflight.command:run",
     "Show what can and cannot be measured on a site, and what an administrator must do. Read-only, unless you "
     "ask for a write probe.",
-    level=_level_of_site,
+    level=level_of_site,
 )
 
 
@@ -118,13 +118,13 @@ Measure a cluster. It first prints what it will do: cells, hours, bytes. It neve
 interrupt it at any time and run it again to continue. At the end it derives the tables and prints the verdicts on the
 claims.""",
     kept=_CONTINUE,
-    level=_level_of_site,
+    level=level_of_site,
 )
 
 
 def _interleave(parser: Parser) -> None:
     parser.add_argument(
-        "--release", action="append", required=True, type=_a_release, metavar="R", help="a release (give two or more)"
+        "--release", action="append", required=True, type=a_release, metavar="R", help="a release (give two or more)"
     )
     add_data(parser, help="the start of the data sets' names: NAME-16, NAME-18, … (default: interleaved)")
     parser.add_argument(
@@ -170,7 +170,7 @@ CLEAN = Command(
     "replay.ownership.clean:run",
     "Remove what Replay created on a site, according to its ledger. Nothing else is touched.",
     kept="the ledger still lists the rest; run the same command again to continue",
-    level=_level_of_site,
+    level=level_of_site,
 )
 
 
@@ -221,8 +221,8 @@ def _sandbox(parser: Parser) -> None:
 
     releases = commands.add_parser("releases", help="list the releases of Ceph in this checkout")
     change = releases.add_mutually_exclusive_group()
-    change.add_argument("--get", type=_a_release, metavar="RELEASE", help="get one without starting it")
-    change.add_argument("--remove", type=_a_release, metavar="RELEASE", help="remove one that no sandbox uses")
+    change.add_argument("--get", type=a_release, metavar="RELEASE", help="get one without starting it")
+    change.add_argument("--remove", type=a_release, metavar="RELEASE", help="remove one that no sandbox uses")
     releases.add_argument("--image", metavar="IMAGE", help="with --get: take it from this container image")
 
     conf = commands.add_parser("conf", parents=[place], help="print the path of a cluster's ceph.conf")
@@ -278,7 +278,8 @@ def _release_or_host(text: str) -> str:
     return HOST if number is None else str(number)
 
 
-def _a_release(text: str) -> int:
+def a_release(text: str) -> int:
+    """Return the number of one of Replay's releases. Raises argparse.ArgumentTypeError for other text."""
     if (number := _parsed(text)) is None:
         raise argparse.ArgumentTypeError(
             "the host's own Ceph is not one of Replay's releases: name one, such as 18 or reef"

@@ -37,6 +37,8 @@ _SENTENCES = (
 )
 
 _DATA_SET = re.compile(r"[a-z0-9][a-z0-9-]*")
+#: As the schema of a site's file says it.
+_SITE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class Parser(argparse.ArgumentParser):
@@ -158,6 +160,15 @@ def data_set_name(text: str) -> str:
     if not _DATA_SET.fullmatch(text):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a valid data set name: use lower-case letters, digits and dashes, and no dash first"
+        )
+    return text
+
+
+def site_name(text: str) -> str:
+    """Return the name of a site's file. Raises argparse.ArgumentTypeError if it is invalid."""
+    if not _SITE.fullmatch(text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a valid site name: use lower-case letters, digits and dashes, and a letter first"
         )
     return text
 

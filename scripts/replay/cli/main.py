@@ -13,11 +13,13 @@ from replay.base.version import version
 from replay.cli.cluster_commands import CLEAN, INTERLEAVE, MEASURE, PREFLIGHT, SANDBOX
 from replay.cli.data_commands import BUNDLE, CLAIMS, COMPARE, DERIVE, IMPORT, INIT, RAW, TALK
 from replay.cli.grammar import NOTHING, Parser
+from replay.cli.look import LOOK
 
 COMMANDS = {
     command.name: command
     for command in (
         INIT,
+        LOOK,
         PREFLIGHT,
         MEASURE,
         INTERLEAVE,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from replay.base.disk import size_text
 from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
@@ -40,6 +41,24 @@ def refuse_lasting_pools(session: MonitorSession, where: str) -> None:
             where=where,
             next_step=f"an administrator allows it: ceph config set mon {POOL_DELETE_OPTION} true",
         )
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many more bytes clients can write into a pool; `quota` is the one that limits them, empty if none does."""
+
+    bytes: float
+    quota: str = ""
+
+
+def room_in(pool: Mapping[str, Any], stats: Mapping[str, Any]) -> Room:
+    """Return the room in a pool of `osd pool ls detail`, whose `stats` are those of `df`. A quota is a limit too."""
+    room = Room(float(stats["max_avail"]))
+    if (most := pool.get("quota_max_bytes")) and (left := max(0.0, most - stats["stored"])) < room.bytes:
+        room = Room(left, size_text(most))
+    if (most := pool.get("quota_max_objects")) and stats["objects"] >= most:
+        room = Room(0.0, f"{most} objects")
+    return room
 
 
 #: An object of a few bytes is answered in milliseconds; a full pool or a frozen OSD never answers.

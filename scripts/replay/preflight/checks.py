@@ -141,8 +141,8 @@ def why_refused(cluster: Cluster, number: int) -> str:
         return (
             f"the key in {cluster.keyring} is for the cipher aes256k, which only clients of Ceph {SINCE} or later "
             f"know, and this one is {version or 'of an unknown version'}: install ceph-common of release {SINCE}, or "
-            f"run {replay_command('sandbox', 'releases', '--get', str(SINCE))} and write client_release: {SINCE} in "
-            f"the site's file ({cluster.name} cluster)"
+            f"run {replay_command('sandbox', 'releases', '--get', str(SINCE))} and name it: client_release: {SINCE} in "
+            f"the site's file, --client-release {SINCE} with look ({cluster.name} cluster)"
         )
     if number in (errno.EACCES, errno.EPERM) and kind == AES:
         return (

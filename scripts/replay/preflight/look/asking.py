@@ -1,0 +1,203 @@
+"""The questions of `replay look`. All of them only read, and all are asked within its minute."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.session import MonitorSession
+from replay.ownership.daemon_settings import POLL_AGE
+
+#: A cluster that is there takes a connection within milliseconds.
+CONNECT_WITHIN_SECONDS = 5.0
+ANSWER_WITHIN_SECONDS = 10.0
+#: OSDs report their latency this often (`mgr_stats_period`).
+READ_EVERY_SECONDS = 5.0
+#: The mirror daemon leaves this out of the name under which it registers.
+MIRROR_CLIENT_PREFIX = "client.rbd-mirror."
+REPLICATED = 1
+
+
+class Asker:
+    """Asks one cluster, until a moment of the clock. What it does not answer is noted, and the look goes on."""
+
+    def __init__(self, cluster: Cluster, *, ends_at: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.cluster = cluster
+        self.session = MonitorSession(cluster, connect_timeout_seconds=CONNECT_WITHIN_SECONDS)
+        self._ends_at, self._clock = ends_at, clock
+        #: Every kind of question, in the order in which it was first asked.
+        self.asked: list[str] = []
+        #: Why a kind of question was not answered, at least once.
+        self.unanswered: dict[str, str] = {}
+
+    def status(self) -> dict[str, Any]:
+        """Return the cluster's status, the first question. Raises CephCommandError if the cluster does not answer."""
+        self.asked.append("status")
+        return self.session.status(timeout_seconds=ANSWER_WITHIN_SECONDS)
+
+    def monitors(self, command: dict[str, Any]) -> Any:
+        """Return the answer to a command of `ceph`, None if there is none."""
+        return self._ask(str(command["prefix"]), lambda seconds: self.session.command(command, timeout_seconds=seconds))
+
+    def run(self, command: Sequence[str], *arguments: str) -> Any:
+        """Return what a program prints as JSON, None if it fails. It prints nothing where there is nothing to list."""
+
+        def run(seconds: float) -> Any:
+            words = (*command[1:], *arguments, "--format", "json")
+            printed = self.cluster.run(command[0], *words, timeout_seconds=seconds).stdout
+            try:
+                return json.loads(printed) if printed.strip() else []
+            except json.JSONDecodeError as error:
+                raise CephCommandError(f"printed no JSON: {error}", where=" ".join(command)) from error
+
+        return self._ask(" ".join(command), run)
+
+    def _ask(self, kind: str, question: Callable[[float], Any]) -> Any:
+        if kind not in self.asked:
+            self.asked.append(kind)
+        seconds = min(ANSWER_WITHIN_SECONDS, self._ends_at - self._clock())
+        if seconds < 1:
+            self.unanswered.setdefault(kind, "the minute was over")
+            return None
+        try:
+            return question(seconds)
+        except CephCommandError as error:
+            self.unanswered.setdefault(kind, error.what)
+            return None
+
+
+@dataclass(frozen=True)
+class PoolAnswers:
+    """What a cluster says of a pool of images; None where it does not say."""
+
+    name: str
+    images: list[str] | None = None
+    info: Mapping[str, Any] | None = None
+    status: Mapping[str, Any] | None = None
+
+    @property
+    def mode(self) -> str | None:
+        """How the pool is mirrored: `image`, `pool`, or another word of Ceph's; None if that is not known."""
+        return str(self.info["mode"]) if self.info else None
+
+    @property
+    def is_mirrored(self) -> bool:
+        """Whether the pool's images, or some of them, are mirrored."""
+        return self.mode in ("image", "pool")
+
+
+@dataclass
+class Answers:
+    """What one cluster answered. A dictionary or list is empty where it did not."""
+
+    client: str
+    status: Mapping[str, Any]
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, Any] = field(default_factory=dict)
+    df: Mapping[str, Any] = field(default_factory=dict)
+    pools: list[Mapping[str, Any]] = field(default_factory=list)
+    osd_df: Mapping[str, Any] = field(default_factory=dict)
+    tree: Mapping[str, Any] = field(default_factory=dict)
+    of_images: dict[str, PoolAnswers] = field(default_factory=dict)
+    schedules: list[Mapping[str, Any]] = field(default_factory=list)
+    #: The readings of `osd perf`, one after another.
+    perf: list[Mapping[str, Any]] = field(default_factory=list)
+    #: The poll age in seconds that the cluster's configuration gives each mirror daemon, by the daemon's name.
+    poll_ages: dict[str, float] = field(default_factory=dict)
+    #: Whether the configuration sets the poll age at all; None if that cannot be seen.
+    poll_age_is_set: bool | None = None
+
+    @property
+    def name(self) -> str:
+        """The name that mirroring has for the cluster; empty if it has none but the fsid."""
+        names = {str(pool.info.get("site_name", "")) for pool in self.of_images.values() if pool.info}
+        return min(names - {"", str(self.status.get("fsid"))}, default="")
+
+
+def ask_cluster(asker: Asker, status: Mapping[str, Any]) -> Answers:
+    """Ask a cluster that has told its status about itself."""
+    answers = Answers(
+        client=asker.cluster.client,
+        status=status,
+        detail=asker.monitors({"prefix": "health", "detail": "detail"}) or {},
+        versions=asker.monitors({"prefix": "versions"}) or {},
+        df=asker.monitors({"prefix": "df"}) or {},
+        pools=asker.monitors({"prefix": "osd pool ls", "detail": "detail"}) or [],
+        osd_df=asker.monitors({"prefix": "osd df"}) or {},
+        tree=asker.monitors({"prefix": "osd tree"}) or {},
+    )
+    _read_latency(asker, answers)
+    return answers
+
+
+def ask_first(asker: Asker, answers: Answers) -> None:
+    """Ask the cluster that is mirrored about its images, and by which schedules snapshots of them are taken."""
+    for pool in answers.pools:
+        if "rbd" in pool.get("application_metadata", {}) and pool["type"] == REPLICATED:
+            name = pool["pool_name"]
+            images = asker.run(("rbd", "ls"), name)
+            answers.of_images[name] = PoolAnswers(name, images, asker.run(("rbd", "mirror", "pool", "info"), name))
+    if mirrored := mirrored_pools(answers):
+        ask_mirroring(asker, answers, mirrored)
+        answers.schedules = asker.run(("rbd", "mirror", "snapshot", "schedule", "ls"), "--recursive") or []
+
+
+def mirrored_pools(answers: Answers) -> list[str]:
+    """Return the names of the pools that are mirrored."""
+    return [name for name, pool in answers.of_images.items() if pool.is_mirrored]
+
+
+def ask_second(asker: Asker, answers: Answers, mirrored: Iterable[str]) -> None:
+    """Ask the cluster that mirrors: what it says of these pools, and which poll age its daemons have."""
+    there = {pool["pool_name"] for pool in answers.pools}
+    for name in mirrored:
+        if name in there:
+            answers.of_images[name] = PoolAnswers(name, info=asker.run(("rbd", "mirror", "pool", "info"), name))
+    ask_mirroring(asker, answers, mirrored_pools(answers))
+    for daemon in mirror_daemons(answers.status):
+        who = f"{MIRROR_CLIENT_PREFIX}{daemon}"
+        seconds = asker.monitors({"prefix": "config get", "who": who, "key": POLL_AGE})
+        if seconds is not None:
+            answers.poll_ages[daemon] = float(seconds)
+    dump = asker.monitors({"prefix": "config dump"})
+    if dump is not None:
+        answers.poll_age_is_set = any(row["name"] == POLL_AGE for row in dump)
+
+
+def ask_mirroring(asker: Asker, answers: Answers, pools: Iterable[str]) -> None:
+    """Ask what the mirror daemons say of pools; again, if that was asked before."""
+    for name in pools:
+        status = asker.run(("rbd", "mirror", "pool", "status"), "--verbose", name)
+        pool = answers.of_images[name]
+        answers.of_images[name] = PoolAnswers(name, pool.images, pool.info, status if status else pool.status)
+
+
+def mirror_daemons(status: Mapping[str, Any]) -> list[str]:
+    """Return the names of the mirror daemons that are registered with a cluster, such as `a`."""
+    daemons = status.get("servicemap", {}).get("services", {}).get("rbd-mirror", {}).get("daemons", {})
+    found = [daemon["metadata"] for name, daemon in daemons.items() if name != "summary"]
+    return sorted({str(metadata["id"]) for metadata in found if "id" in metadata})
+
+
+def watch(
+    askers: Mapping[str, Asker],
+    answers: Mapping[str, Answers],
+    until: float,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Read the OSDs' commit latency again every few seconds, up to a moment of the clock."""
+    while (left := until - clock()) > 0:
+        sleep(min(READ_EVERY_SECONDS, left))
+        for side, asker in askers.items():
+            _read_latency(asker, answers[side])
+
+
+def _read_latency(asker: Asker, answers: Answers) -> None:
+    if reading := asker.monitors({"prefix": "osd perf"}):
+        answers.perf.append(reading)

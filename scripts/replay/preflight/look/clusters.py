@@ -1,0 +1,169 @@
+"""What one cluster says of itself, in rows: release, health, size, pools, and its slowest OSDs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from replay.base.disk import size_text
+from replay.cluster import health
+from replay.cluster.mirroring import judge_daemons
+from replay.cluster.pools import room_in
+from replay.cluster.site import fullest_osd
+from replay.evidence.record import short_version
+from replay.preflight.look.asking import REPLICATED, Answers, mirror_daemons
+from replay.preflight.look.layout import Row, Section, columns
+
+_SHOWN_OSDS = 3
+_BAR_WIDTH = 40
+#: An OSD stands out if it takes this many times as long as the middle one, and at least so long.
+OUTLIER_RATIO, OUTLIER_SECONDS = 5.0, 0.010
+_MODES = {"image": "mirrored by image", "pool": "mirrored by pool", "disabled": "not mirrored"}
+
+
+def section_of(name: str, answers: Answers, more: Sequence[Row] = ()) -> Section:
+    """Return a cluster's section; `more` rows come last."""
+    rows = [*_health(answers), Row("size", _size(answers)), *_pools(answers), *_slowest(answers), *more]
+    return Section(f"{name}   {release_of(answers)}, asked as {answers.client}", rows)
+
+
+def release_of(answers: Answers) -> str:
+    """Return the releases that a cluster's daemons run."""
+    kinds = ("mon", "mgr", "osd", "rbd-mirror")
+    found = {short_version(text) or text for kind in kinds for text in answers.versions.get(kind, {})}
+    if not found:
+        return f"Ceph, of a version that {answers.client} may not ask for"
+    return f"Ceph {', '.join(sorted(found))}, " + ("all daemons alike" if len(found) == 1 else "MIXED")
+
+
+def _health(answers: Answers) -> list[Row]:
+    verdict = health.classify(answers.status, answers.detail)
+    said = [f"{code}: {text}. A measurement would be refused" for code, text in verdict.refuse]
+    said += [f"{code}: {text}. Replay does not know this code" for code, text in verdict.unknown]
+    rows = [Row("", text, stands_out=True) for text in said]
+    rows += [Row("", f"{code}: {text}. Harmless to a measurement") for code, text in verdict.harmless]
+    return [Row("health", str(verdict.summary["status"])), *rows]
+
+
+def _size(answers: Answers) -> str:
+    osds = answers.status["osdmap"].get("osdmap", answers.status["osdmap"])
+    nodes = answers.osd_df.get("nodes", ())
+    classes = sorted({node["device_class"] for node in nodes if node.get("device_class")})
+    kinds = f" ({', '.join(classes)})" if classes else ""
+    parts = [f"{osds['num_up_osds']} of {osds['num_osds']} OSDs up{kinds}"]
+    if hosts := sum(node["type"] == "host" for node in answers.tree.get("nodes", ())):
+        parts.insert(0, f"{hosts} host{'' if hosts == 1 else 's'}")
+    parts.append(f"{len(answers.status['quorum'])} monitors in quorum")
+    pgmap = answers.status.get("pgmap", {})
+    if total := pgmap.get("bytes_total"):
+        parts.append(f"{pgmap['bytes_used'] / total:.0%} full")
+    if nodes:
+        name, fraction = fullest_osd(answers.osd_df)
+        parts.append(f"fullest: {name}, {fraction:.0%}")
+    return ", ".join(parts)
+
+
+def _pools(answers: Answers) -> list[Row]:
+    if not answers.pools:
+        return [Row("pools", f"{answers.client} may not list them")]
+    usage = {pool["name"]: pool["stats"] for pool in answers.df.get("pools", ())}
+    table = []
+    for pool in answers.pools:
+        name = pool["pool_name"]
+        replicas = f"{pool['size']} replicas" if pool["type"] == REPLICATED else f"erasure-coded in {pool['size']}"
+        table.append([name, replicas, f"{pool['pg_num']} PGs", *_used(pool, usage.get(name)), _mode(answers, name)])
+    lines = columns(table, right=(2, 3))
+    return [Row("" if number else "pools", line) for number, line in enumerate(lines)]
+
+
+def _used(pool: Mapping[str, Any], stats: Mapping[str, Any] | None) -> list[str]:
+    if stats is None:
+        return ["", ""]
+    room = room_in(pool, stats)
+    limited = f", by its quota of {room.quota}" if room.quota else ""
+    return [f"{size_text(stats['stored'])} stored", f"can take {size_text(room.bytes)} more{limited}"]
+
+
+def _mode(answers: Answers, name: str) -> str:
+    pool = answers.of_images.get(name)
+    if pool is None:
+        return ""
+    if pool.mode is None:
+        return f"{answers.client} may not read how it is mirrored"
+    return _MODES.get(pool.mode, f"mirroring: {pool.mode}")
+
+
+# OSDs -----------------------------------------------------------------------------------------------------------------
+
+
+def commit_seconds(perf: Sequence[Mapping[str, Any]]) -> dict[int, float]:
+    """Return each OSD's commit latency: the median over readings of `osd perf`."""
+    readings: dict[int, list[float]] = {}
+    for reading in perf:
+        for info in reading.get("osdstats", reading).get("osd_perf_infos", ()):
+            readings.setdefault(info["id"], []).append(info["perf_stats"]["commit_latency_ms"] / 1e3)
+    return {osd: median(seconds) for osd, seconds in readings.items()}
+
+
+def outliers(seconds: Mapping[int, float]) -> list[int]:
+    """Return the OSDs that are much slower than the middle one, the slowest first."""
+    if not seconds:
+        return []
+    limit = max(OUTLIER_SECONDS, OUTLIER_RATIO * median(seconds.values()))
+    return sorted((osd for osd, each in seconds.items() if each > limit), key=lambda osd: -seconds[osd])
+
+
+def _slowest(answers: Answers) -> list[Row]:
+    seconds = commit_seconds(answers.perf)
+    if not seconds:
+        return [Row("OSDs", f"{answers.client} may not read their latency")]
+    slow, hosts = set(outliers(seconds)), _hosts_of_osds(answers.tree)
+    shown = sorted(seconds, key=lambda osd: (-seconds[osd], osd))[:_SHOWN_OSDS]
+    longest = seconds[shown[0]]
+    lines = columns(
+        [
+            [
+                f"osd.{osd}",
+                hosts.get(osd, ""),
+                f"{seconds[osd] * 1e3:.3g} ms",
+                "█" * (round(_BAR_WIDTH * seconds[osd] / longest) if longest else 0),
+            ]
+            for osd in shown
+        ],
+        right=(2,),
+    )
+    rows = [Row("OSDs", f"the slowest by commit latency, each the median of {len(answers.perf)} readings")]
+    rows += [Row("", line, stands_out=osd in slow) for osd, line in zip(shown, lines, strict=True)]
+    rows.append(Row("", f"the middle one of {len(seconds)}: {median(seconds.values()) * 1e3:.3g} ms"))
+    if slow:
+        worst = shown[0]
+        groups = {node["id"]: node.get("pgs") for node in answers.osd_df.get("nodes", ())}.get(worst)
+        of_all = f" of {answers.status['pgmap']['num_pgs']}" if "num_pgs" in answers.status.get("pgmap", {}) else ""
+        part = f"osd.{worst} has a part in {groups}{of_all} placement groups. " if groups else ""
+        look = f"Look next: ceph device ls-by-daemon osd.{worst}. Replay saw no disks"
+        rows.append(Row("", f"{part}A write there waits for it. {look}", stands_out=True))
+    return rows
+
+
+def _hosts_of_osds(tree: Mapping[str, Any]) -> dict[int, str]:
+    hosts = [node for node in tree.get("nodes", ()) if node["type"] == "host"]
+    return {child: host["name"] for host in hosts for child in host.get("children", ())}
+
+
+# Mirror daemons -------------------------------------------------------------------------------------------------------
+
+
+def daemon_rows(answers: Answers) -> list[Row]:
+    """Return what the mirror daemons of the cluster that mirrors say of themselves."""
+    registered = mirror_daemons(answers.status)
+    if not registered:
+        return [Row("daemons", "no rbd-mirror daemon is registered: nothing is replayed", stands_out=True)]
+    rows = [Row("daemons", f"{len(registered)} rbd-mirror registered: {', '.join(registered)}")]
+    for name, pool in answers.of_images.items():
+        # A restricted user gets an empty list of daemons.
+        if (verdict := judge_daemons(pool.status or {})) is None:
+            rows.append(Row("", f"{name}: {answers.client} may not see what they do"))
+        else:
+            rows.append(Row("", f"{name}: {verdict.text}", stands_out=verdict.level != "ok"))
+    return rows

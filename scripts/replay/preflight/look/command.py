@@ -1,0 +1,131 @@
+"""`replay look`: asks up to two clusters for a minute, prints what they say, and writes a site's file if asked."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.invocation import replay_command
+from replay.base.paths import shown
+from replay.base.programs import HOST_PROGRAMS, Programs
+from replay.base.terminal import waiting
+from replay.cluster.admin_commands import ADMINISTRATOR
+from replay.cluster.cluster import Cluster
+from replay.cluster.site import Pool, Pools, SecondSite, Site
+from replay.cluster.site_file import load_site
+from replay.preflight.look import clusters, site_text
+from replay.preflight.look.layout import show
+from replay.preflight.look.looking import FIRST, SECOND, WATCHES_UNTIL_SECONDS, Seen, look
+from replay.preflight.look.offer import Offer, total_at
+from replay.preflight.look.sections import POOL, copies_of_site, page
+
+#: A user who can be asked all of it, and can change nothing.
+READER = "ceph auth get-or-create client.look mon 'allow r' osd 'profile rbd-read-only' mgr 'allow r'"
+
+
+def run(options: argparse.Namespace) -> int:
+    """Look, and print; return 0, or 1 if something could not be seen. Raises ReplayError if no cluster answers."""
+    if options.sandbox and (options.second or options.write_site):
+        raise ConfigurationError(
+            "--sandbox goes with neither --second nor --write-site",
+            next_step="a sandbox brings its second cluster, and config/sites/sandbox.yaml is its file",
+        )
+    path = site_text.path_of(options.write_site) if options.write_site else None
+    site = load_site("sandbox") if options.sandbox else site_of(options)
+    for cluster in filter(None, (site.primary, site.secondary)):
+        check_readable(cluster)
+    with waiting("reading config/experiments"):
+        possible = Offer.on(site)
+    print(f"Reading only. This takes {WATCHES_UNTIL_SECONDS:.0f} s, because OSDs are watched.", flush=True)
+    seen = look(site)
+    show(page(site, seen, possible, now=time.time()), sys.stdout)
+    if path is not None:
+        _write(path, site, seen, possible)
+    print(f"\nnext: {_next(options, path, seen)}")
+    return 1 if seen.silent or seen.unanswered else 0
+
+
+def site_of(options: argparse.Namespace) -> Site:
+    """Return the site that the options describe. It allows what needs no word, and the second cluster if there is one.
+
+    Raises ReplayError if the client's release is not on this machine.
+    """
+    programs = HOST_PROGRAMS if options.client_release is None else Programs.of(options.client_release)
+
+    def cluster(conf: Path, keyring: Path | None, name: str) -> Cluster:
+        beside = conf.with_name(f"{conf.stem}.{options.client}.keyring")
+        return Cluster(conf, options.client, keyring or (beside if beside.exists() else None), name, programs)
+
+    second = None
+    if options.second is not None:
+        second = SecondSite(cluster(options.second, None, SECOND), POOL)
+    return Site(
+        name="look",
+        label="look",
+        limitation="",
+        primary=cluster(options.conf, options.keyring, FIRST),
+        pools=Pools(Pool(POOL)),
+        allows=frozenset({"second_site"} if second else ()),
+        second_site=second,
+    )
+
+
+def check_readable(cluster: Cluster) -> None:
+    """Raise ReplayError if a file of the cluster cannot be read: Ceph would call that an I/O error."""
+    for path in filter(None, (cluster.conf, cluster.keyring)):
+        if os.access(path, os.R_OK):
+            continue
+        why = "cannot be read by this user" if path.exists() else "there is no such file"
+        ask = f"ask as somebody who may read it, or have an administrator make a user that only reads: {READER}"
+        raise ReplayError(
+            f"{why}; no cluster was asked",
+            where=path,
+            next_step=ask if path == cluster.keyring else "name the cluster's ceph.conf: --conf FILE",
+        )
+
+
+def _write(path: Path, site: Site, seen: Seen, possible: Offer) -> None:
+    copies, pool = copies_of_site(site, seen.first)
+    seconds = clusters.commit_seconds(seen.first.perf)
+    slowest = max(seconds, key=lambda osd: seconds[osd], default=None)
+    osds = seen.first.status["osdmap"].get("osdmap", seen.first.status["osdmap"])["num_osds"]
+    text = site_text.site_text(
+        path.stem,
+        site,
+        osds=f"{osds} OSDs, {copies.data:g} copies" if pool else f"{osds} OSDs",
+        slowest="not visible" if slowest is None else f"osd.{slowest} with {seconds[slowest] * 1e3:.3g} ms a commit",
+        media_bytes=total_at(possible.estimates(copies), "quick").media_bytes,
+        today=datetime.now(UTC).date(),
+    )
+    site_text.write(path, text)
+    print(f"\nwrote {shown(path)}")
+
+
+def _next(options: argparse.Namespace, path: Path | None, seen: Seen) -> str:
+    if path is not None:
+        return replay_command("preflight", "--site", path.stem)
+    if seen.unanswered:
+        return f"ask an administrator for a user that only reads, and look again as that one: {READER}"
+    if options.sandbox:
+        return replay_command("sandbox", "up") if seen.silent else replay_command("measure", "--site", "sandbox")
+    if seen.silent:
+        return f"from a host of the second site: ceph --conf {options.second} --connect-timeout 5 -s"
+    return f"{_again(options, '--write-site', 'NAME')} also writes config/sites/NAME.yaml, with limits"
+
+
+def _again(options: argparse.Namespace, *more: str) -> str:
+    """Return the command line of this look, with more words."""
+    given = {
+        "--conf": options.conf,
+        "--client": options.client if options.client != ADMINISTRATOR else None,
+        "--keyring": options.keyring,
+        "--second": options.second,
+        "--client-release": options.client_release,
+    }
+    words = [word for name, value in given.items() if value is not None for word in (name, str(value))]
+    return replay_command("look", *words, *more)
