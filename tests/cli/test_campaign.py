@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from replay.cli.campaign import derive_and_judge
+from replay.measure.job import Failure
 from support.rawtree import RawTree
 
 
@@ -41,6 +42,19 @@ def test_the_exit_status_of_measuring_is_kept(tree, capfd, status):
     assert "journal-4k-seq-write" in capfd.readouterr().out
 
 
+FAILURE = Failure("site mine, tenant_latency: osd.0 commits in 6 ms; the site allows 4 ms", "measure again later", 4)
+
+
+@pytest.mark.slow
+def test_why_measuring_failed_comes_last_before_what_to_do_next(tree, capfd):
+    assert derive_and_judge("mine", ["rbd-journaling"], 4, FAILURE) == 4
+    said = capfd.readouterr().out
+    assert (
+        f"\nmeasuring ended early: {FAILURE.what}\nnext: measure again later\n      to present what there is: " in said
+    )
+    assert said.index("journal-4k-seq-write") < said.index("measuring ended early")
+
+
 @pytest.mark.slow
 def test_if_deriving_fails_it_says_so_and_the_raw_output_stays(tree, capfd):
     altered = tree.path("block-01/write-seq-4096/attempt-1/with-journal.stdout")
@@ -69,6 +83,12 @@ def test_a_run_that_measured_nothing_does_not_mention_claims(tmp_path, monkeypat
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
     assert derive_and_judge("mine", ["rbd-journaling"], 4) == 4
     assert capfd.readouterr().out == ""
+
+
+def test_a_run_that_measured_nothing_says_why_all_the_same(tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    assert derive_and_judge("mine", ["rbd-journaling"], 4, FAILURE) == 4
+    assert capfd.readouterr().out == f"\nmeasuring ended early: {FAILURE.what}\nnext: measure again later\n"
 
 
 def test_of_a_run_that_ended_before_its_first_set_nothing_is_derived(tree, capfd):

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.clock import utc_now
+from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.progress import Progress
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.health import classify
@@ -22,7 +23,7 @@ from replay.design.expansion import expand
 from replay.evidence.record import Measured
 from replay.measure.block import BlockRunner
 from replay.measure.guard import Guard
-from replay.measure.job import Halted, RunStoppedError, mark_stopped, take_mark, without_interruption
+from replay.measure.job import Failure, Halted, RunStoppedError, leave_failure, take_failure, without_interruption
 from replay.measure.protocol import Driver, Protocol
 from replay.ownership.cluster_watch import ClusterWatch
 from replay.ownership.ledger import Ledger
@@ -300,7 +301,14 @@ def test_a_cell_that_is_ended_leaves_its_reason_in_the_attempt(block, tmp_path):
 def test_a_block_tells_the_run_that_nothing_more_is_to_begin(tmp_path):
     plan = tmp_path / "plans" / "mine-0123.json"
     plan.parent.mkdir()
-    assert take_mark(plan) is False
-    mark_stopped(plan, RunStoppedError("why"))
-    assert take_mark(plan) is True
-    assert take_mark(plan) is False, "the next run begins afresh"
+    assert take_failure(plan) is None
+    leave_failure(plan, RunStoppedError("why", where="site mine", next_step="wait"))
+    assert take_failure(plan) == Failure("site mine: why", "wait", 4, ends_run=True)
+    assert take_failure(plan) is None, "the next run begins afresh"
+
+
+@pytest.mark.parametrize(("error", "status"), [(ReplayError, 1), (ConfigurationError, 2), (RefusedError, 4)])
+def test_a_block_that_fails_tells_the_run_its_exit_status_and_the_run_may_go_on(tmp_path, error, status):
+    plan = tmp_path / "mine-0123.json"
+    leave_failure(plan, error("why"))
+    assert take_failure(plan) == Failure("why", "", status, ends_run=False)

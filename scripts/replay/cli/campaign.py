@@ -15,6 +15,7 @@ from replay.cli.grammar import Command
 from replay.design.configuration import claims_path
 from replay.evidence.attempts import History
 from replay.measure import command
+from replay.measure.job import Failure
 
 
 def run(options: argparse.Namespace) -> int:
@@ -22,14 +23,17 @@ def run(options: argparse.Namespace) -> int:
     return command.run(options, afterwards=derive_and_judge)
 
 
-def derive_and_judge(data_set: str, experiments: list[str], status: int) -> int:
+def derive_and_judge(data_set: str, experiments: list[str], status: int, failure: Failure | None = None) -> int:
     """Derive the tables and print the verdicts on the claims. Returns `status`, or if that is 0, the failing part's.
 
-    Nothing is derived from a run that ended before its first set was finished.
+    Nothing is derived from a run that ended before its first set was finished. Why measuring failed comes last, before
+    what to do next.
     """
     folder = benchmarks_directory() / data_set
     measured = [name for name in experiments if any((folder / name / "raw").glob("design-*"))]
     if not measured or (status and not any(History(folder / name / "raw").seals() for name in measured)):
+        if failure is not None:
+            _say_failure(failure)
         return status
     print(f"\nraw output: {shown(folder)}")
     steps = [(DERIVE, "deriving", ())]
@@ -44,11 +48,19 @@ def derive_and_judge(data_set: str, experiments: list[str], status: int) -> int:
             return status or failed
     present = deck_command("present", "--data", data_set)
     elsewhere = f"to present it, copy {folder} into benchmarks/ of a Replay checkout, which contains the deck"
-    print(f"\nnext: {present or elsewhere}")
+    if failure is not None:
+        _say_failure(failure)
+        print(f"      to present what there is: {present or elsewhere}")
+    else:
+        print(f"\nnext: {present or elsewhere}")
     if claims_path().exists():
         against = replay_command("claims", "--data", data_set, "--against", "NAME")
         print(f"      to compare it with another data set: {against}")
     return status
+
+
+def _say_failure(failure: Failure) -> None:
+    print(f"\nmeasuring ended early: {failure.what}\nnext: {failure.next_step or 'run measure again'}")
 
 
 def _status_of(step: Command, words: list[str]) -> int:

@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from replay.base.errors import INTERRUPTED, RefusedError
+from replay.base.errors import INTERRUPTED
 from replay.base.invocation import replay_command
 from replay.base.paths import shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
@@ -21,7 +21,7 @@ from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.evidence.attempts import History, record_design
 from replay.evidence.data_set import raw_directory, refuse_copies, sealed_block
 from replay.measure.campaign import INTO_SHIPPED, require_consent
-from replay.measure.job import take_mark
+from replay.measure.job import Failure, take_failure
 from replay.measure.run import chosen, write_plan
 from replay.preflight.plan import copies_on, estimate, terms_of
 from replay.preflight.releases import check_releases
@@ -31,11 +31,12 @@ from replay.sandbox.daemons import naming_absent_daemons
 def run(
     options: argparse.Namespace,
     *,
-    afterwards: Callable[[str, list[str], int], int] = lambda data_set, experiments, status: status,
+    afterwards: Callable[[str, list[str], int, Failure | None], int] = lambda *given: given[2],
 ) -> int:
     """Run a campaign. Returns 0, 130 if interrupted, or the exit status of the part that failed; raises ReplayError.
 
-    `afterwards` is called with the data set, the experiments and the exit status of measuring, and returns that of all.
+    `afterwards` is called with the data set, the experiments, the exit status of measuring and why it failed, and
+    returns the exit status of all.
     """
     profile = profile_folder(options.profile) if options.profile else None
     with waiting("planning"):
@@ -62,10 +63,11 @@ def run(
     plan = asked.plan_file()
     with Progress() as progress:
         progress.plan(parts_of(designs.values(), data_set, todo, terms))
-        status = 0
+        status, failure = 0, None
         for part in [[name] for name in names] if options.experiment else [names]:
-            status = _measure(plan.of(part), progress, profile) or status
-            if status in (INTERRUPTED, RefusedError.exit_status):
+            ended, why = _measure(plan.of(part), progress, profile)
+            status, failure = ended or status, why or failure
+            if ended == INTERRUPTED or (why is not None and why.ends_run):
                 break
     if status == INTERRUPTED:
         how = ["--profile", options.profile] if options.profile else []
@@ -74,7 +76,7 @@ def run(
     with waiting("reading what was measured", spinner=False):
         _say_costs(data_set, [one for one, pack in packs.items() if pack.exists() and one not in before])
         _say_invalid(data_set, names)
-    return afterwards(data_set, names, status)
+    return afterwards(data_set, names, status, failure)
 
 
 def parts_of(
@@ -131,13 +133,13 @@ def _amounts(figures: Estimate) -> str:
     )
 
 
-def _measure(plan: PlanFile, progress: Progress, profile: Path | None = None) -> int:
-    """Have Snakemake measure the blocks of a plan, one after another, where `profile` says; return its exit status.
+def _measure(plan: PlanFile, progress: Progress, profile: Path | None = None) -> tuple[int, Failure | None]:
+    """Have Snakemake measure the blocks of a plan, one after another, where `profile` says.
 
-    It is that of a refusal if a block found that the whole run must end.
+    Returns the exit status, that of the block which failed, and why it did.
     """
     if not plan.blocks:
-        return 0
+        return 0, None
     log = log_path(plan.data_set, *(plan.designs if len(plan.designs) == 1 else ["all"]))
     path = plan.write(working_directory() / "plans")
     stopping = "stopping: ending the running cell and removing what its block created"
@@ -147,7 +149,7 @@ def _measure(plan: PlanFile, progress: Progress, profile: Path | None = None) ->
         progress.line(
             f"blocks run where {shown(profile)} says; what they print is in {logs}/measure-{plan.data_set}-*.log"
         )
-    take_mark(path)
+    take_failure(path)
     status = run_snakemake(
         ("--cores", "1"),
         [f"plan_file={path}"],
@@ -156,12 +158,16 @@ def _measure(plan: PlanFile, progress: Progress, profile: Path | None = None) ->
         stopping=lambda: progress.doing(stopping),
         profile=profile,
     )
-    if take_mark(path) and status != INTERRUPTED:
-        return RefusedError.exit_status  # the block has said why
-    if status not in (0, INTERRUPTED):
+    failure = take_failure(path)
+    if status in (0, INTERRUPTED):
+        return status, None
+    if failure is None:  # the block was killed, or never began
         cause = cause_in(log)
-        progress.line(f"Snakemake {end_of(status)}; {f'{cause}; ' if cause else ''}see {shown(log)}")
-    return status
+        what = f"Snakemake {end_of(status)}; {f'{cause}; ' if cause else ''}see {shown(log)}"
+        progress.line(what)
+        kept = "finished sets are kept; run measure again, which first removes what the block left on the cluster"
+        failure = Failure(what, kept, status)
+    return failure.exit_status, failure
 
 
 def _say_costs(data_set: str, done: list[PlannedBlock]) -> None:

@@ -1,17 +1,18 @@
 """The process that measures one planned block: what it is asked for, and how it says why it ended.
 
 A block is two processes away from the run that asked for it. Its exit status does not come through Snakemake, so a file
-beside the run's plan says that the whole run has to end.
+beside the run's plan has it, with the cause, and whether the whole run has to end.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import signal
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from replay.base.errors import INTERRUPTED, RefusedError, ReplayError, cleaning_
 from replay.base.paths import shown
 from replay.base.progress import Progress
 from replay.cluster.site import Site, Stop
+from replay.evidence import durable
 from replay.ownership.locks import go_command
 from replay.sandbox.daemons import up_command
 
@@ -94,8 +96,9 @@ def _failed(error: Exception, job: Job, progress: Progress) -> int:
     reason.where = reason.where or f"{job.experiment}, block {job.block}"
     progress.line(f"{reason}\n  log: {shown(job.log)}" if job.log else str(reason))
     progress.record("".join(traceback.format_exception(error)).rstrip())
-    if isinstance(reason, RunStoppedError):
-        mark_stopped(job.plan_file, reason)
+    # A full disk may be the reason, and then has no room for this; Snakemake says at least that the block failed.
+    with contextlib.suppress(OSError):
+        leave_failure(job.plan_file, reason)
     return reason.exit_status
 
 
@@ -103,21 +106,35 @@ def _interrupt(number: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def mark_stopped(plan_file: Path, error: RefusedError) -> None:
-    """Mark that the whole run has to end, for the reason that `error` states."""
-    _mark(plan_file).write_text(f"{error.what}\n", encoding="utf-8")
+@dataclass(frozen=True)
+class Failure:
+    """Why a block failed, in a line; what to do next; its exit status; and whether the whole run has to end."""
+
+    what: str
+    next_step: str
+    exit_status: int
+    ends_run: bool = False
 
 
-def take_mark(plan_file: Path) -> bool:
-    """Return whether a block has left the mark, and remove it."""
-    mark = _mark(plan_file)
-    stopped = mark.exists()
-    mark.unlink(missing_ok=True)
-    return stopped
+def leave_failure(plan_file: Path, error: ReplayError) -> None:
+    """Leave word beside a plan of why one of its blocks failed."""
+    what = f"{error.where}: {error.what}" if error.where else error.what
+    failure = Failure(what, error.next_step, error.exit_status, isinstance(error, RunStoppedError))
+    durable.replace(_place_of_failure(plan_file), json.dumps(asdict(failure)).encode())
 
 
-def _mark(plan_file: Path) -> Path:
-    return plan_file.with_suffix(".stopped")
+def take_failure(plan_file: Path) -> Failure | None:
+    """Return what a block of the plan has left, and remove it."""
+    place = _place_of_failure(plan_file)
+    if not place.exists():
+        return None
+    failure = Failure(**json.loads(place.read_text(encoding="utf-8")))
+    place.unlink()
+    return failure
+
+
+def _place_of_failure(plan_file: Path) -> Path:
+    return plan_file.with_suffix(".failed")
 
 
 def stopped(site: Site, stop: Stop) -> RunStoppedError:
