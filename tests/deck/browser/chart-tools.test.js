@@ -346,7 +346,6 @@ test("a second data set is drawn beside the first, and the label names both", as
   });
   assert.deepEqual(facts.overlay, {
     src: "benchmarks/fixture-small/rbd-journaling/aggregate/throughput-write-seq.csv",
-    more: [],
     label: "fixture-small",
     more: [],
   });

@@ -4,7 +4,7 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { VERDICTS, judged, judgedAlike } from "../support/claims.js";
+import { VERDICTS, groupProblems, judged, judgedAlike } from "../support/claims.js";
 import { lookAtEachSlide, startDeck } from "../support/deck.js";
 import { layoutProblems } from "../../../scripts/deck/check/layout.js";
 import { CHART, CLAIM, LITERALS, SAID, withChapter, withChapterAlone } from "../support/chapters.js";
