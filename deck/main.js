@@ -28,7 +28,7 @@ const elsewhere = talkAddress(location.href, talk);
 const embedded = document.getElementById("embedded");
 if (elsewhere !== null) location.replace(elsewhere);
 else if (embedded !== null) {
-  const { showEmbedded } = await import("./embedded.js");
+  const { showEmbedded } = await import("./front-page/embedded.js");
   const asked = new URLSearchParams(search).get("theme");
   const theme = ["light", "dark"].includes(asked) ? asked : null;
   await showEmbedded(JSON.parse(embedded.textContent), { talk, usual: meta("data-set"), theme });

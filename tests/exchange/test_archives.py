@@ -61,6 +61,7 @@ CONTENTS = {"run-1/4k.json": b"one", "run-2/4k.json": b"two"}
         ("a.tar.gz", tarred(CONTENTS)),
         ("without-an-ending", tarred(CONTENTS)),
     ],
+    ids=["zip", "tar", "tar.gz", "without-an-ending"],  # An archive has the time at which it was made.
 )
 def test_an_archive_is_a_folder(tmp_path, name, content):
     folder = write(tmp_path / "mine", {name: content, "4k.json": b"three"})

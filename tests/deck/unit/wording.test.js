@@ -188,15 +188,7 @@ test("the command names the existing data sets, and prints a diff or JSON of the
       /^# Rehearsal of the 20-minute cut\n\nData: tentacle\./,
     );
     assert.match((await run("--data", "tentacle")).stdout, /“tentacle” and “tentacle” read alike\./);
-    // Slides that are of another data set are of the talk's own data no longer when it is told with others.
-    const named = (await shippedWords()).slides.filter(({ dataSet }) => dataSet !== null);
-    const copy = JSON.parse((await run("--data", "mine", "--json")).stdout);
-    assert.ok(copy.sentences > 0);
-    for (const { slide } of copy.differences)
-      assert.ok(
-        named.some(({ id }) => id === slide),
-        slide,
-      );
+    assert.match((await run("--data", "mine")).stdout, /“mine” and “tentacle” read alike\./, "a copy says the same");
 
     await writeFile(
       path.join(benchmarks, "mine/manifest.json"),

@@ -1,10 +1,10 @@
 /** One chart of a slide on a page of its own, which other pages may frame. All data that it needs are in the page. */
 
-import "../css/front-page.css";
+import "../../css/front-page.css";
 
-import { PAGE_CHARTS, chartHost } from "./front-page/chart-host.js";
-import { applyTheme, onThemeChange } from "./page/theme.js";
-import { Material } from "./stage/material.js";
+import { PAGE_CHARTS, chartHost } from "./chart-host.js";
+import { applyTheme, onThemeChange } from "../page/theme.js";
+import { Material } from "../stage/material.js";
 
 /**
  * @param {{section: string, files: Record<string, string>}} embedded   section: the slide's HTML without all but the chart and
