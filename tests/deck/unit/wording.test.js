@@ -188,7 +188,11 @@ test("the command names the existing data sets, and prints a diff or JSON of the
       /^# Rehearsal of the 20-minute cut\n\nData: tentacle\./,
     );
     assert.match((await run("--data", "tentacle")).stdout, /“tentacle” and “tentacle” read alike\./);
-    assert.match((await run("--data", "mine")).stdout, /“mine” and “tentacle” read alike\./, "a copy says the same");
+    assert.match(
+      (await run("--data", "mine")).stdout,
+      /“mine” and “tentacle” read alike\./,
+      "a copy says the same",
+    );
 
     await writeFile(
       path.join(benchmarks, "mine/manifest.json"),

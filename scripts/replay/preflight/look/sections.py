@@ -84,7 +84,7 @@ def copies_of_site(site: Site, answers: Answers) -> tuple[PoolCopies, str | None
         return PoolCopies(), None
     wanted = site.pools.data.name
     best = max(replicated, key=lambda pool: (pool["pool_name"] == wanted, used.get(pool["pool_name"], 0)))
-    return PoolCopies(float(best["size"]), float(best["size"]), are_known=True), best["pool_name"]
+    return PoolCopies(float(best["size"]), float(best["size"])), best["pool_name"]
 
 
 def _needs() -> Section:
