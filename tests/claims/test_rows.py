@@ -13,6 +13,8 @@ from replay.design.configuration import experiment_names, load_experiment
 
 #: How many rows each source has, S0.1 to S0.14 and so on.
 ROWS = {"S0": 14, "S1": 9, "S2": 8, "S3": 17, "S4": 7}
+#: What these say is tested, but no part of the talk sets out to answer them row by row.
+WITHOUT_ROWS = ("S6", "S7")
 COLUMNS = ("row", "what it is", "experiment", "data", "slide", "claim")
 #: A cell that names nothing begins with a dash and says why.
 DASH = "\N{EN DASH}"
@@ -136,7 +138,8 @@ def test_each_chart_of_a_row_is_drawn_on_one_of_its_slides(rows, slides):
 def test_the_claims_exist_and_each_of_them_answers_a_row(rows):
     claims = {one.id: one for one in load_book().claims}
     assert unknown(rows, claims, lambda row: row.claims) == []
-    assert set(claims) - {name for row in rows for name in row.claims} == set()
+    asked = {name for name, one in claims.items() if one.source not in WITHOUT_ROWS}
+    assert asked - {name for row in rows for name in row.claims} == set()
 
 
 def table(*lines):
