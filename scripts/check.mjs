@@ -75,7 +75,9 @@ try {
     for (const name of unknown) console.error(`--accept ${name}: no sentence and no slide has this id`);
     console.log(`${counted(accepted, "sentence")} accepted as they stand.`);
     if (unread)
-      console.error(`${unread} of them do not tell what they are: write it into ${outcome.evidence} for “unread”.`);
+      console.error(
+        `${unread} of them do not tell what they are: write it into ${outcome.evidence} for “unread”.`,
+      );
     if (unknown.length) process.exit(1);
     outcome = await checkTalk(places);
   }

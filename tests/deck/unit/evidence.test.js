@@ -146,7 +146,10 @@ test("a changed verdict is red for every sentence that it chooses or that somebo
   assert.match((await red(chapter)).join("\n"), /small was not looked at/);
   await (await talk.check()).accept(["one"]);
   assert.deepEqual(await red(chapter), []);
-  assert.match(await kept(), /And that is that\.\n {4}scope: one writer\n {4}rests_on:\n {6}small: \{ verdict: held \}/);
+  assert.match(
+    await kept(),
+    /And that is that\.\n {4}scope: one writer\n {4}rests_on:\n {6}small: \{ verdict: held \}/,
+  );
   const claims = claimsWith({ small: { verdict: "inconclusive" } });
   await talk.saveData({ claims });
   const problems = await red(chapter);
