@@ -79,6 +79,7 @@ test("each kind of wrong CSV file is named in the chart's place, and does not af
   ];
   // On stage a slide without any file that the server lists would have left.
   const page = await deck.openDeck("?data=fixture&explore", {
+    hash: `#/${KINDS[0].id}`,
     prepare: async (opened) => {
       await onlyChapters(opened, ["slides/rpo/90-appendix.md"]);
       await opened.route("**/slides/rpo/90-appendix.md", (route) =>

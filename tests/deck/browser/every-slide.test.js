@@ -116,6 +116,8 @@ function numbersOf(dataSet, held) {
         const more = chart.more.split("|").map((one) => one.trim());
         const known = await numbersIn([chart.url, ...more.filter(Boolean)]);
         const drawn = Object.values(chart.series).flat().filter(Number.isFinite);
+        // What is added to the reference itself is nothing.
+        if (chart.kind === "quadrant") known.add(0);
         // What arrived, in whole squares, is what was written less what was lost.
         if (chart.kind === "squares")
           for (const lost of [...known]) known.add(chart.seconds - Math.ceil(lost));
