@@ -315,3 +315,17 @@ def test_a_promotion_that_never_ends_is_given_up_before_the_osds_would_abort(tmp
     monkeypatch.setattr(trial_module, "LOST_SITE_PATIENCE_SECONDS", 0.5)
     with pytest.raises(ReplayError, match="promote ended with status None"):
         promoted(tmp_path, 0.1, "sleep 600")
+
+
+@pytest.mark.parametrize(("stretch", "kills"), [(False, True), (True, False)])
+def test_a_first_write_that_hangs_after_its_promotion_ends_when_the_mirror_daemon_is_killed(tmp_path, stretch, kills):
+    trial = object.__new__(Trial)
+    trial.bench = SimpleNamespace(say=lambda line: None)
+    trial.plan = SimpleNamespace(promote_patience_seconds=-1.0, stretch=stretch)
+    trial.log, trial.loss, trial.daemons_stopped = StepLog({}, programs=HOST_PROGRAMS), Loss(tmp_path / "flag"), 3
+    answer = b'{"ready": true}\n{"acknowledged_seconds": 3.0, "attempts": 1, "refused": []}\n'
+    standby = SimpleNamespace(say=lambda line: None, stdout=lambda: answer, end=lambda: None)
+    trial._await = lambda program, condition, what: condition() or pytest.fail("the write is there")
+    trial._first_write(standby)
+    assert trial.loss.mirror_daemon_killed is kills
+    assert [line["step"] for line in trial.log.lines] == (["mirror_daemon_killed"] if kills else []) + ["first_write"]

@@ -15,7 +15,7 @@ from replay.tools.cell_logs import Step, Steps, check_end
 #: The step that kills a mirror daemon that holds on to the image.
 MIRROR_DAEMON_KILLED = "mirror_daemon_killed"
 #: Steps that run beside others and so have no place in the order: a snapshot while the writer writes, and killing the
-#: mirror daemon while a promotion waits for it.
+#: mirror daemon while a promotion or the first write waits for it.
 _BESIDE = ("snapshot", MIRROR_DAEMON_KILLED)
 CSV_HEADER = "write,acknowledged_seconds"
 
@@ -39,7 +39,7 @@ class Failover(Reader):
         Of a planned trial also `demote_seconds`. Of a forced trial whose levels state an interval also:
         - `recovery_point_seconds`: from the last write that the second cluster has until the loss; `intervals_lost` is
           the same in intervals, `beyond_two_intervals` is 1 if that is more than two, else 0.
-        - `promotion_hung`: 1 if the mirror daemon had to be killed before the promotion ended, else 0.
+        - `promotion_hung`: 1 if the mirror daemon had to be killed before the second cluster could write, else 0.
 
         Raises OutputError, with the reason `data_differ` if the contents match no moment of the first cluster or a
         planned trial lost anything.

@@ -62,8 +62,8 @@ class Trial:
     """One trial on one image that both sites have. After `run`, `log` and `acknowledgements` are its evidence.
 
     With a `loss`, a forced trial stops all daemons of the first site until the second site has had its first write. If
-    the promotion takes longer than `plan.promote_patience_seconds`, the mirror daemon is killed: it is waiting for the
-    lost site, and meanwhile holds the image. In a stretch cluster the daemons are killed.
+    the promotion or the first write takes longer than `plan.promote_patience_seconds`, the mirror daemon is killed: it
+    is waiting for the lost site, and meanwhile holds the image. In a stretch cluster the daemons are killed.
 
     `second` is the cluster that takes over, as clients on the second site reach it.
     """
@@ -207,11 +207,7 @@ class Trial:
         promotion = Background(argv, programs=self.second.programs, slot=self.bench.slot)
         try:
             while promotion.exit_status is None and time.monotonic() < deadline:
-                hangs = self.log.now() - started > self.plan.promote_patience_seconds
-                if hangs and not self.loss.mirror_daemon_killed:
-                    killed = self.log.now()
-                    self.loss.kill_mirror_daemon()
-                    self.log.add("mirror_daemon_killed", killed, self.log.now() - killed)
+                self._lose_patience(started)
                 waiting.pause(0.005)
             status = promotion.exit_status
             said = (promotion.stdout() + promotion.stderr()).decode(errors="replace")
@@ -222,10 +218,25 @@ class Trial:
         if status != 0:
             raise ReplayError(f"promote ended with status {status} after {seconds:.0f} s without the first site")
 
+    def _lose_patience(self, since: float) -> None:
+        """Kill the mirror daemon once, if it holds the image for too long: it waits for the lost site."""
+        hangs = self.log.now() - since > self.plan.promote_patience_seconds
+        if hangs and not self.loss.mirror_daemon_killed:
+            killed = self.log.now()
+            self.loss.kill_mirror_daemon()
+            self.log.add("mirror_daemon_killed", killed, self.log.now() - killed)
+
     def _first_write(self, standby: Background) -> None:
         started = self.log.now()
         standby.say("go")
-        self._await(standby, lambda: standby.stdout().count(b"\n") > 1, "the first write on the second cluster")
+
+        def is_written() -> bool:
+            # A promotion may end although the mirror daemon still has the image's lock.
+            if self.daemons_stopped and not self.plan.stretch:
+                self._lose_patience(started)
+            return standby.stdout().count(b"\n") > 1
+
+        self._await(standby, is_written, "the first write on the second cluster")
         answer = json.loads(standby.stdout().splitlines()[1])
         argv = ["python3", "{trial_client}", "write-once", "{trial}"]
         self.log.add("first_write", started, answer["acknowledged_seconds"] - started, argv=argv, **answer)
