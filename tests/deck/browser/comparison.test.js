@@ -52,7 +52,10 @@ async function openPage(name, options) {
   return page;
 }
 
-for (const [name, colorScheme] of Object.keys(PAGES).flatMap((one) => [[one, "light"], [one, "dark"]])) {
+for (const [name, colorScheme] of Object.keys(PAGES).flatMap((one) => [
+  [one, "light"],
+  [one, "dark"],
+])) {
   test(`axe finds nothing on the ${name}, ${colorScheme}, and it requests no other file`, async () => {
     const page = await openPage(name, { colorScheme, viewport: { width: 1280, height: 900 } });
     assert.deepEqual(page.complaints, []);
