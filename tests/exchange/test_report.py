@@ -264,7 +264,7 @@ def test_the_slowest_osd_and_the_distance_are_told_where_cells_recorded_them(ben
     write_manifest(data_set, {"response": entry_of("fio_profile", runs, {})})
     found, said = read(tmp_path / "page.html", capsys)
     assert rows_of(found, "Commit latency")[1:] == [
-        ["response", "osd.2 in 2 of 3", "12 ms", "50 ms", "Writes, p, block 2", "3"]
+        ["response: Writes", "osd.2 in 2 of 3, no single one in 1", "12 ms", "50 ms", "p, block 2", "3"]
     ]
     assert rows_of(found, "The line between the sites")[1:] == [["response", "20 ms to 21 ms", "20 ms", "2"]]
     assert "The sites were 20 ms to 21 ms apart" in said
