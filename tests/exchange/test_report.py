@@ -397,4 +397,4 @@ def test_every_mark_lies_on_the_axis_and_the_axis_has_names(values, logarithmic)
     order = sorted(range(len(values)), key=values.__getitem__)
     assert [places[one] for one in order] == sorted(places)
     names = [value for tag, name, value in found.attributes if (tag, name) == ("text", "x")]
-    assert 2 <= len(names) <= 5
+    assert 2 <= len(names) <= 4

@@ -93,7 +93,7 @@ def _section(one: Measured, runs: pd.DataFrame, column: str) -> str:
     rows = [_row(variant, trials, column) for variant, trials in groups]
     key = "❘ one lost site" + ("  ◆ the promotion hung until the mirror daemon was killed" if hung else "")
     title = f"{one.name}: seconds of acknowledged writes lost with the site"
-    chart = strip(rows, title, key, lambda value: f"{value:g} s", logarithmic=False)
+    chart = strip(rows, title, key, seconds, logarithmic=False)
     return "\n".join([paragraph(method, "muted"), chart, _table(groups, column, title)])
 
 
