@@ -78,33 +78,36 @@ for (const name of Object.keys(PAGES)) {
     await page.close();
   });
 
-  test(`no text of a chart of the ${name} leaves it or covers another text`, async () => {
-    const page = await openPage(name, { viewport: { width: 1280, height: 900 } });
-    const found = await page.evaluate(() =>
-      [...document.querySelectorAll("svg")].flatMap((svg) => {
-        const frame = svg.getBoundingClientRect();
-        const texts = [...svg.querySelectorAll("text")].map((text) => [
-          text.textContent,
-          text.getBoundingClientRect(),
-        ]);
-        const problems = texts
-          .filter(([, box]) => box.left < frame.left || box.right > frame.right || box.bottom > frame.bottom)
-          .map(([text]) => `outside: ${text}`);
-        for (const [index, [text, box]] of texts.entries())
-          for (const [other, its] of texts.slice(index + 1)) {
-            const apart =
-              box.right <= its.left ||
-              its.right <= box.left ||
-              box.bottom <= its.top + 1 ||
-              its.bottom <= box.top + 1;
-            if (!apart) problems.push(`${text} on ${other}`);
-          }
-        return problems;
-      }),
-    );
-    assert.deepEqual(found, []);
-    await page.close();
-  });
+  for (const width of [1280, 320])
+    test(`no text of a chart of the ${name} leaves it or covers another text, ${width} pixels wide`, async () => {
+      const page = await openPage(name, { viewport: { width, height: 900 } });
+      const found = await page.evaluate(() =>
+        [...document.querySelectorAll("svg")].flatMap((svg) => {
+          const frame = svg.getBoundingClientRect();
+          const texts = [...svg.querySelectorAll("text")].map((text) => [
+            text.textContent,
+            text.getBoundingClientRect(),
+          ]);
+          const problems = texts
+            .filter(
+              ([, box]) => box.left < frame.left || box.right > frame.right || box.bottom > frame.bottom,
+            )
+            .map(([text]) => `outside: ${text}`);
+          for (const [index, [text, box]] of texts.entries())
+            for (const [other, its] of texts.slice(index + 1)) {
+              const apart =
+                box.right <= its.left ||
+                its.right <= box.left ||
+                box.bottom <= its.top + 1 ||
+                its.bottom <= box.top + 1;
+              if (!apart) problems.push(`${text} on ${other}`);
+            }
+          return problems;
+        }),
+      );
+      assert.deepEqual(found, []);
+      await page.close();
+    });
 }
 
 test("a link saves the table of all ratios, and paper gets no dark page", async () => {

@@ -1,4 +1,4 @@
-"""What bounded the figures: what ran out, the slowest OSD, the distance, and the settings that were varied. Pure."""
+"""What bounded the figures: what ran out, the slowest OSD, the distance, and the settings in use. Pure."""
 
 from __future__ import annotations
 
@@ -73,20 +73,27 @@ def exhausted(data: DataSet) -> Part:
 
 
 def slowest_osds(data: DataSet) -> Part:
-    """Return which OSD was slowest to commit, by experiment and cell."""
-    found = [(one, one.runs[one.runs[_COMMITTED].notna()]) for one in data.experiments if values(one.runs, _COMMITTED)]
+    """Return which OSD was slowest to commit, by experiment and variant, and in which cell it was slowest of all."""
+    found = [
+        (f"{one.name}: {variant['label']}", runs[runs[_COMMITTED].notna()])
+        for one in data.experiments
+        for variant, runs in one.by_variant(one.runs)
+        if values(runs, _COMMITTED)
+    ]
     if not found:
         return Part(missing=("The slowest OSD of each run: no run recorded what `ceph osd perf` says.",))
     worst = [runs.loc[runs[_COMMITTED].idxmax()] for _, runs in found]
     columns = [
-        Column("experiment", [one.name for one, _ in found]),
+        Column("experiment", [name for name, _ in found]),
         Column("slowest most often", [_most_often(runs) for _, runs in found]),
         Column("its latency, median", [seconds(middle(runs, _COMMITTED)) for _, runs in found], NUMBER),
         Column("at worst", [seconds(float(row[_COMMITTED])) for row in worst], NUMBER),
-        Column("in the cell", [f"{row['label']}, {row['point']}, block {row['block']}" for row in worst]),
+        Column("in the cell", [f"{row['point']}, block {row['block']}" for row in worst]),
         Column("n", [str(len(runs)) for _, runs in found], NUMBER),
     ]
-    caption = "Commit latency of each run's slowest OSD, in the last seconds of the run"
+    caption = (
+        "Commit latency of each run's slowest OSD in the run's last seconds, in whole milliseconds (ceph osd perf)"
+    )
     return Part(body=f"{heading('The slowest OSD')}\n{table(told(columns), caption)}")
 
 
@@ -96,7 +103,8 @@ def _most_often(runs: pd.DataFrame) -> str:
     if not numbers:
         return "no single one"
     number, count = min(numbers.items(), key=lambda pair: (-pair[1], pair[0]))
-    return f"osd.{number} in {count} of {len(runs)}"
+    alike = len(runs) - numbers.total()
+    return f"osd.{number} in {count} of {len(runs)}" + (f", no single one in {alike}" if alike else "")
 
 
 # The distance ---------------------------------------------------------------------------------------------------------
@@ -135,17 +143,17 @@ def _ends(runs: pd.DataFrame, column: str, said: Callable[[float | None], str]) 
 
 
 def settings(data: DataSet) -> Part:
-    """Return which setting bounded what, of those that were varied, and what was the same in all runs."""
+    """Return which setting bounded what, and what was the same in all runs."""
     found = [*_poll_age(data), *_schedule(data), *_images(data)]
     same = _not_varied(data)
     if not found:
-        return Part(missing=("Which setting bounds what: no experiment varied one.",))
+        return Part(missing=("Which setting bounds what: no site was lost, and no number of images compared.",))
     columns = [
         Column("setting", [name for name, _, _ in found]),
         Column("in use", [used for _, used, _ in found]),
         Column("what it bounded", [said for _, _, said in found]),
     ]
-    caption = "Settings that were varied, and what they bounded"
+    caption = "Settings in use, and what they bounded"
     body = [heading("Which setting bounds what"), table(columns, caption, stacked=True)]
     return Part(body="\n".join([*body, paragraph(same, "muted")]))
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 DOT, RING, STROKE, DIAMOND = "dot", "ring", "stroke", "diamond"
 #: The marks keep this distance from the ends of the axis, in per cent.
 _EDGE = 2.0
-_MOST_TICKS = 5
+_MOST_TICKS = 4
 #: Where a line of marks lies, and how high it is, in pixels; the style sheet has the height as well.
 _MIDDLE, _HEIGHT = 12, 24
 
@@ -47,8 +47,9 @@ def strip(rows: Sequence[Row], title: str, key: str, words: Callable[[float], st
         for row in rows
     )
     axis = "".join(
-        f'<text class="axis" x="{at(tick):.2f}%" y="14" text-anchor="{_anchor(at(tick))}">{escape(words(tick))}</text>'
+        f'<text class="axis" x="{at(tick):.2f}%" y="14" text-anchor="{_anchor(at(tick))}">{escape(name)}</text>'
         for tick in _thinned(ticks)
+        for name in [words(tick).replace(".0 ", " ")]  # a tick is a round number
     )
     said = "; ".join(f"{row.label}: {row.said}" for row in rows)
     return (

@@ -86,7 +86,7 @@ def _verdicts(data: DataSet) -> str:
     columns = [
         Column("somebody says", [one["sentence"] for one in here]),
         Column("these figures say", [one["reason"] or "" for one in here]),
-        Column("here", [_verdict(one) for one in here], kinds=[_KINDS.get(one["verdict"], "") for one in here]),
+        Column("here", [_verdict(one) for one in here], kinds=[_kind(one) for one in here]),
     ]
     caption = "A verdict says whether the whole 95 % interval lies within what the sentence needs"
     parts = [heading("What people say, and what these figures say"), table(columns, caption, stacked=True)]
@@ -97,6 +97,11 @@ def _verdict(claim: Mapping[str, Any]) -> str:
     over = claim.get("over_campaigns")
     said = claim["verdict"] if over not in _KINDS else f"{claim['verdict']}; {over} over all campaigns"
     return f"{said}; exploratory: {claim['exploratory_reason']}" if claim["exploratory"] else said
+
+
+def _kind(claim: Mapping[str, Any]) -> str:
+    """Return the class of a verdict; an exploratory one decides nothing."""
+    return "" if claim["exploratory"] else _KINDS.get(claim["verdict"], "")
 
 
 def _skipped(data: DataSet) -> Iterator[str]:

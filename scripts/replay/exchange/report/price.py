@@ -112,7 +112,7 @@ def _copied(runs: pd.DataFrame) -> tuple[float, str] | None:
     if (replayed := middle(runs, "replayed_fraction_during_cell")) is not None:
         return replayed, share(replayed)
     taken, synced = middle(runs, "snapshots_taken_in_cell"), middle(runs, "snapshots_synced_in_cell")
-    return (synced / taken, f"{synced:g} of {taken:g} snapshots") if taken and synced is not None else None
+    return (synced / taken, f"{synced:g} of {taken:g}") if taken and synced is not None else None
 
 
 def _snapshots(runs: pd.DataFrame) -> str:
@@ -135,18 +135,19 @@ def _point(one: Measured, levels: Mapping[str, Any], runs: pd.DataFrame) -> str:
     """Return the chart and the table of one load."""
     groups = [*one.by_variant(runs)]
     title = _load(levels, runs)
-    return "\n".join([heading(title, 3), _chart(groups, levels, title), _table(one, groups, levels, title)])
+    chart = _chart(groups, title) if _has_tail(levels) else ""
+    return "\n".join([heading(title, 3), chart, _table(one, groups, levels, title)])
 
 
-def _chart(groups: list[tuple[Mapping[str, Any], pd.DataFrame]], levels: Mapping[str, Any], title: str) -> str:
+def _chart(groups: list[tuple[Mapping[str, Any], pd.DataFrame]], title: str) -> str:
     rows = []
     for variant, runs in groups:
-        found = [(middle(runs, _TYPICAL), DOT), (middle(runs, _TAIL) if _has_tail(levels) else None, RING)]
+        found = [(middle(runs, _TYPICAL), DOT), (middle(runs, _TAIL), RING)]
         marks = [(value, kind) for value, kind in found if value]
         if marks:
             said = ", ".join(seconds(value) for value, _ in marks)
             rows.append(Row(str(variant["label"]), said, marks, joined=True))
-    key = "● typical write  ○ slowest of a hundred" if _has_tail(levels) else "● typical write"
+    key = "● typical write, ○ slowest of a hundred"
     return strip(rows, title, key, seconds, logarithmic=True) if len(rows) > 1 else ""
 
 

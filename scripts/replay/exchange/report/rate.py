@@ -32,11 +32,12 @@ from replay.exchange.report.words import (
 )
 
 #: How a rate was found.
-PILOT = "while one image is written as fast as it goes, until all is replayed"
-IDLE = "while nobody writes, until the copy has caught up"
+PILOT, IDLE = "while it is written", "while nobody writes"
 _METHOD = (
-    "A rate is that at which the second site got everything, over runs of each kind. An image that writes faster falls "
-    "behind; one that writes slower was not tried at every rate below. Writes a second are those of each image."
+    "A rate is that at which the second site got everything. While it is written: one image is written as fast as it "
+    "goes, until all is replayed. While nobody writes: replay was stopped before, and then catches up. An image that "
+    "writes faster falls behind; one that writes slower was not tried at every rate. Writes a second are those of each "
+    "image."
 )
 
 
@@ -117,7 +118,7 @@ class Load:
         if not found:
             return NOTHING
         where = "above" if min(found) > 1 else "below" if max(found) < 1 else "around"
-        return f"{where} ({between(found, lambda one: f'{one:.2g}')} of it)"
+        return f"{where} ({between(found, lambda one: f'{one:.2f}')} of it)"
 
 
 def loads(data: DataSet) -> list[Load]:
