@@ -104,17 +104,18 @@ def marks(points: Sequence[Point]) -> list[str]:
     for row, (kind, several) in enumerate([*rows.items()][:2]):
         y = 40 + 90 * row
         parts.append(f'<text class="name" x="0" y="{y + 8}">{kind}</text>')
-        for at, point in enumerate(several[:MARKS]):
-            x = 260 + at * min(130, 860 // len(several[:MARKS]))
+        labels = [point.label.removeprefix(kind).strip(" ,") for point in several[:MARKS]]
+        needed = 60 + 11 * max(map(len, labels))
+        step = min(needed, 860 // len(labels))
+        for at, label in enumerate(labels):
+            x = 260 + at * step
             shape = (
                 f'<rect class="flow" x="{x - 14}" y="{y - 14}" width="28" height="28"/>'
                 if "writes" in kind
                 else f'<circle class="flow" cx="{x}" cy="{y}" r="15"/>'
             )
-            label = point.label.removeprefix(kind).strip(" ,")
-            parts.append(
-                f'{shape}<text class="detail" x="{x + 22}" y="{y + 7}">{escape(label) if at < 6 else ""}</text>'
-            )
+            text = escape(label) if step == needed else ""
+            parts.append(f'{shape}<text class="detail" x="{x + 22}" y="{y + 7}">{text}</text>')
     label = "A hollow mark for each load: circles for reads, squares for writes"
     height = 90 * min(2, len(rows))
     svg = f'<svg viewBox="0 0 1136 {height}" role="img" aria-label="{label}" data-source="definition">'

@@ -178,7 +178,8 @@ def _metric(plan: Plan, findings: Sequence[Finding]) -> Slide:
         f"Filled are the marks that are settled: the first is {settled[0].ratio.point.phrase}, "
         f"{settled[0].ratio.bound()}, its interval {settled[0].ratio.bound('interval')}."
         if settled
-        else "No mark is filled: not one bar stays on its side of the line once we count how many we looked at."
+        else "No mark is filled: not one bar stays on its side of the line once we count how many we looked at. "
+        f"The first is {findings[0].ratio.point.phrase}, {findings[0].ratio.bound()}."
     )
     widest = max(findings, key=lambda one: one.width)
     if widest.width and not widest.is_settled:
@@ -201,6 +202,7 @@ def _walk(plan: Plan, walk: Walk, findings: Sequence[Finding]) -> Slide:
     body = [f"## {title_of_walk(walk, findings)}", "", measure(plan, where), ""]
     if walk.name == "curve":
         more = f' data-chart-more="{file(told, charts[0])}" data-chart-load-name="in flight"'
+        more += ' data-chart-x-unit="operations_per_second"'
         body.append(
             canvas(told, "response", charts[1], f'{more} data-chart-x-title="{first_upper(first.point.kind)} a second"')
         )
