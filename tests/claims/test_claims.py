@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
+from dataclasses import replace
 
 import pytest
 
+from replay.base.stats import independent_log_ratio, welch_difference
 from replay.claims.documents import as_csv, as_document, write_claims
 from replay.claims.evaluate import judge
-from replay.claims.judge import judge_data_set
+from replay.claims.judge import judge_data_set, with_q_values
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, REFUTED, Region
 from replay.claims.printing import print_assessment
 from support.claims import EQUAL, claim, claim_of, condition, judged, printed, rows, select, write_tidy
@@ -42,6 +45,23 @@ def test_pairing_cancels_what_drifts_between_blocks():
     drifting = judged(claim(Region(1.8, 2.2)), rows(2, drift=0.3)).results[0]
     assert drifting.estimate == pytest.approx(2, rel=0.06)
     assert drifting.high / drifting.low < 1.15
+
+
+def test_independent_runs_have_welchs_interval_and_need_no_common_blocks():
+    data = [row for row in rows(2, blocks=4, sizes=(4096,)) if (row["variant"], row["block"]) != ("journal", "4")]
+    one = replace(condition(Region(1, 1)), independent=True)
+    found = judged(claim_of(one), data)
+    sides = [[float(row["rate"]) for row in data if row["variant"] == variant] for variant in ("plain", "journal")]
+    (result,) = found.results
+    assert (result.estimate, result.low, result.high, result.n) == pytest.approx(independent_log_ratio(*sides))
+    (valued,) = with_q_values([found])
+    logs = [[math.log(value) for value in side] for side in sides]
+    assert valued.results[0].p_value == pytest.approx(welch_difference(*logs).p_value)
+
+
+@pytest.mark.parametrize(("true", "expected"), [(2, REFUTED), (0.5, REFUTED), (1, INCONCLUSIVE)])
+def test_a_difference_is_settled_where_being_the_same_is_refuted(true, expected):
+    assert verdict(claim(Region(1, 1)), rows(true)) == expected
 
 
 def test_the_estimate_is_the_geometric_mean_of_its_blocks():

@@ -193,6 +193,9 @@ def shipped():
     return load_document(ROOT / "config" / "claims.yaml")
 
 
+_SIDES = ("over", "under")
+
+
 @pytest.fixture(scope="module")
 def config(tmp_path_factory):
     """A folder that stays, so that the experiments in it are read once."""
@@ -241,7 +244,11 @@ def changed(shipped, config, monkeypatch):
         (lambda c: c["says"][0].update(source="S9"), "no source 'S9'"),
         (lambda c: c.update(kind="guess"), "'guess' is not one of claim, setup_check"),
         (lambda c: c["conditions"][0].update(each="io_size_bytes"), "each: `over` has no list of levels"),
-        (lambda c: c["conditions"][0].update(between=[2, 1]), "not less than"),
+        (lambda c: c["conditions"][0].update(between=[2, 1]), "is more than"),
+        (
+            lambda c: c["conditions"][0].update(independent=True, per={key: c["conditions"][0][key] for key in _SIDES}),
+            "leave out per, or independent",
+        ),
         (lambda c: c["plain"].update(finding="It takes {estimated} times as long."), "no figure {estimated}"),
         (lambda c: c["plain"].update(refuted="In {data_set} it does not hold."), "no figure {data_set}"),
         (lambda c: c["plain"].update(condition="other"), "no ratio other"),

@@ -29,6 +29,8 @@ COMMANDS = [
 ]
 UNDERSTOOD = re.search(r"^(    imported-fio: .*\n(?:      .*\n)+)", FIO_PAGE, re.MULTILINE)[1]
 
+TITLES = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", FIO_PAGE, re.MULTILINE))
+
 NAME = "write-size"
 PAGE = (ROOT / "docs" / "my-experiment.md").read_text()
 EXPERIMENT, CLAIMS, TALK = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
@@ -113,6 +115,8 @@ def test_the_steps_lead_from_a_folder_of_results_to_a_report_and_a_talk(tmp_path
         assert main(words) == 0
         printed += capsys.readouterr().out
     assert re.sub(r"^    ", "", UNDERSTOOD, flags=re.MULTILINE) in printed
+    (summary,) = re.findall(r"^    (n = .*)$", FIO_PAGE, re.MULTILINE)
+    assert summary in printed
 
     report = (tmp_path / "engines.html").read_text()
     assert report.startswith("<!doctype html>") and "<script" not in report
@@ -122,4 +126,9 @@ def test_the_steps_lead_from_a_folder_of_results_to_a_report_and_a_talk(tmp_path
     monkeypatch.delenv("REPLAY_BENCHMARKS")
     status, said = check_talk(talk)
     assert status == 0, said
-    assert re.search(r"slides/talk/talk\.md +5 slides", said)
+    assert re.search(r"slides/talk/talk\.md +8 slides", said)
+    text = (talk / "slides" / "talk" / "talk.md").read_text()
+    written = dict(re.findall(r'^<!-- \.slide: id="(\w+)"[^\n]*-->\n## ([^\n]*)$', text, re.MULTILINE))
+    titles = {name: re.sub(r"<[^>]*>", "", title.replace("<br>", " ")) for name, title in written.items()}
+    assert TITLES.pop("question") == steps[-1][-1]
+    assert {name: titles[name] for name in TITLES} == TITLES

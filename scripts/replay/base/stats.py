@@ -150,10 +150,11 @@ def false_discovery_q_values(p_values: Sequence[float]) -> list[float]:
     return q_values
 
 
-def tail_probability(distance: float, half_width: float, n: int, confidence: float = CONFIDENCE) -> float:
+def tail_probability(distance: float, half_width: float, n: float, confidence: float = CONFIDENCE) -> float:
     """Return the one-sided p-value of a mean that lies `distance` from a value, given its t-interval's half width.
 
-    The interval's half width is t(confidence, n - 1) standard errors, so distance / standard error is t itself.
+    The interval's half width is t(confidence, n - 1) standard errors, so distance / standard error is t itself. Of
+    Welch's interval, n - 1 are the degrees of freedom.
     Source: Student's t-test; Hoefler & Belli 2015, section 3.2.1. Raises ValueError for fewer than two values.
     """
     if n < 2:

@@ -56,7 +56,9 @@ def judge(claim: Claim, table: Table | None) -> Judgement:
 
 def examine(condition: Condition | Count, table: Table) -> ConditionResult:
     """Return what the table says about one condition."""
-    return _examine_count(condition, table) if isinstance(condition, Count) else _examine_ratio(condition, table)
+    if isinstance(condition, Count):
+        return _examine_count(condition, table)
+    return _examine_independent(condition, table) if condition.independent else _examine_ratio(condition, table)
 
 
 def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
@@ -100,6 +102,46 @@ def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
         origins=origins,
     )
     verdict, reason = _verdict(result, values)
+    return replace(result, verdict=verdict, reason=reason)
+
+
+def _examine_independent(condition: Condition, table: Table) -> ConditionResult:
+    """Return what two independent samples say: their runs are no pairs, so one side may have more of them.
+
+    Source: Welch 1947, on the logarithms; see `welch_difference`.
+    """
+    sides: list[dict[int, float]] = []
+    used: dict[int, list[Row]] = {}
+    for _, selector in condition.terms:
+        found = {block: rows for block in table.blocks if (rows := table.find(block, selector)) is not None}
+        logs = {block: [_log(row, condition.metric) for row in rows] for block, rows in found.items()}
+        sides.append({block: math.fsum(each) / len(each) for block, each in logs.items() if None not in each})
+        for block in sides[-1]:
+            used.setdefault(block, []).extend(found[block])
+    rows = [row for several in used.values() for row in several]
+    says = filled(condition.says, rows)
+    over, under = sides
+    if not over or not under:
+        return ConditionResult(condition, NOT_MEASURED, "one side has no run", says)
+    n = min(len(over), len(under))
+    samples = [[*side.values()] for side in sides]
+    welch = statistics.welch_difference(*samples) if n >= BLOCKS_FOR_VERDICT else None
+    means = [math.fsum(values) / len(values) for values in samples]
+    bounds = (welch.low, welch.high) if welch else (None, None)
+    result = ConditionResult(
+        condition,
+        INCONCLUSIVE,
+        "",
+        says,
+        *statistics.exponentiate(statistics.Estimate(means[0] - means[1], *bounds, n))[:3],
+        n=n,
+        cells=tuple(dict.fromkeys(row["cell"] for row in rows)),
+        blocks={block: math.exp(over[block] - under[block]) for block in sorted(over.keys() & under.keys())},
+        neighbours=False,
+        freedom=welch.degrees_of_freedom if welch else None,
+        origins={block: _origin(several) for block, several in used.items()},
+    )
+    verdict, reason = _verdict(result, ())
     return replace(result, verdict=verdict, reason=reason)
 
 
@@ -197,7 +239,8 @@ def _tail(result: ConditionResult) -> float:
     edges = [math.log(edge) for edge in (region.low, region.high) if edge is not None]
     nearest = min(edges, key=lambda edge: abs(edge - estimate))
     half = (math.log(result.high) - math.log(result.low)) / 2
-    return statistics.tail_probability(abs(estimate - nearest), half, result.n, confidence_of(result.condition))
+    samples = result.n if result.freedom is None else result.freedom + 1
+    return statistics.tail_probability(abs(estimate - nearest), half, samples, confidence_of(result.condition))
 
 
 def _figures(results: Sequence[ConditionResult]) -> str:

@@ -196,10 +196,12 @@ def _p_value(result: ConditionResult) -> float:
     To be held it must clear both edges, so the larger tail counts. The tail is doubled, because the data could have
     said either; for the two one-sided tests of no difference (Schuirmann 1987) it is not.
     """
-    logs = [math.log(value) for value in result.blocks.values()]
-    region, estimate = result.condition.region, math.fsum(logs) / len(logs)
+    region, estimate = result.condition.region, math.log(result.estimate)
+    if result.freedom is None:
+        logs = [math.log(value) for value in result.blocks.values()]
+        estimate = math.fsum(logs) / len(logs)
     tails = [
-        (statistics.one_sided_p_value(logs, math.log(edge)), (estimate > math.log(edge)) == inside_is_above)
+        (_tail(result, math.log(edge)), (estimate > math.log(edge)) == inside_is_above)
         for edge, inside_is_above in ((region.low, True), (region.high, False))
         if edge is not None and edge > 0
     ]
@@ -207,6 +209,14 @@ def _p_value(result: ConditionResult) -> float:
         tail = max(tail for tail, _ in tails)
         return tail if region.equivalence else min(1.0, 2 * tail)
     return min(1.0, 2 * min(tail for tail, inside in tails if not inside))
+
+
+def _tail(result: ConditionResult, edge: float) -> float:
+    """Return the one-sided p-value of the estimate lying on its side of the logarithm of an edge."""
+    if result.freedom is None:
+        return statistics.one_sided_p_value([math.log(value) for value in result.blocks.values()], edge)
+    half = (math.log(result.high) - math.log(result.low)) / 2
+    return statistics.tail_probability(abs(math.log(result.estimate) - edge), half, result.freedom + 1)
 
 
 def _error(judgement: Judgement) -> float:

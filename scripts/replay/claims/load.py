@@ -243,10 +243,17 @@ def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any
     for sign, over, under in pairs:
         terms.append((sign, _selector(over, experiment, where)))
         terms.append((-sign, _selector({**over, **under}, experiment, where)))
-    better = metrics[metric]["better"]
+    if raw.get("independent") and (odd := [name for name in ("per", "simultaneous", "within_factor") if name in raw]):
+        raise ConfigurationError(
+            "independent: only a single ratio without a margin has Welch's interval",
+            where=where,
+            next_step=f"leave out {'each' if odd[0] == 'simultaneous' else odd[0]}, or independent",
+        )
+    better, independent = metrics[metric]["better"], raw.get("independent", False)
     return Condition(
-        raw["name"], raw["says"], metric, tuple(terms), _region(raw, where), better, raw.get("simultaneous", 1)
-    )
+        raw["name"], raw["says"], metric, tuple(terms), _region(raw, where), better, raw.get("simultaneous", 1),
+        independent,
+    )  # fmt: skip
 
 
 def _metric_of(fact: Fact) -> Mapping[str, str]:
@@ -279,8 +286,8 @@ def _region(raw: Mapping[str, Any], where: str) -> Region:
         return Region(1 / raw["within_factor"], raw["within_factor"], equivalence=True)
     if "between" in raw:
         low, high = raw["between"]
-        if low >= high:
-            raise ConfigurationError(f"between: {low:g} is not less than {high:g}", where=where)
+        if low > high:
+            raise ConfigurationError(f"between: {low:g} is more than {high:g}", where=where)
         return Region(low, high)
     return Region(raw.get("above"), raw.get("below"))
 

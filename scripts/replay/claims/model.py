@@ -70,7 +70,8 @@ class Condition:
     """A log-linear contrast of cells with a region: the sum of `weight` times the mean logarithm of a selector.
 
     `says` may name columns of tidy.csv in braces; a result replaces them with the data set's values. `better` belongs
-    to the metric: "higher" or "lower". `simultaneous` is the number of conditions whose intervals hold together.
+    to the metric: "higher" or "lower". `simultaneous` is the number of conditions whose intervals hold together. If
+    `independent`, the runs of both sides are no pairs: the interval is Welch's.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Condition:
     region: Region
     better: str = "higher"
     simultaneous: int = 1
+    independent: bool = False
 
 
 @dataclass(frozen=True)
@@ -218,8 +220,8 @@ class ConditionResult:
     block number; `estimate` is their geometric mean. For a count, `low` and `high` are the smallest and the largest
     count, and the estimates are the counts that differ most from the claimed one. `multiplicity` gives `p_value` and
     `q_value`, which are None if nothing is tested. `neighbours` says whether the cells of each pair ran back to back in
-    one set; it is None for a count. `times` has each block's first start and last end, as tidy.csv writes them, and
-    `origins` the host and bottleneck of its cells.
+    one set; it is None for a count. `freedom` are Welch's degrees of freedom, None for pairs. `times` has each block's
+    first start and last end, as tidy.csv writes them, and `origins` the host and bottleneck of its cells.
     """
 
     condition: Condition | Count
@@ -233,6 +235,7 @@ class ConditionResult:
     cells: tuple[str, ...] = ()
     blocks: Mapping[int, float] = field(default_factory=dict)
     neighbours: bool | None = None
+    freedom: float | None = None
     p_value: float | None = None
     q_value: float | None = None
     times: Mapping[int, tuple[str, str]] = field(default_factory=dict)

@@ -214,14 +214,21 @@ def _talk(parser: Parser) -> None:
     parser.add_argument("data", type=data_set_name, metavar="NAME", help="the data set, a folder in benchmarks/")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of the talk, which is new")
     parser.add_argument("--title", metavar="TEXT", help="the title of the talk")
-    add_experiment(parser, _ONLY_THIS)
+    add_experiment(parser, "the experiment that the talk is about (default: the one with the most runs)")
     parser.add_argument(
         "--metric",
         metavar="NAME",
         action="append",
         default=[],
-        help="a slide for this metric, for example iops or latency-p99 (may be repeated; default: those that are "
-        "drawn as ratios)",
+        help="compare this metric, for example iops or latency-p99 (may be repeated; default: what was done, and the "
+        "highest percentile of latency that every run has the operations for)",
+    )
+    parser.add_argument(
+        "--layers",
+        type=lambda text: text.split(","),
+        default=[],
+        metavar="A,B,…",
+        help="variants of which each lies on the one before, for example disk,rados,rbd: a slide says what they cost",
     )
 
 
@@ -231,9 +238,10 @@ TALK = Command(
     _talk,
     "replay.exchange.talk:run",
     """\
-Start a talk from a data set, measured or imported. Needs no cluster. DIR becomes the folder of the talk: a title, the
-set-up, one slide for each metric, and the method, each with notes; the claims that choose the words on the slides; and
-a copy of the data. From then on, the folder is yours to edit: docs/your-own-talk.md says how.""",
+Start a talk from a data set, measured or imported. Needs no cluster. DIR becomes the folder of the talk: a question,
+the answer as far as the figures decide it, a slide for each finding, what to measure next, each with notes, and an
+appendix; the claims that the titles rest on; and a copy of the data. From then on, the folder is yours to edit:
+docs/your-own-talk.md says how.""",
     kept="the folder of the talk does not exist, or is complete",
 )
 

@@ -11,23 +11,50 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import yaml
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.invocation import deck_command, suggestion
+from replay.base.invocation import suggestion
 from replay.base.paths import ROOT, benchmarks_directory, config_directory
 from replay.base.programs import COMPARED_RELEASES
+from replay.base.tables import level_text
 from replay.base.terminal import waiting
-from replay.exchange.sides import Side, read_side
-from replay.exchange.talk_questions import Comparison, Question, metrics_in, questions_of, usual_metrics
-from replay.exchange.talk_slides import seconds, talk_slides
+from replay.exchange.sides import Metric, Run, Side, read_side, runs_of
+from replay.exchange.talk_findings import findings_of
+from replay.exchange.talk_pictures import Plan
+from replay.exchange.talk_points import CLIENTS, LOADS, Told, Variant, points_of
+from replay.exchange.talk_ratios import Walk, along_axis, claims_document, compared, through_layers
+from replay.exchange.talk_sense import FURTHER_COLUMNS, Sense, sense_of
+from replay.exchange.talk_slides import Slide, talk_slides
 
+TALK_FILE = "slides/talk/talk.yaml"
+CHAPTER = "slides/talk/talk.md"
+_TALK = """\
+# What this talk is. Every key is explained in docs/your-own-talk.md of Replay; an empty one is left out of the slides.
+"""
+_CLAIMS = """\
+# What is compared: "refuted" means that a difference is settled. These claims were written after the data were known,
+# so they are exploratory. Put what you expect of your next measurement in their place: docs/claims.md.
+"""
+#: The metrics that say how much was done, the likeliest first; and what a question calls an option.
+_RATES = ("iops", "throughput")
+_ASKED = {"ioengine": "engine", "scheduler": "scheduler", "filename": "disk", "directory": "disk"}
 #: What the talk's own claims and answer decide, and what lists those files, so that it is made anew.
 _JUDGED = (
     "claims.json", "claims.csv", "answer.csv", COMPARED_RELEASES, "manifest.json", "recording.json", "datapackage.json",
 )  # fmt: skip
+
+
+class Asked(NamedTuple):
+    """What the person asked for: a title, the metrics to compare, the order of layers; each may be empty."""
+
+    title: str | None
+    metrics: Sequence[Metric]
+    layers: Sequence[Variant]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -35,11 +62,13 @@ def run(options: argparse.Namespace) -> int:
     folder = options.out.absolute()
     _require_new(folder)
     side = read_side(benchmarks_directory(), options.data, options.experiment)
-    questions = _questions(side, options.experiment, options.metric)
-    title = options.title or f"{side.manifest['label']}: what the data say"
+    told = _told(side, options.experiment)
+    asked = Asked(options.title, _metrics(told, options.metric), _layers(told, options.layers))
     with waiting(f"writing {options.out}"):
-        _write_whole(folder, side, title, questions)
-    print(f"wrote {options.out}: {len(questions)} of its slides have charts, each with notes")
+        slides, said = _write_whole(folder, side, told, asked)
+    appendix = sum(one.in_appendix for one in slides)
+    print(f"wrote {options.out}: {len(slides) - appendix} slides and {appendix} in the appendix, each with notes")
+    print(said)
     _say_next(folder, options.out)
     return 0
 
@@ -51,36 +80,62 @@ def _require_new(folder: Path) -> None:
         )
 
 
-def _questions(side: Side, wanted: Sequence[str], metrics: Sequence[str]) -> list[Question]:
+def _told(side: Side, wanted: Sequence[str]) -> Told:
+    """Return the experiment that the talk is about: the one that was named, else the one with the most runs."""
+    if len(wanted) > 1:
+        raise ConfigurationError(
+            "a talk asks one question", next_step="name one --experiment, and start a talk of each"
+        )
     entries = side.manifest["experiments"]
     for name in wanted:
         if name not in side.experiments:
             raise ConfigurationError(
                 f"--experiment {name}: {side.name} has no runs of it", next_step=suggestion(name, sorted(entries))
             )
-    known = [*dict.fromkeys(metric for name in side.experiments for metric in metrics_in(entries[name]))]
-    for name in metrics:
-        if name not in known:
-            raise ConfigurationError(f"--metric {name}: no chart draws it", next_step=suggestion(name, known))
-    taken: set[str] = set()
-    found = [
-        question
-        for name, measured in side.experiments.items()
-        for question in questions_of(name, entries[name], measured, metrics or usual_metrics(entries[name]), taken)
-    ]
-    if not found:
+    name = max(side.experiments, key=lambda one: len(side.experiments[one].runs), default=None)
+    if name is None or not side.experiments[name].metrics:
         raise ConfigurationError(f"{side.name} has no charts, so there is nothing to tell", where=side.name)
-    return found
+    entry, experiment = entries[name], side.experiments[name]
+    columns = {one.column for one in experiment.metrics.values()} | {*FURTHER_COLUMNS}
+    table = benchmarks_directory() / side.name / name / "tidy.csv"
+    runs = runs_of(table.read_text(encoding="utf-8"), tuple(entry["factors"]), columns)
+    points = points_of(entry["factors"], runs)
+    by_levels = {tuple(map(level_text, one.levels.values())): one.name for one in points}
+    found: dict[tuple[str, str], dict[int, Run]] = {}
+    for run in runs:
+        key = run.variant, by_levels[tuple(run.levels[factor] for factor in entry["factors"])]
+        found.setdefault(key, {})[run.block] = run
+    variants = [Variant(one["name"], one["label"], at) for at, one in enumerate(entry["variants"])
+                if one["name"] in experiment.variants and not one.get("control")]  # fmt: skip
+    reference = next((one for one in variants if entry["variants"][one.at]["reference"]), None)
+    # Without a reference there is nothing to divide by: the variants are different things.
+    chosen = [reference, *(one for one in variants if one != reference)] if reference else variants[:1]
+    return Told(side.name, name, entry, experiment, tuple(chosen), points, found)
 
 
-def _write_whole(folder: Path, side: Side, title: str, questions: Sequence[Question]) -> None:
-    """Write the talk beside its place, and give it its name when it is complete."""
+def _metrics(told: Told, wanted: Sequence[str]) -> list[Metric]:
+    known = told.experiment.metrics
+    for name in wanted:
+        if name not in known:
+            raise ConfigurationError(f"--metric {name}: no chart draws it", next_step=suggestion(name, [*known]))
+    return [known[name] for name in dict.fromkeys(wanted)]
+
+
+def _layers(told: Told, wanted: Sequence[str]) -> list[Variant]:
+    known = {name: one for one in told.variants for name in (one.name, one.label)}
+    for name in wanted:
+        if name not in known:
+            raise ConfigurationError(f"--layers {name}: no such variant", next_step=suggestion(name, [*known]))
+    return [known[name] for name in wanted]
+
+
+def _write_whole(folder: Path, side: Side, told: Told, asked: Asked) -> tuple[list[Slide], str]:
+    """Write the talk beside its place, and give it its name when it is complete; return its slides and a summary."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".replay-talk-", dir=folder.parent) as beside:
             made = Path(beside) / folder.name
-            _write(made, side, title, questions)
-            _judge(made, side.name)
+            written = _write(made, side, told, asked)
             if folder.is_dir():
                 folder.rmdir()
             made.rename(folder)
@@ -90,28 +145,71 @@ def _write_whole(folder: Path, side: Side, title: str, questions: Sequence[Quest
             where=folder,
             next_step="name a folder that you may write to",
         ) from error
+    return written
 
 
-def _write(folder: Path, side: Side, title: str, questions: Sequence[Question]) -> None:
-    told = {one.experiment for one in questions}
-    texts = {
-        TALK_FILE: talk_yaml(title, side.manifest, questions),
-        "config/claims.yaml": claims_yaml(questions),
-        CHAPTER: talk_slides(side, questions),
-        ".gitignore": "dist/\n.replay/\n.snakemake/\nexperiment.json\nratios.csv\n",
-    }
-    for name, text in texts.items():
-        if text is not None:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
-    source, copy = benchmarks_directory() / side.name, folder / "benchmarks" / side.name
-    left_out = {name for name in side.manifest["experiments"] if name not in told} | {*_JUDGED}
+def _write(folder: Path, side: Side, told: Told, asked: Asked) -> tuple[list[Slide], str]:
+    """Write the claims and the data, have them judged, and write what they say."""
+    source = benchmarks_directory() / side.name
+    sense = sense_of(told, source / told.name / "raw")
+    known = told.experiment.metrics
+    rate = next((known[name] for name in _RATES if name in known), next(iter(known.values())))
+    tail = known[sense.tail] if sense.tail else None
+    chosen = asked.metrics or [rate, *([tail] if tail else [])]
+    first, *others = told.variants
+    shared = [(one, point) for one in others for point in told.points if sense.same_load((first, one), point)]
+    ratios = [*compared(told, chosen, shared)]
+    walks = [*_walks(told, sense, rate, asked.layers)] if ratios or not others else []
+    claimed = [*ratios, *(each for one in walks for each in one.ratios)]
+
+    _copy(source, folder, told.name)
+    # The folder is a project from here on, so that its data are derived under its own claims.
+    _put(folder / TALK_FILE, "")
+    _put(folder / ".gitignore", "dist/\n.replay/\n.snakemake/\nexperiment.json\nratios.csv\n")
+    if claimed:
+        _put(folder / "config/claims.yaml", _CLAIMS + _yaml(claims_document(told, claimed, paired=sense.neighbours)))
+    _judge(folder, side.name)
+    verdicts = folder / "benchmarks" / side.name / "claims.json"
+    document = json.loads(verdicts.read_bytes()) if claimed else {}
+    by_metric = {one.name: findings_of(document, [each for each in ratios if each.metric == one]) for one in chosen}
+    walked = [(one, findings_of(document, one.ratios)) for one in walks]
+    told_walks = [(one, found) for one, found in walked if len(found) == len(one.ratios)]
+    plan = Plan(told, sense, side.manifest, rate, tail, by_metric, told_walks)
+    slides = talk_slides(plan)
+    _put(folder / TALK_FILE, talk_yaml(asked.title or _title(plan), plan, slides))
+    _put(folder / CHAPTER, "\n\n\n".join(one.text for one in slides) + "\n")
+    return slides, _summary(plan)
+
+
+def _walks(told: Told, sense: Sense, rate: Metric, layers: Sequence[Variant]) -> Iterable[Walk]:
+    """Yield the walks through layers and along the axis of the charts: of a load only where the queue was kept full."""
+    latency = told.experiment.metrics.get("latency-mean")
+    if layers and latency:
+        stated = [one for one in told.points if sense.same_load(layers, one) and all(
+            told.values(each.name, one, metric.column) for each in layers for metric in (rate, latency))]  # fmt: skip
+        yield from (through_layers(told, (rate, latency), layers, one) for one in stated[:1])
+    of_load = told.axis in (*LOADS, *CLIENTS)
+    second = latency if of_load else told.experiment.metrics.get("throughput")
+    points = [one for one in told.points if not of_load or sense.is_full(told.variants[0], one)]
+    drawn = [one for one in points if second and all(told.chart(each.name, one) for each in (rate, second))]
+    if second != rate and (walk := along_axis(told, (rate, second), drawn)):
+        yield walk
+
+
+def _copy(source: Path, folder: Path, experiment: str) -> None:
+    """Copy the data set with this experiment alone, and how it was configured."""
+    others = {path.name for path in source.iterdir() if path.is_dir() and path.name != experiment}
+    left_out = others | {*_JUDGED}
+    copy = folder / "benchmarks" / source.name
     shutil.copytree(source, copy, ignore=lambda here, names: left_out & {*names} if Path(here) == source else ())
-    for name in sorted(told):
-        configured = config_directory() / "experiments" / f"{name}.yaml"
-        if configured.is_file():
-            (folder / "config" / "experiments").mkdir(exist_ok=True)
-            shutil.copyfile(configured, folder / "config" / "experiments" / configured.name)
+    configured = config_directory() / "experiments" / f"{experiment}.yaml"
+    if configured.is_file():
+        _put(folder / "config/experiments" / configured.name, configured.read_text(encoding="utf-8"))
+
+
+def _put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
 
 
 def _judge(folder: Path, data_set: str) -> None:
@@ -131,15 +229,11 @@ def _judge(folder: Path, data_set: str) -> None:
 
 def _say_next(folder: Path, out: Path) -> None:
     """Have the deck write the figures into the slides, where it is at hand, and say what comes next."""
-    talk = out if Path.cwd() == ROOT else folder
-    check, present = (
-        deck_command(script, talk=talk) or f"REPLAY_TALK={shlex.quote(str(talk))} npm run {script}"
-        for script in ("check", "present")
-    )
+    talk = f"REPLAY_TALK={shlex.quote(str(out if Path.cwd() == ROOT else folder))}"
     npm = shutil.which("npm")
     if ROOT is None or npm is None:
         print("The slides have a ? for each figure. The deck of a checkout of Replay, which needs npm, writes them:")
-        print(f"next: {check} -- --fix\n      {present}")
+        print(f"next: {talk} npm run check -- --fix\n      {talk} npm run present")
         return
     environment = {**os.environ, "REPLAY_TALK": str(folder)}
     environment.pop("REPLAY_BENCHMARKS", None)
@@ -152,103 +246,68 @@ def _say_next(folder: Path, out: Path) -> None:
         raise ReplayError(
             f"the talk is there, but its check ends with status {done.returncode}:\n{done.stdout}{done.stderr}",
             where=folder,
-            next_step=f"correct what it names, then: {check}",
+            next_step=f"correct what it names, then: {talk} npm run check",
         )
     print(done.stdout.rstrip().rpartition("\n")[2])
     print(f"next: edit {out / TALK_FILE} and {out / CHAPTER}, then:")
-    print(f"      {check}\n      {present}")
+    print(f"      {talk} npm run check\n      {talk} npm run present")
 
 
-TALK_FILE = "slides/talk/talk.yaml"
-CHAPTER = "slides/talk/talk.md"
-SOURCE = "data"
+def _title(plan: Plan) -> str:
+    """Return the question that the talk asks, if nobody gave it one."""
+    labels = [one.label for one in plan.told.variants]
+    if len(labels) == 1:
+        return f"What does {plan.manifest['label']} do?"
+    if len(plan.sense.differing) == 1 and plan.sense.differing[0] in _ASKED:
+        return f"Which {_ASKED[plan.sense.differing[0]]}?"
+    return f"{', '.join(labels[:-1])} or {labels[-1]}?"
 
 
-def talk_yaml(title: str, manifest: Mapping[str, Any], questions: Sequence[Question]) -> str:
+def _summary(plan: Plan) -> str:
+    sense, settled = plan.sense, sum(one.is_settled for one in plan.findings)
+    parts = [f"n = {sense.runs}: {settled} of {len(plan.findings)} comparisons settled"]
+    if not plan.findings:
+        parts = [f"n = {sense.runs}: nothing is compared"]
+    elif sense.runs > 1:
+        parts.append(f"the runs are {'' if sense.neighbours else 'no '}neighbours in time")
+    parts += [f"{sense.first.label} always ran first"] if sense.first else []
+    parts += [f"{sense.seconds:.3g} s a run"] if sense.seconds else []
+    return "; ".join(parts)
+
+
+def talk_yaml(title: str, plan: Plan, slides: Sequence[Slide]) -> str:
     """Return the talk's talk.yaml."""
-    claims = "all" if comparisons_of(questions) else "[]"
-    return f"""\
-# What this talk is. Every key is explained in docs/your-own-talk.md of Replay; an empty one is left out of the slides.
-title: {_text(title)}
-description: {_text(f"Charts and figures of the data set {manifest['label']}.")}
-speaker: ""
-event: ""
-date: ""
-contact: ""
-# Where people can clone this folder. Only publishing needs it.
-repository: ""
-
-data_set: {manifest["data_set"]}
-claims: {claims}
-cuts:
-  - minutes: {math.ceil(seconds(questions) / 60)}
-chapters:
-  - {Path(CHAPTER).name}
-accent: {{ light: "#005f99", dark: "#7cc4f5" }}
-{_series(manifest, questions)}"""
-
-
-def _series(manifest: Mapping[str, Any], questions: Sequence[Question]) -> str:
-    """Return the looks of what is compared: the same in every chart."""
-    told = [manifest["experiments"][name]["variants"] for name in dict.fromkeys(one.experiment for one in questions)]
-    compared = [variants for variants in told if any(one["reference"] for one in variants)]
-    looks: dict[str, list[str]] = {"reference": [], "accent": []}
-    for variants in compared:
-        others = [one["label"] for one in variants if not one["reference"]]
-        looks["reference"] += [one["label"] for one in variants if one["reference"]]
-        looks["accent"] += others[:1]
-    lines = [
-        f"  {look}: {json.dumps([*dict.fromkeys(names)], ensure_ascii=False)}" for look, names in looks.items() if names
-    ]
-    return "\n".join(["series:", *lines, ""]) if lines else ""
-
-
-def claims_yaml(questions: Sequence[Question]) -> str | None:
-    """Return config/claims.yaml: a claim for each comparison; None if there is nothing to compare."""
-    found = comparisons_of(questions)
-    if not found:
-        return None
-    return (
-        '# Which way each comparison goes: "higher" is held, refuted or not settled by the data. These claims were\n'
-        "# written after the data were known, so they are exploratory. Put your own in their place: docs/claims.md.\n"
-        f"sources:\n  {SOURCE}: The data of this talk\n\nclaims:\n" + "".join(_claim(*one) for one in found)
+    seconds = sum(one.seconds for one in slides if not one.in_appendix)
+    claims = {one.ratio.claim: None for one in plan.findings} | {one.name: None for one, _ in plan.walks}
+    return _TALK + _yaml(
+        {
+            "title": title,
+            "description": f"Charts and figures of the data set {plan.manifest['label']}.",
+            "speaker": "",
+            "event": "",
+            "date": "",
+            "contact": "",
+            "repository": "",
+            "data_set": plan.told.data_set,
+            "claims": [*claims],
+            "cuts": [{"minutes": math.ceil(seconds / 60)}],
+            "chapters": [Path(CHAPTER).name],
+            "accent": {"light": "#005f99", "dark": "#7cc4f5"},
+            "series": _series(plan),
+        }
     )
 
 
-def comparisons_of(questions: Sequence[Question]) -> list[tuple[str, str, Comparison]]:
-    """Return every comparison with its experiment and its chart."""
-    return [
-        (question.experiment, chart.name, one)
-        for question in questions
-        for chart in question.charts
-        for one in chart.comparisons
-    ]
+def _series(plan: Plan) -> dict[str, list[str]]:
+    """Return the looks of what is drawn, the same in every chart: reads are circles, writes are squares."""
+    looks = {"reference": [one.label for one in plan.told.variants[:1]],
+             "accent": [one.label for one in plan.told.variants[1:2]], "blue": []}  # fmt: skip
+    for one in plan.findings:
+        look = looks["blue" if "writes" in one.ratio.point.kind else "reference"]
+        if one.ratio.label not in look:
+            look.append(one.ratio.label)
+    return {look: names for look, names in looks.items() if names}
 
 
-def _claim(experiment: str, chart: str, one: Comparison) -> str:
-    return f"""\
-  - id: {one.claim}
-    sentence: {_text(one.sentence)}
-    source: {SOURCE}
-    ours: made from the data set, to say which way the difference goes
-    experiment: {experiment}
-    chart: {experiment}/{chart}
-    metric: {one.column}
-    presupposes_nothing: it says only what these runs show, whatever limited them
-    conditions:
-      - name: ratio
-        says: {_text(one.says)}
-        over: {_selector(*one.over)}
-        under: {_selector(*one.under)}
-        above: 1
-"""
-
-
-def _selector(variant: str, levels: Mapping[str, Sequence[Any]]) -> str:
-    """Return cells as YAML, in the notation of JSON, which is a part of it."""
-    listed = {name: one[0] if len(one) == 1 else list(one) for name, one in levels.items()}
-    return json.dumps({"variant": variant, **listed}, ensure_ascii=False)
-
-
-def _text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def _yaml(document: Mapping[str, Any]) -> str:
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)

@@ -5,268 +5,307 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from html import escape
-from typing import Any
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from replay.exchange.sides import Experiment, Side
-from replay.exchange.talk_questions import Chart, Comparison, Question
+from replay.exchange.talk_findings import (
+    Finding,
+    answer,
+    needs,
+    next_step,
+    not_the_same_question,
+    subject_of,
+    title_of,
+    title_of_walk,
+)
+from replay.exchange.talk_pictures import (
+    Plan,
+    busy,
+    canvas,
+    differences,
+    file,
+    fixed,
+    forest,
+    marks,
+    measure,
+    measured_with,
+    panels,
+    rows_of,
+    side_by_side,
+)
+from replay.exchange.talk_points import FACTOR_WORDS, KIND_FACTORS, SOURCE, bound, counted, first_upper, sourced
+from replay.exchange.talk_ratios import Walk
 
-#: The seconds that slides take.
-TITLE_SECONDS, SETUP_SECONDS, QUESTION_SECONDS, METHOD_SECONDS = 20, 40, 60, 40
-#: As many facts as the set-up has room for, and as many claims as a table has.
-FACTS, CLAIMS = 9, 7
-#: The most figures in a title.
-FIGURES = 4
-#: What marks a slide of the appendix.
-UNCOUNTED = ' data-visibility="uncounted"'
-_UNSETTLED = "inconclusive not-testable-here not-measured"
-
-
-def bound(value: str) -> str:
-    """Return the element that shows a value of the data."""
-    return f'<data value="{value}">?</data>'
-
-
-def talk_slides(side: Side, questions: Sequence[Question]) -> str:
-    """Return the talk's one chapter. Its title is that of its talk.yaml."""
-    manifest = side.manifest
-    told = {one.experiment: manifest["experiments"][one.experiment] for one in questions}
-    spoken = {one.claim for question in questions for _, one in _leading(question)}
-    claims = [one.claim for question in questions for chart in question.charts for one in chart.comparisons]
-    unspoken = [claim for claim in claims if claim not in spoken]
-    slides = [(one.part > 0, _question(manifest["data_set"], one, told[one.experiment])) for one in questions]
-    return (
-        "\n\n\n".join(
-            [
-                _title(manifest),
-                _setup(side, told),
-                *(text for in_appendix, text in slides if not in_appendix),
-                _method(bool(claims), told),
-                *(text for in_appendix, text in slides if in_appendix),
-                *(_further(at // CLAIMS, unspoken[at : at + CLAIMS]) for at in range(0, len(unspoken), CLAIMS)),
-            ]
-        )
-        + "\n"
-    )
+QUESTION_SECONDS, ANSWER_SECONDS, SECONDS = 25, 60, 45
+#: As many facts as a slide has room for, and as many slides of findings as a talk.
+FACTS, MOST = 9, 4
+#: What a picture of rates draws.
+RANGE = "a mark is the median, a line reaches from the lowest run to the highest"
 
 
-def seconds(questions: Sequence[Question]) -> int:
-    """Return how long the slides take, without the appendix."""
-    return TITLE_SECONDS + SETUP_SECONDS + sum(one.part == 0 for one in questions) * QUESTION_SECONDS + METHOD_SECONDS
+class Slide(NamedTuple):
+    """A slide: its id, how long it takes, its body by line, its note, what only the speaker can say, attributes."""
+
+    name: str
+    seconds: int
+    body: Sequence[str]
+    note: str
+    yours: str = ""
+    more: str = ""
+    in_appendix: bool = False
+
+    @property
+    def text(self) -> str:
+        """Its Markdown."""
+        uncounted = ' data-visibility="uncounted"' if self.in_appendix else ""
+        head = f'<!-- .slide: id="{self.name}" data-timing="{self.seconds}"{self.more}{uncounted} -->'
+        yours = ["", f"(yours: {self.yours})"] if self.yours else []
+        return "\n".join([head, *self.body, "", "<!-- Note -->", self.note, *yours])
 
 
-def _slide(name: str, timing: int, body: Sequence[str], note: str, more: str = "") -> str:
-    head = f'<!-- .slide: id="{name}" data-timing="{timing}"{more} -->'
-    return "\n".join([head, *body, "", "<!-- Note -->", note])
+def talk_slides(plan: Plan) -> list[Slide]:
+    """Return the slides of the talk's one chapter, the appendix last."""
+    told = plan.told
+    mix = _mix(plan)
+    walks = [_walk(plan, *one) for one in plan.walks]
+    if len(told.variants) > 1:
+        answers = [_answer(plan) if plan.findings else _not_the_same(plan)]
+        found = [one for one in walks if one.name == "layers"]
+        found += [_metric(plan, several) for several in plan.compared.values() if several]
+        later = [one for one in walks if one.name != "layers"]
+    else:
+        answers, found, later = [walks[0]._replace(name="answer") if walks else _figures(plan)], [], []
+    found += [mix] if mix else []
+    main = [_question(plan), *answers, *found[:MOST], _next(plan)]
+    appendix = [*found[MOST:], *later, _setup(plan), _method(plan)]
+    return [*main, *(one._replace(in_appendix=True) for one in appendix)]
 
 
-def _title(manifest: Mapping[str, Any]) -> str:
-    measured = f" <span>{bound('manifest.measured')}</span>" if _dated(manifest) else ""
+# Slides --------------------------------------------------------------------------------------------------------------
+
+
+def _question(plan: Plan) -> Slide:
+    told = plan.told
+    several = len(told.variants) > 1
+    labels = [told.label(one) for one in told.variants]
+    versus = f"{', '.join(labels[:-1])} or {labels[-1]}" if several else bound("manifest.label")
+    times = f", {bound(f'manifest.experiments.{told.name}.blocks')} runs each" if plan.sense.runs > 1 else ", once each"
+    what = "questions" if several else "loads"
     body = [
         '<h1 data-talk="title"></h1>',
         "",
+        f'<p class="lead">{versus}</p>',
+        "",
+        *marks(told.points),
+        "",
+        f"<p>{first_upper(counted(len(told.points)))} {what if len(told.points) > 1 else what[:-1]}{times}</p>",
+        "",
         '<p class="credits" data-talk="speaker event date repository"></p>',
         "",
-        f'<p class="signature"><span>Data: {bound("manifest.label")}</span>{measured}</p>',
+        f'<p class="source">{measured_with(plan)}</p>',
     ]
     note = (
-        "Say who you are, and why the question matters to this audience. Everything that follows comes from the data."
+        f"{versus}: people have opinions about it. Here are runs instead. Each mark is a load, circles for reads and "
+        f"squares for writes, and it is hollow because nothing is known about it yet. How many of them will be filled?"
+        if several
+        else "Each mark is a load that was measured: circles for reads, squares for writes. What do you expect?"
     )
-    return _slide("title", TITLE_SECONDS, body, note, ' class="title"')
+    return Slide("question", QUESTION_SECONDS, body, note, "why it matters to you", ' class="night"')
 
 
-def _dated(manifest: Mapping[str, Any]) -> bool:
-    return bool(manifest.get("measured_from") or manifest.get("measured_to"))
+def _answer(plan: Plan) -> Slide:
+    title, second = answer(plan.findings, plan.told)
+    rate = next(several for several in plan.compared.values() if several)
+    widest = sorted(rate, key=lambda one: -one.width)
+    charts = panels(plan, [(one.ratio.metric.name, one.ratio.point) for one in widest])
+    body = [f"## {title}" + (f"<br>{second}" if second else ""), "", measure(plan, RANGE), ""]
+    body += charts or [forest(plan, rate)]
+    note = (
+        "Look at the marks first: two a load, and one of them leads. That is the chart of a blog post. "
+        "Now look at the lines. They reach from the lowest to the highest run of the same thing on the same machine. "
+        "Only where the marks are further from each other than these lines are long does a difference mean anything. "
+        f"We tested {counted(len(plan.findings))} differences, and "
+        f"{counted(sum(one.is_settled for one in plan.findings))} of them stood."
+        if plan.sense.runs > 1
+        else "These are figures, one run each. Whether the next run would say the same, nobody knows."
+    )
+    return Slide("answer", ANSWER_SECONDS, body, note, "what you would do with this answer")
 
 
-def _setup(side: Side, told: Mapping[str, Mapping[str, Any]]) -> str:
-    facts = [
-        *(fact for name, entry in told.items() for fact in _differences(name, entry, side.experiments[name])),
-        *_facts_of_set_up(side.manifest),
-        *(fact for name, entry in told.items() for fact in _facts(name, entry)),
-    ]
-    body = ["## What was measured, and how often", "", '<dl class="facts">', *facts[:FACTS], "</dl>"]
-    limited = side.manifest.get("limitation")
-    notes = [f"{bound('manifest.limitation')}" if limited else "Say what the machine is, and whose."]
-    notes += [_stated(note) + "." for name in told for note in side.experiments[name].notes]
-    return _slide("setup", SETUP_SECONDS, body, " ".join(notes))
+def _not_the_same(plan: Plan) -> Slide:
+    body = [f"## {not_the_same_question(plan.told)}", "", measure(plan, RANGE), ""]
+    body += panels(plan, [(plan.rate.name, point) for point in plan.told.points])
+    note = "Nobody can divide these figures: the loads were not the same. So there is no ratio in this talk."
+    return Slide("answer", ANSWER_SECONDS, body, note, "why the loads differ")
 
 
-def _differences(name: str, entry: Mapping[str, Any], experiment: Experiment) -> list[str]:
-    """Return the options that differ between the variants besides what is compared."""
-    variants = [(number, one["name"]) for number, one in enumerate(entry["variants"])]
-    options = [experiment.options.get(variant, {}) for _, variant in variants]
-    found = []
-    for option in dict.fromkeys(name for one in options for name in one):
-        values = [one.get(option, "not stated") for one in options]
-        if len(set(values)) > 1:
-            texts = (
-                f"{_stated(value)} with {bound(f'manifest.experiments.{name}.variants.{number}.label')}"
-                for (number, _), value in zip(variants, values, strict=True)
-            )
-            found.append(_fact(f"<code>{escape(option)}</code> differs", ", ".join(texts)))
-    return found
-
-
-def _stated(text: str) -> str:
-    """Return a text of the data set that is no figure of a chart: an option, or a note about the files."""
-    return f'<span data-source="definition">{escape(text)}</span>'
-
-
-def _facts_of_set_up(manifest: Mapping[str, Any]) -> list[str]:
-    names = {"tool_versions": "Tool", "ceph_version": "Ceph", "cpu": "Processor", "cores": "Cores"}
-    setup = manifest.get("setup") or {}
-    return [_fact(title, bound(f"manifest.setup.{key}")) for key, title in names.items() if setup.get(key)]
-
-
-def _facts(name: str, entry: Mapping[str, Any]) -> list[str]:
-    at = f"manifest.experiments.{name}"
-    variants = [bound(f"{at}.variants.{number}.label") for number in range(len(entry["variants"]))]
-    facts = [_fact("Compared", " and ".join(variants))] if len(variants) > 1 else []
-    often = f"up to {bound(f'{at}.blocks')} times" if entry["blocks"] > 1 else "no: a single run of each point"
-    facts.append(_fact("Repeated", often))
-    facts.append(_fact("Cells", f"{bound(f'{at}.cells_measured')}<small>each point of each variant</small>"))
-    varied = [factor for factor, levels in entry["factors"].items() if len(levels) > 1]
-    fixed = [factor for factor in entry["factors"] if factor not in varied]
-    return facts + [_fact(f"<code>{factor}</code>", bound(f"{at}.factors.{factor}")) for factor in [*varied, *fixed]]
-
-
-def _fact(term: str, description: str) -> str:
-    return f"<div><dt>{term}</dt><dd>{description}</dd></div>"
-
-
-def _question(data_set: str, question: Question, entry: Mapping[str, Any]) -> str:
-    charts, first = question.charts, question.charts[0]
-    label = bound(f"{_chart_at(question, first)}.y.label")
-    axis = bound(f"{_chart_at(question, first)}.x.label")
+def _figures(plan: Plan) -> Slide:
+    point, several = plan.told.points[0], len(plan.told.points)
+    metrics = [plan.rate, *([plan.tail] if plan.tail else [])]
+    title = point.phrase if several == 1 else f"{counted(several)} loads"
     body = [
-        f"## {_finding(question, entry)}",
+        f"## {first_upper(title)}{fixed(plan)}.",
         "",
-        f'{label} by {axis} <!-- .element: class="measure" -->',
+        measure(plan, RANGE),
         "",
+        *panels(plan, [(one.name, point) for one in metrics], {one.name: subject_of(one) for one in metrics}),
     ]
-    if len(charts) == 1:
-        body.append(_canvas(data_set, question, first, entry))
+    note = "This is what was measured, and nothing to compare it with. Is it much? Ask what you need."
+    return Slide("answer", ANSWER_SECONDS, body, note, "what you need")
+
+
+def _metric(plan: Plan, findings: Sequence[Finding]) -> Slide:
+    told, metric = plan.told, findings[0].ratio.metric
+    pairs = "paired by run" if plan.sense.neighbours else "not paired (Welch)"
+    interval = (
+        f"{pairs}, {bound('method.confidence')} intervals, filled: settled after Holm over {counted(len(findings))}"
+    )
+    if plan.sense.runs == 1:
+        interval = "one run each: no interval"
+    over = told.label(told.variants[1]) if len(told.variants) == 2 else "each"
+    body = [
+        f"## {title_of(findings, told)}",
+        "",
+        measure(plan, f"{over} ÷ {told.label(told.variants[0])}, {interval}"),
+        "",
+        forest(plan, findings),
+        *busy(plan, findings),
+    ]
+    better = "more, which is better" if metric.better == "higher" else "less, which is better"
+    side = "right" if metric.better == "higher" else "left"
+    settled = [one for one in findings if one.is_settled]
+    note = f"The same as ratios. To the {side} it is {better}. A bar is where the truth may lie. " + (
+        f"Filled are the marks that are settled: the first is {settled[0].ratio.point.phrase}, "
+        f"{settled[0].ratio.bound()}, its interval {settled[0].ratio.bound('interval')}."
+        if settled
+        else "No mark is filled: not one bar stays on its side of the line once we count how many we looked at. "
+        f"The first is {findings[0].ratio.point.phrase}, {findings[0].ratio.bound()}."
+    )
+    widest = max(findings, key=lambda one: one.width)
+    if widest.width and not widest.is_settled:
+        note += (
+            f" And look at the longest bar, {widest.ratio.point.phrase}: {widest.ratio.bound('interval')}. "
+            "That is no small difference, that is no knowledge."
+        )
+    if hidden := len(findings) - len(rows_of(findings)):
+        note += f" {first_upper(counted(hidden))} more are not shown."
+    name = "tail" if plan.tail and metric == plan.tail else findings[0].ratio.claim
+    return Slide(name, SECONDS, body, note, "what would explain it, if you can test it")
+
+
+def _walk(plan: Plan, walk: Walk, findings: Sequence[Finding]) -> Slide:
+    told, first, last = plan.told, walk.cells[0], walk.cells[-1]
+    metrics, label = [*walk.steps], told.label(first.variant)
+    charts = [told.chart(name, first.point) for name in metrics]
+    titles = {name: told.bound(f"charts.{chart}.y.label") for name, chart in zip(metrics, charts, strict=True)}
+    where = f"{first.point.phrase}{fixed(plan)}" if walk.name == "layers" else f"{label}, {first.point.kind}"
+    body = [f"## {title_of_walk(walk, findings)}", "", measure(plan, where), ""]
+    if walk.name == "curve":
+        more = f' data-chart-more="{file(told, charts[0])}" data-chart-load-name="in flight"'
+        more += ' data-chart-x-unit="operations_per_second"'
+        body.append(
+            canvas(told, "response", charts[1], f'{more} data-chart-x-title="{first_upper(first.point.kind)} a second"')
+        )
+        note = "To the right is what it finishes, upwards how long each request waits. Each point has more in flight."
+    elif walk.name == "layers":
+        body += panels(plan, [(name, first.point) for name in metrics], titles)
+        note = "Each layer lies on the one before, so it can only cost. Where is the largest step?"
     else:
-        body += [
-            '<div class="panels">',
-            *(
-                f'<div class="panel"><h3>{_heading(question, one)}</h3>{_canvas(data_set, question, one, entry)}</div>'
-                for one in charts
-            ),
-            "</div>",
-        ]
-    return _slide(question.slide, QUESTION_SECONDS, body, _note(question), UNCOUNTED if question.part else "")
+        canvases = [canvas(told, "line", chart, ' data-chart-y-scale="logarithmic"') for chart in charts]
+        body += side_by_side(zip(titles.values(), canvases, strict=True))
+        note = "Small requests count by their number, large ones by their bytes. Both pictures are of the same runs."
+    note += f" It goes from {first.place} to {last.place}."
+    return Slide(walk.name, ANSWER_SECONDS, body, note, "where your own load is")
 
 
-def _chart_at(question: Question, chart: Chart) -> str:
-    return f"manifest.experiments.{question.experiment}.charts.{chart.name}"
-
-
-def _finding(question: Question, entry: Mapping[str, Any]) -> str:
-    """Return the title: the metric, what is divided by what, and the ratio of each chart."""
-    leading = _leading(question)
-    label = bound(f"{_chart_at(question, question.charts[0])}.y.label")
-    if not leading:
-        return f"{label} (n = {bound(f'{_chart_at(question, question.charts[0])}.n.max')})"
-    figures = ", ".join(f"{bound(f'{one.claim}.ratio')}{_of(question, chart, one)}" for chart, one in leading)
-    chart, one = leading[0]
-    if one.across:
-        return f"{label} at the largest {bound(f'{_chart_at(question, chart)}.x.label')} ÷ at the smallest: {figures}"
-    return f"{label}, {_variant(question, one.variant)} ÷ {_variant(question, question.reference)}: {figures}"
-
-
-def _of(question: Question, chart: Chart, one: Comparison) -> str:
-    """Return what a figure of the title is about, in parentheses, as far as the title does not say it."""
-    series = [other for other in chart.comparisons if other.across]
-    parts = [*([_variant(question, one.variant)] if len(series) > 1 else []), *_workload(question, chart)]
-    return f" ({', '.join(parts)})" if parts else ""
-
-
-def _variant(question: Question, at: int | None) -> str:
-    return bound(f"manifest.experiments.{question.experiment}.variants.{at}.label")
-
-
-def _leading(question: Question) -> list[tuple[Chart, Comparison]]:
-    """Return the comparison of each chart that its slide speaks of: the first variant's."""
-    found = [(chart, one) for chart in question.charts for one in chart.comparisons]
-    return [(chart, one) for chart, one in found if one.across or one.variant == found[0][1].variant][:FIGURES]
-
-
-def _workload(question: Question, chart: Chart) -> list[str]:
-    """Return the workload of a chart: its words, and its numbers with what they are numbers of."""
-    at = f"{_chart_at(question, chart)}.workload"
-    return [
-        bound(f"{at}.{factor}") if isinstance(level, str) else f"<code>{factor}</code> {bound(f'{at}.{factor}')}"
-        for factor, level in chart.entry["workload"].items()
+def _mix(plan: Plan) -> Slide | None:
+    point = next((one for one in plan.told.points if one.kind.endswith("reads and writes")), None)
+    names = [name for name in (f"read-{plan.rate.name}", f"write-{plan.rate.name}") if point]
+    if not names or not all(plan.told.chart(name, point) for name in names):
+        return None
+    body = [
+        "## A mix is two loads: reads and writes, each apart.",
+        "",
+        measure(plan, RANGE),
+        "",
+        *panels(plan, [(name, point) for name in names], dict(zip(names, ("Reads", "Writes"), strict=True))),
     ]
+    note = "The average of a read and a write is the time of neither. So here they are apart, as the tool counted them."
+    return Slide("mix", SECONDS, body, note, "which of them your users wait for")
 
 
-def _heading(question: Question, chart: Chart) -> str:
-    """Return the heading of a panel: its workload, and which way its only figure goes."""
-    where = ", ".join(_workload(question, chart)) or bound(f"{_chart_at(question, chart)}.y.label")
-    spoken = [one for of, one in _leading(question) if of is chart]
-    return f"{where}{_verdict(spoken[0].claim)}" if len(spoken) == 1 else where
-
-
-def _verdict(claim: str) -> str:
-    texts = {"held": "higher", "refuted": "lower", _UNSETTLED: "not settled"}
-    return "".join(f'<span data-when="{claim} {verdicts}">: {text}</span>' for verdicts, text in texts.items())
-
-
-def _canvas(data_set: str, question: Question, chart: Chart, entry: Mapping[str, Any]) -> str:
-    kind = _kind(chart.entry, entry)
-    file = f"benchmarks/{data_set}/{question.experiment}/aggregate/{chart.name}.csv"
-    return f'<canvas data-chart="{kind}" data-chart-src="{file}"></canvas>'
-
-
-def _kind(chart: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
-    factor = chart["x"].get("factor")
-    if chart["kind"] != "wide":
-        return "line" if factor is None and chart.get("runs") is not True else "scatter"
-    levels = entry["factors"].get(factor, ())
-    return "line" if len(levels) > 1 and all(isinstance(one, int | float) for one in levels) else "bar"
-
-
-def _note(question: Question) -> str:
-    leading = _leading(question)
-    if not leading:
-        return "Say what these points show, and what they do not. Each is the median of its runs."
-    claim = leading[0][1].claim
-    found = (
-        f'<span data-when="{claim} held">The whole interval lies above one, so the ratio is higher.</span>'
-        f'<span data-when="{claim} refuted">The whole interval lies below one, so the ratio is lower.</span>'
-        f'<span data-when="{claim} {_UNSETTLED}">These runs do not settle whether it is higher or lower.</span>'
+def _next(plan: Plan) -> Slide:
+    told, sense = plan.told, plan.sense
+    empty = [(sense.in_flight[one.name, point.name], point) for point in told.points for one in told.variants
+             if not sense.is_full(one, point)]  # fmt: skip
+    rows = []
+    if found := needs(plan.findings):
+        rows.append(found)
+    if empty:
+        share, point = min(empty, key=lambda pair: pair[0])
+        rows.append((f"{100 * share:.0f} %", f"of what was asked for was in flight, on average, at {point.phrase}."))
+    if sense.seconds and (sense.too_short or sense.small_file):
+        ramp = "" if sense.ramp else ", without a ramp"
+        small = f", on a file of {sourced(sense.small_file)}: what lies below may hold it" if sense.small_file else ""
+        rows.append((f"{sense.seconds:.0f} s", f"a run{ramp}{small}."))
+    if sense.first:
+        rows.append(("1st", f"{told.label(sense.first)} ran first each time. The order may look like a difference."))
+    elif len(told.variants) > 1 and not sense.neighbours:
+        rows.append(("apart", "The runs of a load are no neighbours in time. A drift may look like a difference."))
+    if sense.cached:
+        rows.append(("cache", "The figures are of the page cache, and not of a disk."))
+    if sense.runs == 1:
+        rows.append(("n = 1", "A single run cannot say whether a difference is more than noise."))
+    figures = [
+        f'<div><p class="order"><em>{sourced(figure, SOURCE)}</em></p><p>{text}</p></div>' for figure, text in rows[:3]
+    ]
+    title = next_step(plan.findings, sense, is_full=not empty)
+    body = [f"## {title}", "", *(['<div class="monday">', *figures, "</div>", ""] if figures else [])]
+    if told.entry["tool"] == "fio_report" and (sense.too_short or sense.small_file or not sense.ramp):
+        command = "fio --runtime=60 --ramp_time=5 --size=16g"
+        body.append(f"<p><code>{command}</code>, in random order, {sourced('five')} times</p>")
+    note = (
+        "What would settle more? Long runs, some seconds of warm-up that do not count, a file that no cache can hold, "
+        "and a coin that says which goes first. Then the same command makes this talk again, perhaps with another "
+        "title."
     )
-    return (
-        f"Each point is the median of its runs; the bands reach from the smallest to the largest. "
-        f"The first ratio of the title is {bound(f'{claim}.ratio')}, "
-        f"its interval {bound(f'{claim}.ratio.interval')}, n is {bound(f'{claim}.ratio.n')}. {found}"
-    )
+    return Slide("next", SECONDS, body, note, "what you will measure next", ' class="night"')
 
 
-def _method(judged: bool, told: Mapping[str, Mapping[str, Any]]) -> str:
-    imported = any(entry["protocol"] == "imported" for entry in told.values())
-    lines = ["- Points are medians of their runs; bands reach from the smallest to the largest"]
-    note = "Say here what a careful listener would doubt first."
-    if judged:
-        confidence, one = bound("method.confidence"), '<span data-source="definition">1</span>'
+def _setup(plan: Plan) -> Slide:
+    told, setup = plan.told, plan.manifest.get("setup") or {}
+    facts = [*differences(told)]
+    names = {"tool_versions": "Tool", "ceph_version": "Ceph", "cpu": "Processor", "cores": "Cores"}
+    facts += [(title, bound(f"manifest.setup.{key}")) for key, title in names.items() if setup.get(key)]
+    facts.append(("Runs of each load", sourced(str(plan.sense.runs), SOURCE)))
+    facts.append(("Kinds", ", ".join(dict.fromkeys(one.kind for one in told.points))))
+    facts += [(term, told.bound(f"factors.{factor}")) for factor, (_, term) in FACTOR_WORDS.items()
+              if factor in told.entry["factors"] and (factor != "rw_mix_read" or _mix(plan))]  # fmt: skip
+    facts += [(f"<code>{factor}</code>", told.bound(f"factors.{factor}")) for factor in told.entry["factors"]
+              if factor not in FACTOR_WORDS and factor not in KIND_FACTORS]  # fmt: skip
+    lines = [f"<div><dt>{term}</dt><dd>{text}</dd></div>" for term, text in facts[:FACTS]]
+    body = ["## What was measured, and how often", "", '<dl class="facts">', *lines, "</dl>"]
+    limited = [bound("manifest.limitation")] if plan.manifest.get("limitation") else []
+    notes = [*limited, *(f"{sourced(note)}." for note in told.experiment.notes)]
+    return Slide("setup", SECONDS, body, " ".join(notes) or "Say what the machine is, and whose.")
+
+
+def _method(plan: Plan) -> Slide:
+    lines = ["A mark is the median of its runs, or the geometric mean of their ratios"]
+    if plan.findings or plan.walks:
         lines += [
-            "- A ratio is averaged over the points of its chart, and paired by repetition",
-            f"- “Higher” and “lower” mean that its whole {confidence} interval lies on that side of {one}",
-            "- The comparisons were chosen after the data were known: they are exploratory",
+            "A ratio is paired by run where the runs were neighbours in time: otherwise the interval is Welch's",
+            f"Settled: the {bound('method.confidence')} interval of the ratio excludes {sourced('1')}, "
+            "after Holm's correction over the points of its metric",
+            f"It does not count if the whole interval lies within {sourced('10 %')}",
+            "The questions were asked after the data were known: the answers are exploratory",
         ]
-        note += " Whoever wants to test one of these findings measures it again."
-    if any(chart["n"]["min"] == 1 for entry in told.values() for chart in entry["charts"].values() if "n" in chart):
-        lines.append("- A point with a single run cannot say whether a difference is more than noise")
-    if imported:
-        lines.append("- The results were imported, and are packed with the data under their digests")
-        note += " Imported runs did not run back to back, so the machine may have changed between them."
-    return _slide("method", METHOD_SECONDS, ["## How to read these figures", "", *lines], note)
-
-
-def _further(number: int, claims: Sequence[str]) -> str:
-    """Return a slide of the appendix with the comparisons that no other slide speaks of."""
-    body = ["## Further comparisons", "", f'<div data-claims="{" ".join(claims)}"></div>']
-    return _slide(f"comparisons-{number + 1}", METHOD_SECONDS, body, "For questions.", UNCOUNTED)
+    if plan.sense.runs == 1:
+        lines.append("A point with a single run cannot say whether a difference is more than noise")
+    if plan.tail:
+        lines.append(
+            f"{subject_of(plan.tail)}: higher percentiles need more operations than a run has, or are not stated"
+        )
+    body = ["## How to read these figures", "", *(f"- {line}" for line in lines)]
+    note = "Say here what a careful listener would doubt first. Whoever wants to test a finding measures it again."
+    return Slide("method", SECONDS, body, note, more=' class="dense"')

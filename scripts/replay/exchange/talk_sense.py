@@ -1,0 +1,185 @@
+"""What somebody who knows storage looks at before believing a figure: the queue, pairs, order, time, cache, disk."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from replay.base.clock import seconds_of
+from replay.base.stats import median
+from replay.evidence.read import SIDECAR, list_raw
+from replay.exchange.talk_points import LOADS, MEAN_LATENCY, Point, Told, Variant
+
+RATE = "operations_per_second"
+#: Columns of tidy.csv that no chart draws.
+FURTHER_COLUMNS = ("operations", "duration_seconds", RATE, MEAN_LATENCY)
+#: By Little's law, rate times latency is what was in flight. So far from what was asked for, the queue was not full.
+_FULL = (0.95, 1.05)
+#: The percentiles of latency, the highest first: the operations that each run needs for it, and what it is in words.
+TAILS = (
+    ("latency-p99-9", 10_000, "The slowest of a thousand"),
+    ("latency-p99", 1_000, "The slowest of a hundred"),
+    ("latency-p95", 200, "The slowest of twenty"),
+)
+#: Runs are neighbours if no more than three runs fit between them.
+_GAP = 3
+#: From these shares in percent on, a disk or fio's processor counts as full.
+_BUSY = {"the disk": 80, "fio's processor": 85}
+_SHORT_SECONDS, _SMALL_BYTES = 10, 4 << 30
+_SIZE = re.compile(r"(\d+)([kmgt]?)", re.ASCII)
+_START = re.compile(r"^[ \t]*\{", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Sense:
+    """What is true of the runs behind the figures.
+
+    `in_flight`: by variant and point, what was in flight as a share of what was asked for; only where that is known.
+    `first`: the variant that always ran first. `tail`: the percentile that every run has the operations for. `busy`: by
+    variant and point, what was full and to which percentage. `cached`: through the page cache.
+    `small_file`: the size of the file as fio was told it, if a cache below may hold it. `differing`: options.
+    """
+
+    runs: int
+    in_flight: Mapping[tuple[str, str], float]
+    neighbours: bool
+    first: Variant | None
+    seconds: float | None
+    tail: str | None
+    busy: Mapping[tuple[str, str], tuple[str, float]]
+    cached: bool
+    ramp: bool
+    small_file: str | None
+    differing: tuple[str, ...]
+
+    @property
+    def too_short(self) -> bool:
+        """Whether runs are so short that a hiccup of the disk is a part of the result."""
+        return self.seconds is not None and self.seconds < _SHORT_SECONDS
+
+    def is_full(self, variant: Variant, point: Point) -> bool:
+        """Return whether the queue was kept full, as far as that is known."""
+        return _FULL[0] <= self.in_flight.get((variant.name, point.name), 1.0) <= _FULL[1]
+
+    def same_load(self, variants: Iterable[Variant], point: Point) -> bool:
+        """Return whether these variants had about as much in flight: otherwise their ratio compares two loads."""
+        shares = [self.in_flight.get((one.name, point.name), 1.0) for one in variants]
+        return max(shares) <= 1.1 * min(shares)
+
+
+def sense_of(told: Told, raw: Path) -> Sense:
+    """Return what is true of the runs of an experiment, whose evidence is in `raw`."""
+    options = [told.experiment.options.get(one.name, {}) for one in told.variants]
+    every = [run for runs in told.runs.values() for run in runs.values()]
+    seconds = [run.values["duration_seconds"] for run in every if "duration_seconds" in run.values]
+    neighbours, first = _turns(told)
+    stated = {name: [one.get(name) for one in options] for name in dict.fromkeys(key for one in options for key in one)}
+    sizes = [size for size in stated.get("size", ()) if size and _bytes(size) < _SMALL_BYTES]
+    return Sense(
+        runs=min(map(len, told.runs.values())),
+        in_flight=dict(_in_flight(told, stated)),
+        neighbours=neighbours,
+        first=first,
+        seconds=median(seconds) if seconds else None,
+        tail=_tail(told, every),
+        busy=_busy(told, raw) if told.entry["tool"] == "fio_report" else {},
+        cached="0" in stated.get("direct", ()),
+        ramp="ramp_time" in stated,
+        small_file=sizes[0] if sizes else None,
+        differing=tuple(name for name, texts in stated.items() if len(set(texts)) > 1),
+    )
+
+
+def _in_flight(told: Told, stated: Mapping[str, Any]) -> Iterable[tuple[tuple[str, str], float]]:
+    if any("rate" in name for name in (*stated, *told.entry["factors"])):
+        return  # an open loop: what is in flight follows from the rate
+    for (variant, name), runs in told.runs.items():
+        point = next(one for one in told.points if one.name == name)
+        asked = [point.levels[factor] for factor in LOADS if factor in point.levels]
+        values = [run.values[RATE] * run.values[MEAN_LATENCY] for run in runs.values()
+                  if RATE in run.values and MEAN_LATENCY in run.values]  # fmt: skip
+        if values and asked and all(isinstance(one, int) for one in asked):
+            yield (variant, name), median(values) / math.prod(asked)
+
+
+def _tail(told: Told, every: Iterable[Any]) -> str | None:
+    operations = [run.values.get("operations", 0) for run in every]
+    return next(
+        (name for name, needed, _ in TAILS
+         if name in told.experiment.metrics and min(operations) >= needed),
+        None,
+    )  # fmt: skip
+
+
+def _turns(told: Told) -> tuple[bool, Variant | None]:
+    """Return whether the repetitions of all variants at a point are neighbours in time, and which always ran first."""
+    neighbours, firsts = True, set()
+    for point in told.points:
+        times = [_times(told, one, point) for one in told.variants]
+        shared = set.intersection(*(set(one) for one in times))
+        spans = []
+        for block in shared:
+            starts, ends = zip(*(one[block] for one in times), strict=True)
+            spans.append((min(starts), max(ends)))
+            firsts.add(told.variants[starts.index(min(starts))])
+            longest = max(end - start for start, end in zip(starts, ends, strict=True))
+            neighbours &= spans[-1][1] - spans[-1][0] <= (1 + _GAP) * len(times) * longest
+        neighbours &= all(one[1] <= other[0] for one, other in pairwise(sorted(spans)))
+    is_told = len(told.variants) > 1 and bool(firsts)
+    return neighbours and is_told, firsts.pop() if len(firsts) == 1 and is_told else None
+
+
+def _times(told: Told, variant: Variant, point: Point) -> dict[int, tuple[float, float]]:
+    """Return the start and the end of a point's runs in seconds, as far as they state them."""
+    found = {}
+    for block, run in told.runs.get((variant.name, point.name), {}).items():
+        if run.ended_at and (run.started_at or "duration_seconds" in run.values):
+            end = seconds_of(run.ended_at)
+            start = seconds_of(run.started_at) if run.started_at else end - run.values["duration_seconds"]
+            found[block] = (start, end)
+    return found
+
+
+def _busy(told: Told, raw: Path) -> dict[tuple[str, str], tuple[str, float]]:
+    """Return what was full, by variant and point: the median over the runs, as fio reported it."""
+    shares: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for block in list_raw(raw).blocks:
+        for folder in block.folders():
+            for sidecar in (json.loads(text) for name, text in folder.contents.items() if SIDECAR.fullmatch(name)):
+                point = next((one for one in told.points if one.levels == sidecar.get("levels")), None)
+                if point is None:
+                    continue
+                of_point = shares.setdefault((sidecar["variant"], point.name), {})
+                for name in sidecar["files"].values():
+                    for what, share in _shares(folder.contents.get(name, b"").decode(errors="replace")):
+                        of_point.setdefault(what, []).append(share)
+    found = {}
+    for key, by_what in shares.items():
+        full = {what: median(values) for what, values in by_what.items() if median(values) >= _BUSY[what]}
+        if full:
+            found[key] = max(full.items(), key=lambda pair: pair[1])
+    return found
+
+
+def _shares(text: str) -> Iterable[tuple[str, float]]:
+    """Yield how busy fio says that the disk and its own processor were, in percent. A log is no report."""
+    start = _START.search(text)
+    try:
+        report = json.JSONDecoder().raw_decode(text, start.start())[0] if start else {}
+    except ValueError:
+        return  # it is a part of a report or a log, and only whole reports state this
+    for disk in report.get("disk_util") or ():
+        yield "the disk", float(disk.get("util") or 0)
+    for job in report.get("jobs") or ():
+        yield "fio's processor", float(job.get("usr_cpu") or 0) + float(job.get("sys_cpu") or 0)
+
+
+def _bytes(text: str) -> float:
+    match = _SIZE.match(text.lower())
+    return int(match[1]) * 1024 ** " kmgt".index(match[2] or " ") if match else math.inf
