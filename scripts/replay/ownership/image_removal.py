@@ -137,8 +137,11 @@ class ImageRemover:
         wait = self._wait(f"mirroring of {entry.spec} to be disabled")
         while info is not None and info.get("mirroring", {}).get("state", "disabled") != "disabled":
             try:
-                words = ("mirror", "image", "disable", "--force", entry.spec)
-                self.cluster.run("rbd", *words, timeout_seconds=60, while_running=wait.glance)
+                self.cluster.run(
+                    *("rbd", "mirror", "image", "disable", "--force", entry.spec),
+                    timeout_seconds=60,
+                    while_running=wait.glance,
+                )
                 return
             except CephCommandError as error:
                 if error.exit_status_of_tool != NOT_FOUND or time.monotonic() > deadline:
@@ -186,8 +189,12 @@ class ImageRemover:
     def _snapshot(self, entry: Entry) -> RemovalOutcome:
         image, _, snapshot = entry.name.partition("@")
         look = self._wait(f"{entry.spec} to be removed", 120).glance
-        words = ("snap", "rm", "--no-progress", entry.spec)
-        done = self.cluster.run("rbd", *words, check=False, timeout_seconds=120, while_running=look)
+        done = self.cluster.run(
+            *("rbd", "snap", "rm", "--no-progress", entry.spec),
+            check=False,
+            timeout_seconds=120,
+            while_running=look,
+        )
         if done.returncode in (0, NOT_FOUND):
             return RemovalOutcome(entry, "removed" if done.returncode == 0 else "absent")
         return RemovalOutcome(entry, "left", f"snapshot {snapshot} of {image}: {done.stderr.strip().splitlines()[-1]}")
