@@ -28,7 +28,7 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.measure import bench, block
 from replay.measure import command as measure_command
 from replay.ownership import clean as clean_command
-from replay.preflight import plan, releases
+from replay.preflight import plan, pool_checks, releases
 
 FSID = "11111111-2222-3333-4444-555555555555"
 COPIES = 3
@@ -88,6 +88,7 @@ _ANSWERS: dict[str, Any] = {
     "osd pool get": {"size": COPIES, "pool": "replay", "pool_id": 1},
     "osd lspools": [{"poolnum": 1, "poolname": "replay"}],
     "osd pool ls": [{"pool_id": 1, "pool_name": "replay"}],
+    "df": {"pools": [{"name": "replay", "stats": {"max_avail": 1 << 40, "stored": 0, "objects": 0}}]},
     "osd count-metadata": {"bluestore": 3},
 }
 
@@ -210,7 +211,7 @@ def environment(root: Path, project: Path) -> dict[str, str]:
 
 def install() -> None:
     """Let the commands of this process meet the scripted cluster. Deriving is a command of its own here."""
-    for module in (bench, releases, plan, clean_command):
+    for module in (bench, releases, plan, pool_checks, clean_command):
         module.MonitorSession = ScriptedSession  # type: ignore[attr-defined]
     measure_command.run_snakemake = _in_this_process
 

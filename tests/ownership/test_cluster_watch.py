@@ -11,7 +11,7 @@ from replay.base.errors import ReplayError
 from replay.base.waiting import LOOK_EVERY_SECONDS
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import MirrorDaemon
-from replay.cluster.site import Pool, Pools
+from replay.cluster.site import Ceilings, Pool, Pools
 from replay.ownership import cluster_watch
 from replay.ownership.cluster_watch import ANSWER_WITHIN_SECONDS, ClusterWatch
 
@@ -84,7 +84,8 @@ def test_a_pool_of_ours_at_its_quota_ends_a_wait_of_writers(site, name):
     with pytest.raises(ReplayError, match=f"pool {name} is full: its quota is 1048576 bytes") as raised:
         watch.look(site)
     assert "raise the quota" in raised.value.next_step
-    assert watch.look(site, writing=False) == "no new health code", "removing goes on in a full pool"
+    told = watch.look(site, writing=False)
+    assert told == f"what is written there waits: the cluster: pool {name} is full: its quota is 1048576 bytes"
 
 
 def test_a_neighbours_full_pool_ends_nothing(site):
@@ -135,3 +136,26 @@ def test_a_daemon_of_our_sandbox_that_does_not_run_ends_a_wait_and_the_command_i
     with pytest.raises(ReplayError, match=r"rbd-mirror\.right of right does not run") as raised:
         watch.look(site, mirrored=True)
     assert "sandbox up" in raised.value.next_step
+
+
+def test_a_second_cluster_that_is_gone_is_said_at_once_and_ends_a_run_after_a_while(monkeypatch):
+    now, said, second = [100.0], [], Session()
+    monkeypatch.setattr(cluster_watch.time, "monotonic", lambda: now[0])
+    watch, limits = ClusterWatch(Session(), second), Ceilings()
+
+    def check(seconds, *, has_tenants=True):
+        now[0] += seconds
+        return watch.check(limits, has_tenants=has_tenants, say=said.append)
+
+    assert check(5) is None and said == []
+    second.lost = True
+    assert check(5) is None
+    assert said == ["no monitor of the second cluster answers: no answer within 10 s; the run ends if that lasts 20 s"]
+    assert (second.patience[-1], second.ages[-1]) == (5.0, 5.0), "asked every five seconds, for five seconds"
+    assert check(10) is None and len(said) == 1, "it is said once"
+    assert check(5).reason == "second_silent"
+    assert check(5, has_tenants=False) is None, "experiments stop the daemons of a sandbox"
+    second.lost = False
+    assert check(5) is None
+    second.lost = True
+    assert check(5) is None and len(said) == 2, "it answered in between"

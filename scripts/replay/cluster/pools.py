@@ -61,6 +61,15 @@ def room_in(pool: Mapping[str, Any], stats: Mapping[str, Any]) -> Room:
     return room
 
 
+def room_of(session: MonitorSession, name: str, timeout_seconds: float = 30.0) -> Room | None:
+    """Ask for the room in a pool; None if there is no such pool. Raises CephCommandError."""
+    asked = {"prefix": "osd pool ls", "detail": "detail"}
+    pools = {pool["pool_name"]: pool for pool in session.command(asked, timeout_seconds=timeout_seconds)}
+    usage = session.command({"prefix": "df"}, timeout_seconds=timeout_seconds)["pools"]
+    stats = {pool["name"]: pool["stats"] for pool in usage}
+    return room_in(pools[name], stats[name]) if name in pools and name in stats else None
+
+
 #: An object of a few bytes is answered in milliseconds; a full pool or a frozen OSD never answers.
 WITHIN_SECONDS = 5
 

@@ -129,6 +129,13 @@ def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool, ter
     return set_up + running + besides * len(cells) + waiting + filling + connecting
 
 
+def bytes_at_once(design: Design) -> int:
+    """Return how many bytes of images a block of the design keeps at the same time."""
+    protocol = design.configuration["protocol"]
+    sizes = [image.size_bytes for image in _images(protocol, [cell for one in design.sets for cell in one.cells])]
+    return max(sizes, default=0) if needs_of(protocol).image_per_cell else sum(sizes)
+
+
 def _images(protocol: str, todo: Sequence[Cell]) -> list[Image]:
     """Return a block's images: one per cell, or per variant one or as many as `clients` or `images` say.
 

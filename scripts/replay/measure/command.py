@@ -16,7 +16,7 @@ from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
 from replay.base.terminal import waiting
 from replay.design.design import Design
-from replay.design.estimate import Estimate, Terms
+from replay.design.estimate import Estimate, Terms, bytes_at_once
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.evidence.attempts import History, record_design
 from replay.evidence.data_set import raw_directory, refuse_copies, sealed_block
@@ -24,6 +24,7 @@ from replay.measure.campaign import INTO_SHIPPED, require_consent
 from replay.measure.job import Failure, take_failure
 from replay.measure.run import chosen, write_plan
 from replay.preflight.plan import copies_on, estimate, terms_of
+from replay.preflight.pool_checks import refuse_without_room
 from replay.preflight.releases import check_releases
 from replay.sandbox.daemons import naming_absent_daemons
 
@@ -57,6 +58,7 @@ def run(
         require_consent(data_set, given=options.into_shipped)
         with waiting("asking the cluster for its release"), naming_absent_daemons(site):
             notes = check_releases(site, data_set, names)
+            refuse_without_room(site, {block.experiment: bytes_at_once(designs[block.experiment]) for block in todo})
         for note in notes:
             print(f"note: {note}", flush=True)
     record_skipped(data_set, designs.values())

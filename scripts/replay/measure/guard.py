@@ -103,7 +103,9 @@ class Guard:
         if (stop := lost_line(self.bench.site)) is not None:
             return stop
         # The clusters that Replay starts have no tenants, and experiments stop and throttle their daemons.
-        return self.watch.check(self.bench.site.ceilings, has_tenants=not self.bench.daemons_are_here)
+        return self.watch.check(
+            self.bench.site.ceilings, has_tenants=not self.bench.daemons_are_here, say=self.bench.say
+        )
 
     def _check_until_the_end(self) -> None:
         answered = time.monotonic()

@@ -25,6 +25,9 @@ ANSWER_WITHIN_SECONDS = 8.0
 _QUOTAS = (("quota_max_bytes", "bytes"), ("quota_max_objects", "objects"))
 #: If a cluster has not answered a block's check within this time, it is asked again at the next one.
 CHECK_ANSWERED_WITHIN_SECONDS = 5.0
+#: Asked so often, a second cluster that is gone is noticed within fifteen seconds. A monitor that is being replaced
+#: answers again within the second time; after that the run ends.
+SECOND_CHECKED_EVERY_SECONDS, SECOND_SILENT_FOR_SECONDS = 5.0, 20.0
 #: An answer this fresh serves all questions of one step.
 SAME_MOMENT_SECONDS = 1.0
 #: The ceilings that concern the site's other users. Exceeding one ends a cell; the others are checked between sets.
@@ -45,6 +48,8 @@ class ClusterWatch:
         self._start = {name: health.classify(side.status()) for name, side in self._sides.items()}
         self._seen: dict[str, str] = {}
         self._mirror_silences = 0
+        #: When the second cluster last answered a run's check, and whether it has been said that it does not.
+        self._second_answered, self._second_is_silent = time.monotonic(), False
         #: Further checks of a run, each of which returns why it must end, or None.
         self.also: list[Callable[[], Stop | None]] = []
 
@@ -62,10 +67,12 @@ class ClusterWatch:
         """Return the codes, with messages, that a run stops for and that the cluster did not have at the start."""
         return health.new_since(self._start[_PRIMARY], verdict)
 
-    def check(self, ceilings: Ceilings, *, has_tenants: bool) -> Stop | None:
+    def check(
+        self, ceilings: Ceilings, *, has_tenants: bool, say: Callable[[str], None] = lambda line: None
+    ) -> Stop | None:
         """Note new trouble; return why the cell that runs must end, or None.
 
-        Raises CephCommandError if the cluster does not answer.
+        `say` is told at once that the second cluster does not answer. Raises CephCommandError if the first does not.
         """
         status = self._session.status(
             timeout_seconds=CHECK_ANSWERED_WITHIN_SECONDS, at_most_seconds_old=SAME_MOMENT_SECONDS
@@ -78,7 +85,32 @@ class ClusterWatch:
         except CephCommandError:
             if not stops:
                 raise
+        if has_tenants and not stops and (stop := self._check_second(say)) is not None:
+            stops = [stop]
         return stops[0] if stops else None
+
+    def _check_second(self, say: Callable[[str], None]) -> Stop | None:
+        """Return a stop once the second cluster has not answered for too long.
+
+        Only somebody else's: experiments stop the daemons of a cluster that Replay started.
+        """
+        if (second := self._sides.get(_SECONDARY)) is None:
+            return None
+        try:
+            second.status(
+                timeout_seconds=CHECK_ANSWERED_WITHIN_SECONDS, at_most_seconds_old=SECOND_CHECKED_EVERY_SECONDS
+            )
+        except CephCommandError as error:
+            seconds = time.monotonic() - self._second_answered
+            if not self._second_is_silent:
+                self._second_is_silent = True
+                limit = f"the run ends if that lasts {SECOND_SILENT_FOR_SECONDS:.0f} s"
+                say(f"no monitor of the second cluster answers: {error.what}; {limit}")
+            if seconds < SECOND_SILENT_FOR_SECONDS:
+                return None
+            return Stop("second_silent", f"no monitor of the second cluster has answered for {seconds:.0f} s")
+        self._second_answered, self._second_is_silent = time.monotonic(), False
+        return None
 
     def _stops_for_tenants(self, ceilings: Ceilings, status: Mapping[str, Any]) -> list[Stop]:
         perf = None
@@ -123,8 +155,8 @@ class ClusterWatch:
         """Return what is seen, in a few words. Raises ReplayError with the cause if waiting has become hopeless.
 
         `mirrored`: the wait is for mirroring, so the second cluster and the mirror daemon matter. `writing`: clients
-        have to be able to write, so full pools and OSDs matter. The site is the one of this moment: a mirror daemon
-        that was started again has another socket.
+        have to be able to write, so a full pool or OSD makes the wait hopeless; without it, such a one is only named.
+        The site is the one of this moment: a mirror daemon that was started again has another socket.
         """
         if absent := absent_daemons(site, clusters=("left", "right") if mirrored else ("left",)):
             raise _hopeless(site, ", ".join(absent), f"run {up_command(site)}, then this again")
@@ -133,8 +165,11 @@ class ClusterWatch:
             if name == _SECONDARY and not mirrored:
                 continue
             codes = _codes(_status(site, name, session))
-            if writing:
-                _refuse_full(site, name, session, codes)
+            if full := _full(site, name, session, codes):
+                if writing:
+                    raise _hopeless(site, *full)
+                # Removing goes on where a pool is full, but slowly: what it writes itself has to wait.
+                seen.append(f"what is written there waits: {full[0]}")
             new = {code: text for code, text in codes.items() if code not in self._start[name].summary["codes"]}
             if "OSD_DOWN" in new:
                 raise _hopeless(site, f"{name}: OSD_DOWN: {new['OSD_DOWN']}", "bring the OSD back, then run this again")
@@ -168,15 +203,16 @@ def _status(site: Site, name: str, session: MonitorSession) -> Mapping[str, Any]
         raise _hopeless(site, f"no monitor of {name} answers: {error.what}", check) from error
 
 
-def _refuse_full(site: Site, name: str, session: MonitorSession, codes: Mapping[str, str]) -> None:
-    """Raise ReplayError if clients cannot write because an OSD, or a pool that this site uses, is full."""
+def _full(site: Site, name: str, session: MonitorSession, codes: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return which OSD, or which pool that this site uses, is full, so that clients cannot write, and what to do."""
     if "OSD_FULL" in codes:
-        raise _hopeless(site, f"{name}: OSD_FULL: {codes['OSD_FULL']}", "free space, then run this again")
+        return f"{name}: OSD_FULL: {codes['OSD_FULL']}", "free space, then run this again"
     if "POOL_FULL" not in codes:
-        return
+        return None
     pools = session.command({"prefix": "osd pool ls", "detail": "detail"}, timeout_seconds=ANSWER_WITHIN_SECONDS)
     if full := [_full_sentence(pool) for pool in pools if _is_full(pool) and _is_used(site, pool["pool_name"])]:
-        raise _hopeless(site, f"{name}: {', '.join(full)}", "raise the quota or free space, then run this again")
+        return f"{name}: {', '.join(full)}", "raise the quota or free space, then run this again"
+    return None
 
 
 def _is_full(pool: Mapping[str, Any]) -> bool:

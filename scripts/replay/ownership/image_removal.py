@@ -137,7 +137,11 @@ class ImageRemover:
         wait = self._wait(f"mirroring of {entry.spec} to be disabled")
         while info is not None and info.get("mirroring", {}).get("state", "disabled") != "disabled":
             try:
-                self.cluster.run("rbd", "mirror", "image", "disable", "--force", entry.spec, timeout_seconds=60)
+                self.cluster.run(
+                    *("rbd", "mirror", "image", "disable", "--force", entry.spec),
+                    timeout_seconds=60,
+                    while_running=wait.glance,
+                )
                 return
             except CephCommandError as error:
                 if error.exit_status_of_tool != NOT_FOUND or time.monotonic() > deadline:
@@ -152,12 +156,16 @@ class ImageRemover:
         own = [snapshot["name"] for snapshot in listed if snapshot["name"].startswith(DAEMON_SNAPSHOT)]
         for name in own:
             remove = ("snap", "rm", "--no-progress", f"{entry.spec}@{name}")
-            _unless_gone(lambda words=remove: self.cluster.run("rbd", *words, timeout_seconds=120))
+            look = self._wait(f"{entry.spec}@{name} to be removed", 120).glance
+            _unless_gone(
+                lambda words=remove, look=look: self.cluster.run("rbd", *words, timeout_seconds=120, while_running=look)
+            )
         return len(own) == len(listed)
 
     def _remains_of_image(self, entry: Entry) -> RemovalOutcome:
         """Remove what an interrupted creation or removal left: an id or a directory entry."""
-        self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=60)
+        look = self._wait(f"what is left of {entry.spec} to be removed", 60).glance
+        self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=60, while_running=look)
         place = "/".join(part for part in (entry.pool, entry.namespace) if part)
         # None if the pool or namespace itself is gone.
         names = _unless_gone(lambda: self.cluster.json("rbd", "ls", place)) or []
@@ -180,7 +188,13 @@ class ImageRemover:
 
     def _snapshot(self, entry: Entry) -> RemovalOutcome:
         image, _, snapshot = entry.name.partition("@")
-        done = self.cluster.run("rbd", "snap", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=120)
+        look = self._wait(f"{entry.spec} to be removed", 120).glance
+        done = self.cluster.run(
+            *("rbd", "snap", "rm", "--no-progress", entry.spec),
+            check=False,
+            timeout_seconds=120,
+            while_running=look,
+        )
         if done.returncode in (0, NOT_FOUND):
             return RemovalOutcome(entry, "removed" if done.returncode == 0 else "absent")
         return RemovalOutcome(entry, "left", f"snapshot {snapshot} of {image}: {done.stderr.strip().splitlines()[-1]}")

@@ -26,6 +26,7 @@ from replay.cluster.site import Site, missing
 from replay.cluster.site_file import load_site
 from replay.design.configuration import experiment_names
 from replay.design.documents import load_document
+from replay.design.estimate import bytes_at_once
 from replay.design.sizing import PoolCopies
 from replay.preflight import checks, pool_checks
 from replay.preflight.findings import Findings
@@ -85,9 +86,9 @@ def preflight(
     """Inspect a site and return the findings; change nothing on it, except by the write probe if `write` asks for it.
 
     `experiments` are parsed files from config/experiments. `estimates` maps each experiment to its plan: `cells`,
-    `hours`, `bytes_to_client`, `bytes_to_media`; it may be a function of the pools' copies. `data_set`, by
-    default the site's name, selects the run. A problem with a cluster is a finding, never an exception. Raises
-    EvidenceError if the run's account cannot be read.
+    `hours`, `bytes_to_client`, `bytes_to_media`, and `bytes_at_once` for the images of a block; it may be a function of
+    the pools' copies. `data_set`, by default the site's name, selects the run. A problem with a cluster is a finding,
+    never an exception. Raises EvidenceError if the run's account cannot be read.
     """
     experiments = list(experiments)
     findings = Findings()
@@ -107,6 +108,8 @@ def preflight(
     _risks(site, findings, now or datetime.now(UTC))
     figures = estimates(findings.copies) if callable(estimates) else estimates or {}
     rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]
+    needed = {row["name"]: row["estimate"].get("bytes_at_once", 0.0) for row in rows if not row["missing"]}
+    pool_checks.check_room(site, needed, findings)
     pool_checks.check_account(site, data_set or site.name, _total(rows).get("bytes_to_media", 0.0), findings)
     return Report(site, findings, rows)
 
@@ -224,6 +227,7 @@ def _plan(site: Site, scale: str, data_set: str, copies: PoolCopies) -> dict[str
             "hours": plan.seconds / 3600,
             "bytes_to_client": plan.client_bytes,
             "bytes_to_media": plan.media_bytes,
+            "bytes_at_once": float(bytes_at_once(design)),
         }
     return figures
 
@@ -314,7 +318,8 @@ def _total(rows: list[dict[str, Any]]) -> dict[str, float]:
     total: dict[str, float] = {}
     for row in rows:
         for key, value in row["estimate"].items():
-            total[key] = total.get(key, 0.0) + value
+            if key != "bytes_at_once":  # the images of one block are gone before those of the next are made
+                total[key] = total.get(key, 0.0) + value
     return total
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replay.cluster.admin_commands import AdminCommand
+from replay.cluster.pools import Room
 from replay.design.sizing import PoolCopies
 
 #: `ok` and `note` need no action, a `warning` deserves a thought. `skip` removes a capability, `refused` stops a run.
@@ -38,6 +39,8 @@ class Findings:
     items: list[SiteFinding] = field(default_factory=list)
     #: The copies that the site's pools keep, three until they are known.
     copies: PoolCopies = field(default_factory=PoolCopies)
+    #: The room in the pool that takes what clients write, if known.
+    room: Room | None = None
     #: The fsid of the cluster that is measured, if known.
     fsid: str | None = None
     #: The number of OSDs of the cluster that is measured, if known.

@@ -6,9 +6,11 @@ import errno
 from collections.abc import Mapping
 from typing import Any
 
+from replay.base.disk import size_text
+from replay.base.errors import RefusedError
 from replay.cluster import admin_commands
 from replay.cluster.cluster import Cluster
-from replay.cluster.pools import POOL_DELETE_OPTION, pools_can_be_deleted
+from replay.cluster.pools import POOL_DELETE_OPTION, Room, pools_can_be_deleted, room_of
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site, ceilings_reached, fullest_osd, slowest_osd
 from replay.ownership.write_budget import WriteBudget
@@ -80,8 +82,13 @@ def _check_pool(
         findings.add(
             "pools",
             "note",
-            f"pool {wanted.name} has a quota: {found['quota_max_bytes']} bytes, {found['quota_max_objects']} objects",
+            f"pool {wanted.name} has a quota: {_quota_text(found)}",
         )
+
+
+def _quota_text(found: Mapping[str, Any]) -> str:
+    size, objects = found.get("quota_max_bytes"), found.get("quota_max_objects")
+    return " and ".join([*([size_text(size)] if size else []), *([f"{objects} objects"] if objects else [])])
 
 
 def _check_application(
@@ -149,19 +156,54 @@ def check_space(site: Site, session: MonitorSession, status: Mapping[str, Any], 
     """Check how full the cluster is, and every ceiling of the site that can be checked before a run."""
     osd_df = session.command({"prefix": "osd df"}, timeout_seconds=TIMEOUT_SECONDS)
     osd_perf = session.command({"prefix": "osd perf"}, timeout_seconds=TIMEOUT_SECONDS)
-    pools = session.command({"prefix": "df"}, timeout_seconds=TIMEOUT_SECONDS)["pools"]
     name, fraction = fullest_osd(osd_df)
     slowest, seconds = slowest_osd(osd_perf)
     findings.add(
         "space", "ok", f"fullest OSD: {name}, {fraction:.0%}; slowest: {slowest}, {seconds * 1e3:.0f} ms a commit"
     )
-    for pool in pools:
-        if pool["name"] == site.pools.data.name:
-            findings.add(
-                "space", "ok", f"pool {pool['name']} can take {pool['stats']['max_avail'] / 2**30:.1f} GiB more"
-            )
+    pool = pool_of_images(site)
+    findings.room = room_of(session, pool.name, TIMEOUT_SECONDS)
+    if findings.room is not None:
+        findings.add("space", "ok", room_sentence(pool, findings.room))
     for stop in ceilings_reached(site.ceilings, status=status, osd_df=osd_df, osd_perf=osd_perf):
         findings.add("ceilings", "refused", f"the ceiling {stop.reason} has been reached: {stop.detail}")
+
+
+def pool_of_images(site: Site) -> Pool:
+    """Return the pool that takes what clients write into images."""
+    return site.pools.data_pool or site.pools.data
+
+
+def room_sentence(pool: Pool, room: Room) -> str:
+    """Return how much a pool takes, and which quota limits that."""
+    return f"pool {pool.name} can take {size_text(room.bytes)} more" + (
+        f", by its quota of {room.quota}" if room.quota else ""
+    )
+
+
+def without_room(room: Room, needed: Mapping[str, float]) -> str:
+    """Return which experiments, of those with the bytes that their images need at once, do not fit; "" if all do."""
+    return ", ".join(f"{name} ({size_text(size)})" for name, size in sorted(needed.items()) if size > room.bytes)
+
+
+def refuse_without_room(site: Site, needed: Mapping[str, float]) -> None:
+    """Raise RefusedError if the images of an experiment do not fit into their pool: a full pool stops every write."""
+    pool = pool_of_images(site)
+    with MonitorSession(site.primary) as session:
+        room = room_of(session, pool.name)
+    if room is not None and (names := without_room(room, needed)):
+        raise RefusedError(
+            f"{room_sentence(pool, room)}, and the images of a block need more: {names}",
+            where=f"site {site.name}",
+            next_step="free space or have the quota raised, or name other experiments or another scale",
+        )
+
+
+def check_room(site: Site, needed: Mapping[str, float], findings: Findings) -> None:
+    """Warn of experiments whose images do not fit into their pool."""
+    if findings.room is not None and (names := without_room(findings.room, needed)):
+        text = f"{room_sentence(pool_of_images(site), findings.room)}, and the images of a block need more: {names}"
+        findings.add("space", "warning", text)
 
 
 def check_account(site: Site, data_set: str, bytes_left: float, findings: Findings) -> None:
