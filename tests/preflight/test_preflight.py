@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from replay.base.programs import Programs
+from replay.base.releases import Release
 from replay.cluster import admin_commands
 from replay.cluster.admin_commands import administrator, rights
 from replay.cluster.cluster import CephCommandError, Cluster
@@ -97,6 +99,34 @@ def test_commands_are_also_printed_for_a_host_of_the_cluster_and_for_its_contain
     assert plain == second.text, "the second cluster is another one than that of the host"
     there = f"--config {tmp_path}/second.conf --keyring {tmp_path}/second.client.admin.keyring"
     assert f"cephadm shell {there} -- ceph --name client.admin osd pool create replay 64" in inside
+
+
+def test_commands_for_this_machine_run_with_the_release_that_the_site_names(
+    write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = Release(20, "20.2.4", "made up", tmp_path / "release")
+    site = _load(write_site, tmp_path)
+    site = replace(site, primary=replace(site.primary, programs=Programs(release)))
+    assert admin_commands.of_release(site) == [], "this machine does not have it"
+    for name in ("ceph", "rbd"):
+        program = tmp_path / "release" / "usr" / "bin" / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.touch(mode=0o755)
+    findings = Findings()
+    findings.add("pools", "refused", "no pool", commands=admin_commands.second_pool(site))
+    report = preflight.Report(site, findings, [])
+    for lines in (preflight.commands_in(report), preflight.undo_in(report)):
+        assert [line.partition(" ")[0] for line in lines[:2]] == ["ceph()", "rbd()"]
+        assert str(tmp_path / "release") in lines[0] and lines[0].endswith(' /usr/bin/ceph "$@"; }')
+        checked = subprocess.run(["sh", "-n"], input="\n".join(lines), text=True, capture_output=True, check=False)
+        assert (checked.returncode, checked.stderr) == (0, "")
+    assert "run with Ceph 20 (tentacle), as the site's file says" in preflight.render(report)
+    assert not any("ceph()" in line for form in ("plain", "cephadm") for line in preflight.commands_in(report, form))
+    # What the functions run is what Replay itself runs: here, a program that prints its arguments.
+    monkeypatch.setattr(Programs, "command", lambda self, argv, **_: ["echo", *argv])
+    shell = "\n".join([*admin_commands.of_release(site), 'kept=$(ceph osd "pool ls") && rbd "$kept"'])
+    done = subprocess.run(["sh", "-c", shell], text=True, capture_output=True, check=True)
+    assert done.stdout == "rbd ceph osd pool ls\n"
 
 
 def test_every_command_has_an_undo_and_the_last_one_is_undone_first(write_site: WriteSite, tmp_path: Path) -> None:

@@ -64,6 +64,18 @@ def in_form(text: str, site: Site, form: str) -> str:
     return text if form == PLAIN else f"{{\n{text}\n}} < /dev/null"
 
 
+def of_release(site: Site) -> list[str]:
+    """Return shell functions by which `ceph` and `rbd` are those of the release that the site's file names.
+
+    They belong before commands in the form CONF, which are for this machine. None if the file names no release, or if
+    this machine does not have it: then preflight says how to get it.
+    """
+    programs, names = site.primary.programs, ("ceph", "rbd")
+    if programs.release is None or any(programs.find(name) is None for name in names):
+        return []
+    return [f'{name}() {{ {shlex.join(programs.command([name]))} "$@"; }}' for name in names]
+
+
 def administrator(cluster: Cluster) -> Cluster:
     """Return the cluster as its administrator reaches it, with the keyring of the usual name next to its conf.
 

@@ -19,7 +19,7 @@ from replay.base.invocation import replay_command
 from replay.base.paths import config_directory
 from replay.base.terminal import console_of, is_terminal, print_columns, waiting
 from replay.cluster import admin_commands
-from replay.cluster.admin_commands import CONF, in_form
+from replay.cluster.admin_commands import CONF, in_form, of_release
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing
@@ -165,7 +165,10 @@ def _after_findings(report: Report) -> list[str]:
     if total := _total(report.experiments):
         lines += ["", f"All of it: {_estimate_text(total)}"]
     if commands := commands_in(report):
-        lines += ["", *_TO_DO, *(indent(each, "  ") for each in commands)]
+        lines += ["", *_TO_DO]
+        if (release := report.site.primary.programs.release) and of_release(report.site):
+            lines.append(f"The first two lines have them run with Ceph {release.title}, as the site's file says.")
+        lines += [indent(each, "  ") for each in commands]
     if undo := undo_in(report):
         lines += ["", *_to_undo(report.site), *(indent(each, "  ") for each in undo)]
     lines += ["", "Measuring would be REFUSED at the moment." if report.findings.refused else "Measuring may start."]
@@ -182,13 +185,17 @@ def _to_undo(site: Site) -> list[str]:
 
 def commands_in(report: Report, form: str = CONF) -> list[str]:
     """Return an administrator's commands, in the order in which they are run, in one of their forms."""
-    return [in_form(command.text, report.site, form) for command in report.findings.commands()]
+    return _in_form(report.site, [command.text for command in report.findings.commands()], form)
 
 
 def undo_in(report: Report, form: str = CONF) -> list[str]:
     """Return what undoes these commands, the last one first."""
-    commands = reversed(report.findings.commands())
-    return [in_form(command.undo, report.site, form) for command in commands if command.undo]
+    return _in_form(report.site, [one.undo for one in reversed(report.findings.commands()) if one.undo], form)
+
+
+def _in_form(site: Site, texts: list[str], form: str) -> list[str]:
+    first = of_release(site) if texts and form == CONF else []
+    return [*first, *(in_form(text, site, form) for text in texts)]
 
 
 def run(options: argparse.Namespace) -> int:
