@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, NOT_TESTABLE, REFUTED, Region
+from replay.derive.facts import FACTS
+from replay.evidence.bottleneck import FACTS_OF_MACHINES
 from support.claims import EQUAL, claim, judged, presuppose, rows
 
 IDLE = "idle_cpu_fraction >= 0.25"
@@ -62,7 +64,15 @@ def test_a_single_run_without_the_fact_leaves_it_open():
     known = dict.fromkeys(range(1, 10), 0.5)
     one = judged(claim(Region(1.5, None), presuppose(IDLE)), with_facts(rows(2), idle_cpu_fraction=known))
     assert (one.verdict, one.presupposed[0].met) == (NOT_TESTABLE, None)
-    assert one.presupposed[0].reason.startswith("the idle share of the CPU was not recorded, and")
+    reason = one.presupposed[0].reason
+    assert reason.startswith("the idle share of the CPU was not recorded, and has to be at least")
+    assert reason.endswith(
+        ": that of the OSDs' machines is missing, and one line in the site's file, `prometheus`, would add it"
+    )
+
+
+def test_what_is_missing_is_said_of_the_facts_of_machines_alone():
+    assert {name for name, fact in FACTS.items() if fact.unrecorded} == set(FACTS_OF_MACHINES)
 
 
 def test_a_cell_is_judged_by_the_median_of_its_runs():

@@ -11,9 +11,11 @@ import pytest
 from replay.base.programs import HOST_PROGRAMS
 from replay.cluster.fio_ssh import Versions
 from replay.cluster.prometheus import PrometheusSource, Series
+from replay.design.configuration import claims_that_presuppose
+from replay.evidence.bottleneck import FACTS_OF_MACHINES
 from replay.preflight import host_checks as preflight_clients
 from replay.preflight.findings import Findings
-from replay.preflight.host_checks import check_client_hosts, check_prometheus, scrape_interval
+from replay.preflight.host_checks import check_claims, check_client_hosts, check_prometheus, scrape_interval
 from support.programs import needs
 from support.prometheus_server import matrix, serving, success, vector
 from support.ssh_server import ssh_server
@@ -125,6 +127,37 @@ def test_for_a_site_without_a_server_nothing_is_reported() -> None:
     findings = Findings()
     check_prometheus(SimpleNamespace(prometheus=None), findings)
     assert findings.items == []
+
+
+def test_without_a_server_the_claims_that_cannot_be_judged_are_named_beforehand(monkeypatch) -> None:
+    claims = [
+        ("needs-idle-cpu", "failover", "any"),
+        ("needs-it-to-fall", "rbd-bench", "refutation"),
+        ("of-no-experiment-here", "site-loss", "any"),
+    ]
+    experiments = [{"name": "rbd-bench"}, {"name": "failover", "requires": ["second_site"]}]
+    monkeypatch.setattr(preflight_clients, "claims_that_presuppose", lambda facts: claims)
+
+    def text(**changed):
+        findings = Findings()
+        site = {"name": "mine", "sandbox": None, "prometheus": None, "allows": {"second_site"}, "second_site": object()}
+        check_claims(SimpleNamespace(**site | changed), experiments, findings)
+        assert [item.level for item in findings.items] in ([], ["warning"])
+        return "".join(item.text for item in findings.items)
+
+    said = text()
+    assert "1 cannot be judged: needs-idle-cpu; 1 cannot be refuted: needs-it-to-fall. One line changes that:" in said
+    assert "prometheus: {url: http://HOST:9095}` in config/sites/mine.yaml" in said
+    assert "needs-idle-cpu" not in text(second_site=None), "its experiment is not possible here"
+    assert text(sandbox="default") == text(prometheus=object()) == ""
+
+
+def test_the_claims_that_ship_are_known_by_what_they_presuppose() -> None:
+    found = claims_that_presuppose(FACTS_OF_MACHINES)
+    assert ("journal-nearly-doubles-latency-offered", "write-latency", "any") in found
+    assert ("snapshot-leaves-writes-alone", "rbd-journaling", "refutation") in found
+    assert len({claim for claim, _, _ in found}) == len(found)
+    assert claims_that_presuppose(()) == []
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,8 @@ def _examine(presupposition: Presupposition, table: Table, results: Sequence[Con
     unknown = [name for name, known in values.items() if None in known]
     if unknown:
         where = "" if len(unknown) == len(cells) else f" in {len(unknown)} of {len(cells)} cells"
-        return Presupposed(presupposition, None, f"{noun} was not recorded{where}, and {needed}")
+        missing = f": {predicate.fact.unrecorded}" if predicate.fact.unrecorded else ""
+        return Presupposed(presupposition, None, f"{noun} was not recorded{where}, and {needed}{missing}")
     return Presupposed(presupposition, True, f"{noun} was {predicate.in_words()} in each of {len(cells)} cells")
 
 

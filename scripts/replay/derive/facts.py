@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from replay.derive.computed import of_whole_run
-from replay.evidence.bottleneck import STEADY, Bottleneck, busy_fractions
+from replay.evidence.bottleneck import FACTS_OF_MACHINES, STEADY, UNSEEN_MACHINES, Bottleneck, busy_fractions
 from replay.tools.cell_logs import Steps, moments, progress, read_samples, snapshots_taken
 
 
@@ -46,6 +46,11 @@ class Fact:
     says: str
     origin: str
     words: tuple[str, ...] = ()
+
+    @property
+    def unrecorded(self) -> str:
+        """What is missing where the evidence does not state the fact, and what adds it; empty if nobody can add it."""
+        return UNSEEN_MACHINES if self.name in FACTS_OF_MACHINES else ""
 
 
 _ALL = (

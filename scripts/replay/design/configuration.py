@@ -6,7 +6,7 @@ data were known; `claims.registration` says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,22 @@ def claims_to_register(experiment: str) -> dict[str, str]:
         return {}
     claims = load_claims_document().data["claims"]
     return {claim["id"]: claim_digest(claim) for claim in claims if claim["experiment"] == experiment}
+
+
+def claims_that_presuppose(facts: Collection[str]) -> list[tuple[str, str, str]]:
+    """Return id and experiment of each claim that presupposes one of these facts, and which verdict that decides.
+
+    The verdict is `any`, `refutation` or `confirmation`, as in the file of the claims; empty for a talk without claims.
+    Raises ConfigurationError if that file is invalid.
+    """
+    if not claims_path().exists():
+        return []
+    found = []
+    for claim in load_claims_document().data["claims"]:
+        decided = [one.get("decides", "any") for one in claim.get("presupposes", ()) if one["that"].split()[0] in facts]
+        if decided:
+            found.append((claim["id"], claim["experiment"], "any" if "any" in decided else decided[0]))
+    return found
 
 
 def registered_throughout(sittings: Iterable[Mapping[str, str] | None]) -> dict[str, str]:

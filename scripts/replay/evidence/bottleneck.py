@@ -20,6 +20,11 @@ HOSTS_BOTTLENECK_RULE = (
     f"busy >= {DISK_BUSY_FRACTION}, else none; unknown where a host or a disk was not seen"
 )
 
+#: The facts of a cell that nobody knows unless the machines that run the OSDs were observed.
+FACTS_OF_MACHINES = ("idle_cpu_fraction", "limiter")
+#: What is missing where they were not, and what adds it.
+UNSEEN_MACHINES = "that of the OSDs' machines is missing, and one line in the site's file, `prometheus`, would add it"
+
 #: The stretch of time that decides: the part in which the load was steady, or the whole run of the tool.
 STEADY, WHOLE = "steady part", "whole run"
 

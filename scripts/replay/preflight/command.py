@@ -30,7 +30,13 @@ from replay.design.estimate import bytes_at_once
 from replay.design.sizing import PoolCopies
 from replay.preflight import checks, pool_checks
 from replay.preflight.findings import Findings
-from replay.preflight.host_checks import check_client_hosts, check_programs, check_prometheus, check_release
+from replay.preflight.host_checks import (
+    check_claims,
+    check_client_hosts,
+    check_programs,
+    check_prometheus,
+    check_release,
+)
 from replay.preflight.mirroring import check_mirroring
 from replay.preflight.plan import copies_on, design_for, estimate, terms_of
 from replay.preflight.releases import check_data_set
@@ -105,6 +111,7 @@ def preflight(
         write_probe(site, findings)
     check_client_hosts(site, findings)
     check_prometheus(site, findings)
+    check_claims(site, experiments, findings)
     _risks(site, findings, now or datetime.now(UTC))
     figures = estimates(findings.copies) if callable(estimates) else estimates or {}
     rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]

@@ -16,7 +16,9 @@ from replay.cluster.fio_ssh import ask_versions, check_versions, versions_here
 from replay.cluster.hosts import CPU, HostSampler
 from replay.cluster.prometheus import PrometheusClient, PrometheusError, Series
 from replay.cluster.site import LOCAL_HOSTS, Site, missing
+from replay.design.configuration import claims_that_presuppose
 from replay.design.needs import needs_of, protocol_names
+from replay.evidence.bottleneck import FACTS_OF_MACHINES
 from replay.preflight.findings import Findings
 from replay.tools.programs import programs as tool_programs
 
@@ -104,6 +106,32 @@ LOOK_BACK_SECONDS = 180
 #: Cells that publish latency last this long at talk scale.
 CELL_SECONDS = 8.0
 _LARGEST_OFFSET_SECONDS = 1.0
+
+
+def check_claims(site: Site, experiments: Iterable[Mapping[str, Any]], findings: Findings) -> None:
+    """Warn of the claims that cannot be judged, since nobody sees the machines of the OSDs, and say what changes that.
+
+    A sandbox's are this machine. Raises ConfigurationError if config/claims.yaml is invalid.
+    """
+    if site.sandbox is not None or site.prometheus is not None:
+        return
+    possible = {str(each["name"]) for each in experiments if not missing(each.get("requires", ()), site)}
+    known = claims_that_presuppose(FACTS_OF_MACHINES)
+    by_word: dict[str, list[str]] = {}
+    for claim, experiment, decides in known:
+        if experiment in possible:
+            by_word.setdefault(_CANNOT_BE[decides], []).append(claim)
+    if by_word:
+        listed = "; ".join(f"{len(claims)} {word}: {', '.join(claims)}" for word, claims in sorted(by_word.items()))
+        line = f"`prometheus: {{url: http://HOST:9095}}` in config/sites/{site.name}.yaml"
+        text = (
+            f"nobody sees the CPU of the OSDs' machines, so of the claims here {listed}. One line changes that: {line}"
+        )
+        findings.add("claims", "warning", text)
+
+
+#: What a missing presupposition does to a claim, by the verdict that it decides.
+_CANNOT_BE = {"any": "cannot be judged", "refutation": "cannot be refuted", "confirmation": "cannot be held"}
 
 
 def check_prometheus(site: Site, findings: Findings) -> None:
