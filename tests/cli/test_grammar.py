@@ -191,6 +191,7 @@ def test_after_an_interruption_a_command_says_what_is_kept(name, monkeypatch, ca
     required["compare"] = ["x", "y"]
     required["talk"] = ["x", "--out", "y"]
     required["interleave"] = ["--release", "16", "--release", "18"]
+    required["look"] = ["--sandbox"]
     assert main([name, *required.get(name, ["--site", "x"])]) == 130
     said = capsys.readouterr().err
     assert said.startswith("interrupted; ")

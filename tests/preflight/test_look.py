@@ -18,7 +18,7 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site_file import load_site
 from replay.ownership.daemon_settings import POLL_AGE
-from replay.preflight.look import command, looking
+from replay.preflight.look import asking, command, looking
 from replay.preflight.look.asking import mirror_daemons
 from replay.preflight.look.copies import Copy, clock_text, copies_of, interval_seconds, schedule_of
 from support.large_cluster import FSID, answers
@@ -29,7 +29,7 @@ NOW = 1_795_400_000.0
 READING = {
     *("status", "health", "versions", "df", "osd pool ls", "osd df", "osd tree", "osd perf", "config get"),
     *("config dump", "rbd ls", "rbd mirror pool info", "rbd mirror pool status"),
-    "rbd mirror snapshot schedule ls",
+    *("rbd mirror snapshot schedule ls", asking.STATUSES_KIND),
 }
 SCHEDULES = [
     {"pool": "replay", "namespace": "-", "image": "-", "items": [{"interval": "5m", "start_time": ""}]},
@@ -74,7 +74,7 @@ class Fake:
             "config dump": [],
         }
         self.monitors: dict[str, dict[str, Any]] = {"primary": first, "secondary": second}
-        self.mode, self.second_states = "image", dict(STATES)
+        self.mode = "image"
         self.denied: set[str] = set()
         self.asked: list[str] = []
 
@@ -105,12 +105,13 @@ class Fake:
         if kind == "rbd mirror snapshot schedule ls":
             return SCHEDULES
         assert kind == "rbd mirror pool status", f"{kind} is no question of look"
-        if name == "secondary":
-            daemons = [{"leader": True, "health": "OK"}]
-            images = [{"name": image} | state for image, state in self.second_states.items()]
-            return {"daemons": daemons, "images": images, "summary": {"states": {"replaying": len(images)}}}
-        images = [{"name": image} | ORIGINAL | {"peer_sites": [state]} for image, state in STATES.items()]
-        return {"daemons": [], "images": images}
+        return {"summary": {"daemon_health": "OK", "states": {"replaying": len(STATES)}}}
+
+    def statuses(self, cluster: Cluster, pool: str, seconds: float) -> list[dict[str, Any]]:
+        assert (pool, seconds >= 1) == ("replay", True)
+        here = STATES if cluster.name == "secondary" else dict.fromkeys(STATES, ORIGINAL)
+        images = [{"name": image, **said, "peer_sites": [STATES[image]]} for image, said in here.items()]
+        return self.answer(cluster.name, asking.STATUSES_KIND, lambda: images)
 
 
 @pytest.fixture
@@ -126,6 +127,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
 
     monkeypatch.setattr(MonitorSession, "command", ask)
     monkeypatch.setattr(Cluster, "run", run)
+    monkeypatch.setattr(asking, "read_statuses", made.statuses)
     monkeypatch.setattr(looking, "connect_seconds", lambda conf: 0.0118)
     monkeypatch.setattr(command, "time", SimpleNamespace(time=lambda: NOW))
     clock = [0.0]
@@ -182,7 +184,7 @@ def test_a_pair_of_clusters_is_described(
         "osd.3 has a part in 67 of",
         "south Ceph 16.2.15",
         "line 12 ms from here",
-        "daemons 1 rbd-mirror registered: right replay: rbd-mirror replays the pool (4 images replaying)",
+        "daemons 1 rbd-mirror registered: right replay: their health is OK; 4 images replaying",
         "Mirroring from north to south",
         "1 journal at most 12,480 entries behind",
         "1 snapshot every 1m (the image) the copy is 1:07 old",
@@ -193,7 +195,8 @@ def test_a_pair_of_clusters_is_described(
         "up to 11:05 of writes by snapshots and up to 12,480 entries of a journal",
         f"poll age 5 s ({POLL_AGE} of right; Ceph's default, set nowhere in the cluster's configuration)",
         "with the 3 copies of pool replay",
-        "site-loss (daemon_stop: refused on a cluster that Replay did not start",
+        "site-loss (second_site: the site's file names no admin socket of the mirror daemon",
+        "placement (crush: refused on a cluster that Replay did not start",
         "a run now would price the disk of osd.3",
         "also writes config/sites/NAME.yaml",
     ):

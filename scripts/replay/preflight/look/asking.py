@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from replay.base.errors import ReplayError
+from replay.base.programs import SYSTEM_PYTHON
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.ownership.daemon_settings import POLL_AGE
@@ -20,6 +24,8 @@ READ_EVERY_SECONDS = 5.0
 #: The mirror daemon leaves this out of the name under which it registers.
 MIRROR_CLIENT_PREFIX = "client.rbd-mirror."
 REPLICATED = 1
+#: Prints what is said of a pool's images; see there. And what that kind of question is called.
+STATUSES, STATUSES_KIND = Path(__file__).with_name("mirror_statuses.py"), "mirror image statuses"
 
 
 class Asker:
@@ -56,6 +62,10 @@ class Asker:
 
         return self._ask(" ".join(command), run)
 
+    def statuses(self, pool: str) -> Any:
+        """Return what the mirror daemons say of each image of a pool, None if that cannot be read."""
+        return self._ask(STATUSES_KIND, lambda seconds: read_statuses(self.cluster, pool, seconds))
+
     def _ask(self, kind: str, question: Callable[[float], Any]) -> Any:
         if kind not in self.asked:
             self.asked.append(kind)
@@ -68,6 +78,20 @@ class Asker:
         except CephCommandError as error:
             self.unanswered.setdefault(kind, error.what)
             return None
+
+
+def read_statuses(cluster: Cluster, pool: str, seconds: float) -> list[dict[str, Any]]:
+    """Run the program that prints the statuses. Raises CephCommandError if it fails or takes longer."""
+    words = [str(cluster.conf), cluster.client, str(cluster.keyring or ""), f"{max(1, int(seconds))}", pool]
+    try:
+        argv = cluster.programs.command([SYSTEM_PYTHON, "-I", str(STATUSES), *words])
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=seconds + 2, check=False)
+    except (ReplayError, subprocess.TimeoutExpired) as error:
+        raise CephCommandError(str(error), where=STATUSES_KIND) from error
+    if done.returncode != 0:
+        printed = done.stderr.strip().splitlines()
+        raise CephCommandError(printed[-1] if printed else "nothing was printed", where=STATUSES_KIND)
+    return json.loads(done.stdout)
 
 
 @dataclass(frozen=True)
@@ -169,11 +193,13 @@ def ask_second(asker: Asker, answers: Answers, mirrored: Iterable[str]) -> None:
 
 
 def ask_mirroring(asker: Asker, answers: Answers, pools: Iterable[str]) -> None:
-    """Ask what the mirror daemons say of pools; again, if that was asked before."""
+    """Ask what the mirror daemons say of pools and of their images; again, if that was asked before."""
     for name in pools:
-        status = asker.run(("rbd", "mirror", "pool", "status"), "--verbose", name)
-        pool = answers.of_images[name]
-        answers.of_images[name] = PoolAnswers(name, pool.images, pool.info, status if status else pool.status)
+        pool, images = answers.of_images[name], asker.statuses(name)
+        if images is not None:
+            summary = (asker.run(("rbd", "mirror", "pool", "status"), name) or {}).get("summary", {})
+            status = {"summary": summary, "images": images}
+            answers.of_images[name] = PoolAnswers(name, pool.images, pool.info, status)
 
 
 def mirror_daemons(status: Mapping[str, Any]) -> list[str]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from replay.base.disk import size_text
 from replay.cluster import health
-from replay.cluster.mirroring import judge_daemons
 from replay.cluster.pools import room_in
 from replay.cluster.site import fullest_osd
 from replay.evidence.record import short_version
@@ -54,7 +53,8 @@ def _size(answers: Answers) -> str:
     parts = [f"{osds['num_up_osds']} of {osds['num_osds']} OSDs up{kinds}"]
     if hosts := sum(node["type"] == "host" for node in answers.tree.get("nodes", ())):
         parts.insert(0, f"{hosts} host{'' if hosts == 1 else 's'}")
-    parts.append(f"{len(answers.status['quorum'])} monitors in quorum")
+    monitors = len(answers.status["quorum"])
+    parts.append(f"{monitors} monitor{'' if monitors == 1 else 's'} in quorum")
     pgmap = answers.status.get("pgmap", {})
     if total := pgmap.get("bytes_total"):
         parts.append(f"{pgmap['bytes_used'] / total:.0%} full")
@@ -71,7 +71,8 @@ def _pools(answers: Answers) -> list[Row]:
     table = []
     for pool in answers.pools:
         name = pool["pool_name"]
-        replicas = f"{pool['size']} replicas" if pool["type"] == REPLICATED else f"erasure-coded in {pool['size']}"
+        copies = f"{pool['size']} replica{'' if pool['size'] == 1 else 's'}"
+        replicas = copies if pool["type"] == REPLICATED else f"erasure-coded in {pool['size']}"
         table.append([name, replicas, f"{pool['pg_num']} PGs", *_used(pool, usage.get(name)), _mode(answers, name)])
     lines = columns(table, right=(2, 3))
     return [Row("" if number else "pools", line) for number, line in enumerate(lines)]
@@ -161,9 +162,11 @@ def daemon_rows(answers: Answers) -> list[Row]:
         return [Row("daemons", "no rbd-mirror daemon is registered: nothing is replayed", stands_out=True)]
     rows = [Row("daemons", f"{len(registered)} rbd-mirror registered: {', '.join(registered)}")]
     for name, pool in answers.of_images.items():
-        # A restricted user gets an empty list of daemons.
-        if (verdict := judge_daemons(pool.status or {})) is None:
-            rows.append(Row("", f"{name}: {answers.client} may not see what they do"))
+        summary = (pool.status or {}).get("summary", {})
+        # A restricted user is told that this is unknown.
+        if (told := summary.get("daemon_health", "UNKNOWN")) == "UNKNOWN":
+            rows.append(Row("", f"{name}: {answers.client} may not see how they are"))
         else:
-            rows.append(Row("", f"{name}: {verdict.text}", stands_out=verdict.level != "ok"))
+            states = ", ".join(f"{count} images {state}" for state, count in sorted(summary["states"].items()))
+            rows.append(Row("", f"{name}: their health is {told}; {states or 'no image'}", stands_out=told != "OK"))
     return rows

@@ -43,7 +43,7 @@ class Copy:
 
 
 def copies_of(first: Mapping[str, Any], second: Mapping[str, Any] | None) -> list[Copy]:
-    """Return the copies of a pool's images, from `rbd mirror pool status --verbose` of both clusters.
+    """Return the copies of a pool's images, from what the mirror daemons say on both clusters.
 
     If the second one does not answer, what its daemon has reported to the first one counts.
     """
@@ -216,6 +216,8 @@ def _loss(pool: str, lag: Lag) -> Row | None:
     said = []
     if lag.seconds is not None:
         said.append(f"up to {clock_text(lag.seconds)} of writes by snapshots")
-    if lag.entries is not None:
+    if lag.entries == 0:
+        said.append("nothing of a journal, as of its last report")
+    elif lag.entries is not None:
         said.append(f"up to {lag.entries:,} entries of a journal; how many seconds those are, a measurement would tell")
     return Row("", f"lost if the first cluster were lost now: {' and '.join(said)}") if said else None
