@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import subprocess
 import sys
 
@@ -236,6 +237,9 @@ def test_a_tool_measures_a_file_and_its_cells_last_as_long_as_they_should(tool, 
     assert [*conf.parent.iterdir()] == [], "the file is gone"
     derive_data_set(raw.parents[1])
     table = (raw.parent / "tidy.csv").read_text()
-    assert str(tmp_path) not in table and len(table.splitlines()) == 3, "both cells count, so each lasted a second"
+    assert str(tmp_path) not in table
+    # On a busy machine a cell may be too short at first, and is repeated.
+    used = [row for row in csv.DictReader(table.splitlines()) if row["used"] == "1"]
+    assert len(used) == 2, "both cells count, so each lasted a second"
     ratio = (raw.parent / "aggregate" / "ratio-iops-write-seq.csv").read_text().splitlines()
     assert ratio[0] == "I/O size,4096" and float(ratio[1].rpartition(",")[2]) > 0

@@ -48,9 +48,9 @@ def check_the_line(campaign, name):
     assert sidecars
     for sidecar in sidecars:
         assert sidecar["facts"]["link_rtt_seconds"] == sidecar["levels"]["link_rtt_seconds"] == OF_SMOKE / 1e3
-        # As `sandbox up` promises: never shorter by more than 0.3 ms. On a busy machine it may be longer.
+        # As `sandbox up` promises: never shorter by more than 5 %. On a busy machine it may be longer.
         measured = sidecar["facts"]["measured_link_rtt_seconds"]
-        assert OF_SMOKE / 1e3 - 0.0003 <= measured < patient(OF_SMOKE / 1e3 + 0.01)
+        assert 0.95 * OF_SMOKE / 1e3 <= measured < patient(OF_SMOKE / 1e3 + 0.01)
         assert sidecar["facts"]["measured_link_rate_bytes_per_second"] > 0
     link = load(campaign.sandbox_directory).link
     assert (link.rtt_seconds, link.rate_bytes_per_second) == (RTT / 1e3, None)
