@@ -43,8 +43,12 @@ export function openPanel(charts, { at = 0, page = document, fetchFile = (...arg
     make("div", { class: "panel-body" }, ...sections),
     status,
   );
-  dialog.addEventListener("keydown", ({ key, ctrlKey, metaKey, altKey }) => {
-    if (key.toLowerCase() === "i" && !ctrlKey && !metaKey && !altKey) dialog.close();
+  dialog.addEventListener("keydown", (event) => {
+    const { key, ctrlKey, metaKey, altKey } = event;
+    if (key.toLowerCase() !== "i" || ctrlKey || metaKey || altKey) return;
+    // Beyond the dialog the same key opens one.
+    event.stopPropagation();
+    dialog.close();
   });
   dialog.addEventListener("click", (event) => {
     // A click on the backdrop counts as a click on the dialog, and should close it.

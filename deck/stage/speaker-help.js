@@ -79,6 +79,9 @@ function write(storage, key, value) {
   }
 }
 
+/** The deck that each view's helps are of. */
+const decks = new WeakMap();
+
 /**
  * Adds them to a speaker view, and keeps them in step with the deck as long as it is open.
  * @param {Document} page   of the speaker view, mended
@@ -88,6 +91,8 @@ export function helpSpeaker(page, { deck, leftOut, key, storage }) {
   const notes = page.querySelector(".speaker-controls-notes");
   const time = page.querySelector(".speaker-controls-time");
   if (!notes || !time) return;
+  // The view may say more than once that it is there; what a speaker has opened in it stays.
+  if (decks.get(time.querySelector(".here")) === deck) return;
   const make = (...given) => element(page, ...given);
   const step = make("span", { class: "step" });
   const spent = make("span", { class: "spent" });
@@ -152,6 +157,7 @@ export function helpSpeaker(page, { deck, leftOut, key, storage }) {
   const times = Times({ key, storage });
   times.turn(deck.getCurrentSlide()?.id ?? null);
   time.append(here, table);
+  decks.set(here, deck);
   if (left) page.querySelector("#speaker-controls").prepend(left);
   notes.prepend(sizes);
   // reveal writes the notes when its message arrives, after the deck has moved on.

@@ -14,6 +14,7 @@ import { BUDGET } from "../../../scripts/deck/budget.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { SiteDoesNotStart, photographTitle } from "../../../scripts/deck/preview.js";
 import { launchPatiently } from "../support/browser.js";
+import { serveFolder } from "../../../scripts/deck/static-server.js";
 import { chartsOf, goTo } from "../support/deck.js";
 import { FIXTURE } from "../support/fixture.js";
 import { startFixtureSite } from "../support/static-site.js";
@@ -99,7 +100,14 @@ test("`?talk=` opens another talk of the same site, with its own title, slides a
 });
 
 test("each chart has a page that another may frame: the same numbers, few data, nothing from elsewhere", async () => {
-  const pages = await readdir(path.join(site.folder, "embed"));
+  const folder = path.join(await mkdtemp(path.join(tmpdir(), "replay-embed-")), "dist");
+  await promisify(execFile)("node", ["scripts/build.mjs", "--out", folder, "--no-preview", "--no-address"], {
+    cwd: PROJECT,
+    env: { ...process.env, REPLAY_BENCHMARKS: "" },
+  });
+  const whole = await serveFolder(folder, { under: "/some/where/" });
+  const textOf = (name) => readFile(path.join(folder, name), "utf8");
+  const pages = await readdir(path.join(folder, "embed"));
   assert.ok(pages.length > 20, `${pages.length} pages`);
   for (const name of pages) {
     const [, json] = /id="embedded">(.*?)<\/script>/s.exec(await textOf(`embed/${name}`));
@@ -112,10 +120,10 @@ test("each chart has a page that another may frame: the same numbers, few data, 
   await page.route("**/framing.html", (route) =>
     route.fulfill({
       contentType: "text/html",
-      body: `<iframe src="${site.url}${file}" width="800" height="500"></iframe>`,
+      body: `<iframe src="${whole.url}${file}" width="800" height="500"></iframe>`,
     }),
   );
-  await page.goto(`${site.url}framing.html`);
+  await page.goto(`${whole.url}framing.html`);
   const frame = page.frameLocator("iframe");
   await frame.locator("html[data-embedded-ready]").waitFor();
   const inner = page.frames().find((one) => one.url().endsWith(file));
@@ -141,14 +149,16 @@ test("each chart has a page that another may frame: the same numbers, few data, 
       label,
     );
   }
-  assert.match(await frame.locator(".provenance").textContent(), /^fixture/);
+  assert.match(await frame.locator(".provenance").textContent(), /^tentacle/);
   assert.equal(await frame.locator(".embedded-from a").textContent(), "What does your RPO cost?");
   assert.ok(
-    asked.every((address) => address.startsWith(site.url)),
+    asked.every((address) => address.startsWith(whole.url)),
     asked.join("\n"),
   );
   assert.ok(!asked.some((address) => /benchmarks\//.test(address)), "the data are in the page");
   await page.close();
+  await whole.close();
+  await rm(path.dirname(folder), { recursive: true });
 });
 
 test("no address in the page or its parts is absolute, so the site works anywhere", async () => {
@@ -367,6 +377,7 @@ test("a bundle that is dropped on the site, or named by its address, tells the t
   const uploads = page.asked.slice(asked).filter((address) => address.includes("fixture.bundle"));
   assert.deepEqual(uploads, [], "the server is not asked about it, and gets nothing");
   await dropOn(page, Buffer.from("PK"));
+  await page.locator(".notice").nth(1).waitFor();
   const notices = await page.locator(".notice").allTextContents();
   assert.equal(notices.length, 2);
   assert.match(notices[0], /^Numbers of a bundle/);
