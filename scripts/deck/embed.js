@@ -125,12 +125,22 @@ class Data {
     const charts = addresses.map(partsOf).filter((parts) => parts?.dataSet === name);
     const files = {};
     const put = (file, document) => (files[`benchmarks/${name}/${file}`] = JSON.stringify(document));
-    if (manifest) put("manifest.json", { ...manifest, experiments: entriesOf(manifest.experiments, charts) });
+    const named = Object.entries(claims?.claims ?? {}).filter(([id]) => section.includes(id));
+    const answer = section.includes("answer.") ? await this.#textOf(`benchmarks/${name}/answer.csv`) : null;
+    if (manifest) {
+      const { experiments } = manifest;
+      // Of a document, the experiments that it rests on.
+      const behind = Object.keys(experiments).filter(
+        (one) => named.some(([, claim]) => claim.experiment === one) || answer?.includes(one),
+      );
+      const wanted = charts.some(({ document }) => document)
+        ? behind.map((experiment) => ({ experiment }))
+        : charts;
+      put("manifest.json", { ...manifest, experiments: entriesOf(experiments, wanted) });
+    }
     if (claims) {
-      const named = Object.entries(claims.claims).filter(([id]) => section.includes(id));
       put("claims.json", { ...claims, claims: Object.fromEntries(named) });
     }
-    const answer = section.includes("answer.") ? await this.#textOf(`benchmarks/${name}/answer.csv`) : null;
     if (answer !== null) files[`benchmarks/${name}/answer.csv`] = answer;
     return files;
   }
@@ -155,7 +165,7 @@ function entriesOf(experiments, charts) {
   const wanted = (name) => charts.filter(({ experiment }) => experiment === name).map(({ chart }) => chart);
   return Object.fromEntries(
     Object.entries(experiments)
-      .filter(([name]) => charts.some(({ experiment }) => experiment === null || experiment === name))
+      .filter(([name]) => charts.some(({ experiment }) => experiment === name))
       .map(([name, { limits: _, charts: all, ...entry }]) => {
         const own = Object.entries(all ?? {}).filter(([chart]) => wanted(name).includes(chart));
         return [name, { ...entry, charts: Object.fromEntries(own) }];
