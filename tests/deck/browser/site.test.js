@@ -449,7 +449,7 @@ async function strangersBundle() {
 /** Drops a file on the page, and waits until the page has said what it makes of it. */
 async function dropOn(page, bytes) {
   await page.evaluate((base64) => {
-    document.querySelector(".notice")?.remove();
+    document.querySelector(".notice:not(.of-bundle)")?.remove();
     const data = new DataTransfer();
     data.items.add(new File([Uint8Array.from(atob(base64), (one) => one.charCodeAt(0))], "x.bundle"));
     document.body.dispatchEvent(
