@@ -25,7 +25,8 @@ export function aboutCharts(slide, slots, data, here = location.href) {
       sentence: slot.model ? sentenceOf(chartedAs(slot, data)) : (slot.error?.message ?? "Not drawn yet."),
       origin,
       link,
-      embed: embedOf(slide, slot.canvas, here),
+      // The page in the site has the talk's own numbers.
+      embed: data.shipped ? embedOf(slide, slot.canvas, here) : null,
       citation: `${talkOf(slide).title}, “${titleOf(slide)}”, chart “${title}”. ${origin}. ${link}`,
       csv: fileOf(slot),
       runs: place.entry?.runs ? runsUrl(slot.url) : null,

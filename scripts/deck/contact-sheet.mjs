@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** Takes screenshots of all slides and lays them out on sheets. */
-/* global document, window, requestAnimationFrame -- in functions that run in the page */
+/* global document -- in functions that run in the page */
 
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -9,6 +9,7 @@ import { optionsOf, requireCount, requireOneOf } from "../npm/program.mjs";
 import { launchChromium } from "./chromium.js";
 import { talkRoot } from "./data-sets.js";
 import { startPresentServer } from "./server.js";
+import { FRAMES_FOR_A_CHART, showSlide } from "./show-slide.js";
 import { readTalkFile } from "./talk-file.js";
 
 const HELP = `Takes a screenshot of every slide, with all steps shown, and combines them into sheets.
@@ -30,8 +31,6 @@ Usage: node scripts/deck/contact-sheet.mjs --out DIR [options]
 const THEMES = { light: ["light"], dark: ["dark"], both: ["light", "dark"] };
 const TYPES = ["png", "jpeg"];
 const NUMBERS = ["width", "columns", "rows"];
-/** How long a chart that is not created ahead may take to appear. */
-const FRAMES_FOR_A_CHART = 200;
 const GAP_PX = 16;
 
 const options = optionsOf({
@@ -96,31 +95,13 @@ async function photograph(theme) {
   const taken = [];
   for (const [position, { id, isAppendix }] of slides.entries()) {
     if (!id.includes(options.only) || (isAppendix && options["no-appendix"])) continue;
-    await page.evaluate(show, { position, patience: FRAMES_FOR_A_CHART });
+    await page.evaluate(showSlide, { position, patience: FRAMES_FOR_A_CHART });
     const file = path.join(out, `${theme}-${String(position).padStart(3, "0")}-${id}.png`);
     await page.screenshot({ path: file });
     taken.push({ id, file });
   }
   await page.close();
   return taken;
-}
-
-/** Runs in the page: shows a slide with all its steps, and waits until its charts are drawn. */
-async function show({ position, patience }) {
-  const { deck, charts } = window.replay;
-  const slide = document.querySelectorAll(".slides section:not(.stack)")[position];
-  const { h, v } = deck.getIndices(slide);
-  const steps = [...slide.querySelectorAll(".fragment")].map((step) =>
-    Number(step.dataset.fragmentIndex ?? 0),
-  );
-  deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
-  await charts.ready();
-  const canvases = slide.querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)");
-  const slots = [...canvases].map((canvas) => charts.charts.get(canvas));
-  for (let frame = 0; frame < patience && slots.some(({ model, error }) => !model && !error); frame += 1) {
-    await new Promise((resolve) => requestAnimationFrame(resolve));
-  }
-  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
 }
 
 /** Lays photographs out, `columns` by `rows` on a sheet. @returns {Promise<string[]>} the sheets' names */

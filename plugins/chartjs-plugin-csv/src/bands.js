@@ -117,8 +117,23 @@ export function drawWhiskers(chart, entries, color) {
 /** The height of the arrow on a lower bound, and half the width of its head, px. */
 const ARROW = { height: 22, head: 6 };
 
+/** Which of a series' points are lower bounds: found once, because a chart is drawn many times. */
+const BOUNDS = new WeakMap();
+
+function lowerBoundsOf(points) {
+  if (!BOUNDS.has(points))
+    BOUNDS.set(
+      points,
+      points.flatMap((point, at) =>
+        leastOf(point) === null ? [] : [{ at, x: point.x, least: leastOf(point) }],
+      ),
+    );
+  return BOUNDS.get(points);
+}
+
 /** Draws an arrow that points up from each lower bound: the value lies there or above. */
 export function drawLowerBounds(chart, entries) {
+  if (entries.every(({ points }) => lowerBoundsOf(points).length === 0)) return;
   const { x, y } = chart.scales;
   clipped(chart, { across: ARROW.head + 1, down: ARROW.height }, (ctx) => {
     ctx.lineWidth = 2;
@@ -126,10 +141,8 @@ export function drawLowerBounds(chart, entries) {
       const dataset = chart.data.datasets[index];
       const elements = chart.getDatasetMeta(index).data;
       ctx.strokeStyle = dataset.csvColor ?? dataset.borderColor;
-      points.forEach((point, at) => {
-        const least = leastOf(point);
-        if (least === null) return;
-        const centre = chart.config.type === "bar" ? elements[at].x : pixelX(x, point.x);
+      for (const { at, x: value, least } of lowerBoundsOf(points)) {
+        const centre = chart.config.type === "bar" ? elements[at].x : pixelX(x, value);
         const foot = pixelY(y, least);
         const top = foot - ARROW.height;
         ctx.beginPath();
@@ -141,7 +154,7 @@ export function drawLowerBounds(chart, entries) {
         ctx.lineTo(centre, top);
         ctx.lineTo(centre + ARROW.head, top + ARROW.head);
         ctx.stroke();
-      });
+      }
     }
   });
 }

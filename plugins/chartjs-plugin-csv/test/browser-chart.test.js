@@ -181,6 +181,44 @@ inPage(
 );
 
 inPage(
+  "a lower bound is an arrow that points up from it, within the axis, and no value of the chart",
+  () => ({
+    script: `
+      window.chart = new Chart(canvas, {
+        type: "line", data: { datasets: [] },
+        options: { animation: false, plugins: { csv: {
+          text: "series,x,y,low,high,n\\nA,1,2,1,3,3\\nA,2,3,2,4,3\\nA,3,,17,,3\\n",
+          bands: true, yUnit: "seconds", xScale: "linear", styles: { A: { color: "#c4500a" } },
+        } } },
+      });
+      await csvOf(chart).ready;`,
+  }),
+  async (page) => {
+    const found = await page.evaluate(() => {
+      const { chart } = window;
+      const { x, y } = chart.scales;
+      const ratio = chart.currentDevicePixelRatio;
+      const inked = (left, top) => {
+        const [r, g, b, alpha] = chart.ctx.getImageData(left * ratio, top * ratio, 1, 1).data;
+        return alpha > 128 && r > 150 && g < 130 && b < 80;
+      };
+      const column = (at) =>
+        Array.from({ length: 20 }, (_, up) => inked(x.getPixelForValue(at), y.getPixelForValue(17) - up - 1));
+      return {
+        data: chart.data.datasets[0].data.map((one) => one.y),
+        max: y.max,
+        bound: column(3),
+        none: column(2),
+      };
+    });
+    assert.deepEqual(found.data, [2, 3, null]);
+    assert.ok(found.max >= 17, String(found.max));
+    assert.ok(found.bound.filter(Boolean).length > 15, "there is no arrow");
+    assert.ok(!found.none.some(Boolean), "another point has one");
+  },
+);
+
+inPage(
   "even if a fetch cannot be aborted, an older answer never replaces a newer one or draws on a destroyed chart",
   () => ({
     script: `

@@ -1,13 +1,12 @@
 /** What only a browser sees: whether each slide, at each of its steps, has all of its texts on the stage and readable. */
-/* global document, requestAnimationFrame, window -- in functions that run in the page */
+/* global document -- in functions that run in the page */
 
 import { launchChromium } from "../chromium.js";
 import { startPresentServer } from "../server.js";
+import { FRAMES_FOR_A_CHART, showSlide } from "../show-slide.js";
 import { chartTextProblems, layoutProblems } from "./layout.js";
 
 const STAGE = { width: 1280, height: 720 };
-/** How long a chart may take to appear. */
-const FRAMES_FOR_A_CHART = 300;
 
 /**
  * Shows every slide of every cut in Chromium.
@@ -27,11 +26,11 @@ export async function stageProblems({ cuts, data }) {
         address.searchParams.set("cut", String(cut));
         await page.goto(address.href);
         await page.waitForSelector("html[data-deck-ready]");
-        for (const { id, steps } of await page.evaluate(slidesOfDeck)) {
+        for (const [position, { id, steps }] of (await page.evaluate(slidesOfDeck)).entries()) {
           if (found.has(id)) continue;
           const messages = new Set();
           for (const step of steps) {
-            await page.evaluate(showStep, { id, step, patience: FRAMES_FOR_A_CHART });
+            await page.evaluate(showSlide, { position, step, patience: FRAMES_FOR_A_CHART });
             for (const look of [layoutProblems, chartTextProblems])
               for (const text of await page.evaluate(look, id)) messages.add(text.slice(id.length + 2));
           }
@@ -55,19 +54,4 @@ function slidesOfDeck() {
     );
     return { id: slide.id, steps: [-1, ...new Set(indices)].sort((a, b) => a - b) };
   });
-}
-
-/** Runs in the page: shows a step of a slide, and waits until its charts are drawn. */
-async function showStep({ id, step, patience }) {
-  const { deck, charts } = window.replay;
-  const slide = document.getElementById(id);
-  const { h, v } = deck.getIndices(slide);
-  deck.slide(h, v, step);
-  await charts.ready();
-  const slots = [...slide.querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)")].map((canvas) =>
-    charts.charts.get(canvas),
-  );
-  for (let frame = 0; frame < patience && slots.some(({ model, error }) => !model && !error); frame += 1)
-    await new Promise((resolve) => requestAnimationFrame(resolve));
-  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
 }

@@ -71,6 +71,18 @@ test("each altered, missing or added file is named, with what is wrong", async (
   });
 });
 
+test("tables that an experiment was derived to are no alteration before the data set is described again", async () => {
+  const again = { "aggregate/iops-read-seq.csv": "I/O size,4096\nA,2\n", "aggregate/added.csv": "x\n" };
+  for (const [file, text] of Object.entries(again)) await save(`exp/${file}`, text);
+  await remove("exp/tidy.csv");
+  const outputs = Object.fromEntries(Object.entries(again).map(([file, text]) => [file, sha256(text)]));
+  await save("exp/experiment.json", JSON.stringify({ outputs }));
+  assert.deepEqual(await altered(), {});
+  await save("exp/aggregate/added.csv", "edited\n");
+  await remove(CSV);
+  assert.deepEqual(await altered(), { "exp/aggregate/added.csv": NOT_DERIVED, [CSV]: MISSING });
+});
+
 test("a list of digests that cannot be read is named, and so is one that is missing beside evidence", async () => {
   for (const text of ["{", '{"resources": [{}]}']) {
     await save("datapackage.json", text);
