@@ -87,7 +87,7 @@ REPORT = Command(
     "report",
     "write what a data set says about mirroring as one page",
     _report,
-    "replay.exchange.report.command:run",
+    "replay.exchange.report.page:run",
     """\
 Write what a data set says about mirroring as one HTML page that opens anywhere. Needs no cluster. The page says what a
 write pays, what a lost site takes with it, how many images of which write rate were mirrored, what ran out, and which

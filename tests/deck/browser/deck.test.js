@@ -92,7 +92,7 @@ test("every bound value of slides and notes is filled from the manifest, and kee
   await without.close();
 });
 
-test("a slide of another data set shows that one, whatever data set the address names for the others", async () => {
+test("a slide of another data set shows that one, and ?data= shows one data set on all slides", async () => {
   const takeAway = await deck.lendShipped();
   const id = "rados-write-cost";
   const claims = JSON.parse(await readFile(path.join(deck.benchmarks, "pacific/claims.json"), "utf8"));
@@ -111,6 +111,12 @@ test("a slide of another data set shows that one, whatever data set the address 
     assert.equal(text.replace(/\s/, " "), `${Math.round(estimate * 100)} %`);
     await page.close();
   }
+  const page = await deck.openDeck("?talk=cluster&data=fixture&explore");
+  await goTo(page, id);
+  const [chart] = await chartsOf(page, id);
+  assert.equal(chart.url.split("/")[1], "fixture");
+  assert.match(await page.textContent(`#${id} .provenance`), /^fixture\b/);
+  await page.close();
   await takeAway();
 });
 

@@ -202,9 +202,10 @@ test("a cut shows its own slides and seconds, and an address of another slide le
     await page.close();
     return found;
   };
-  // On stage, slides for which these data have nothing would leave the cut.
-  const whole = await facts("?data=fixture&explore", "#/shop");
-  const short = await facts("?data=fixture&explore&cut=20", "#/shop");
+  // On stage, with the data that ship: slides for which the fixture has nothing leave its cuts.
+  const takeAway = await deck.lendShipped();
+  const whole = await facts("?data=tentacle", "#/shop");
+  const short = await facts("?data=tentacle&cut=20", "#/shop");
   assert.equal(whole.seconds, 24 * 60 + 35);
   assert.equal(short.seconds, 18 * 60 + 20);
   assert.equal(short.only30, 0);
@@ -216,12 +217,13 @@ test("a cut shows its own slides and seconds, and an address of another slide le
   assert.ok(gone.length > 3);
   const [first] = gone;
   const before = whole.all.slice(0, whole.all.indexOf(first)).findLast((id) => short.all.includes(id));
-  const led = await facts("?data=fixture&cut=20", `#/${first}`);
+  const led = await facts("?data=tentacle&cut=20", `#/${first}`);
   assert.equal(led.here, before);
   assert.equal(led.notices, 0, "a notice on stage");
-  const told = await facts("?data=fixture&cut=20&explore", `#/${first}`);
+  const told = await facts("?data=tentacle&cut=20&explore", `#/${first}`);
   assert.equal(told.here, before);
   assert.equal(told.notices, 1);
+  await takeAway();
 });
 
 test("an address with an impossible request gets a message", async () => {

@@ -94,8 +94,8 @@ test("sentences that stay are not listed, even between two that change", () => {
   );
 });
 
-const shippedWords = async () => {
-  const { stated, shipped: name, chapters } = await openTalk(PROJECT);
+const shippedWords = async (talk) => {
+  const { stated, shipped: name, chapters } = await openTalk(PROJECT, talk);
   const benchmarks = path.join(PROJECT, "benchmarks");
   return {
     slides: chapters.flatMap((chapter) => chapter.slides),
@@ -193,6 +193,15 @@ test("the command names the existing data sets, and prints a diff or JSON of the
       /“mine” and “tentacle” read alike\./,
       "a copy says the same",
     );
+    // Slides that are of another data set are of the talk's own data no longer when it is told with others.
+    const named = (await shippedWords("cluster")).slides.filter(({ dataSet }) => dataSet !== null);
+    const copy = JSON.parse((await run("--talk", "cluster", "--data", "mine", "--json")).stdout);
+    assert.ok(copy.sentences > 0);
+    for (const { slide } of copy.differences)
+      assert.ok(
+        named.some(({ id }) => id === slide),
+        slide,
+      );
 
     await writeFile(
       path.join(benchmarks, "mine/manifest.json"),

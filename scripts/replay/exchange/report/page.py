@@ -1,17 +1,33 @@
-"""The report as a page: what it says first, its sections, the verdicts, what was not measured, the origin. Pure."""
+"""`replay report`: one page of a data set, with what it says first, its sections, its verdicts and its origin."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from replay.base.errors import EvidenceError
+from replay.base.invocation import replay_command
+from replay.base.paths import benchmarks_directory, version
+from replay.base.terminal import waiting
 from replay.exchange.compare_text import provenance
-from replay.exchange.page import Column, bullets, document, heading, origin, paragraph, table, words
+from replay.exchange.page import (
+    Column,
+    bullets,
+    document,
+    heading,
+    origin,
+    paragraph,
+    style_sheet,
+    table,
+    words,
+    write_page,
+)
 from replay.exchange.report.bounds import MIRRORING, distance, exhausted, settings, slowest_osds
 from replay.exchange.report.loss import loss
 from replay.exchange.report.price import price
 from replay.exchange.report.rate import rate
-from replay.exchange.report.read import DataSet
+from replay.exchange.report.read import DataSet, read_data_set
 from replay.exchange.report.words import Part, number_of
 
 _PARTS = (price, loss, rate, distance, exhausted, slowest_osds, settings)
@@ -130,3 +146,22 @@ def _method(data: DataSet) -> Iterator[str]:
             yield f"{one.name} was measured on {len(hosts)} hosts, and its ranges span them. {each}."
     if data.manifest.get("git_dirty"):
         yield "Some of it was measured by a program with local changes."
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the page, and print what it says first; return 0. Raises ReplayError if that is not possible."""
+    with waiting(f"reading {options.data}"):
+        data = read_data_set(benchmarks_directory(), options.data)
+    if not data.experiments:
+        raise EvidenceError(
+            "no run of this data set counts, so there is nothing to report",
+            where=benchmarks_directory() / options.data,
+            next_step=f"see which attempts are invalid, and why: {replay_command('raw', 'ls', '--data', options.data)}",
+        )
+    parts = parts_of(data)
+    write_page(options.out, page(data, parts, style_sheet(), version()))
+    for part in parts:
+        if part.headline:
+            print(f"- {part.headline}")
+    print(f"wrote {options.out}: one page that opens anywhere")
+    return 0
