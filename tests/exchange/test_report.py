@@ -252,6 +252,40 @@ def test_a_data_set_without_mirroring_says_what_ran_out(benchmarks, tmp_path, ca
     assert said.startswith("wrote ")
 
 
+def test_imported_runs_over_time_are_drawn_as_lines_with_the_range_of_their_runs(benchmarks, tmp_path, capsys):
+    data_set = benchmarks / "mine"
+    runs = runs_of("imported-fio", "before", [{}, {}]) + runs_of("imported-fio", "after", [{}, {}])
+    write_experiment(data_set / "imported-fio", runs)
+    path = "imported-fio/aggregate/iops-over-time.csv"
+    entry = entry_of("imported", runs, {})
+    entry["charts"]["iops-over-time"] = {
+        "title": "IOPS, randread <4K>", "path": path, "metric": "iops-over-time", "runs": "lines",
+        "kind": "long", "companions": {}, "workload": {}, "x": {"label": "Time", "unit": "seconds"},
+        "y": {"label": "IOPS", "unit": "operations_per_second", "better": "higher"},
+    }  # fmt: skip
+    (data_set / path).parent.mkdir()
+    (data_set / path).write_text(
+        "series,x,y,low,high,n\n"
+        "before,0.5,1000,900,1100,2\nbefore,1.5,2000,1900,2100,2\n"
+        "after,0.5,1000,1000,1000,2\nafter,1.5,2000,2000,4000,2\n"
+    )
+    write_manifest(data_set, {"imported-fio": entry}, site=None)
+    found, _ = read(tmp_path / "page.html", capsys)
+    assert "Over time" in found.text
+    [svg] = [one for one in re.findall(r"<svg.*?</svg>", found.source, re.DOTALL) if "over time" in one]
+    assert "IOPS, randread &lt;4K&gt; over time. before: 1,000 to 2,000; after: 1,000 to 2,000" in svg
+    bands = [points.split() for points in re.findall(r'class="band" points="([^"]*)"', svg)]
+    lines = [points.split() for points in re.findall(r'<polyline class="line line-\d" points="([^"]*)"', svg)]
+    assert [len(band) for band in bands] == [4, 4]
+    assert [len(line) for line in lines] == [2, 2]
+    assert lines[0] == lines[1], "equal medians lie on each other"
+    top = min(float(point.split(",")[1]) for point in bands[1])
+    assert top == min(float(point.split(",")[1]) for band in bands for point in band), "4000 is the highest"
+    heights = [float(y) for y in re.findall(r'<text x="[\d.]+" y="([\d.]+)">(?:before|after)', svg)]
+    assert len(heights) == 2
+    assert abs(heights[0] - heights[1]) >= 16, "names of lines that end together do not cover each other"
+
+
 def test_the_slowest_osd_and_the_distance_are_told_where_cells_recorded_them(benchmarks, tmp_path, capsys):
     data_set = benchmarks / "mine"
     figures = [

@@ -31,7 +31,7 @@ class Row(NamedTuple):
 def strip(rows: Sequence[Row], title: str, key: str, words: Callable[[float], str], *, logarithmic: bool) -> str:
     """Return the chart. `key` says what the marks mean, `words` writes a value at the axis."""
     values = [value for row in rows for value, _ in row.marks]
-    ticks = _decades(values) if logarithmic else _steps(max(values))
+    ticks = _decades(values) if logarithmic else steps(max(values))
     low, high = ticks[0], ticks[-1]
 
     def at(value: float) -> float:
@@ -48,7 +48,7 @@ def strip(rows: Sequence[Row], title: str, key: str, words: Callable[[float], st
     )
     axis = "".join(
         f'<text class="axis" x="{at(tick):.2f}%" y="14" text-anchor="{_anchor(at(tick))}">{escape(name)}</text>'
-        for tick in _thinned(ticks)
+        for tick in thinned(ticks)
         for name in [words(tick).replace(".0 ", " ")]  # a tick is a round number
     )
     said = "; ".join(f"{row.label}: {row.said}" for row in rows)
@@ -89,7 +89,7 @@ def _decades(values: Sequence[float]) -> list[float]:
     return [step for step in steps if first <= step <= last]
 
 
-def _steps(largest: float) -> list[float]:
+def steps(largest: float) -> list[float]:
     """Return 0 and equal steps up to the first one that is not below a value, four at most."""
     if largest <= 0:
         return [0.0, 1.0]
@@ -98,7 +98,7 @@ def _steps(largest: float) -> list[float]:
     return [step * number for number in range(math.ceil(largest / step - 1e-9) + 1)]
 
 
-def _thinned(ticks: Sequence[float]) -> Sequence[float]:
+def thinned(ticks: Sequence[float]) -> Sequence[float]:
     """Return the ticks that are named: every one, every second one, … of them."""
     while len(ticks) > _MOST_TICKS:
         ticks = ticks[::2]

@@ -25,12 +25,13 @@ from replay.exchange.page import (
 )
 from replay.exchange.report.bounds import MIRRORING, distance, exhausted, settings, slowest_osds
 from replay.exchange.report.loss import loss
+from replay.exchange.report.over_time import over_time
 from replay.exchange.report.price import price
 from replay.exchange.report.rate import rate
 from replay.exchange.report.read import DataSet, read_data_set
 from replay.exchange.report.words import Part, number_of
 
-_PARTS = (price, loss, rate, distance, exhausted, slowest_osds, settings)
+_PARTS = (price, loss, rate, distance, exhausted, slowest_osds, settings, over_time)
 _NOT_MEASURED = "not measured"
 _KINDS = {"held": "better", "refuted": "worse"}
 

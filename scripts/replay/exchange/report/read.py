@@ -15,6 +15,7 @@ from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.tables import level_text
 from replay.claims.datapackage import DATAPACKAGE, differences
+from replay.derive.part import LINES
 from replay.exchange.sides import Side, read_side
 
 #: The columns that hold texts, whatever these look like.
@@ -23,16 +24,18 @@ _TEXTS = dict.fromkeys(("experiment", "cell", "point", "variant", "label", "limi
 
 @dataclass(frozen=True)
 class Measured:
-    """An experiment: its entry in the manifest, its runs, and its paired ratios.
+    """An experiment: its entry in the manifest, its runs, its paired ratios, and its lines over time.
 
     `runs` are the rows of tidy.csv that aggregates use. `ratios` has a row for each point of its charts of ratios, with
-    the columns `chart, series, x, ratio, low, high, n`; what does not exist is NaN.
+    the columns `chart, series, x, ratio, low, high, n`; what does not exist is NaN. `lines` has a
+    row for each moment of its charts over time, with the columns `chart, series, x, y, low, high, n`.
     """
 
     name: str
     entry: Mapping[str, Any]
     runs: pd.DataFrame
     ratios: pd.DataFrame
+    lines: pd.DataFrame
 
     def points(self) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
         """Yield each combination of the factors' levels that has runs, in the design's order, with its runs."""
@@ -123,9 +126,18 @@ def _measured(folder: Path, name: str, entry: Mapping[str, Any]) -> Measured:
         for key, chart in entry["charts"].items()
         if chart["y"]["unit"] == "ratio" and chart["kind"] == "wide" and chart.get("companions", {}).get("spread")
     }
-    tables = [_ratios(folder, chart).assign(chart=key) for key, chart in charts.items()]
-    empty = pd.DataFrame(columns=["series", "x", "ratio", "low", "high", "n", "chart"])
-    return Measured(name, entry, runs[runs["used"] == 1], pd.concat(tables) if tables else empty)
+    ratios = [_ratios(folder, chart).assign(chart=key) for key, chart in charts.items()]
+    lines = [
+        _table(folder / chart["path"]).assign(chart=key)
+        for key, chart in entry["charts"].items()
+        if chart.get("runs") == LINES
+    ]
+    return Measured(name, entry, runs[runs["used"] == 1], _together(ratios, "ratio"), _together(lines, "y"))
+
+
+def _together(tables: list[pd.DataFrame], value: str) -> pd.DataFrame:
+    columns = ["series", "x", value, "low", "high", "n", "chart"]
+    return pd.concat(tables) if tables else pd.DataFrame(columns=columns)
 
 
 def _ratios(folder: Path, chart: Mapping[str, Any]) -> pd.DataFrame:
