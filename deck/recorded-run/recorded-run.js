@@ -4,11 +4,14 @@
  * The plugin reads CSV files as usual; this module answers with their content at that moment of the recording. Nothing is
  * made up: each value is computed from the runs that had arrived (`runs.csv`) at the moments in `recording.json`, and at
  * the end the charts read their own files. A run plays the experiments of one slide: the first slide with recorded charts,
- * or the current slide when it is played again. All other charts are complete.
+ * or the current slide when it is played again. All other charts are complete. As long as it plays, the slide's title says
+ * what it says of data that settle nothing.
  */
 
 import "../../css/recorded-run.css";
 import { Badge } from "./badge.js";
+import { chooseTexts } from "../text/verdict-text.js";
+import { namedDataSet } from "../text/slide-data.js";
 import { changesBetween, lastMoment } from "./film.js";
 import { Recording } from "./recording.js";
 import { Playback } from "./timeline.js";
@@ -55,6 +58,8 @@ class RecordedRun {
   #timeline = null;
   #playback = null;
   #badge = null;
+  /** The slide whose charts play. */
+  #slide = null;
 
   constructor({ deck, charts, data, seconds, announce }) {
     this.#deck = deck;
@@ -123,7 +128,8 @@ class RecordedRun {
 
   /** Starts with the experiments of the current slide, if it has recorded ones. */
   #begin() {
-    const canvases = this.#deck.getCurrentSlide()?.querySelectorAll("canvas[data-chart-src]") ?? [];
+    const slide = this.#deck.getCurrentSlide();
+    const canvases = slide?.querySelectorAll("canvas[data-chart-src]") ?? [];
     const experiments = [...canvases]
       .map((canvas) => this.#recording.fileAt(this.#data.resolve(canvas.dataset.chartSrc)))
       .filter((file) => file && this.#recording.groups.has(file.key))
@@ -131,6 +137,8 @@ class RecordedRun {
     const timeline = this.#recording.timelineOf([...new Set(experiments)]);
     if (!timeline) return;
     this.#stop();
+    this.#slide = slide;
+    this.#chooseTitle(experiments);
     this.#timeline = timeline;
     const steps = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.#playback = new Playback(timeline, { seconds: this.#seconds, steps });
@@ -181,7 +189,21 @@ class RecordedRun {
     return Boolean(place) && changesBetween(place.group, from - place.start, to - place.start);
   }
 
+  /** Has the slide's title say what the verdicts let it say; those on experiments that play are open. */
+  #chooseTitle(playing = []) {
+    const title = this.#slide?.querySelector("h2");
+    if (!title) return;
+    const { claims } = this.#data.about(this.#data.nameFor(namedDataSet(this.#slide)));
+    const verdicts = Object.entries(claims?.claims ?? {}).map(([id, { experiment, verdict }]) => [
+      id,
+      { verdict: playing.includes(experiment) ? "inconclusive" : verdict },
+    ]);
+    chooseTexts(title, { claims: Object.fromEntries(verdicts) });
+  }
+
   #stop() {
+    this.#chooseTitle();
+    this.#slide = null;
     this.#playback = null;
     this.#timeline = null;
     this.#badge?.remove();

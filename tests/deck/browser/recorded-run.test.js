@@ -128,6 +128,26 @@ test("W pauses and continues, Z starts again, and Q shows everything that was me
   await page.close();
 });
 
+test("the title settles nothing until all runs have arrived", async () => {
+  const page = await open("run=600", { slide: "journal-ratio" });
+  const shown = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll("#journal-ratio h2 > span")]
+        .filter((part) => !part.hidden)
+        .map((part) => part.dataset.when),
+    );
+  await page.waitForFunction(() => document.querySelector(".recorded-run progress").value > 0);
+  assert.deepEqual(await shown(), ["journal-4k-seq-write inconclusive"]);
+  await press(page, "q");
+  await badge(page).getByText("Recorded run over").waitFor();
+  const verdict = await page.evaluate(
+    () => window.replay.data.claims.claims["journal-4k-seq-write"].verdict,
+  );
+  assert.notEqual(verdict, "inconclusive", "a fixture whose title has something to say");
+  assert.deepEqual(await shown(), [`journal-4k-seq-write ${verdict}`]);
+  await page.close();
+});
+
 test("charts of other experiments are complete, and those of the same experiment play along", async () => {
   const page = await open("run=600");
   const empty = (series) =>
