@@ -9,7 +9,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { Document, parse, visit } from "yaml";
+import { Document, isScalar, parse, visit } from "yaml";
 
 import { KINDS } from "../constants.js";
 import { verdictOf } from "../../../deck/text/verdict-text.js";
@@ -134,14 +134,17 @@ function quoted({ words, when, rests }) {
 /**
  * Writes that a person has read sentences. What their markup does not tell stays red as `unread` until that person has
  * written into the file what they are.
- * @param {{root: string, file: string, slides: object[], evidence: Map<string, object>|null, shipped: object,
- *          words: object}} talk
+ * @param {{root: string, file: string, slides: object[], evidence: Map<string, object>|null,
+ *          tellingOf: (slide: object) => {data: object, words: object}}} talk   tellingOf: the data that a slide is of
  * @param {string[]} which   ids of sentences or of slides, or "all"
  * @param {{kind?: string}} reading   kind: what they are, instead of what the file or their markup tells
  * @returns {Promise<{accepted: number, unread: number, unknown: string[]}>} unread: of those accepted
  */
-export async function accept({ root, file, slides, evidence, shipped, words }, which, { kind }) {
-  const all = slides.flatMap(sentencesOf);
+export async function accept({ root, file, slides, evidence, tellingOf }, which, { kind }) {
+  const all = slides.flatMap((slide) => {
+    const { data, words } = tellingOf(slide);
+    return sentencesOf(slide).map((sentence) => ({ ...sentence, data, toText: words }));
+  });
   const asked = (sentence) =>
     which.includes("all") || which.includes(sentence.id) || which.includes(sentence.slide);
   const bySlide = {};
@@ -154,7 +157,7 @@ export async function accept({ root, file, slides, evidence, shipped, words }, w
       const shown = [...sentence.values, ...sentence.claims];
       const added = Object.keys(before?.rests_on ?? {}).filter((name) => !shown.includes(name));
       entry.kind = kind ?? entry.kind;
-      entry.rests_on = stateOf(unique([...shown, ...added]), shipped, words);
+      entry.rests_on = stateOf(unique([...shown, ...added]), sentence.data, sentence.toText);
       const nothing = added.find((name) => entry.rests_on[name] === ABSENT);
       if (nothing) throw new Error(`${file}: ${sentence.id} rests on ${nothing}, which the data do not have`);
       accepted.push(entry);
@@ -186,7 +189,9 @@ function documentOf(bySlide) {
   const document = new Document(bySlide);
   visit(document, {
     Map(_, node) {
-      if (node.has("verdict") || node.has("estimate")) node.flow = true;
+      // A slide may be called “verdict”.
+      if ((node.has("verdict") || node.has("estimate")) && node.items.every(({ value }) => isScalar(value)))
+        node.flow = true;
     },
   });
   return document.toString({ lineWidth: 120 });

@@ -97,7 +97,8 @@ export async function checkTalk({ root, benchmarks, data = null }) {
     cuts: stated.cuts.map(({ minutes }) => minutes),
     keepsEvidence: talk.evidence !== null,
     evidence: evidenceFile(stated),
-    accept: (which, reading = {}) => accept({ root, file: evidenceFile(stated), ...talk }, which, reading),
+    accept: (which, reading = {}) =>
+      accept({ ...talk, root, file: evidenceFile(stated), tellingOf: telling }, which, reading),
   };
 }
 

@@ -148,7 +148,7 @@ function canvasesOf(slide) {
 export const RULES = [
   ...[lineEnds, timing, oneNote, ids, links, talkFacts, removedParts, unaltered, namedDataSets, oneDataSet],
   ...[cutAttributes, chapterMinutes, wholeStory],
-  ...[verdictGroupsCover, chartTexts, styledTexts, wordsOfValues, unreadSentences],
+  ...[verdictGroupsCover, chartTexts, styledTexts, wordsOfValues],
   ...[claimsStated, claimsSpoken, claimsDrawn],
   ...[takenParts, listedConditions, releaseClaims, releasesCurrent],
 ];
@@ -166,6 +166,7 @@ export const RULES_OF_SLIDES = [
     sourceIds,
     publishedFigures,
     pace,
+    unreadSentences,
   ],
 ];
 

@@ -163,6 +163,29 @@ test("a changed verdict is red for every sentence that it chooses or that somebo
   );
 });
 
+test("a slide of another data set rests on what that one says", async () => {
+  const old = (estimate, low, high) =>
+    talk.saveData(
+      { claims: claimsWith({ small: { conditions: { ratio: { estimate, low, high, n: 6, verdict: "held" } } } }) },
+      "old",
+    );
+  await old(3, 2.9, 3.1);
+  await talk.state({ other_data_sets: ["old"] });
+  const chapter = slideWith(`## ${BOUND.replace("2.1×", "3.0×")}`).replace("data-timing", 'data-set="old" data-timing');
+  await acceptAll(chapter);
+  assert.match(await kept(), /small\.ratio: \{ estimate: 3, low: 2\.9, high: 3\.1 \}/);
+  const rests = async () => (await red(chapter)).filter((line) => line.includes("small.ratio"));
+  assert.deepEqual(await rests(), []);
+  await old(4, 3.9, 4.1);
+  assert.match((await rests()).join("\n"), /small\.ratio was 3 \(2\.9 to 3\.1\), and is 4 \(3\.9 to 4\.1\)/);
+});
+
+test("a slide may be called as a field of an entry is", async () => {
+  const chapter = slideWith(`## ${BOUND}`).replace('id="one"', 'id="verdict"');
+  await acceptAll(chapter);
+  assert.match(await kept(), /^verdict:\n {2}- id: /m, "a line for each field");
+});
+
 test("an entry of another kind is refused by name, and so is evidence that the data do not have", async () => {
   const chapter = slideWith(`## ${BOUND}`, "You see it.");
   await acceptAll(chapter);
