@@ -3,7 +3,6 @@
 import { isCounted, secondsIn } from "../check/cuts.js";
 import { proseOf } from "./prose.js";
 import { elementsWith } from "./segments.js";
-import { textOf } from "./tree.js";
 
 /** Words that a speaker says in a minute, unhurried, with the clicks and the looks at the audience. */
 export const WORDS_PER_MINUTE = 130;
@@ -50,10 +49,9 @@ export function rehearsalOf(slides, telling, { cut, wordsPerMinute = WORDS_PER_M
 
 /** A title as it comes: of one that asks first, the question before its finding. */
 function titleOf(slide, blocks) {
-  const text = blocks.find(({ kind }) => kind === "heading")?.text ?? "";
-  const asks = [...elementsWith(slide, "class")].find(({ attributes }) => attributes.class === "question");
-  const question = asks && text.endsWith(textOf(asks).trim()) ? textOf(asks).trim() : "";
-  return [question, text.slice(0, text.length - question.length)].filter(Boolean).join(" ");
+  const [finding = "", question] = blocks.filter(({ kind }) => kind === "heading").map(({ text }) => text);
+  const asks = [...elementsWith(slide, "class")].some(({ attributes }) => attributes.class === "question");
+  return asks ? `${question} ${finding}` : finding;
 }
 
 /** The rehearsal as Markdown: a heading for each slide with its time, its cues, and what is said. */

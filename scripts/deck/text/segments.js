@@ -122,7 +122,8 @@ class Reader {
       this.#add(textOf(node), node.innerStart, { ...inside, bound: node.attributes.value });
       return;
     }
-    const stands = !INLINE.has(node.name);
+    // The question of a title stands where its finding will be: they are not read together.
+    const stands = !INLINE.has(node.name) || /\bquestion\b/.test(node.attributes.class ?? "");
     // The texts of a verdict group are one block, so that the one that is shown can be compared with another. A term and
     // its description are one block, too, because a figure alone says nothing.
     const whole = around.when.length > 0;
