@@ -304,6 +304,38 @@ def test_the_slowest_osd_and_the_distance_are_told_where_cells_recorded_them(ben
     assert "The sites were 20 ms to 21 ms apart" in said
 
 
+def test_each_distance_is_told_apart_and_none_is_the_headline(benchmarks, tmp_path, capsys):
+    data_set = benchmarks / "mine"
+    data_set.mkdir()
+    near = write_latency(data_set)
+    rate = {"replay_operations_per_second": 19.0, "replayed_fraction_during_cell": 1.0}
+    far = [
+        row
+        for rtt in (0, 0.08)
+        for name in ("none", "journal-mirrored")
+        for row in runs_of(
+            "a-distance",
+            name,
+            [latency(0.5, 0.6, 0.7, **rate)] * 2,
+            label=LABELS[name],
+            **OFFERED,
+            link_rtt_seconds=rtt,
+        )
+    ]
+    write_experiment(data_set / "a-distance", far)
+    factors = {"load": ["offered"], "io_size_bytes": [4096], "link_rtt_seconds": [0, 0.08]}
+    entry = entry_of("write_latency", far, factors, parameters={"replay_of": "journal-mirrored"})
+    write_manifest(data_set, {"a-distance": entry, "write-latency": near})
+    found, said = read(tmp_path / "page.html", capsys)
+    assert "the typical write of 4 KiB takes 9.8 ms" in said, "without a distance, whatever the order of experiments"
+    assert "19 times a second" not in said
+    captions = re.findall(r"<caption>(a-distance: [^<]*)</caption>", found.source)
+    assert len(set(captions)) == len(captions) == 2
+    assert [caption.split("; ")[-1] for caption in captions] == ["0 s between the sites", "80 ms between the sites"]
+    [farthest] = [row for row in rows_of(found, "How many images") if row[4].startswith("19") or row[3] == "19"]
+    assert farthest[0] == "Journal mirrored; 80 ms between the sites"
+
+
 def test_a_single_run_is_called_one(benchmarks, tmp_path, capsys):
     data_set = benchmarks / "mine"
     runs = runs_of("write-latency", "none", [latency(0.002, "", 0.012)], load="one-writer", io_size_bytes=4096)

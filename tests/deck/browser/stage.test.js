@@ -206,8 +206,8 @@ test("a cut shows its own slides and seconds, and an address of another slide le
   const takeAway = await deck.lendShipped();
   const whole = await facts("?data=tentacle", "#/shop");
   const short = await facts("?data=tentacle&cut=20", "#/shop");
-  assert.equal(whole.seconds, 24 * 60 + 35);
-  assert.equal(short.seconds, 18 * 60 + 20);
+  assert.equal(whole.seconds, 27 * 60 + 15);
+  assert.equal(short.seconds, 18 * 60 + 15);
   assert.equal(short.only30, 0);
   for (const { untimed, emptyStacks } of [whole, short]) {
     assert.deepEqual(untimed, []);

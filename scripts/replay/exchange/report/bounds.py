@@ -12,6 +12,7 @@ from replay.exchange.report.loss import LOST, losses
 from replay.exchange.report.rate import IDLE, loads, rates
 from replay.exchange.report.read import DataSet, Measured
 from replay.exchange.report.words import (
+    APART,
     NOTHING,
     Part,
     between,
@@ -30,7 +31,6 @@ from replay.exchange.report.words import (
 #: The protocols that this page is about.
 MIRRORING = ("write_latency", *LOST, "mirror_replay", "mirror_lag")
 _COMMITTED = "slowest_osd_commit_latency_seconds"
-_APART = "link_rtt_seconds"
 
 
 # What ran out ---------------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def _most_often(runs: pd.DataFrame) -> str:
 
 def distance(data: DataSet) -> Part:
     """Return how far apart the sites are, where cells recorded it."""
-    found = [(one, one.runs[one.runs[_APART].notna()]) for one in data.experiments if values(one.runs, _APART)]
+    found = [(one, one.runs[one.runs[APART].notna()]) for one in data.experiments if values(one.runs, APART)]
     if not found:
         return Part(missing=("The distance between the sites: no cell recorded the round trip to the second one.",))
     columns = [
@@ -120,15 +120,15 @@ def distance(data: DataSet) -> Part:
         *(
             Column(name, [_ends(runs, column, said) for _, runs in found], NUMBER)
             for name, column, said in (
-                ("round trip", _APART, seconds),
-                ("asked for", f"{_APART}_asked", seconds),
+                ("round trip", APART, seconds),
+                ("asked for", f"{APART}_asked", seconds),
                 ("rate", "link_rate_bytes_per_second", bytes_per_second),
                 ("rate asked for", "link_rate_bytes_per_second_asked", bytes_per_second),
             )
         ),
         Column("n", [str(len(runs)) for _, runs in found], NUMBER),
     ]
-    every = [value for _, runs in found for value in values(runs, _APART)]
+    every = [value for _, runs in found for value in values(runs, APART)]
     headline = f"The sites were {between(every, seconds)} apart (round trip)."
     body = f"{heading('The distance between the sites')}\n{table(told(columns), 'The line between the sites')}"
     return Part(headline, f"Recorded with {number_of(len(every), 'run')}.", body)

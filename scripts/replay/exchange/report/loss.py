@@ -12,9 +12,11 @@ from replay.exchange.page import NUMBER, Column, heading, paragraph, table
 from replay.exchange.report.figure import DIAMOND, STROKE, Row, strip
 from replay.exchange.report.read import DataSet, Measured
 from replay.exchange.report.words import (
+    APART,
     NOTHING,
     Part,
     between,
+    distance_of,
     largest,
     middle,
     n_of,
@@ -40,17 +42,17 @@ _PEOPLE = (
 
 
 def losses(data: DataSet) -> list[tuple[Measured, pd.DataFrame, str]]:
-    """Return the experiments that lost a site, with their trials and the column of the loss: those of one protocol."""
+    """Return the experiments that lost a site, with their trials and the column of the loss: those of one protocol.
+
+    Each distance between the sites is apart, and comes after those without one.
+    """
     for protocol, column in LOST.items():
-        found = [(one, _forced(one.runs), column) for one in data.of(protocol)]
-        if found := [each for each in found if values(each[1], column)]:
-            return found
+        points = [(one, levels, runs) for one in data.of(protocol) for levels, runs in one.points()]
+        # Trials in which the first site was handed over lost nothing.
+        lost = [each for each in points if each[1].get("kind", "forced") == "forced" and values(each[2], column)]
+        if lost:
+            return [(one, runs, column) for one, _, runs in sorted(lost, key=lambda each: APART in each[1])]
     return []
-
-
-def _forced(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the trials in which the first site was lost, not handed over."""
-    return runs[runs["kind"] == "forced"] if "kind" in runs else runs
 
 
 def loss(data: DataSet) -> Part:
@@ -92,7 +94,8 @@ def _section(one: Measured, runs: pd.DataFrame, column: str) -> str:
     hung = any(values(runs, "promotion_hung"))
     rows = [_row(variant, trials, column) for variant, trials in groups]
     key = "❘ one lost site" + ("  ◆ the promotion hung until the mirror daemon was killed" if hung else "")
-    title = f"{one.name}: seconds of acknowledged writes lost with the site"
+    over = distance_of(runs.iloc[0]) if APART in one.entry["factors"] else ""
+    title = f"{one.name}: seconds of acknowledged writes lost with the site{over}"
     chart = strip(rows, title, key, seconds, logarithmic=False)
     return "\n".join([paragraph(method, "muted"), chart, _table(groups, column, title)])
 

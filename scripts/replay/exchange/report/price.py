@@ -11,9 +11,11 @@ from replay.exchange.page import NUMBER, Column, heading, paragraph, table
 from replay.exchange.report.figure import DOT, RING, Row, strip
 from replay.exchange.report.read import DataSet, Measured
 from replay.exchange.report.words import (
+    APART,
     NOTHING,
     Part,
     between,
+    distance_of,
     largest,
     middle,
     n_of,
@@ -42,8 +44,8 @@ _METHOD = (
 def price(data: DataSet) -> Part:
     """Return what writes pay, and what of it was not measured."""
     places = [(one, levels, runs) for one in data.of("write_latency") for levels, runs in one.points()]
-    # What arrives at an offered rate comes first: only there the tail means something.
-    places.sort(key=lambda place: place[1].get("load") == _ONE_WRITER)
+    # What arrives at an offered rate comes first: only there the tail means something. Distances come later.
+    places.sort(key=lambda place: (place[1].get("load") == _ONE_WRITER, APART in place[1]))
     if not places:
         return Part(missing=(f"What a write pays. {data.to_measure('write-latency')}",))
     missing = []
@@ -96,11 +98,12 @@ def _basis(one: Measured, levels: Mapping[str, Any], runs: pd.DataFrame) -> str:
 
 def _load(levels: Mapping[str, Any], runs: pd.DataFrame) -> str:
     """Return in words how writes came."""
+    apart = distance_of(levels)
     if levels.get("load") == _ONE_WRITER:
-        return f"One writer of {_size(levels)} that waits for each write"
+        return f"One writer of {_size(levels)} that waits for each write{apart}"
     rates = values(runs, "offered_operations_per_second")
     at = f", {between(rates, per_second)} a second, the same for every mode" if rates else ""
-    return f"Writes of {_size(levels)}{at}"
+    return f"Writes of {_size(levels)}{at}{apart}"
 
 
 def _size(levels: Mapping[str, Any]) -> str:

@@ -15,10 +15,12 @@ from replay.exchange.page import NUMBER, Column, heading, paragraph, table
 from replay.exchange.report.figure import STROKE, Row, strip
 from replay.exchange.report.read import DataSet, Measured
 from replay.exchange.report.words import (
+    APART,
     NOTHING,
     Part,
     between,
     bytes_per_second,
+    distance_of,
     largest,
     middle,
     number_of,
@@ -43,7 +45,10 @@ _METHOD = (
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate of mirroring: the writes a second of each image, run by run, and what is known of those runs."""
+    """A rate of mirroring: the writes a second of each image, run by run, and what is known of those runs.
+
+    `over` says how far apart the sites were, where that is a level.
+    """
 
     experiment: str
     mode: str
@@ -52,6 +57,7 @@ class Rate:
     writes: tuple[float, ...]
     limited_by: str
     how: str
+    over: str = ""
 
     @property
     def slowest(self) -> float:
@@ -64,8 +70,8 @@ class Rate:
 
     @property
     def name(self) -> str:
-        """The images, the size of their writes, and the mode."""
-        return f"{number_of(self.images, 'image')}, {size(self.io_size_bytes)}, {self.mode}"
+        """The images, the size of their writes, the mode, and the distance."""
+        return f"{number_of(self.images, 'image')}, {size(self.io_size_bytes)}, {self.mode}{self.over}"
 
 
 def rates(data: DataSet) -> list[Rate]:
@@ -78,12 +84,14 @@ def _of_pilots(one: Measured) -> Iterator[Rate]:
     """Yield how fast one image was replayed, by the size of its writes: found once a block, before its cells."""
     labels = {variant["name"]: str(variant["label"]) for variant in one.entry["variants"]}
     name = one.entry["parameters"].get("replay_of", "journal-mirrored")
+    farthest = max(one.entry["factors"].get(APART, [None]))
     for levels, runs in one.points():
-        if "replay_operations_per_second" in runs and "io_size_bytes" in levels:
+        if "replay_operations_per_second" in runs and "io_size_bytes" in levels and levels.get(APART) == farthest:
             found = runs.groupby("block")["replay_operations_per_second"].first().dropna()
             if not found.empty:
                 mode, io_size = labels.get(name, str(name)), float(levels["io_size_bytes"])
-                yield Rate(one.name, mode, 1, io_size, tuple(found.astype(float)), "not known", PILOT)
+                rate = tuple(found.astype(float))
+                yield Rate(one.name, mode, 1, io_size, rate, "not known", PILOT, distance_of(levels))
 
 
 def _of_catching_up(one: Measured) -> Iterator[Rate]:
@@ -93,7 +101,8 @@ def _of_catching_up(one: Measured) -> Iterator[Rate]:
             for variant, rows in one.by_variant(runs):
                 found = tuple(rate / images / io_size for rate in values(rows, "bytes_per_second"))
                 if found:
-                    yield Rate(one.name, str(variant["label"]), images, io_size, found, ran_out(rows), IDLE)
+                    label, over = str(variant["label"]), distance_of(levels)
+                    yield Rate(one.name, label, images, io_size, found, ran_out(rows), IDLE, over)
 
 
 @dataclass(frozen=True)
@@ -159,6 +168,8 @@ def rate(data: DataSet) -> Part:
 
 
 def _headline(found: list[Rate]) -> str:
+    # The distances are in the table.
+    found = [one for one in found if not one.over]
     texts = []
     pilots = [one for one in found if one.how == PILOT]
     if pilots:
@@ -211,7 +222,7 @@ def _chart(found: list[Rate]) -> str:
 def _table(found: list[Rate]) -> str:
     fastest = [max(one.writes) for one in found]
     columns = [
-        Column("mode", [one.mode for one in found]),
+        Column("mode", [f"{one.mode}{one.over}" for one in found]),
         Column("images", [str(one.images) for one in found], NUMBER),
         Column("writes of", [size(one.io_size_bytes) for one in found], NUMBER),
         Column("writes a second of each, slowest run", [per_second(one.slowest) for one in found], NUMBER),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -13,6 +14,8 @@ from replay.exchange.page import Column
 
 #: Of what has no value: nobody measured it, or it has no meaning there.
 NOTHING = "—"
+#: The distance between the sites, as a fact of each cell or as a factor.
+APART = "link_rtt_seconds"
 _UNITS_OF_TIME = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
 _RAN_OUT = {"none": "nothing", "unknown": "not known"}
 
@@ -68,6 +71,11 @@ def bytes_per_second(value: float | None) -> str:
         if value >= 0.9995 * factor:
             return f"{_digits(value / factor)} {unit}"
     return f"{_digits(value)} B/s"
+
+
+def distance_of(levels: Mapping[str, Any]) -> str:
+    """Return how far apart the sites were where that is a level: `; 20 ms between the sites`; else nothing."""
+    return f"; {seconds(float(levels[APART]))} between the sites" if APART in levels else ""
 
 
 def size(value: float) -> str:
