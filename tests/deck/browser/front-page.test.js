@@ -45,7 +45,10 @@ test("the first screen has the question, what mirroring is, the answer, its char
   const page = await open({ query: "?explore&data=tentacle" });
   assert.match(await text(page, ".hero .lead"), /Ceph .* mirror .* measured: what is lost/s);
   assert.match(await text(page, ".hero .kicker"), /^Recovery point objective, RPO for short/);
-  assert.match(await text(page, "p.answer:not([hidden])"), /^Lost while the copy keeps up: .* with a journal/);
+  assert.match(
+    await text(page, "p.answer:not([hidden])"),
+    /^Lost while the copy keeps up: .* with a journal/,
+  );
   const drawn = page.locator(".hero canvas");
   assert.match(await drawn.getAttribute("aria-label"), /lost/i);
   assert.equal(await text(page, "h1"), "What does your RPO cost?");

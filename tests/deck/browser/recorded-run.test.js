@@ -140,9 +140,7 @@ test("the title settles nothing until all runs have arrived", async () => {
   assert.deepEqual(await shown(), ["journal-4k-seq-write inconclusive"]);
   await press(page, "q");
   await badge(page).getByText("Recorded run over").waitFor();
-  const verdict = await page.evaluate(
-    () => window.replay.data.claims.claims["journal-4k-seq-write"].verdict,
-  );
+  const verdict = await page.evaluate(() => window.replay.data.claims.claims["journal-4k-seq-write"].verdict);
   assert.notEqual(verdict, "inconclusive", "a fixture whose title has something to say");
   assert.deepEqual(await shown(), [`journal-4k-seq-write ${verdict}`]);
   await page.close();

@@ -166,12 +166,19 @@ test("a changed verdict is red for every sentence that it chooses or that somebo
 test("a slide of another data set rests on what that one says", async () => {
   const old = (estimate, low, high) =>
     talk.saveData(
-      { claims: claimsWith({ small: { conditions: { ratio: { estimate, low, high, n: 6, verdict: "held" } } } }) },
+      {
+        claims: claimsWith({
+          small: { conditions: { ratio: { estimate, low, high, n: 6, verdict: "held" } } },
+        }),
+      },
       "old",
     );
   await old(3, 2.9, 3.1);
   await talk.state({ other_data_sets: ["old"] });
-  const chapter = slideWith(`## ${BOUND.replace("2.1×", "3.0×")}`).replace("data-timing", 'data-set="old" data-timing');
+  const chapter = slideWith(`## ${BOUND.replace("2.1×", "3.0×")}`).replace(
+    "data-timing",
+    'data-set="old" data-timing',
+  );
   await acceptAll(chapter);
   assert.match(await kept(), /small\.ratio: \{ estimate: 3, low: 2\.9, high: 3\.1 \}/);
   const rests = async () => (await red(chapter)).filter((line) => line.includes("small.ratio"));
