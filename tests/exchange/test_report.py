@@ -259,7 +259,7 @@ def test_imported_runs_over_time_are_drawn_as_lines_with_the_range_of_their_runs
     path = "imported-fio/aggregate/iops-over-time.csv"
     entry = entry_of("imported", runs, {})
     entry["charts"]["iops-over-time"] = {
-        "title": "IOPS, randread <4K>", "path": path, "metric": "iops-over-time", "runs": "lines",
+        "title": "IOPS over time, <4K>", "path": path, "metric": "iops-over-time", "runs": "lines",
         "kind": "long", "companions": {}, "workload": {}, "x": {"label": "Time", "unit": "seconds"},
         "y": {"label": "IOPS", "unit": "operations_per_second", "better": "higher"},
     }  # fmt: skip
@@ -273,7 +273,7 @@ def test_imported_runs_over_time_are_drawn_as_lines_with_the_range_of_their_runs
     found, _ = read(tmp_path / "page.html", capsys)
     assert "Over time" in found.text
     [svg] = [one for one in re.findall(r"<svg.*?</svg>", found.source, re.DOTALL) if "over time" in one]
-    assert "IOPS, randread &lt;4K&gt; over time. before: 1,000 to 2,000; after: 1,000 to 2,000" in svg
+    assert "IOPS over time, &lt;4K&gt;. before: 1,000 to 2,000; after: 1,000 to 2,000" in svg
     bands = [points.split() for points in re.findall(r'class="band" points="([^"]*)"', svg)]
     lines = [points.split() for points in re.findall(r'<polyline class="line line-\d" points="([^"]*)"', svg)]
     assert [len(band) for band in bands] == [4, 4]
@@ -289,11 +289,11 @@ def test_imported_runs_over_time_are_drawn_as_lines_with_the_range_of_their_runs
 def test_the_slowest_osd_and_the_distance_are_told_where_cells_recorded_them(benchmarks, tmp_path, capsys):
     data_set = benchmarks / "mine"
     figures = [
-        {"slowest_osd": 2, "slowest_osd_commit_latency_seconds": 0.012, "link_rtt_seconds": 0.0203},
-        {"slowest_osd": 2, "slowest_osd_commit_latency_seconds": 0.050, "link_rtt_seconds": 0.021},
+        {"slowest_osd": 2, "slowest_osd_commit_latency_seconds": 0.012, "measured_link_rtt_seconds": 0.0203},
+        {"slowest_osd": 2, "slowest_osd_commit_latency_seconds": 0.050, "measured_link_rtt_seconds": 0.021},
         {"slowest_osd": "", "slowest_osd_commit_latency_seconds": 0.002},
     ]
-    runs = runs_of("response", "writes", figures, label="Writes", link_rtt_seconds_asked=0.02)
+    runs = runs_of("response", "writes", figures, label="Writes", link_rtt_seconds=0.02)
     write_experiment(data_set / "response", runs)
     write_manifest(data_set, {"response": entry_of("fio_profile", runs, {})})
     found, said = read(tmp_path / "page.html", capsys)
@@ -334,6 +334,21 @@ def test_each_distance_is_told_apart_and_none_is_the_headline(benchmarks, tmp_pa
     assert [caption.split("; ")[-1] for caption in captions] == ["0 s between the sites", "80 ms between the sites"]
     [farthest] = [row for row in rows_of(found, "How many images") if row[4].startswith("19") or row[3] == "19"]
     assert farthest[0] == "Journal mirrored; 80 ms between the sites"
+
+
+def test_a_stretch_cluster_that_lost_nothing_says_so(benchmarks, tmp_path, capsys):
+    data_set = benchmarks / "mine"
+    lost = [{"lost_writes": 0, "lost_seconds": 0, "seconds_to_first_write": 51.0}] * 3
+    runs = runs_of("distance-loss", "stretch", lost, label="Stretch cluster", kind="forced", link_rtt_seconds=0.02)
+    write_experiment(data_set / "distance-loss", runs)
+    entry = entry_of("site_loss", runs, {"kind": ["forced"], "link_rtt_seconds": [0, 0.02]})
+    write_manifest(data_set, {"distance-loss": entry})
+    found, said = read(tmp_path / "page.html", capsys)
+    assert "acknowledged writes of the last 0 s (Stretch cluster)" in said
+    caption = "distance-loss: seconds of acknowledged writes lost with the site; 20 ms between the sites"
+    [row] = rows_of(found, caption)[1:]
+    assert row[:6] == ["Stretch cluster", "0 s", "0 s", "0", "51.0 s", "51.0 s"]
+    assert "--experiment site-loss" not in words_of(found)
 
 
 def test_a_single_run_is_called_one(benchmarks, tmp_path, capsys):

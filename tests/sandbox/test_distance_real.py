@@ -73,14 +73,13 @@ def test_two_clusters_mirror_over_a_line_that_changes_dies_and_comes_back(folder
     up = ["up", "--directory", str(folder), *SMALL, "--right-osd-size", "4GiB", "--left-osds", "1"]
     assert run_sandbox([*up, "--rtt", f"{RTT}ms", "--rate", "1gbit"]) == 0
     assert link_facts(SITE)["link_rtt_seconds"] == RTT / 1e3
-    # Setting the line right takes off what this machine adds: as much too much as too little on a busy one.
-    assert RTT / 2e3 < link_facts(SITE)["measured_link_rtt_seconds"] < patient(RTT / 1e3 + 0.01)
+    assert RTT / 1e3 <= link_facts(SITE)["measured_link_rtt_seconds"] < patient(RTT / 1e3 + 0.01)
     assert ran(folder, "left", "rbd", "create", "--size", "16M", "replay/mirrored").returncode == 0
     assert ran(folder, "left", "rbd", "mirror", "image", "enable", "replay/mirrored", "snapshot").returncode == 0
     wait_until(lambda: "mirrored" in ran(folder, "right", "rbd", "ls", "replay").stdout, "the copy behind the line")
     assert run_sandbox(["link", "--directory", str(folder), "--rtt", f"{LATER_RTT}ms", "--no-rate"]) == 0
     facts = link_facts(SITE)
-    assert facts["measured_link_rtt_seconds"] > LATER_RTT / 2e3 and "link_rate_bytes_per_second" not in facts
+    assert facts["measured_link_rtt_seconds"] >= LATER_RTT / 1e3 and "link_rate_bytes_per_second" not in facts
     capsys.readouterr()
     assert run_sandbox(["status", "--directory", str(folder), "--json"]) == 0
     assert "asked 20 ms and no limit" in json.loads(capsys.readouterr().out)["link"]

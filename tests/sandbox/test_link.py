@@ -190,7 +190,7 @@ def test_a_line_is_what_was_asked_for_within_a_twentieth_or_a_third_of_a_millise
 
 def test_a_line_that_is_not_as_asked_is_refused_after_three_measurements(monkeypatch):
     took, corrections = [], []
-    monkeypatch.setattr(link, "_round_trip", lambda left, right, address, echoes: 0.03)
+    monkeypatch.setattr(link, "_echoes", lambda left, right, address, echoes: [0.05, 0.03, 0.04])
     monkeypatch.setattr(
         link, "ask", lambda control, **wanted: corrections.append(wanted) or {"correction_seconds": 0.001}
     )

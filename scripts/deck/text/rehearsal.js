@@ -2,7 +2,7 @@
 
 import { isCounted, secondsIn } from "../check/cuts.js";
 import { proseOf } from "./prose.js";
-import { elementsWith } from "./segments.js";
+import { elementsWith, isQuestion } from "./segments.js";
 
 /** Words that a speaker says in a minute, unhurried, with the clicks and the looks at the audience. */
 export const WORDS_PER_MINUTE = 130;
@@ -50,8 +50,7 @@ export function rehearsalOf(slides, telling, { cut, wordsPerMinute = WORDS_PER_M
 /** A title as it comes: of one that asks first, the question before its finding. */
 function titleOf(slide, blocks) {
   const [finding = "", question] = blocks.filter(({ kind }) => kind === "heading").map(({ text }) => text);
-  const asks = [...elementsWith(slide, "class")].some(({ attributes }) => attributes.class === "question");
-  return asks ? `${question} ${finding}` : finding;
+  return [...elementsWith(slide, "class")].some(isQuestion) ? `${question} ${finding}` : finding;
 }
 
 /** The rehearsal as Markdown: a heading for each slide with its time, its cues, and what is said. */

@@ -123,7 +123,7 @@ class Reader {
       return;
     }
     // The question of a title stands where its finding will be: they are not read together.
-    const stands = !INLINE.has(node.name) || /\bquestion\b/.test(node.attributes.class ?? "");
+    const stands = !INLINE.has(node.name) || isQuestion(node);
     // The texts of a verdict group are one block, so that the one that is shown can be compared with another. A term and
     // its description are one block, too, because a figure alone says nothing.
     const whole = around.when.length > 0;
@@ -162,6 +162,11 @@ class Reader {
     this.#block += 1;
     this.#empty = true;
   }
+}
+
+/** Whether an element is the question of a title that asks before it says what was found. */
+export function isQuestion({ attributes }) {
+  return /\bquestion\b/.test(attributes.class ?? "");
 }
 
 /** What holds within an element, given what holds around it. */

@@ -20,7 +20,19 @@ from replay.exchange.compare_text import (
     runs_csv,
     single_line,
 )
-from replay.exchange.page import NUMBER, Column, bullets, document, heading, origin, paragraph, scrolled, table, words
+from replay.exchange.page import (
+    NUMBER,
+    Column,
+    bullets,
+    document,
+    heading,
+    origin,
+    paragraph,
+    scrolled,
+    shortened,
+    table,
+    words,
+)
 from replay.exchange.sides import HIGHER, LOWER, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN, Comparison, Outcome
 
 #: The number of rows of a figure that fit on a printed page.
@@ -256,7 +268,9 @@ def _tick(value: float) -> str:
 def _mark(one: Comparison, label: str, x: _Scale, y: float) -> str:
     value, low, high, _ = one.estimate
     at = x(value)
-    text = f'<text x="{LEFT - 12}" y="{y + 4.5:.1f}" text-anchor="end">{escape(_short(label))}</text>'
+    text = (
+        f'<text x="{LEFT - 12}" y="{y + 4.5:.1f}" text-anchor="end">{escape(shortened(label, _LABEL_LETTERS))}</text>'
+    )
     if one.verdict == UNKNOWN:
         return f'{text}<path class="unknown" d="M{at - 5:.1f} {y - 5:.1f}l10 10m0 -10l-10 10"/>'
     span = f'<line class="span" x1="{x(low):.1f}" y1="{y:.1f}" x2="{x(high):.1f}" y2="{y:.1f}"/>'
@@ -275,7 +289,3 @@ def labels_of(comparisons: Sequence[Comparison]) -> list[str]:
         parts = [one.variant] if len(variants) > 1 or not varying else []
         labels.append(" · ".join([*parts, *(level for factor, level in one.levels if factor in varying)]))
     return labels
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LABEL_LETTERS else f"{text[: _LABEL_LETTERS - 1]}…"

@@ -104,6 +104,11 @@ def class_of(name: str) -> str:
     return f' class="{name}"' if name else ""
 
 
+def shortened(text: str, letters: int) -> str:
+    """Return a text of at most so many letters."""
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"
+
+
 def words(name: str) -> str:
     """Return the name of a column or key as words."""
     return name.replace("_", " ")

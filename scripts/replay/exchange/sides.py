@@ -171,7 +171,8 @@ class Outcome:
     differences: tuple[Difference, ...] = ()
 
 
-_IMPORTED = "imported"
+#: The protocol of imported results.
+IMPORTED = "imported"
 
 
 def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
@@ -235,7 +236,7 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
         return Experiment(
             name,
             entry["title"],
-            entry["protocol"] == _IMPORTED,
+            entry["protocol"] == IMPORTED,
             entry["provenance"].get("machines_by_block", {}),
             {name: tuple(map(level_text, levels)) for name, levels in entry["factors"].items()},
             metrics,

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from replay.design.link import RATE, RTT
 from replay.exchange.page import NUMBER, Column, heading, paragraph, table
 from replay.exchange.report.loss import LOST, losses
 from replay.exchange.report.rate import IDLE, loads, rates
 from replay.exchange.report.read import DataSet, Measured
 from replay.exchange.report.words import (
-    APART,
     NOTHING,
     Part,
     between,
@@ -31,6 +31,8 @@ from replay.exchange.report.words import (
 #: The protocols that this page is about.
 MIRRORING = ("write_latency", *LOST, "mirror_replay", "mirror_lag")
 _COMMITTED = "slowest_osd_commit_latency_seconds"
+#: Before the name of what was asked of the line, it is what was measured.
+_MEASURED = "measured_"
 
 
 # What ran out ---------------------------------------------------------------------------------------------------------
@@ -112,7 +114,11 @@ def _most_often(runs: pd.DataFrame) -> str:
 
 def distance(data: DataSet) -> Part:
     """Return how far apart the sites are, where cells recorded it."""
-    found = [(one, one.runs[one.runs[APART].notna()]) for one in data.experiments if values(one.runs, APART)]
+    found = [
+        (one, one.runs[one.runs[_MEASURED + RTT].notna()])
+        for one in data.experiments
+        if values(one.runs, _MEASURED + RTT)
+    ]
     if not found:
         return Part(missing=("The distance between the sites: no cell recorded the round trip to the second one.",))
     columns = [
@@ -120,15 +126,15 @@ def distance(data: DataSet) -> Part:
         *(
             Column(name, [_ends(runs, column, said) for _, runs in found], NUMBER)
             for name, column, said in (
-                ("round trip", APART, seconds),
-                ("asked for", f"{APART}_asked", seconds),
-                ("rate", "link_rate_bytes_per_second", bytes_per_second),
-                ("rate asked for", "link_rate_bytes_per_second_asked", bytes_per_second),
+                ("round trip", _MEASURED + RTT, seconds),
+                ("asked for", RTT, seconds),
+                ("rate", _MEASURED + RATE, bytes_per_second),
+                ("rate asked for", RATE, bytes_per_second),
             )
         ),
         Column("n", [str(len(runs)) for _, runs in found], NUMBER),
     ]
-    every = [value for _, runs in found for value in values(runs, APART)]
+    every = [value for _, runs in found for value in values(runs, _MEASURED + RTT)]
     headline = f"The sites were {between(every, seconds)} apart (round trip)."
     body = f"{heading('The distance between the sites')}\n{table(told(columns), 'The line between the sites')}"
     return Part(headline, f"Recorded with {number_of(len(every), 'run')}.", body)

@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 
 from replay.base.stats import QUANTILE, confidence_of_largest
+from replay.design.link import RTT
 from replay.exchange.page import NUMBER, Column, heading, paragraph, table
 from replay.exchange.report.figure import DIAMOND, STROKE, Row, strip
 from replay.exchange.report.read import DataSet, Measured
 from replay.exchange.report.words import (
-    APART,
     NOTHING,
     Part,
     between,
@@ -28,8 +28,9 @@ from replay.exchange.report.words import (
     values,
 )
 
-#: The column of the loss, by protocol; the first protocol that was measured counts.
-LOST = {"site_loss": "recovery_point_seconds", "failover": "lost_seconds"}
+#: The columns of the loss, by protocol; the first protocol that was measured counts, and of its columns the first that
+#: has a value: where nothing is copied later, as in a stretch cluster, there is no recovery point.
+LOST = {"site_loss": ("recovery_point_seconds", "lost_seconds"), "failover": ("lost_seconds",)}
 _FIRST_WRITE = "seconds_to_first_write"
 #: The mirror daemon of `failover` goes on fetching after the first site has ended.
 _SMALLER = (
@@ -46,12 +47,18 @@ def losses(data: DataSet) -> list[tuple[Measured, pd.DataFrame, str]]:
 
     Each distance between the sites is apart, and comes after those without one.
     """
-    for protocol, column in LOST.items():
+    for protocol, columns in LOST.items():
         points = [(one, levels, runs) for one in data.of(protocol) for levels, runs in one.points()]
-        # Trials in which the first site was handed over lost nothing.
-        lost = [each for each in points if each[1].get("kind", "forced") == "forced" and values(each[2], column)]
+        points.sort(key=lambda point: RTT in point[1])
+        lost = [
+            (one, runs, column)
+            for one, levels, runs in points
+            # Trials in which the first site was handed over lost nothing.
+            if levels.get("kind", "forced") == "forced"
+            and (column := next((name for name in columns if values(runs, name)), None))
+        ]
         if lost:
-            return [(one, runs, column) for one, _, runs in sorted(lost, key=lambda each: APART in each[1])]
+            return lost
     return []
 
 
@@ -94,7 +101,7 @@ def _section(one: Measured, runs: pd.DataFrame, column: str) -> str:
     hung = any(values(runs, "promotion_hung"))
     rows = [_row(variant, trials, column) for variant, trials in groups]
     key = "❘ one lost site" + ("  ◆ the promotion hung until the mirror daemon was killed" if hung else "")
-    over = distance_of(runs.iloc[0]) if APART in one.entry["factors"] else ""
+    over = distance_of(runs.iloc[0]) if RTT in one.entry["factors"] else ""
     title = f"{one.name}: seconds of acknowledged writes lost with the site{over}"
     chart = strip(rows, title, key, seconds, logarithmic=False)
     return "\n".join([paragraph(method, "muted"), chart, _table(groups, column, title)])

@@ -24,21 +24,26 @@ from replay.exchange.page import (
     write_page,
 )
 from replay.exchange.report.bounds import MIRRORING, distance, exhausted, settings, slowest_osds
+from replay.exchange.report.figure import over_time
 from replay.exchange.report.loss import loss
-from replay.exchange.report.over_time import over_time
 from replay.exchange.report.price import price
 from replay.exchange.report.rate import rate
 from replay.exchange.report.read import DataSet, read_data_set
 from replay.exchange.report.words import Part, number_of
+from replay.exchange.sides import IMPORTED
 
-_PARTS = (price, loss, rate, distance, exhausted, slowest_osds, settings, over_time)
 _NOT_MEASURED = "not measured"
+_OVER_TIME = (
+    "Means of one second. A line is the median of its runs, the band behind it goes from the lowest to the highest of "
+    "them. A line ends with its shortest run."
+)
 _KINDS = {"held": "better", "refuted": "worse"}
 
 
 def parts_of(data: DataSet) -> list[Part]:
     """Return what a data set says about each question, in the order of the page."""
-    return [part(data) for part in _PARTS]
+    parts = (price, loss, rate, distance, exhausted, slowest_osds, settings, _over_time)
+    return [part(data) for part in parts]
 
 
 def page(data: DataSet, parts: Sequence[Part], style: str, version: str) -> str:
@@ -86,6 +91,16 @@ def _short(parts: Sequence[Part]) -> str:
 def _limitation(manifest: Mapping[str, Any]) -> str:
     limitation = manifest.get("limitation")
     return f"What its owner says of this site: “{limitation}”" if limitation else ""
+
+
+def _over_time(data: DataSet) -> Part:
+    """Return the charts of what fio's logs and the rows of `rados bench` and `rbd bench` tell of imported runs."""
+    charts = [
+        over_time(one.entry["charts"][name], table)
+        for one in data.of(IMPORTED)
+        for name, table in one.lines.groupby("chart", sort=False)
+    ]
+    return Part(body="\n".join([heading("Over time"), paragraph(_OVER_TIME, "muted"), *charts]) if charts else "")
 
 
 def _verdicts(data: DataSet) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from replay.design.link import RTT
 from replay.exchange.page import NUMBER, Column, heading, paragraph, table
 from replay.exchange.report.figure import DOT, RING, Row, strip
 from replay.exchange.report.read import DataSet, Measured
 from replay.exchange.report.words import (
-    APART,
     NOTHING,
     Part,
     between,
@@ -45,7 +45,7 @@ def price(data: DataSet) -> Part:
     """Return what writes pay, and what of it was not measured."""
     places = [(one, levels, runs) for one in data.of("write_latency") for levels, runs in one.points()]
     # What arrives at an offered rate comes first: only there the tail means something. Distances come later.
-    places.sort(key=lambda place: (place[1].get("load") == _ONE_WRITER, APART in place[1]))
+    places.sort(key=lambda place: (place[1].get("load") == _ONE_WRITER, RTT in place[1]))
     if not places:
         return Part(missing=(f"What a write pays. {data.to_measure('write-latency')}",))
     missing = []

@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
+from replay.design.link import RTT
 from replay.exchange.page import NUMBER, Column, heading, paragraph, table
 from replay.exchange.report.figure import STROKE, Row, strip
 from replay.exchange.report.read import DataSet, Measured
 from replay.exchange.report.words import (
-    APART,
     NOTHING,
     Part,
     between,
@@ -84,9 +84,9 @@ def _of_pilots(one: Measured) -> Iterator[Rate]:
     """Yield how fast one image was replayed, by the size of its writes: found once a block, before its cells."""
     labels = {variant["name"]: str(variant["label"]) for variant in one.entry["variants"]}
     name = one.entry["parameters"].get("replay_of", "journal-mirrored")
-    farthest = max(one.entry["factors"].get(APART, [None]))
+    farthest = max(one.entry["factors"].get(RTT, [None]))
     for levels, runs in one.points():
-        if "replay_operations_per_second" in runs and "io_size_bytes" in levels and levels.get(APART) == farthest:
+        if "replay_operations_per_second" in runs and "io_size_bytes" in levels and levels.get(RTT) == farthest:
             found = runs.groupby("block")["replay_operations_per_second"].first().dropna()
             if not found.empty:
                 mode, io_size = labels.get(name, str(name)), float(levels["io_size_bytes"])

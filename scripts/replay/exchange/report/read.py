@@ -16,7 +16,7 @@ from replay.base.invocation import replay_command
 from replay.base.tables import level_text
 from replay.claims.datapackage import DATAPACKAGE, differences
 from replay.derive.part import LINES
-from replay.exchange.sides import Side, read_side
+from replay.exchange.sides import IMPORTED, Side, read_side
 
 #: The columns that hold texts, whatever these look like.
 _TEXTS = dict.fromkeys(("experiment", "cell", "point", "variant", "label", "limiter", "host", "series"), str)
@@ -24,11 +24,11 @@ _TEXTS = dict.fromkeys(("experiment", "cell", "point", "variant", "label", "limi
 
 @dataclass(frozen=True)
 class Measured:
-    """An experiment: its entry in the manifest, its runs, its paired ratios, and its lines over time.
+    """An experiment: its entry in the manifest, its runs, its paired ratios, and if imported its lines over time.
 
     `runs` are the rows of tidy.csv that aggregates use. `ratios` has a row for each point of its charts of ratios, with
-    the columns `chart, series, x, ratio, low, high, n`; what does not exist is NaN. `lines` has a
-    row for each moment of its charts over time, with the columns `chart, series, x, y, low, high, n`.
+    the columns `chart, series, x, ratio, low, high, n`; what does not exist is NaN. `lines` has a row for each moment
+    of its charts over time, with the columns `chart, series, x, y, low, high, n`.
     """
 
     name: str
@@ -130,7 +130,7 @@ def _measured(folder: Path, name: str, entry: Mapping[str, Any]) -> Measured:
     lines = [
         _table(folder / chart["path"]).assign(chart=key)
         for key, chart in entry["charts"].items()
-        if chart.get("runs") == LINES
+        if entry["protocol"] == IMPORTED and chart.get("runs") == LINES
     ]
     return Measured(name, entry, runs[runs["used"] == 1], _together(ratios, "ratio"), _together(lines, "y"))
 

@@ -10,12 +10,11 @@ from typing import Any
 import pandas as pd
 
 from replay.base.stats import median
+from replay.design.link import RTT
 from replay.exchange.page import Column
 
 #: Of what has no value: nobody measured it, or it has no meaning there.
 NOTHING = "—"
-#: The distance between the sites, as a fact of each cell or as a factor.
-APART = "link_rtt_seconds"
 _UNITS_OF_TIME = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
 _RAN_OUT = {"none": "nothing", "unknown": "not known"}
 
@@ -75,7 +74,7 @@ def bytes_per_second(value: float | None) -> str:
 
 def distance_of(levels: Mapping[str, Any]) -> str:
     """Return how far apart the sites were where that is a level: `; 20 ms between the sites`; else nothing."""
-    return f"; {seconds(float(levels[APART]))} between the sites" if APART in levels else ""
+    return f"; {seconds(float(levels[RTT]))} between the sites" if RTT in levels else ""
 
 
 def size(value: float) -> str:
