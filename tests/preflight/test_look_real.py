@@ -30,8 +30,11 @@ def mirrored_image(administrator: Cluster, second_administrator: Cluster) -> Ite
     administrator.run("rbd", "mirror", "image", "enable", SPEC, "journal")
     try:
         wait_until(lambda: is_replaying(second_administrator, SPEC), "the image to be replayed")
-        # The daemon removes the snapshot of its first copy a moment after the copy replays.
-        wait_until(lambda: not administrator.json("rbd", "snap", "ls", "--all", SPEC), "the daemon's snapshot to go")
+        # The daemon removes the snapshot of its first copy, of the image and of the copy, a moment after that replays.
+        for cluster in (administrator, second_administrator):
+            wait_until(
+                lambda of=cluster: not of.json("rbd", "snap", "ls", "--all", SPEC), "the daemon's snapshot to go"
+            )
         yield
     finally:
         administrator.run("rbd", "mirror", "image", "disable", SPEC)
