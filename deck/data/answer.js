@@ -106,6 +106,12 @@ export function answerNumber(mode, column) {
   return text === undefined || text === "" || !Number.isFinite(Number(text)) ? null : Number(text);
 }
 
+/** Whether a row is a way to answer. A stretch cluster is another cluster: it is told only where it was measured. */
+function isWay(row) {
+  if (row.mode !== "stretch") return row.mode === "none" || row.mode.endsWith("-mirrored");
+  return Object.keys(row).some((column) => column.endsWith("_source") && row[column] !== "");
+}
+
 /**
  * The ways to answer: the modes that protect something, and no mirroring, which loses everything. A journal that nobody
  * replays protects nothing, so it is none of them.
@@ -116,7 +122,7 @@ export function answerNumber(mode, column) {
  *   beyond: lost at worst while writes outrun the replay; tail: what the slowest write of a hundred pays; price: which figure is the height, with its `title`, `unit`, `source` and `n`; null if there is none. Losses in seconds
  */
 export function waysOf(answer) {
-  const rows = (answer?.modes ?? []).filter(({ mode }) => mode === "none" || mode.endsWith("-mirrored"));
+  const rows = (answer?.modes ?? []).filter(isWay);
   const chosen = PRICES.find(
     ({ column }) => rows.filter((row) => answerNumber(row, column) !== null).length > 1,
   );

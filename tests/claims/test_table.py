@@ -66,6 +66,23 @@ def test_sixty_trials_bound_the_95th_percentile():
     assert row["recovery_point_p95_bound_seconds"] == 5.9
 
 
+def test_a_factor_that_a_mode_states_chooses_its_cells():
+    """Each distance of a stretch cluster is a mode of its own; a source names its experiment once for all."""
+    modes = tuple(Mode(f"stretch-{ms}", f"{ms} ms", "stretch", link_rtt_seconds=ms / 1000) for ms in (0, 20, 80))
+    lost = FigureSource("distance-loss", ("lost_seconds",), {}, {mode.name: "stretch" for mode in modes})
+    rows = [
+        {"block": block, "variant": "stretch", "used": 1, "link_rtt_seconds": rtt, "lost_seconds": value}
+        for rtt, values in ((0, [0.5, 0]), (0.02, [0, 0]))
+        for block, value in enumerate(values, start=1)
+    ]
+    tables = {"distance-loss": Table(rows, ["link_rtt_seconds"])}
+    answered = answer_rows(AnswerPlan((NONE, *modes), {"recovery_point": (lost,)}), tables)
+    worst = {row["name"]: (row.get("link_rtt_seconds"), row.get("recovery_point_worst_seconds")) for row in answered}
+    assert worst == {
+        "none": (None, None), "stretch-0": (0, 0.5), "stretch-20": (0.02, 0), "stretch-80": (0.08, None)
+    }  # fmt: skip
+
+
 def test_a_ratio_is_that_of_charts_and_claims_and_uses_only_pairs():
     plain, journal = [100.0, 220.0, 310.0], [50.0, 100.0, None]
     tables = {"peak": peaks({"plain": plain, "journal": journal})}

@@ -15,6 +15,7 @@ from replay.base.tables import csv_text, level_text, write_if_changed
 from replay.claims.answer_plan import (
     COMPARED,
     FIGURES,
+    STATED,
     AnswerPlan,
     Figure,
     FigureSource,
@@ -27,7 +28,7 @@ from replay.claims.tables import Row, Table, failing_value, read_table
 from replay.design.configuration import answer_path, load_experiment
 
 ANSWER = "answer.csv"
-MODE_COLUMNS = ("name", "label", "mode", "snapshot_interval_seconds", "journal_poll_age_seconds")
+MODE_COLUMNS = ("name", "label", "mode", *STATED)
 SOURCE = "source"
 Values = Mapping[int, float]
 Fields = dict[str, float | int | None]
@@ -88,8 +89,7 @@ def answer_rows(plan: AnswerPlan, tables: Tables) -> list[dict[str, str | float 
 
 
 def _of_mode(mode: Mode) -> dict[str, str | float | int | None]:
-    intervals = (mode.snapshot_interval_seconds, mode.journal_poll_age_seconds)
-    return dict(zip(MODE_COLUMNS, (mode.name, mode.label, mode.kind, *intervals), strict=True))
+    return {"name": mode.name, "label": mode.label, "mode": mode.kind, **mode.stated()}
 
 
 def _of_figure(
@@ -121,7 +121,8 @@ def _runs(source: FigureSource, mode: Mode, table: Table) -> dict[int, Row]:
     """Return the runs that measure a mode and have a value of each metric, by block."""
     if mode.name not in source.variants:
         return {}
-    selector = Selector(source.variants[mode.name], {factor: (level,) for factor, level in source.levels.items()})
+    factors = {name: value for name, value in mode.stated().items() if name in table.factors} | source.levels
+    selector = Selector(source.variants[mode.name], {factor: (level,) for factor, level in factors.items()})
     runs = {block: rows[0] for block in table.blocks if (rows := table.find(block, selector))}
     return {
         block: row for block, row in runs.items() if all(row.get(name) not in (None, "") for name in source.metrics)

@@ -64,11 +64,15 @@ FIGURES: Mapping[str, Figure] = {
 }
 
 
+#: What a mode may say of its runs: how often a copy is updated, and how long a message takes there and back.
+STATED = ("snapshot_interval_seconds", "journal_poll_age_seconds", "link_rtt_seconds")
+
+
 @dataclass(frozen=True)
 class Mode:
     """A row of the table: a way to protect an image, and how often its copy is brought up to date.
 
-    `kind` is none, journal (not mirrored), journal-mirrored or snapshot-mirrored.
+    `kind` is none, journal (not mirrored), journal-mirrored, snapshot-mirrored or stretch.
     """
 
     name: str
@@ -77,14 +81,11 @@ class Mode:
     is_reference: bool = False
     snapshot_interval_seconds: float | None = None
     journal_poll_age_seconds: float | None = None
+    link_rtt_seconds: float | None = None
 
     def stated(self) -> dict[str, float]:
         """Return what a run of this mode must state, by name, if it states anything under that name; in seconds."""
-        stated = {
-            "snapshot_interval_seconds": self.snapshot_interval_seconds,
-            "journal_poll_age_seconds": self.journal_poll_age_seconds,
-        }
-        return {name: value for name, value in stated.items() if value is not None}
+        return {name: value for name in STATED if (value := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class ModePresupposition:
 class FigureSource:
     """Where a figure may come from: the sum of `metrics` in the cells of an experiment at these levels.
 
-    `variants` maps each mode to the variant that measures it.
+    `variants` maps each mode to the variant that measures it. A factor that `levels` lacks is one that these modes state.
     """
 
     experiment: str
@@ -154,14 +155,8 @@ def load_answer_plan() -> AnswerPlan:
 
 
 def _mode(raw: Mapping[str, Any]) -> Mode:
-    return Mode(
-        raw["name"],
-        raw["label"],
-        raw["mode"],
-        bool(raw.get("reference")),
-        raw.get("snapshot_interval_seconds"),
-        raw.get("journal_poll_age_seconds"),
-    )
+    stated = {name: raw.get(name) for name in STATED}
+    return Mode(raw["name"], raw["label"], raw["mode"], bool(raw.get("reference")), **stated)
 
 
 def _source(
@@ -185,7 +180,8 @@ def _source(
             refuse(f"there is no mode {mode!r}", names, mode, "variants")
         if variant not in variants:
             refuse(f"{name} has no variant {variant!r}", variants, variant, "variants")
-    levels = _levels(raw.get("levels", {}), experiment, document.where("figures", figure, number, "levels"))
+    of_modes = set.intersection(*(set(mode.stated()) for mode in modes if mode.name in raw["variants"]))
+    levels = _levels(raw.get("levels", {}), experiment, of_modes, document.where("figures", figure, number, "levels"))
     reference = next(mode.name for mode in modes if mode.is_reference)
     if FIGURES[figure].kind in COMPARED and reference not in raw["variants"]:
         refuse(f"nothing measures the reference {reference!r}", names, reference, "variants")
@@ -200,8 +196,11 @@ def _source(
     return FigureSource(name, tuple(raw["metrics"]), levels, dict(raw["variants"]), tuple(presupposes))
 
 
-def _levels(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return one level of each of the experiment's factors. Raises ConfigurationError if one is missing or unknown."""
+def _levels(raw: Mapping[str, Any], experiment: Mapping[str, Any], of_modes: set[str], where: str) -> dict[str, Any]:
+    """Return one level of each of the experiment's factors but those that every mode states.
+
+    Raises ConfigurationError if one is missing or unknown.
+    """
     factors = experiment["factors"]
     for factor, level in raw.items():
         if factor not in factors:
@@ -209,7 +208,7 @@ def _levels(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -
         if level not in factors[factor]:
             raise ConfigurationError(f"{factor}: {level!r} is not one of {factors[factor]}", where=where)
     levels = {factor: several[0] for factor, several in factors.items() if len(several) == 1} | dict(raw)
-    if lacking := [factor for factor in factors if factor not in levels]:
+    if lacking := [factor for factor in factors if factor not in levels and factor not in of_modes]:
         raise ConfigurationError(
             f"a level of the factor {lacking[0]} is missing", where=where, next_step=f"one of {factors[lacking[0]]}"
         )
