@@ -1,5 +1,5 @@
 /**
- * Which slides are of which data set: `<!-- .slide: data-set="pacific" … -->` has a slide show another one than the talk's own,
+ * Which slides are of which data set: `<!-- .slide: data-set="stretch" … -->` has a slide show another one than the talk's own,
  * its texts as well as its charts.
  */
 

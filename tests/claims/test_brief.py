@@ -174,7 +174,7 @@ def test_a_talk_without_plain_words_has_no_sentences():
 
 
 def test_the_sentences_of_the_shipped_data_set_have_the_figures_of_its_files():
-    folder = ROOT / "benchmarks" / "pacific"
+    folder = ROOT / "benchmarks" / "tentacle"
     document = json.loads((folder / "claims.json").read_text())
     said = brief(BOOK, document, read_controls(folder), document)
     assert len(said) == len(PLAIN) + 1
@@ -218,7 +218,7 @@ def test_a_figure_and_its_unit_stay_on_one_line():
 def two_data_sets(tmp_path, monkeypatch):
     """The data set that ships under two names."""
     for name in ("mine", "other"):
-        (tmp_path / name).symlink_to(ROOT / "benchmarks" / "pacific")
+        (tmp_path / name).symlink_to(ROOT / "benchmarks" / "tentacle")
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
 
 

@@ -95,7 +95,7 @@ def test_the_claims_that_a_quick_run_leaves_out_exist():
 
 
 def test_charts_are_named_as_derive_names_them():
-    manifest = json.loads((ROOT / "benchmarks" / "pacific" / "manifest.json").read_text())
+    manifest = json.loads((ROOT / "benchmarks" / "tentacle" / "manifest.json").read_text())
     for name, entry in manifest["experiments"].items():
         drawn = {f"{name}/{chart}" for chart in entry["charts"]}
         named = set(charts_of(load_experiment(name), entry["scale"]))

@@ -14,7 +14,7 @@ from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from support.datasets import rows_of, spread_of
 
-REFERENCE = ROOT / "benchmarks" / "pacific"
+REFERENCE = ROOT / "benchmarks" / "tentacle"
 MODES = """modes:
   - { name: none, label: No mirroring, mode: none, reference: true }
   - { name: journal, label: Journal, mode: journal }

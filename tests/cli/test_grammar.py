@@ -101,14 +101,14 @@ def test_wrong_use_ends_with_status_2_what_is_wrong_and_the_next_step(arguments,
 
 @pytest.mark.parametrize("name", ["claims", "derive"])
 def test_a_data_set_that_does_not_exist_is_answered_with_the_one_that_was_meant(name, capsys):
-    assert main([name, "--data", "pacifik"]) == 3
-    assert "did you mean 'pacific'?" in capsys.readouterr().err
+    assert main([name, "--data", "tentakle"]) == 3
+    assert "did you mean 'tentacle'?" in capsys.readouterr().err
 
 
 def test_a_site_and_an_experiment_that_do_not_exist_are_answered_in_the_same_way(capsys):
     assert main(["preflight", "--site", "exampel"]) == 2
     assert "did you mean 'example'?" in capsys.readouterr().err
-    assert main(["claims", "--data", "pacific", "--experiment", "rbd-jurnaling"]) == 2
+    assert main(["claims", "--data", "tentacle", "--experiment", "rbd-jurnaling"]) == 2
     assert "did you mean 'rbd-journaling'?" in capsys.readouterr().err
 
 
@@ -163,7 +163,7 @@ def test_the_grammar_needs_the_standard_library_only():
 @pytest.mark.slow
 def test_a_reader_that_goes_away_is_not_an_error():
     """`replay claims … | head`: a closed pipe is no reason for a traceback."""
-    argv = [sys.executable, "-m", "replay", "claims", "--data", "pacific", "--json"]
+    argv = [sys.executable, "-m", "replay", "claims", "--data", "tentacle", "--json"]
     # A pipe of one page, read byte by byte: most of the output is not yet written when the reader goes away.
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, pipesize=4096) as process:
         assert process.stdout.readline() == b"{\n"
@@ -254,8 +254,8 @@ def offered(line: str, tmp_path) -> set[str]:
         ("./replay measure --sc", "--scale"),
         ("./replay measure --scale ", "talk"),
         ("./replay measure --site san", "sandbox"),
-        ("./replay derive --data pac", "pacific"),
-        ("./replay claims --data pacific --experiment rbd-j", "rbd-journaling"),
+        ("./replay derive --data tent", "tentacle"),
+        ("./replay claims --data tentacle --experiment rbd-j", "rbd-journaling"),
         ("./replay sandbox ", "status"),
     ],
 )

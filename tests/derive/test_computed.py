@@ -153,7 +153,7 @@ def test_a_cell_without_a_ledger_lists_no_daemon(sidecar):
     assert ledger_entities(sidecar, TOOL) == []
 
 
-REFERENCE = ROOT / "benchmarks" / "pacific"
+REFERENCE = ROOT / "benchmarks" / "tentacle"
 HERE = {"load": {"cpu_idle_fraction": 0.3, "disk_busy_fraction": 0.5}, "limiter": "none", "limiter_rule": "a rule"}
 STEADY = {"daemons": {"machine": {"cpu_idle_fraction": 0.1, "disk_busy_fraction": 0.2}}}
 

@@ -20,7 +20,7 @@ from replay.derive.part import RUNS_FILE
 from support.datasets import rows_of
 from support.rawtree import METRICS, RawTree
 
-REFERENCE = ROOT / "benchmarks" / "pacific"
+REFERENCE = ROOT / "benchmarks" / "tentacle"
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 

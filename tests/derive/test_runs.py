@@ -19,7 +19,7 @@ from replay.derive.part import RUNS_FILE, RUNS_HEADER
 from support.datasets import spread_of
 from support.rawtree import RawTree, rbd_bench_output
 
-REFERENCE = ROOT / "benchmarks" / "pacific"
+REFERENCE = ROOT / "benchmarks" / "tentacle"
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from drills.drill import Drill, Ground
 from replay.base.paths import ROOT
 from support.patience import patient
 
-SAMPLE = ROOT / "benchmarks" / "pacific"
+SAMPLE = ROOT / "benchmarks" / "tentacle"
 EXPERIMENT = "rados-threads"
 REQUESTS, STREAMS = 500, 200
 
@@ -34,7 +34,7 @@ def altered_evidence(ground: Ground) -> str:
     shutil.copytree(SAMPLE / EXPERIMENT, untouched / EXPERIMENT)
     named = []
     for what, alter in ALTERATIONS.items():
-        data_set = folder / "benchmarks" / "pacific"
+        data_set = folder / "benchmarks" / "reference"
         shutil.rmtree(data_set, ignore_errors=True)
         shutil.copytree(untouched, data_set)
         if "derived" in what:

@@ -181,17 +181,17 @@ def test_a_data_set_that_is_not_as_recorded_is_named_and_not_compared(benchmarks
 
 def test_exploratory_claims_on_what_is_compared_are_named(monkeypatch, capsys):
     monkeypatch.delenv("REPLAY_BENCHMARKS", raising=False)
-    claims = json.loads((ROOT / "benchmarks/pacific/claims.json").read_text())["claims"]
+    claims = json.loads((ROOT / "benchmarks/tentacle/claims.json").read_text())["claims"]
     expected = sorted(
-        name for name, one in claims.items() if one["exploratory"] and one["experiment"] == "rbd-journaling"
+        name for name, one in claims.items() if one["exploratory"] and one["experiment"] == "write-latency"
     )
     assert expected
-    arguments = ["compare", "pacific:without-journal", "pacific:with-journal", "--experiment", "rbd-journaling"]
+    arguments = ["compare", "tentacle:none", "tentacle:journal-mirrored", "--experiment", "write-latency"]
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["data_sets"]
-    assert [one["exploratory_claims"] for one in found.values()] == [{"rbd-journaling": expected}] * 2
+    assert [one["exploratory_claims"] for one in found.values()] == [{"write-latency": expected}] * 2
     assert main(arguments) == 0
-    line = "exploratory in pacific:with-journal, because rbd-journaling was measured before they were registered"
+    line = "exploratory in tentacle:journal-mirrored, because write-latency was measured before they were registered"
     assert f"{line}: {', '.join(expected)}" in capsys.readouterr().out
 
 
@@ -214,10 +214,10 @@ def series(path):
 def test_variants_of_the_shipped_data_that_ran_back_to_back_have_the_ratios_that_were_derived(monkeypatch, capsys):
     """Two ways to the same figure: pairs found by their times, and the sets that the design names."""
     monkeypatch.delenv("REPLAY_BENCHMARKS", raising=False)
-    words = ["pacific:with-journal", "pacific:without-journal", "--experiment", "rbd-journaling", "--json"]
+    words = ["tentacle:with-journal", "tentacle:without-journal", "--experiment", "rbd-journaling", "--json"]
     assert main(["compare", *words]) == 0
     told = json.loads(capsys.readouterr().out)["comparisons"]
-    aggregate = ROOT / "benchmarks/pacific/rbd-journaling/aggregate"
+    aggregate = ROOT / "benchmarks/tentacle/rbd-journaling/aggregate"
     derived = {}
     for path in aggregate.glob("ratio-throughput-*-*.csv"):
         if "." not in path.stem:

@@ -62,7 +62,7 @@ STATUSES = (
     "claims --data tentacle --brief --json",
     "claims --data tentacle --ratios",
     "claims --data tentacle --against tentacle",
-    "claims --data pacific --experiment rbd-jurnaling",
+    "claims --data tentacle --experiment rbd-jurnaling",
     "preflight --site exampel",
     "measure",
     "measure --site golden --scale huge",
@@ -243,9 +243,9 @@ def claims(tree: Tree) -> dict[str, Any]:
 
 def compared(tree: Tree) -> dict[str, Any]:
     """Return the comparisons of data sets that share points."""
-    pairs = (["headline-16", "headline-18", "headline-20"], ["pacific", "tentacle"])
+    pairs = (["headline-16", "headline-18", "headline-20"], ["headline-16", "tentacle"])
     made = {" ".join(names): json.loads(tree.answer(["compare", *names, "--json"])) for names in pairs}
-    made["claims"] = json.loads(tree.answer(["claims", "--data", "tentacle", "--against", "pacific", "--json"]))
+    made["claims"] = json.loads(tree.answer(["claims", "--data", "tentacle", "--against", "headline-20", "--json"]))
     return made
 
 

@@ -412,13 +412,13 @@ def test_the_pilots_of_the_first_block_do_not_count_for_the_next_unless_each_blo
     assert seconds_per_set([receipt(166, 2, pilot=58)], "talk", sized_once=True) == [54]
     first_and_later = [
         [reckon(design, todo, []).seconds for todo in ([design.sets], [(), design.sets])]
-        for design in (talk("rbd-bench"), talk("offered-rate"))
+        for design in (talk("rbd-bench"), talk("fio-offered-rate"))
     ]
     (sized, later), (peak, again) = first_and_later
     assert sized > later
     assert peak == again
     found_in_each = receipt(88, 3, pilot=20.6)
-    design = talk("offered-rate")
+    design = talk("fio-offered-rate")
     assert reckon(design, [design.sets], [found_in_each]).seconds == pytest.approx(88)
 
 
@@ -429,7 +429,7 @@ AT_MOST = ("amplification", "mirror-replay", "rbd-bench")
 def shipped_blocks():
     """The receipts at scale talk of each experiment in the shipped data set, if there are any."""
     for name in experiment_names():
-        receipts = History(ROOT / "benchmarks" / "pacific" / name / "raw").receipts()
+        receipts = History(ROOT / "benchmarks" / "tentacle" / name / "raw").receipts()
         read = [one for one in receipts if one["scale"] == "talk"]
         if read:
             yield name, read

@@ -165,7 +165,7 @@ def test_a_user_who_cannot_read_the_osds_counters_is_told_what_stays_unknown(up:
     findings = Findings()
     preflight_checks.check_counters(Session(), experiments, findings)
     assert [item.level for item in findings.items] == ["note"] * noted
-    readers = "distance-price, fio-offered-rate, fio-profile, offered-rate, response, write-latency"
+    readers = "distance-price, fio-offered-rate, fio-profile, response, write-latency"
     for item in findings.items:
         assert f"'allow *'; not measured: amplification; without what OSDs did: {readers}" in item.text
     others = [one for one in experiments if one["name"] in ("rbd-bench", "amplification")]

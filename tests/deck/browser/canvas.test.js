@@ -24,9 +24,9 @@ after(() => deck?.close());
 
 test("a chart of some series shows only those, and keeps the numbers of all", async () => {
   const page = await deck.openDeck();
-  await goTo(page, "journal-reads");
-  const [chart] = await chartsOf(page, "journal-reads");
-  const chosen = await page.getAttribute("#journal-reads canvas", "data-chart-series");
+  await goTo(page, "mirroring-cost");
+  const [chart] = await chartsOf(page, "mirroring-cost");
+  const chosen = await page.getAttribute("#mirroring-cost canvas", "data-chart-series");
   assert.deepEqual(
     [...chart.shown].sort(),
     chosen

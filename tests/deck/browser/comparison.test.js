@@ -12,7 +12,7 @@ import { axeProblems, loadAxe } from "../support/axe.js";
 import { launchPatiently } from "../support/browser.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
-const SIDES = ["pacific:with-journal", "pacific:without-journal"];
+const SIDES = ["tentacle:with-journal", "tentacle:without-journal"];
 // Paired points of two experiments, some of them without an interval.
 const EXPERIMENTS = ["rbd-journaling", "client-sweep"].flatMap((name) => ["--experiment", name]);
 /** The command that writes each page. */

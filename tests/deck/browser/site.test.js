@@ -61,7 +61,7 @@ async function openSite(query, { prepare = () => {}, ...options } = {}) {
 
 test("the built site works from a subfolder of a plain server, and sends no request elsewhere", async () => {
   const page = await openSite("?stage&data=fixture");
-  for (const id of ["journal-ratio", "who-said-yes", "journal-reads"]) {
+  for (const id of ["journal-ratio", "who-said-yes", "throughput"]) {
     await goTo(page, id);
     for (const chart of await chartsOf(page, id))
       assert.equal(chart.error, undefined, `${id}: ${chart.error}`);

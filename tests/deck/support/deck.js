@@ -10,7 +10,7 @@ import { launchPatiently } from "./browser.js";
 import { writeFixture } from "./fixture.js";
 
 /** The data sets that the talk's slides show, its own first. */
-const SHIPPED = ["tentacle", "stretch", "pacific", "headline-16", "headline-18", "headline-20"];
+const SHIPPED = ["tentacle", "stretch", "headline-16", "headline-18", "headline-20"];
 const BENCHMARKS = path.resolve(import.meta.dirname, "../../../benchmarks");
 /** The size of the stage, and that of the usual, larger screen. */
 export const SCREENS = [

@@ -22,7 +22,7 @@ const EVIDENCE = "rados-threads/raw";
 export async function makeTalkOfFive() {
   const root = await mkdtemp(path.join(tmpdir(), "replay-five-"));
   await cp(FIXTURE, root, { recursive: true });
-  const [shipped, own] = [path.join(PROJECT, "benchmarks/pacific"), path.join(root, "benchmarks/threads")];
+  const [shipped, own] = [path.join(PROJECT, "benchmarks/tentacle"), path.join(root, "benchmarks/threads")];
   await cp(path.join(shipped, EVIDENCE), path.join(own, EVIDENCE), { recursive: true });
   const environment = {
     ...process.env,

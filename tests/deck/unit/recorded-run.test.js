@@ -14,7 +14,7 @@ import { ratioOf, spreadOf } from "../../../deck/recorded-run/statistics.js";
 import { Playback, groupsOf, timelineOf } from "../../../deck/recorded-run/timeline.js";
 import { formatDuration, lackingWords, runPosition, runTitle } from "../../../deck/recorded-run/words.js";
 
-const REFERENCE = path.resolve(import.meta.dirname, "../../../benchmarks/pacific");
+const REFERENCE = path.resolve(import.meta.dirname, "../../../benchmarks/tentacle");
 const QUANTILES = { 2: 12.7062047, 3: 4.30265273 };
 
 /** A file as numbers by series, then by x: `{Journal: {4096: 1}}`; an empty field is null. */

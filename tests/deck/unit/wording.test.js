@@ -205,10 +205,10 @@ test("the command names the existing data sets, and prints a diff or JSON of the
 
     await writeFile(
       path.join(benchmarks, "mine/manifest.json"),
-      JSON.stringify({ label: "A cluster of mine" }),
+      JSON.stringify({ limitation: "A cluster of mine" }),
     );
     const { stdout } = await run("--data", "mine");
-    assert.match(stdout, /^slides\/rpo\/91-journal\.md:\d+ #stale-table note\n- .*\n\+ .*A cluster of mine/m);
+    assert.match(stdout, /^slides\/rpo\/91-journal\.md:\d+ #setup note\n- .*\n\+ .*A cluster of mine/m);
     assert.match(stdout, /“mine” changes \d+ sentences on \d+ of \d+ slides, against “tentacle”\.\n$/);
     const report = JSON.parse((await run("--data", "tentacle", "--against", "mine", "--json")).stdout);
     assert.equal(report.sentences, report.differences.length);
