@@ -20,6 +20,7 @@ import { ChartCsv } from "./plugin.js";
 import { SharedAxis, alignPlots, shareAxes } from "./reveal/align.js";
 import { Groups } from "./reveal/groups.js";
 import { IdleQueue } from "./reveal/idle.js";
+import { morph } from "./reveal/morph.js";
 import { nearSlides, slidesOf, surplus } from "./reveal/near.js";
 import { ScaledPointer } from "./reveal/pointer.js";
 import { Slot } from "./reveal/slot.js";
@@ -238,6 +239,10 @@ export function RevealChartCsv(options = {}) {
       sync();
     },
     slidechanged: sync,
+    autoanimate({ fromSlide, toSlide }) {
+      sync();
+      morph(slotsIn(fromSlide), slotsIn(toSlide));
+    },
     overviewshown: overview,
     overviewhidden: overview,
     resize: resizeAll,

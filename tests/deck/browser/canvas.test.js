@@ -38,6 +38,28 @@ test("a chart of some series shows only those, and keeps the numbers of all", as
   await page.close();
 });
 
+for (const reducedMotion of ["no-preference", "reduce"])
+  test(`a chart begins where it stood on the slide before, with the wish for motion ${reducedMotion}`, async () => {
+    const page = await deck.openDeck("?data=fixture", { hash: "#/throughput", reducedMotion });
+    await goTo(page, "throughput");
+    const { before, first, settled } = await page.evaluate(() => {
+      const { charts } = window.replay.deck.getPlugin("chart-csv");
+      const chartOf = (id) => charts.get(document.querySelector(`#${id} canvas[data-id="write-seq"]`)).chart;
+      const yOf = (chart) => chart.getDatasetMeta(0).data[0].y;
+      const before = yOf(chartOf("throughput"));
+      window.replay.deck.next();
+      const chart = chartOf("iops");
+      return {
+        before,
+        first: yOf(chart),
+        settled: chart.scales.y.getPixelForValue(chart.data.datasets[0].data[0].y),
+      };
+    });
+    assert.ok(Math.abs(before - settled) > 2, "the two charts differ there");
+    assert.ok(Math.abs(first - (reducedMotion === "reduce" ? settled : before)) < 1, `${first}`);
+    await page.close();
+  });
+
 for (const deviceScaleFactor of [1, 2])
   test(`a canvas has a pixel for each pixel of the screen, at a pixel ratio of ${deviceScaleFactor}`, async () => {
     const page = await deck.openDeck("?data=fixture", {
