@@ -48,8 +48,14 @@ def pairs_with_the_reference(condition, reference):
     return points[0][0], under.variant if on_top else over.variant, on_top
 
 
-@pytest.mark.parametrize("name", ["tentacle", "headline-16"])
-def test_a_spoken_ratio_is_the_drawn_ratio_to_the_digits_written(name):
+@pytest.mark.parametrize(
+    ("name", "at_least"),
+    [
+        ("tentacle", {"journal-4k-seq-write", "journal-4k-write-little", "clients-4m-journal-half"}),
+        ("headline-16", {"journal-4k-seq-write"}),
+    ],
+)
+def test_a_spoken_ratio_is_the_drawn_ratio_to_the_digits_written(name, at_least):
     data_set = ROOT / "benchmarks" / name
     manifest = json.loads((data_set / "manifest.json").read_text())
     compared = set()
@@ -80,7 +86,7 @@ def test_a_spoken_ratio_is_the_drawn_ratio_to_the_digits_written(name):
                 part: spoken[part] if spoken[part] is None else six_digits(spoken[part]) for part in drawn_here
             }, judgement.claim.id
             compared.add(judgement.claim.id)
-    assert compared >= {"journal-4k-seq-write", "journal-4k-write-little", "clients-4m-journal-half"}
+    assert compared >= at_least
 
 
 @pytest.fixture(scope="module")
