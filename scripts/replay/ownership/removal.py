@@ -20,7 +20,7 @@ from replay.ownership.image_removal import NOT_FOUND, ImageRemover, RemovalOutco
 from replay.ownership.ledger import Entry
 from replay.ownership.open_site import OpenSite
 from replay.ownership.this_machine import KINDS, remove_file, unmap, unmount
-from replay.sandbox.io_caps import release
+from replay.sandbox.interventions import release
 
 #: Objects of an image. In a pool without images of Replay's, they belong to a neighbour.
 _IMAGE_OBJECTS = ("rbd_data.", "rbd_header.", "rbd_id.", "rbd_object_map.", "journal_data.", "journal.")

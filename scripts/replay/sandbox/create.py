@@ -16,7 +16,7 @@ from replay.base.programs import NAMES, Programs, major_of
 from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError, sandbox_command
 from replay.cluster.session import MonitorSession
-from replay.sandbox import conf, daemons, processes, stretch
+from replay.sandbox import conf, daemons, processes
 from replay.sandbox.processes import daemon_environment
 from replay.sandbox.tools import Interrupt, monitors_of, rbd, run
 
@@ -180,11 +180,11 @@ def create(
             for osd in osds:
                 daemons.await_ready(layout, osd, interrupt)
             if options.stretch:
-                stretch.prepare(monitors, cluster, layout, major_of(ceph_version) or 0)
+                conf.prepare_stretch_mode(monitors, cluster, layout, major_of(ceph_version) or 0)
             _create_pool(monitors, cluster, layout)
             await_clean(monitors, cluster, layout, interrupt, healthy=not options.stretch)
             if options.stretch:
-                stretch.enable(monitors)
+                conf.enable_stretch_mode(monitors)
                 await_clean(monitors, cluster, layout, interrupt, healthy=True)
                 say(f"{cluster.name}: stretch mode over both sites")
     finally:
@@ -309,7 +309,7 @@ def _enter_osds(monitors: MonitorSession, cluster: SandboxCluster, options: Sand
     for osd, identity in enumerate(cluster.osd_uuids):
         if (given := monitors.command({"prefix": "osd new", "uuid": identity, "id": osd}).get("osdid")) != osd:
             raise SandboxError(f"Ceph gave number {given} to OSD {osd}", where=cluster.conf)
-        place = {"weight": round(size / (1 << 40), 5), "args": stretch.place_of(cluster, f"osd.{osd}")}
+        place = {"weight": round(size / (1 << 40), 5), "args": conf.place_of(cluster, f"osd.{osd}")}
         monitors.command({"prefix": "osd crush add", "id": osd, **place})
         monitors.command({"prefix": "osd crush set-device-class", "class": "ssd", "ids": [f"osd.{osd}"]})
 

@@ -24,8 +24,8 @@ from replay.cluster.sandbox_record import (
     default_directory,
     is_scratch,
 )
-from replay.sandbox import conf, create, daemons, link, mirror, processes, releases, stretch
-from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
+from replay.sandbox import conf, create, daemons, link, processes, releases
+from replay.sandbox.interventions import find_hierarchy, remove_empty_groups
 from replay.sandbox.tools import BusyPortError, Interrupt, in_parallel, locked, monitors_of, undisturbed
 
 
@@ -225,7 +225,7 @@ def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
                 interrupt,
             )
             if "right" in sandbox.clusters:
-                mirror.connect(joined, interrupt)
+                daemons.connect_mirroring(joined, interrupt)
                 say("mirroring: connected")
 
         _guarded(sandbox, make, keep=set())
@@ -246,7 +246,7 @@ def _plan(layout: Layout, options: SandboxOptions, version: str) -> Sandbox:
     wanted = {name: count for name, count in counts.items() if count}
     if options.stretch:
         first, *others = conf.choose(3)
-        clusters = {"left": stretch.spread(create.plan("left", first, options.left_osds, layout), [first, *others])}
+        clusters = {"left": conf.spread(create.plan("left", first, options.left_osds, layout), [first, *others])}
     else:
         clusters = {
             name: create.plan(name, port, wanted[name], layout)
@@ -307,7 +307,7 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
             _join_sites(sandbox, interrupt, say)
         in_parallel([lambda c=c: start_cluster(c, interrupt) for c in sandbox.clusters.values()], interrupt)
         if "right" in sandbox.clusters:
-            mirror.prepare_work_directory(layout)
+            daemons.prepare_work_directory(layout)
             daemons.start(sandbox.layout, daemons.MIRROR)
             daemons.await_ready(layout, daemons.MIRROR, interrupt)
             say("mirroring: connected")

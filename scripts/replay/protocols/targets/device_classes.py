@@ -25,7 +25,7 @@ from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create
 from replay.protocols.targets.images import Images
 from replay.protocols.targets.objects import ObjectPools
 from replay.sandbox import daemons
-from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
+from replay.sandbox.interventions import IoCap, device_of, find_hierarchy
 from replay.tools import Result
 
 #: Values of the level `device_class`.
