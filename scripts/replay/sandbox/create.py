@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,7 @@ from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError, 
 from replay.cluster.session import MonitorSession
 from replay.sandbox import conf, daemons, processes
 from replay.sandbox.processes import daemon_environment
-from replay.sandbox.tools import Interrupt, monitors_of, rbd, run
+from replay.sandbox.tools import Interrupt, Say, monitors_of, rbd, run
 
 
 def count_clean(states: list[dict[str, Any]], name_key: str, count_key: str) -> int:
@@ -125,9 +125,6 @@ def await_manager(monitors: MonitorSession, cluster: SandboxCluster, layout: Lay
         where=layout.log(cluster.name, role.name),
         timeout_seconds=120.0,
     )
-
-
-Say = Callable[[str], None]
 
 
 def plan(name: str, port: int, osd_count: int, layout: Layout) -> SandboxCluster:

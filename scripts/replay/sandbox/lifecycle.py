@@ -26,7 +26,7 @@ from replay.cluster.sandbox_record import (
 )
 from replay.sandbox import conf, create, daemons, link, processes, releases
 from replay.sandbox.interventions import find_hierarchy, remove_empty_groups
-from replay.sandbox.tools import BusyPortError, Interrupt, in_parallel, locked, monitors_of, undisturbed
+from replay.sandbox.tools import BusyPortError, Interrupt, Say, in_parallel, locked, monitors_of, undisturbed
 
 
 def remove(folder: Path, run: Path | None = None) -> None:
@@ -75,9 +75,6 @@ def prune(folder: Path) -> None:
             each.rmdir()
         except OSError:
             return
-
-
-Say = Callable[[str], None]
 
 
 def _silent(_: str) -> None:

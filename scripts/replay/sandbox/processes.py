@@ -191,11 +191,7 @@ def is_frozen(process: Process) -> bool:
 def kill(processes: list[Process], *, timeout_seconds: float = 10.0) -> None:
     """End these processes at once, with no chance to finish anything. Raises SandboxError if one remains."""
     _signal(processes, signal.SIGKILL)
-    _refuse_left(_wait_gone(processes, timeout_seconds))
-
-
-def _refuse_left(left: list[Process]) -> None:
-    if left:
+    if left := _wait_gone(processes, timeout_seconds):
         pids = ", ".join(str(process.pid) for process in left)
         raise SandboxError(f"processes {pids} do not end", where="sandbox", next_step="find out why with ps and dmesg")
 

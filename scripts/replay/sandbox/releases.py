@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from replay.base.errors import RefusedError, ReplayError
@@ -29,7 +29,7 @@ from replay.cluster import sandbox_record
 from replay.cluster.sandbox_options import GIB, SandboxOptions, show_size
 from replay.cluster.sandbox_record import SandboxError, default_directory, sandbox_command
 from replay.sandbox.release_sources import ReleaseSource, source_of, trim
-from replay.sandbox.tools import MissingProgramsError, NoSpaceError, locked
+from replay.sandbox.tools import MissingProgramsError, NoSpaceError, Say, columns, locked
 
 PACKAGE_OF_PROGRAM = {
     "ceph-mon": "ceph-mon",
@@ -70,11 +70,11 @@ def usual_release() -> str:
 
 def _missing(names: list[str], programs: Programs) -> MissingProgramsError:
     if programs.release is not None:
-        remove = replay_command("sandbox", "releases", "--remove", str(programs.release.number))
         return MissingProgramsError(
             f"it lacks {', '.join(names)}",
             where=programs.release.folder,
-            next_step=f"remove this release, and get it from another source: {remove}",
+            next_step="remove this release, and get it from another source: "
+            + _remove_command(programs.release.number),
         )
     packages = sorted({{**PACKAGE_OF_PROGRAM, **_FURTHER_PACKAGES}[name] for name in names})
     return MissingProgramsError(
@@ -123,7 +123,6 @@ def ceph_version(programs: Programs) -> str:
     return words[2]
 
 
-Say = Callable[[str], None]
 _PATIENCE_SECONDS = 3600.0
 
 
@@ -176,7 +175,7 @@ def _make(number: int, folder: Path, source: ReleaseSource, say: Say) -> Release
     scratch.parent.mkdir(parents=True, exist_ok=True)
     try:
         with log_path.open("w", encoding="utf-8") as log:
-            source.unpack(scratch, log, say)
+            source.unpack(scratch, log)
         trim(scratch)
         release = _identified(number, scratch, source)
         (scratch / RECORD).write_text(json.dumps(release.to_json(), indent=2) + "\n", encoding="utf-8")
@@ -274,6 +273,4 @@ def table() -> str:
     for each in releases:
         users = ", ".join(folder.name for folder in users_of(each.number)) or "-"
         rows.append((each.title, each.version, show_size(size_bytes(each)), each.source, users))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, "", f"in {releases_directory()}"])
+    return "\n".join([*columns(rows), "", f"in {releases_directory()}"])
