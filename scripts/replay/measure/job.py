@@ -35,10 +35,9 @@ from replay.evidence.seal import recover
 from replay.measure.bench import Bench
 from replay.measure.signed_plan import site_facts
 from replay.ownership.daemon_settings import OsdSettings, settings_of_second
-from replay.ownership.images import remove_owned_leftovers
 from replay.ownership.locks import go_command
 from replay.ownership.pools import ensure_pools, remove_leftover_pools
-from replay.ownership.removal import remove_leftover_mounts
+from replay.ownership.removal import remove_leftover_mounts, remove_owned_leftovers
 from replay.ownership.this_machine import remove_leftover_files
 from replay.preflight.plan import refuse_copies, sources_digest
 from replay.preflight.releases import refuse_other_releases

@@ -16,9 +16,9 @@ from replay.base.invocation import replay_command
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing, require
-from replay.ownership.image_removal import NOT_FOUND, ImageRemover, RemovalOutcome
+from replay.ownership.images import NOT_FOUND, ImageRemover, RemovalOutcome
 from replay.ownership.ledger import Entry
-from replay.ownership.open_site import OpenSite
+from replay.ownership.open_site import BlockImage, OpenSite
 from replay.ownership.this_machine import KINDS, remove_file, unmap, unmount
 from replay.sandbox.interventions import release
 
@@ -248,6 +248,56 @@ def refuse_left(
             next_step=f"{advice or 'they are still in the ledger; run'}: "
             f"{replay_command('clean', '--site', site.name)}",
         )
+
+
+def remove_images(bench: OpenSite, images: Iterable[BlockImage]) -> None:
+    """Remove images that this process created, and wait until their mirrored copies are gone.
+
+    Raises ReplayError naming those that cannot be removed: they stay in the ledger for `replay clean`.
+    """
+    wanted = {made.entry_id for made in images}
+    outcomes = _remove(bench, lambda entry: entry.id in wanted)
+    refuse_left(bench.site, outcomes, "image(s) could not be removed", lambda entry: entry.spec)
+
+
+def remove_owned_leftovers(bench: OpenSite) -> int:
+    """Remove the images that an earlier run on this site left behind: only those in the ledger whose ids match.
+
+    Returns how many were removed; says which could not be.
+    """
+    outcomes = _remove(bench, lambda entry: entry.kind == "image" and entry.site == bench.site.name)
+    for outcome in outcomes:
+        if outcome.status == "left":
+            bench.say(f"{outcome.entry.spec} was not removed: {outcome.why}")
+    return sum(outcome.status == "removed" for outcome in outcomes)
+
+
+def _remove(bench: OpenSite, chosen: Callable[[Entry], bool]) -> list[RemovalOutcome]:
+    """Remove the chosen entries of both clusters' ledgers; wait for copies last."""
+    sides = [(bench.session, bench.ledger, bench.site.secondary)]
+    if bench.secondary is not None and bench.secondary_ledger is not None:
+        sides.append((bench.secondary, bench.secondary_ledger, bench.site.primary))
+    outcomes: list[RemovalOutcome] = []
+    with bench.costs.measure("prepare"):
+        removers = []
+        for session, ledger, mirror in sides:
+            remover = Remover(
+                bench.site,
+                session.cluster,
+                session,
+                ledger,
+                mirror,
+                bench.say,
+                poll_seconds=0.25,
+                waiting=bench.waiting,
+            )
+            removers.append(remover)
+            for entry in [entry for entry in ledger.owned() if chosen(entry)]:
+                if (outcome := remover.remove(entry)) is not None:
+                    outcomes.append(outcome)
+        for remover in removers:
+            outcomes += remover.finish()
+    return outcomes
 
 
 def remove_leftover_mounts(bench: OpenSite) -> int:
