@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from replay.base import stats as statistics
-from replay.base.tables import csv_text, level_text, number_text
+from replay.base.paths import csv_text, level_text, number_text
 from replay.derive.designs import ADDED, VARIANT_ON_TOP, CombinedDesign
 from replay.derive.part import LONG_HEADER, RUNS_HEADER, SPREAD_HEADER
 

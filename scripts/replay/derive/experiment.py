@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 
 from replay.base.errors import ReplayError
-from replay.base.paths import JUDGING, program_digest
-from replay.base.tables import csv_text, level_text, write_if_changed
+from replay.base.paths import JUDGING, csv_text, level_text, program_digest, write_if_changed
 from replay.derive.aggregates import of_numbers, ratios_csv, runs_csv, text_rows
 from replay.derive.cells import AttemptRecord, CellRow, Designs, host_of, load_evidence, of_one_host
 from replay.derive.designs import CombinedDesign, combine, configured_metrics, with_added

@@ -16,7 +16,7 @@ from typing import Any
 
 from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
-from replay.base.tables import write_if_changed
+from replay.base.paths import write_if_changed
 from replay.evidence.data_set import experiments_in
 from replay.evidence.durable import sha256
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from replay.base.tables import level_text
+from replay.base.paths import level_text
 from replay.derive.aggregates import Aggregate, Workload, ends, identity_of, workloads_of
 from replay.derive.cells import AttemptRecord, CellRow, middle_seconds
 from replay.derive.designs import CombinedDesign
