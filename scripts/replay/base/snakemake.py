@@ -163,7 +163,8 @@ def log_path(*words: str) -> Path:
 
 def cause_in(log: Path) -> str:
     """Return the last line of a log that names an error; empty if there is none. What Slurm says comes first."""
-    if jobs := _JOB.findall(log.read_text()):
+    text = log.read_text()
+    if jobs := _JOB.findall(text):
         return jobs[-1]
-    causes = [line.strip() for line in log.read_text().splitlines() if _CAUSE.match(line.strip())]
+    causes = [line.strip() for line in text.splitlines() if _CAUSE.match(line.strip())]
     return causes[-1] if causes else ""

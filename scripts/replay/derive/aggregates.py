@@ -50,12 +50,13 @@ def of_numbers(tidy: pd.DataFrame, design: CombinedDesign) -> Iterator[Aggregate
     ratios = _ratios(pairs)
     runs, points, pairs, ratios = map(_by_metric_and_workload, (runs, points, pairs, ratios))
     for number, workload in enumerate(workloads):
+        is_compared = design.kind != "trials" and design.reference in workload.variants and len(workload.variants) > 1
         for metric in metrics:
             key = (metric["metric"], number)
             if metric.get(ADDED) and points(key).empty:
                 continue
             yield _medians(metric, workload, points(key), runs(key), design)
-            if metric.get("ratio") and design.kind != "trials" and _is_compared(workload, design):
+            if is_compared and metric.get("ratio"):
                 yield _paired(metric, workload, ratios(key), pairs(key), design)
 
 
@@ -132,10 +133,6 @@ def _ratios(pairs: pd.DataFrame) -> pd.DataFrame:
         for place, rows in pairs.groupby(_PLACE)
     ]
     return pd.DataFrame(rows, columns=[*_PLACE, "y", "low", "high", "n"])
-
-
-def _is_compared(workload: Workload, design: CombinedDesign) -> bool:
-    return design.reference in workload.variants and len(workload.variants) > 1
 
 
 def _medians(

@@ -51,7 +51,7 @@ def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
     drawn = [*of_numbers(tidy, design), *over_time(used, design), *by_entity(used, design)]
     # All of them are made before any is written, so that an error leaves every file as it was.
     texts = {
-        "tidy.csv": table_csv(tidy),
+        "tidy.csv": csv_text([[*tidy.columns], *text_rows(tidy, tidy.columns)]),
         RATIOS: ratios_csv(drawn),
         REGISTERED_FILE: registered_csv(loaded.receipts),
         f"aggregate/{RUNS_FILE}": runs_csv(drawn),
@@ -165,7 +165,9 @@ def tidy_frame(
     counts = {id(row) for _, row in used}
     factors = [name for name in design.factors if name not in KEYS]
     # A tool may state what is already a factor, such as the number of clients, but no two columns may share a name.
-    metrics = [name for name in _metric_columns(records) if name not in factors]
+    stated_metrics = {name for record in records for row in record.rows for name in row.metrics}
+    metrics = [*_FIRST_METRICS, *sorted(stated_metrics - {*_FIRST_METRICS, *KEYS, *_LAST})]
+    metrics = [name for name in metrics if name not in factors]
     stated = {name for record in records for row in record.rows for name in row.facts}
     facts = [name for name in FACTS if name in stated - {*factors, *metrics, *_LAST}]
     columns = [*KEYS, *factors, "used", "valid", "invalid_reason", *metrics, *facts, *_LAST]
@@ -182,12 +184,6 @@ def tidy_frame(
     ]
     rows.sort(key=lambda row: (row["block"], row["point"], row["variant"], row["attempt"]))
     return pd.DataFrame(rows, columns=columns).astype({"used": bool})
-
-
-def _metric_columns(records: Iterable[AttemptRecord]) -> list[str]:
-    """Return the names of all metrics: the usual ones first, then the others sorted by name."""
-    present = {name for record in records for row in record.rows for name in row.metrics}
-    return [*_FIRST_METRICS, *sorted(present - {*_FIRST_METRICS, *KEYS, *_LAST})]
 
 
 def _fields(record: AttemptRecord, row: CellRow) -> dict[str, Any]:
@@ -209,11 +205,6 @@ def _fields(record: AttemptRecord, row: CellRow) -> dict[str, Any]:
         "started_at": str(row.sidecar.get("started_at") or ""),
         "ended_at": str(row.sidecar.get("ended_at") or ""),
     }
-
-
-def table_csv(frame: pd.DataFrame) -> str:
-    """Return a whole table as CSV."""
-    return csv_text([[*frame.columns], *text_rows(frame, frame.columns)])
 
 
 def ratios_csv(drawn: Iterable[Aggregate]) -> str:

@@ -130,7 +130,7 @@ class Outlier(NamedTuple):
         )
 
 
-def outliers(chart: str, runs: Iterable[DrawnRun], limit: float = LIMIT) -> list[Outlier]:
+def outliers(chart: str, runs: Iterable[DrawnRun]) -> list[Outlier]:
     """Return the runs of a chart whose modified z-score within their own point exceeds the limit."""
     points: dict[tuple[str, float], list[DrawnRun]] = defaultdict(list)
     for run in runs:
@@ -141,7 +141,7 @@ def outliers(chart: str, runs: Iterable[DrawnRun], limit: float = LIMIT) -> list
         flagged += [
             Outlier(chart, run, median(values), score)
             for run, score in zip(several, modified_z(values), strict=True)
-            if abs(score) > limit
+            if abs(score) > LIMIT
         ]
     return flagged
 

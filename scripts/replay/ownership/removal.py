@@ -40,7 +40,9 @@ class Remover(ImageRemover):
             "pool": self._pool,
             "snapshot": self._snapshot,
             "mirror_snapshot_schedule": self._schedule,
-            **dict.fromkeys(SET_BACK, self._setting),
+            **dict.fromkeys(
+                SET_BACK, lambda one: RemovalOutcome(one, _gone(SET_BACK[one.kind](self.site, self.session, one)))
+            ),
             "io_cap": lambda one: RemovalOutcome(one, _gone(release(**one.details))),
             "kernel_mapping": lambda one: RemovalOutcome(one, _gone(unmap(self.cluster, one.spec))),
             "kernel_mount": lambda one: RemovalOutcome(one, _gone(unmount(one.details["folder"]))),
@@ -125,8 +127,10 @@ class Remover(ImageRemover):
             return RemovalOutcome(entry, "left", lacking[0][1], by_hand)
         objects = self.cluster.run("rados", "--pool", name, "--all", "ls", timeout_seconds=120).stdout
         foreign = [line for line in objects.splitlines() if line.split("\t")[-1].startswith(_IMAGE_OBJECTS)]
-        if foreign and (kept := [image.spec for image in self.ledger.owned() if _is_image_in(image, entry.pool)]):
-            return RemovalOutcome(entry, "left", f"{kept[0]} is still in it")
+        if foreign and (
+            own := [one.spec for one in self.ledger.owned() if one.kind == "image" and one.pool == entry.pool]
+        ):
+            return RemovalOutcome(entry, "left", f"{own[0]} is still in it")
         if foreign:
             why = f"it holds {len(foreign)} objects of images that Replay does not own, such as {foreign[0].strip()}"
             return RemovalOutcome(entry, "left", why)
@@ -152,13 +156,6 @@ class Remover(ImageRemover):
             self.session.command({"prefix": "osd crush rule rm", "name": rule})
         if profile := entry.details.get("erasure_code_profile"):
             self.session.command({"prefix": "osd erasure-code-profile rm", "name": profile})
-
-    def _setting(self, entry: Entry) -> RemovalOutcome:
-        return RemovalOutcome(entry, _gone(SET_BACK[entry.kind](self.site, self.session, entry)))
-
-
-def _is_image_in(entry: Entry, pool: str) -> bool:
-    return entry.kind == "image" and entry.pool == pool
 
 
 def _gone(there: bool) -> str:

@@ -29,6 +29,7 @@ def count_clean(states: list[dict[str, Any]], name_key: str, count_key: str) -> 
 #: Warnings that a new sandbox may have and that affect no measurement. MGR_MODULE_DEPENDENCY: Debian 13's manager of
 #: release 18 cannot load thirteen optional modules with its Python ("PyO3 modules do not yet support subinterpreters").
 KNOWN_WARNINGS = frozenset({"MGR_MODULE_DEPENDENCY"})
+_CLEAN_WITHIN_SECONDS = 120.0
 
 
 def is_well(status: dict[str, Any]) -> bool:
@@ -58,7 +59,6 @@ def await_clean(
     interrupt: Interrupt,
     *,
     healthy: bool,
-    timeout_seconds: float = 120.0,
 ) -> str:
     """Wait until all OSDs are up and all placement groups active+clean; return health and counts in one line.
 
@@ -81,13 +81,13 @@ def await_clean(
 
     where = layout.cluster(cluster.name) / "log"
     try:
-        interrupt.wait_until(ready, what="placement groups", where=where, timeout_seconds=timeout_seconds)
+        interrupt.wait_until(ready, what="placement groups", where=where, timeout_seconds=_CLEAN_WITHIN_SECONDS)
     except SandboxError as error:
         if not latest:
             raise
         down = sandbox_command("down", layout.directory)
         raise SandboxError(
-            f"{cluster.name} is not clean after {timeout_seconds:g} s: {describe(latest)}",
+            f"{cluster.name} is not clean after {_CLEAN_WITHIN_SECONDS:g} s: {describe(latest)}",
             where=where,
             next_step=f"read the logs in this folder, or start over: {down}, then up",
         ) from error

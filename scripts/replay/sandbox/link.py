@@ -228,13 +228,13 @@ def lost_line(site: Site) -> Stop | None:
     return Stop("line_lost", "the line between the sites has ended, and they reach each other no more")
 
 
-def connect_seconds(conf: Path, times: int = 5) -> float | None:
+def connect_seconds(conf: Path) -> float | None:
     """Return the median time of connecting to the nearest of a cluster's monitors; None if none takes a connection."""
     medians = []
     for address in monitor_addresses(conf):
         seconds = []
         with contextlib.suppress(OSError):
-            for _ in range(times):
+            for _ in range(5):
                 began = time.monotonic()
                 socket.create_connection(address, timeout=3.0).close()
                 seconds.append(time.monotonic() - began)

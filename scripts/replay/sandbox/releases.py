@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from replay.base.errors import RefusedError, ReplayError
@@ -232,23 +232,12 @@ def remove(number: int) -> int:
 
 def users_of(number: int) -> list[Path]:
     """Return the folders of this project's sandboxes that run a release."""
-    return [
-        folder
-        for folder in _sandboxes()
-        if (sandbox := _loaded(folder)) is not None and sandbox.options.release_number == number
-    ]
-
-
-def _sandboxes() -> Iterator[Path]:
-    seen = dict.fromkeys([default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))])
-    return (folder for folder in seen if sandbox_record.exists(folder))
-
-
-def _loaded(folder: Path) -> sandbox_record.Sandbox | None:
-    try:
-        return sandbox_record.load(folder)
-    except SandboxError:
-        return None
+    users = []
+    for folder in dict.fromkeys([default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))]):
+        with contextlib.suppress(SandboxError):  # there is none, or its record cannot be read
+            if sandbox_record.load(folder).options.release_number == number:
+                users.append(folder)
+    return users
 
 
 def _remove_command(number: int) -> str:

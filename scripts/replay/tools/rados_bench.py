@@ -46,10 +46,7 @@ class RadosBench(Tool):
         run at once and lets a read find its objects. Raises KeyError if a level is missing.
         """
         mode = mode_of(levels)
-        argv = ["rados", *connection(options), "--pool", "{pool}"]
-        if options.get("namespace"):
-            argv += ["--namespace", "{namespace}"]
-        argv += [*client_options(options), "bench", "{seconds}", mode]
+        argv = [*self._rados(options), "bench", "{seconds}", mode]
         argv += ["-t", str(levels.get("threads", options.get("threads", 16))), "--run-name", "{run_name}"]
         if mode == "write":
             argv += ["-b", str(levels["object_size_bytes"]), "--no-cleanup"]
@@ -59,10 +56,12 @@ class RadosBench(Tool):
 
     def cleanup_argv_template(self, options: Mapping[str, Any]) -> list[str]:
         """Return the argv that removes the objects of one run name."""
-        argv = ["rados", *connection(options), "--pool", "{pool}"]
-        if options.get("namespace"):
-            argv += ["--namespace", "{namespace}"]
-        return [*argv, *client_options(options), "cleanup", "--run-name", "{run_name}"]
+        return [*self._rados(options), "cleanup", "--run-name", "{run_name}"]
+
+    @staticmethod
+    def _rados(options: Mapping[str, Any]) -> list[str]:
+        namespace = ["--namespace", "{namespace}"] if options.get("namespace") else []
+        return ["rados", *connection(options), "--pool", "{pool}", *namespace, *client_options(options)]
 
     def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
         """Return the JSON file that `-o` names."""

@@ -79,7 +79,8 @@ class RbdBench(Tool):
         """
         argv = ["rbd", *connection(options), "bench"]
         argv += ["--io-type", str(levels["io_type"]), "--io-size", str(levels["io_size_bytes"])]
-        argv += ["--io-threads", str(_threads(levels, options)), "--io-pattern", str(levels["io_pattern"])]
+        threads = levels.get("io_threads", options.get("io_threads", 16))
+        argv += ["--io-threads", str(threads), "--io-pattern", str(levels["io_pattern"])]
         argv += ["--io-total", "{io_total_bytes}"]
         if "rw_mix_read" in levels:
             argv += ["--rw-mix-read", str(levels["rw_mix_read"])]
@@ -141,10 +142,6 @@ def kind_of(line: str) -> tuple[str, re.Match[str] | None]:
     return next(((kind, match) for kind, pattern in _KINDS if (match := pattern.fullmatch(line))), ("", None))
 
 
-def _threads(levels: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
-    return levels.get("io_threads", options.get("io_threads", 16))
-
-
 class _Parser:
     """Parses one output line by line, and keeps what it has read so far."""
 
@@ -200,8 +197,9 @@ class _Parser:
                 self._take_row(line)
         elif (match := _PART.fullmatch(line)) and match["which"] not in self.parts:
             self.parts[match["which"]] = self._rates(match, int(match["ops"]))
-            if len(self.parts) == 2:
-                self._check_parts()
+            operations = math.fsum(part["operations"] for part in self.parts.values())
+            if len(self.parts) == 2 and operations != self.summary["operations"]:
+                self._refuse("operations of reads and writes do not add up to the summary's")
         else:
             self._refuse(f"expected nothing after the summary, found {line[:120]!r}")
 
@@ -265,10 +263,6 @@ class _Parser:
             self._refuse(f"{operations} ops of {size} bytes are not the {self.header['bytes']} bytes announced")
         if self.rows and (self.rows[-1][1] > operations or self.rows[-1][0] > math.floor(seconds * (1 + slack))):
             self._refuse("a row is past the summary: output of two runs is mixed")
-
-    def _check_parts(self) -> None:
-        if math.fsum(part["operations"] for part in self.parts.values()) != self.summary["operations"]:
-            self._refuse("operations of reads and writes do not add up to the summary's")
 
     def _metrics(self) -> dict[str, float]:
         metrics = dict(self.summary)

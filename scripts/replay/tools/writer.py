@@ -274,9 +274,11 @@ class SnapshotInterval(Reader):
         series += [(at - first, "snapshots_to_trim", left) for at, left in queue if at >= first]
         series += [
             (offset, "latency_around_snapshot_seconds", window.latency_seconds)
-            for window in windows
-            if (offset := _offset(window.unix_seconds, orders)) is not None
-            and -BEFORE_SECONDS <= offset < AFTER_SECONDS
+            for window in (windows if orders else ())
+            # How many seconds it is after the nearest order; negative if before it.
+            if -BEFORE_SECONDS
+            <= (offset := min((window.unix_seconds - order for order in orders), key=abs))
+            < AFTER_SECONDS
         ]
         return Result(metrics=metrics, series=tuple(series), histogram=report.histogram)
 
@@ -324,11 +326,6 @@ def well_supported(metrics: Mapping[str, float]) -> dict[str, float]:
         if metrics["operations"] * (1 - percent / 100) < SLOWER_OPERATIONS - 1e-9
     }
     return {name: value for name, value in metrics.items() if name not in sparse}
-
-
-def _offset(at: float, orders: list[float]) -> float | None:
-    """Return how many seconds a moment is after the nearest order (negative: before it), None without orders."""
-    return min((at - order for order in orders), key=abs, default=None)
 
 
 def _near_and_away(windows: list[Logged], orders: list[float]) -> dict[str, float]:
