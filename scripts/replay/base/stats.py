@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import median
 from typing import NamedTuple
 
 CONFIDENCE = 0.95
@@ -30,12 +31,6 @@ class Difference(NamedTuple):
     high: float
     degrees_of_freedom: float
     p_value: float
-
-
-def median(values: Sequence[float]) -> float:
-    """Return the middle value, or the mean of the two middle ones."""
-    ordered, half = sorted(values), len(values) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def modified_z(values: Sequence[float]) -> list[float]:
