@@ -10,12 +10,11 @@ over a few seconds in new ones, which would hide a collapse.
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from replay.tools.base import (
     OutputError,
@@ -107,13 +106,12 @@ class RbdBenchOverTime(RbdBench):
         Each value of the series is a mean, and is placed in the middle of its time span.
         """
         result = super().read(run)
-        spans = _spans(result)
+        rates = {end: value for end, metric, value in result.series if metric == "operations_per_second"}
+        starts = dict(zip(rates, [0.0, *rates], strict=False))
         return replace(
             result,
-            metrics={**result.metrics, **_course(spans)} if result.complete else {},
-            series=tuple(
-                ((span.start + span.end) / 2, metric, value) for span in spans for metric, value in span.rates
-            ),
+            metrics={**result.metrics, **_course(rates, starts)} if result.complete else {},
+            series=tuple(((starts[end] + end) / 2, metric, value) for end, metric, value in result.series),
         )
 
 
@@ -282,33 +280,17 @@ class _Parser:
         return tuple(series)
 
 
-class _Span(NamedTuple):
-    """The time between two rows, in seconds since the start, and the mean rates in it by metric."""
+def _course(rates: Mapping[float, float], starts: Mapping[float, float]) -> dict[str, float]:
+    """Return the rate of the first span, that of the spans that begin in the second half, and their ratio.
 
-    start: float
-    end: float
-    rates: tuple[tuple[str, float], ...]
-
-    @property
-    def operations_per_second(self) -> float:
-        return dict(self.rates)["operations_per_second"]
-
-
-def _spans(result: Result) -> list[_Span]:
-    ends = sorted({end for end, _, _ in result.series})
-    return [
-        _Span(start, end, tuple((metric, value) for moment, metric, value in result.series if moment == end))
-        for start, end in itertools.pairwise([0.0, *ends])
-    ]
-
-
-def _course(spans: list[_Span]) -> dict[str, float]:
-    """Return the rate of the first span, that of the spans that begin in the second half, and their ratio."""
-    if len(spans) < FEWEST_SPANS or not spans[0].operations_per_second:
+    `rates` has the operations/s of each span by its end, in order, and `starts` its start.
+    """
+    ends = list(rates)
+    if len(ends) < FEWEST_SPANS or not rates[ends[0]]:
         return {}
-    late = [span for span in spans if span.start >= spans[-1].end / 2]
-    operations = math.fsum((span.end - span.start) * span.operations_per_second for span in late)
-    early, mean = spans[0].operations_per_second, operations / math.fsum(span.end - span.start for span in late)
+    late = [end for end in ends if starts[end] >= ends[-1] / 2]
+    operations = math.fsum((end - starts[end]) * rates[end] for end in late)
+    early, mean = rates[ends[0]], operations / math.fsum(end - starts[end] for end in late)
     return {
         "early_operations_per_second": early,
         "late_operations_per_second": mean,
