@@ -210,12 +210,8 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
     """Write configuration and keyrings, and create the daemons' folders: private to this user, as they contain keys."""
     name, programs = cluster.name, layout.programs
     folder = layout.cluster(name)
-    for each in (
-        folder,
-        folder / "log",
-        folder / "crash",
-        *(layout.data(name, r.name) for r in daemons.roles(cluster)),
-    ):
+    data = [layout.data(name, role.name) for role in daemons.roles(cluster)]
+    for each in (folder / "log", folder / "crash", *data):
         each.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     layout.conf(name).write_text(

@@ -134,9 +134,11 @@ def ensure(number: int | None, say: Say, image: str | None = None) -> Release | 
     if number is None:
         return None
     folder = release_directory(number)
-    if (release := find_release(number)) is not None and (
-        image is None or release.source == source_of(number, image).title
-    ):
+
+    def suits(release: Release) -> bool:
+        return image is None or release.source == source_of(number, image).title
+
+    if (release := find_release(number)) is not None and suits(release):
         return release
     with locked(
         folder,
@@ -146,8 +148,7 @@ def ensure(number: int | None, say: Say, image: str | None = None) -> Release | 
     ):
         if (release := find_release(number)) is None:
             return _make(number, folder, source_of(number, image), say)
-        wanted = source_of(number, image).title
-        if image is not None and release.source != wanted:
+        if not suits(release):
             raise SandboxError(
                 f"Ceph {release.title} is already here, from {release.source}",
                 where=folder,
