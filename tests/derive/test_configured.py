@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.derive.designs import configured_metrics, with_added
-from replay.derive.experiment import derive_experiment
+from replay.derive.experiment import configured_metrics, derive_experiment, with_added
 from replay.design.configuration import load_experiment
 from support.rawtree import METRICS, RawTree
 

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from replay.derive.aggregates import by_entity
 from replay.derive.computed import AT_END, OVER_CELL, Entity, latency_entities, ledger_entities
 from replay.derive.designs import CombinedDesign, DesignCell
 from replay.derive.experiment import entities_csv
-from replay.derive.series import by_entity
 from replay.design.configuration import load_experiment
 
 METRIC = {

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.claims.data_set import derive_data_set
+from replay.derive.aggregates import over_time
 from replay.derive.cells import AttemptRecord, CellRow, binned, middle_seconds, wanted_series
 from replay.derive.designs import CombinedDesign, DesignCell
 from replay.derive.experiment import derive_experiment
-from replay.derive.series import over_time
 from support.rawtree import METRICS, RawTree, rbd_bench_output
 
 OVER_TIME = {

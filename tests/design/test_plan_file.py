@@ -41,7 +41,7 @@ def test_a_block_that_was_not_planned_is_refused():
         plan.design_of("rbd-bench", 1, "0" * 12)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema_version": 2}'])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema_version": 3}'])
 def test_a_file_that_is_not_a_plan_is_refused_by_name(text, tmp_path):
     path = tmp_path / "plan.json"
     path.write_text(text)

@@ -15,7 +15,7 @@ from replay.cluster.asok import ask
 from replay.cluster.cluster import Cluster
 from replay.cluster.health import classify
 from replay.cluster.session import MonitorSession
-from replay.ownership.image_removal import RemovalOutcome, group_of_header
+from replay.ownership.images import RemovalOutcome, group_of_header
 from replay.ownership.ledger import Entry, Ledger
 from replay.ownership.removal import Remover
 from replay.sandbox import Sandbox

@@ -21,8 +21,7 @@ from replay.cluster.site_file import load_site
 from replay.design.design import Image
 from replay.measure.bench import open_bench
 from replay.ownership.clean import clean
-from replay.ownership.image_removal import RemovalOutcome
-from replay.ownership.images import create_image, remove_images
+from replay.ownership.images import RemovalOutcome, create_image
 from replay.ownership.ledger import Ledger, unique_name
 from replay.ownership.locks import SlotLock
 from replay.ownership.pools import (
@@ -34,6 +33,7 @@ from replay.ownership.pools import (
     pools_can_be_deleted,
     remove_pool_entries,
 )
+from replay.ownership.removal import remove_images
 from replay.preflight import command as preflight
 from replay.sandbox import Sandbox
 from support.administrator import make_user, paste, site_text, tell

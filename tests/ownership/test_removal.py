@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from replay.cluster.cluster import CephCommandError
-from replay.ownership.image_removal import BUSY, DAEMON_SNAPSHOT, HAS_SNAPSHOTS, NOT_FOUND
+from replay.ownership.images import BUSY, DAEMON_SNAPSHOT, HAS_SNAPSHOTS, NOT_FOUND
 from replay.ownership.ledger import Ledger
 from replay.ownership.removal import Remover
 

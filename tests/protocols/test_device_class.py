@@ -23,7 +23,7 @@ from replay.protocols.device_class import DeviceClass
 from replay.protocols.device_class_objects import DeviceClassObjects
 from replay.protocols.targets import device_classes
 from replay.protocols.targets.device_classes import CappedReading, DeviceClasses, lacking
-from replay.sandbox.io_caps import find_hierarchy
+from replay.sandbox.interventions import find_hierarchy
 from support.bench import bench_of, waiting
 from support.patience import patient
 from support.smoke import measure_as_shipped

@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import pytest
 
 from replay.sandbox import daemons, load, processes
+from replay.sandbox.interventions import SiteLoss
 from replay.sandbox.link import link_facts
-from replay.sandbox.site_loss import SiteLoss
 from support.commands import run_sandbox
 from support.patience import patient, wait_until
 from support.releases import RELEASE

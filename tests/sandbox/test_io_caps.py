@@ -16,17 +16,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.errors import ReplayError
-from replay.sandbox import daemons, io_caps, processes
-from replay.sandbox.io_caps import (
+from replay.sandbox import daemons, interventions, processes
+from replay.sandbox.interventions import (
     Hierarchy,
     IoCap,
+    SiteLoss,
     device_of,
     find_hierarchy,
     parse_counts,
     release,
     remove_empty_groups,
 )
-from replay.sandbox.site_loss import SiteLoss
 from support.patience import patient, wait_until
 
 GROUP = "replay-0a1b2c3d-osd-2"
@@ -93,7 +93,7 @@ def test_a_group_is_removed_after_its_processes_returned_home(tmp_path, monkeypa
         (folder / "cgroup.procs").unlink()  # the kernel's file empties, and goes with the folder
 
     (folder / "cgroup.procs").write_text("41\n")
-    monkeypatch.setattr(io_caps, "_write", write)
+    monkeypatch.setattr(interventions, "_write", write)
     assert release(str(tmp_path), GROUP, "/home")
     assert (moved, folder.exists()) == ([("home", "41")], False)
     assert not release(str(tmp_path), GROUP, "/home"), "a second time there is nothing"
@@ -128,7 +128,7 @@ def test_a_file_that_is_not_on_a_disk_has_no_device(tmp_path, monkeypatch):
 def test_the_kernel_takes_a_process_in_and_gives_it_back():
     hierarchy = find_hierarchy()
     sleeper = subprocess.Popen(["sleep", "60"])
-    cap = IoCap(hierarchy, f"replay-{os.getpid() % 16**8:08x}-osd-0", device_of(io_caps.Path("/")) or "0:0")
+    cap = IoCap(hierarchy, f"replay-{os.getpid() % 16**8:08x}-osd-0", device_of(interventions.Path("/")) or "0:0")
     home = hierarchy.home_of(sleeper.pid)
     try:
         cap.folder.mkdir()
@@ -211,7 +211,7 @@ def test_the_guardian_lets_them_go_on_when_its_starter_is_killed(running, tmp_pa
     told = json.dumps([asdict(one) for one in running.values()])
     code = (
         "import subprocess, sys, time\n"
-        "one = subprocess.Popen([sys.executable, '-m', 'replay.sandbox.site_loss', sys.argv[1]],"
+        "one = subprocess.Popen([sys.executable, '-m', 'replay.sandbox.interventions', sys.argv[1]],"
         " stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)\n"
         "one.stdout.readline(); print('ready', flush=True); time.sleep(3600)"
     )
@@ -227,7 +227,7 @@ def test_the_guardian_leaves_a_recycled_pid_alone(running):
     processes.freeze([ours])
     other = json.dumps([asdict(ours) | {"start_ticks": 1}])
     subprocess.run(
-        [sys.executable, "-m", "replay.sandbox.site_loss", other], stdin=subprocess.DEVNULL, check=True,
+        [sys.executable, "-m", "replay.sandbox.interventions", other], stdin=subprocess.DEVNULL, check=True,
         capture_output=True,
     )  # fmt: skip
     assert processes.is_frozen(ours)

@@ -8,7 +8,7 @@ import pytest
 
 from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Layout, Link
-from replay.sandbox import conf, create, daemons, lifecycle, link_program, stretch
+from replay.sandbox import conf, create, daemons, lifecycle, link_program
 
 LINK = Link(1, "tun", "/c", {"left": "/proc/1/fd/3", "right": "/proc/1/fd/4"}, dict(link_program.ADDRESSES), 0.02, None)
 LAYOUT = Layout(Path("/srv/s"), Path("/srv/s/run"), link=LINK)
@@ -17,7 +17,7 @@ OPTIONS = SandboxOptions(stretch=True, left_osds=4, right_osds=0, link_rtt_secon
 
 @pytest.fixture
 def cluster():
-    return stretch.spread(create.plan("left", 20001, 4, LAYOUT), [20001, 20002, 20003])
+    return conf.spread(create.plan("left", 20001, 4, LAYOUT), [20001, 20002, 20003])
 
 
 def test_each_site_has_a_monitor_and_half_of_the_osds_and_the_second_one_all_that_must_survive(cluster):
@@ -57,14 +57,14 @@ def test_an_ordinary_cluster_has_the_address_of_its_site():
 
 
 def test_each_osd_is_a_host_of_its_own_in_its_data_centre(cluster):
-    assert stretch.place_of(cluster, "osd.1") == ["host=left-osd-1", "datacenter=left", "root=default"]
-    assert stretch.place_of(cluster, "osd.2") == ["host=right-osd-2", "datacenter=right", "root=default"]
-    assert stretch.place_of(create.plan("right", 1, 1, LAYOUT), "osd.0") == ["host=right", "root=default"]
+    assert conf.place_of(cluster, "osd.1") == ["host=left-osd-1", "datacenter=left", "root=default"]
+    assert conf.place_of(cluster, "osd.2") == ["host=right-osd-2", "datacenter=right", "root=default"]
+    assert conf.place_of(create.plan("right", 1, 1, LAYOUT), "osd.0") == ["host=right", "root=default"]
 
 
 @pytest.mark.parametrize(("major", "sizes"), [(16, True), (18, False), (20, False)])
 def test_the_rule_keeps_two_copies_on_each_site(major, sizes):
-    text = stretch.with_rule("# begin crush map\nrule replicated_rule {\n}\n\n# end crush map\n", major)
+    text = conf.with_rule("# begin crush map\nrule replicated_rule {\n}\n\n# end crush map\n", major)
     rule = text[text.index("rule stretch_rule {") :]
     assert text.rstrip().endswith("# end crush map")
     assert "step choose firstn 0 type datacenter\n\tstep chooseleaf firstn 2 type host\n" in rule

@@ -6,7 +6,7 @@ import pytest
 
 from replay.evidence.record import SampleTable
 from replay.tools import OutputError, reader
-from replay.tools.write_latency import well_supported
+from replay.tools.writer import well_supported
 from support.made_up_output import latency_log, report, steps_log
 
 WRITE_LATENCY = reader("write-latency")

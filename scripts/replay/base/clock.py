@@ -132,10 +132,6 @@ SAY_EVERY_SECONDS = 10.0
 LOOK_EVERY_SECONDS = 3.0
 
 
-def _nothing() -> str:
-    return ""
-
-
 class Waiting:
     """One wait; without `at_most_seconds`, `what` says what bounds it.
 
@@ -149,7 +145,7 @@ class Waiting:
         at_most_seconds: float | None,
         *,
         say: Callable[[str], None],
-        look: Callable[[], str] = _nothing,
+        look: Callable[[], str] = lambda: "",
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:

@@ -18,8 +18,8 @@ from typing import Any
 
 import yaml
 
-from replay.base.disk import explained
 from replay.base.errors import INTERRUPTED, ConfigurationError, ReplayError
+from replay.base.invocation import explained
 from replay.base.paths import program_file, project_directory, working_directory
 from replay.base.progress import EVENTS, report_event
 
@@ -163,7 +163,8 @@ def log_path(*words: str) -> Path:
 
 def cause_in(log: Path) -> str:
     """Return the last line of a log that names an error; empty if there is none. What Slurm says comes first."""
-    if jobs := _JOB.findall(log.read_text()):
+    text = log.read_text()
+    if jobs := _JOB.findall(text):
         return jobs[-1]
-    causes = [line.strip() for line in log.read_text().splitlines() if _CAUSE.match(line.strip())]
+    causes = [line.strip() for line in text.splitlines() if _CAUSE.match(line.strip())]
     return causes[-1] if causes else ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import median
 from typing import NamedTuple
 
 CONFIDENCE = 0.95
@@ -32,12 +33,6 @@ class Difference(NamedTuple):
     p_value: float
 
 
-def median(values: Sequence[float]) -> float:
-    """Return the middle value, or the mean of the two middle ones."""
-    ordered, half = sorted(values), len(values) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
-
-
 def modified_z(values: Sequence[float]) -> list[float]:
     """Return each value's modified z-score: 0.6745 times its distance from the median, in median absolute deviations.
 
@@ -49,11 +44,10 @@ def modified_z(values: Sequence[float]) -> list[float]:
         return [0.0] * len(values)
     middle = median(values)
     deviation = median([abs(value - middle) for value in values])
-    return [0.0 if value == middle else _in_deviations(value - middle, deviation) for value in values]
-
-
-def _in_deviations(distance: float, deviation: float) -> float:
-    return 0.6745 * distance / deviation if deviation else math.copysign(math.inf, distance)
+    distances = [value - middle for value in values]
+    if not deviation:
+        return [math.copysign(math.inf, distance) if distance else 0.0 for distance in distances]
+    return [0.6745 * distance / deviation for distance in distances]
 
 
 def mean_with_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
@@ -110,7 +104,7 @@ def welch_difference(first: Sequence[float], second: Sequence[float], confidence
     return Difference(difference, difference - half, difference + half, freedom, p_value)
 
 
-def paired_difference(first: Sequence[float], second: Sequence[float], confidence: float = CONFIDENCE) -> Difference:
+def paired_difference(first: Sequence[float], second: Sequence[float]) -> Difference:
     """Return the mean of first minus second, pair by pair, with Student's t-interval.
 
     What both values of a pair share cancels out. For logarithms the result is the logarithm of a ratio.
@@ -120,7 +114,7 @@ def paired_difference(first: Sequence[float], second: Sequence[float], confidenc
     differences = [one - other for one, other in zip(first, second, strict=True)]
     freedom = float(len(differences) - 1)
     p_value = 2 * one_sided_p_value(differences, 0.0)
-    return Difference(*mean_with_interval(differences, confidence)[:3], freedom, p_value)
+    return Difference(*mean_with_interval(differences)[:3], freedom, p_value)
 
 
 def holm(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> list[bool]:
@@ -263,32 +257,32 @@ def _stdtrit(degrees_of_freedom: float, probability: float) -> float:
 QUANTILE = 0.95
 
 
-def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float] | None:
+def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
     """Return the narrowest interval of two order statistics, equally far from both ends, that holds the median.
 
-    None if there are too few values for this confidence: fewer than six for 95 %.
+    None if there are too few values for the confidence: fewer than six for 95 %.
     Source: David & Nagaraja 2003, "Order Statistics", section 7.1.
     """
     ordered, n = sorted(values), len(values)
     below = 0
-    while 2 * _at_most(below, n, 0.5) <= 1 - confidence:
+    while 2 * _at_most(below, n, 0.5) <= 1 - CONFIDENCE:
         below += 1
     return (ordered[below - 1], ordered[n - below]) if below else None
 
 
-def quantile_bound(values: Sequence[float], quantile: float = QUANTILE, confidence: float = CONFIDENCE) -> float | None:
-    """Return the smallest value that is an upper bound of a quantile with this confidence.
+def quantile_bound(values: Sequence[float]) -> float | None:
+    """Return the smallest value that is an upper bound of the quantile with 95 % confidence.
 
     None if not even the largest value is one: that takes 59 values for the 95th percentile and 95 %.
     Source: David & Nagaraja 2003, "Order Statistics", section 7.1 (a one-sided confidence bound of a quantile).
     """
     ordered, n = sorted(values), len(values)
-    return next((one for k, one in enumerate(ordered) if _at_most(k, n, quantile) >= confidence), None)
+    return next((one for k, one in enumerate(ordered) if _at_most(k, n, QUANTILE) >= CONFIDENCE), None)
 
 
-def confidence_of_largest(n: int, quantile: float = QUANTILE) -> float:
-    """Return the confidence with which the largest of `n` values bounds a quantile from above: 0.64 for 20 values."""
-    return 1 - quantile**n
+def confidence_of_largest(n: int) -> float:
+    """Return the confidence with which the largest of `n` values bounds the quantile from above: 0.64 for 20 values."""
+    return 1 - QUANTILE**n
 
 
 def _at_most(k: int, n: int, probability: float) -> float:

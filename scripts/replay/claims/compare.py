@@ -17,8 +17,8 @@ from typing import Any
 
 from replay.base import stats as statistics
 from replay.base.clock import why_not_in_turns
+from replay.base.paths import json_text, write_if_changed
 from replay.base.programs import COMPARED_RELEASES, older_releases
-from replay.base.tables import json_text, write_if_changed
 from replay.claims.documents import kind_of, six_digits
 from replay.claims.judge import judge_data_set, with_versions
 from replay.claims.model import (

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.paths import json_text, write_if_changed
 from replay.base.programs import titles_in
-from replay.base.tables import json_text, write_if_changed
 from replay.claims.answer import write_answer
 from replay.claims.compare import write_releases
 from replay.claims.datapackage import write_datapackage

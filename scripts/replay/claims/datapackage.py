@@ -14,8 +14,8 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
+from replay.base.paths import json_text, write_if_changed
 from replay.base.programs import COMPARED_RELEASES
-from replay.base.tables import json_text, write_if_changed
 from replay.derive.part import KEYS, LONG_HEADER, REGISTERED_FILE, RUNS_FILE, SPREAD_HEADER
 from replay.evidence.durable import sha256
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base import stats as statistics
-from replay.base.tables import csv_text, json_text, write_if_changed
+from replay.base.paths import csv_text, json_text, write_if_changed
 from replay.claims.campaigns import CAMPAIGNS_FOR_PREDICTION
 from replay.claims.evaluate import EQUIVALENCE_BLOCKS
 from replay.claims.judge import FALSE_DISCOVERY_RATE, judge_data_set, multiplicity, with_campaigns

@@ -15,7 +15,7 @@ from typing import Any
 
 from replay.base import stats as statistics
 from replay.base.clock import utc_text
-from replay.base.tables import json_text, level_text, number_text, write_if_changed
+from replay.base.paths import json_text, level_text, number_text, write_if_changed
 from replay.evidence.data_set import MANIFEST
 
 RECORDING = "recording.json"

@@ -17,8 +17,7 @@ from replay.base.progress import Part, Progress
 from replay.base.snakemake import cause_in, end_of, log_path, run_snakemake
 from replay.base.terminal import waiting
 from replay.claims.datapackage import differences
-from replay.derive.outliers import flagged_in
-from replay.derive.part import read_part
+from replay.derive.part import flagged_in, read_part
 from replay.evidence.data_set import named_experiments
 from replay.evidence.read import verify_all, verify_packs
 

@@ -1,130 +1,35 @@
-"""Aggregates: what charts draw of an experiment's used runs, by pandas, and the files that hold it. Pure.
+"""Aggregates of an experiment's used runs, by pandas. Pure.
 
-A metric is a number per run, drawn here as medians over blocks and, if the design asks for them, as paired ratios; or
-values over time or by entity (`series.py`). Every aggregate has its points, and the runs behind them.
+A metric is a number per run, drawn as medians over blocks and, if the design asks for them, as paired ratios; or values
+over time, with a line per variant; or values by entity, such as one dot per OSD.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
 from replay.base import stats as statistics
-from replay.base.tables import csv_text, level_text, number_text
-from replay.derive.designs import ADDED, VARIANT_ON_TOP, CombinedDesign
-from replay.derive.part import LONG_HEADER, RUNS_HEADER, SPREAD_HEADER
+from replay.base.paths import level_text
+from replay.derive.cells import AttemptRecord, CellRow, middle_seconds
+from replay.derive.designs import (
+    ADDED,
+    VARIANT_ON_TOP,
+    Aggregate,
+    CombinedDesign,
+    Workload,
+    ends,
+    identity_of,
+    workloads_of,
+)
 
-RATIOS_HEADER = ("chart", "compared", "x", "ratio", "low", "high", "n")
 #: What tells the points of all aggregates of numbers apart. `workload` and `variant` are places in the design's order.
 _PLACE = ["metric", "workload", "variant", "x"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Aggregate:
-    """What one chart draws, and what the manifest says about it.
-
-    - `points`: a row per point, with the columns `series, x, y, n` and those of `low, high, min, max` that exist.
-    - `runs`: the runs behind the points (`series, x, y, block, attempt`); empty if each point is a run.
-    - `runs_are_lines`: whether a run is a line, with a value at each of its points, as in charts over time.
-    - `wide`: for a shared axis, the medians or ratios with a row per series and a column per level; else None.
-    - `n`: the smallest and the largest number of runs at a point; over time and of trials, in a series.
-    - `is_ratio`: whether the points are paired ratios.
-    - `column`: the column of tidy.csv whose values are drawn, or divided.
-    - `x`: the label and unit of an axis that differs from the design's.
-    - `level`: the level of the x factor, if the chart shows only one.
-    - `sparse`: the series that the design measures at fewer levels of the axis. A gap in them is not a failure.
-    """
-
-    name: str
-    title: str
-    metric: str
-    y_label: str
-    unit: str
-    better: str | None
-    workload: tuple[Any, ...]
-    series: tuple[str, ...]
-    points: pd.DataFrame
-    runs: pd.DataFrame
-    n: tuple[int, int]
-    runs_are_lines: bool = False
-    wide: pd.DataFrame | None = None
-    is_ratio: bool = False
-    column: str | None = None
-    x: Mapping[str, str] | None = None
-    level: Any = None
-    sparse: tuple[str, ...] = ()
-
-    @property
-    def spread_file(self) -> str | None:
-        """The name of the file beside the aggregate that has its intervals or ends; None if its own file has them."""
-        return None if self.wide is None else f"{self.name}.spread.csv"
-
-    def files(self) -> dict[str, str]:
-        """Return the text of each file by its name."""
-        if self.wide is None:
-            return {f"{self.name}.csv": csv_text([LONG_HEADER, *text_rows(self.points, LONG_HEADER)])}
-        header = [self.wide.columns.name, *map(number_text, self.wide.columns)]
-        rows = zip(self.series, self.wide.to_numpy(), strict=True)
-        return {
-            f"{self.name}.csv": csv_text([header, *([label, *map(number_text, values)] for label, values in rows)]),
-            self.spread_file: csv_text([SPREAD_HEADER, *text_rows(self.points, SPREAD_HEADER)]),
-        }
-
-
-@dataclass(frozen=True)
-class Workload:
-    """What one workload's charts share: its levels, axis and variants, and where the design has cells."""
-
-    levels: tuple[Any, ...]
-    xs: tuple[Any, ...]
-    variants: tuple[str, ...]
-    designed: frozenset[tuple[str, Any]]
-
-
-def workloads_of(design: CombinedDesign, blocks: Iterable[int]) -> list[Workload]:
-    """Return the design's workloads in the order of the factors' levels, including those without measurements."""
-    designed: dict[tuple, set[tuple[str, Any]]] = {}
-    for cell in design.cells.values():
-        designed.setdefault(design.workload(cell.levels), set()).add((cell.variant, design.x(cell.levels)))
-    order = {factor: {level: i for i, level in enumerate(levels)} for factor, levels in design.factors.items()}
-
-    def rank(levels: tuple) -> list[int]:
-        pairs = zip(design.workload_factors, levels, strict=True)
-        return [order[factor].get(level, len(order[factor])) for factor, level in pairs]
-
-    trials = tuple(sorted(set(blocks)))
-    workloads = []
-    for levels in sorted(designed, key=rank):
-        places = frozenset(designed[levels])
-        variants = tuple(name for name in design.labels if any(name == variant for variant, _ in places))
-        xs = trials if design.x_factor is None else tuple(sorted({x for _, x in places}))
-        workloads.append(Workload(levels, xs, variants, places))
-    return workloads
-
-
-def ratios_csv(drawn: Iterable[Aggregate]) -> str:
-    """Return the text of `ratios.csv`, every paired ratio in one table; just a header if nothing is compared."""
-    rows = (
-        [aggregate.name, *fields]
-        for aggregate in drawn
-        if aggregate.is_ratio
-        for fields in text_rows(aggregate.points, LONG_HEADER)
-    )
-    return csv_text([RATIOS_HEADER, *rows])
-
-
-def runs_csv(drawn: Iterable[Aggregate]) -> str:
-    """Return the text of `runs.csv`, the runs behind all charts, sorted by chart; "" if there are none."""
-    rows = [
-        [aggregate.name, *fields]
-        for aggregate in sorted(drawn, key=lambda aggregate: aggregate.name)
-        for fields in text_rows(aggregate.runs, RUNS_HEADER[1:])
-    ]
-    return csv_text([RUNS_HEADER, *rows]) if rows else ""
-
+_ENTITIES = {"osd": "OSD"}
+#: Used cells with their attempts; of one place, there is one per block.
+Cells = list[tuple[AttemptRecord, CellRow]]
 
 # A number per run ----------------------------------------------------------------------------------------------------
 
@@ -145,12 +50,13 @@ def of_numbers(tidy: pd.DataFrame, design: CombinedDesign) -> Iterator[Aggregate
     ratios = _ratios(pairs)
     runs, points, pairs, ratios = map(_by_metric_and_workload, (runs, points, pairs, ratios))
     for number, workload in enumerate(workloads):
+        is_compared = design.kind != "trials" and design.reference in workload.variants and len(workload.variants) > 1
         for metric in metrics:
             key = (metric["metric"], number)
             if metric.get(ADDED) and points(key).empty:
                 continue
             yield _medians(metric, workload, points(key), runs(key), design)
-            if metric.get("ratio") and design.kind != "trials" and _is_compared(workload, design):
+            if is_compared and metric.get("ratio"):
                 yield _paired(metric, workload, ratios(key), pairs(key), design)
 
 
@@ -229,10 +135,6 @@ def _ratios(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*_PLACE, "y", "low", "high", "n"])
 
 
-def _is_compared(workload: Workload, design: CombinedDesign) -> bool:
-    return design.reference in workload.variants and len(workload.variants) > 1
-
-
 def _medians(
     metric: Mapping[str, Any], workload: Workload, points: pd.DataFrame, runs: pd.DataFrame, design: CombinedDesign
 ) -> Aggregate:
@@ -298,26 +200,142 @@ def _drawn(
     return {**drawn, "wide": wide, "sparse": tuple(design.labels[name] for name in sparse)}
 
 
-def identity_of(
-    metric: Mapping[str, Any], levels: tuple[Any, ...], workload: tuple[Any, ...] | None = None
-) -> dict[str, Any]:
-    """Return the name of an aggregate at some levels, which is that of its file, and what it shows in words."""
-    words = " ".join(map(str, levels))
-    return {
-        "name": "-".join(map(str, (metric["name"], *levels))),
-        "title": f"{metric['title']}, {words}" if words else metric["title"],
-        "metric": metric["name"],
-        "y_label": metric["title"],
-        "workload": levels if workload is None else workload,
+# Values over time ----------------------------------------------------------------------------------------------------
+
+
+def over_time(used: Cells, design: CombinedDesign) -> Iterator[Aggregate]:
+    """Yield an aggregate for each metric over time, each workload and, with an x factor, each of its levels.
+
+    One without samples is left out.
+    """
+    metrics = [metric for metric in design.public["metrics"] if metric.get("series")]
+    cells = _by_place(used, design)
+    for workload in workloads_of(design, ()) if metrics else ():
+        for level in workload.xs if design.x_factor is not None else (None,):
+            for metric in metrics:
+                lines = {
+                    design.labels[name]: line
+                    for name in workload.variants
+                    if not (line := _line(cells.get((workload.levels, level, name), []), metric)).empty
+                }
+                if lines:
+                    yield _of_lines(lines, metric, workload, level)
+
+
+def _line(cells: Cells, metric: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what a line is drawn from: a row per bin, by its middle in seconds, and a column per run.
+
+    A line is drawn only where all of its runs have values: from the latest of their first samples to the earliest of
+    their last. Past the end of the shortest run, the median would cover only the remaining runs, and would jump
+    although nothing happened, usually towards the slow ones. A run whose value after its end is known keeps that value,
+    and does not end the line. A bin in between is drawn from the runs that have a sample in it.
+    """
+    name, width = metric["metric"], float(metric["bin_seconds"])
+    runs = {
+        (record.block, record.number): (bins, row.after_end.get(name))
+        for record, row in cells
+        if (bins := row.series.get((name, width)))
     }
+    if not runs:
+        return pd.DataFrame()
+    line = pd.DataFrame({run: bins for run, (bins, _) in sorted(runs.items())}).sort_index()
+    line.columns.names = ["block", "attempt"]
+    for run, (bins, after_end) in runs.items():
+        if after_end is not None:
+            line.loc[line.index > max(bins), run] = after_end
+    begin = max(min(bins) for bins, _ in runs.values())
+    lasts = [max(bins) for bins, after_end in runs.values() if after_end is None]
+    line = line.loc[begin : min(lasts) if lasts else line.index.max()]
+    return line.set_index(line.index.map(lambda number: middle_seconds(number, width)).rename("x"))
 
 
-def ends(counts: pd.Series) -> tuple[int, int]:
-    """Return the smallest and the largest count; zeros if there are none."""
-    return (0, 0) if counts.empty else (int(counts.min()), int(counts.max()))
+def _of_lines(
+    lines: Mapping[str, pd.DataFrame], metric: Mapping[str, Any], workload: Workload, level: Any
+) -> Aggregate:
+    points, runs = [], []
+    for label, line in lines.items():
+        drawn = {"y": line.median(axis=1), "low": line.min(axis=1), "high": line.max(axis=1), "n": line.count(axis=1)}
+        points.append(pd.DataFrame(drawn).reset_index().assign(series=label))
+        runs.append(line.melt(value_name="y", ignore_index=False).dropna().reset_index().assign(series=label))
+    return Aggregate(
+        **identity_of(metric, (*workload.levels, *(() if level is None else (level,))), workload.levels),
+        unit=metric["unit"],
+        better=metric.get("better"),
+        series=tuple(lines),
+        points=pd.concat(points),
+        runs=pd.concat(runs),
+        runs_are_lines=True,
+        n=ends(pd.Series([line.columns.size for line in lines.values()])),
+        x={"label": metric.get("x_label", "Time"), "unit": "seconds"},
+        level=level,
+    )
 
 
-def text_rows(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the rows of a table as the text of a CSV: these columns, empty where the table has none."""
-    for values in frame.reindex(columns=list(columns)).itertuples(index=False, name=None):
-        yield [level_text(value) for value in values]
+def _by_place(used: Cells, design: CombinedDesign) -> dict[tuple[Any, ...], Cells]:
+    """Return the used cells by (workload, level of the x factor or None, variant)."""
+    cells: dict[tuple[Any, ...], Cells] = {}
+    for record, row in used:
+        cell = design.cells[row.cell_id]
+        cells.setdefault((design.workload(cell.levels), design.x(cell.levels), cell.variant), []).append((record, row))
+    return cells
+
+
+# Values by entity ----------------------------------------------------------------------------------------------------
+
+
+def by_entity(used: Cells, design: CombinedDesign) -> Iterator[Aggregate]:
+    """Yield an aggregate for each workload and each metric with `entity`; `x` is the entity's number.
+
+    A series is a level of the x factor, taken from the cells of the reference variant (or of the first variant if there
+    is no reference). Without an x factor, a series is a variant.
+    """
+    metrics = [metric for metric in design.public["metrics"] if metric.get("entity")]
+    cells, axis = _by_place(used, design), design.public.get("x_label") or design.x_factor
+    for workload in workloads_of(design, ()) if metrics else ():
+        teller = design.reference if design.reference in workload.variants else workload.variants[0]
+        series = (
+            {design.labels[name]: (None, name) for name in workload.variants}
+            if design.x_factor is None
+            else {f"{axis} {_level(x, design)}": (x, teller) for x in workload.xs}
+        )
+        for metric in metrics:
+            runs = {label: _of_entities(cells.get((workload.levels, *at), []), metric) for label, at in series.items()}
+            if runs := {label: values for label, values in runs.items() if not values.empty}:
+                yield _of_dots(runs, metric, workload)
+
+
+def _of_entities(cells: Cells, metric: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a metric's values of each entity in each run, sorted by the entity's number, which is `x`."""
+    rows = [
+        (int(entity.id) if entity.kind == "osd" else 0, entity.value, record.block, record.number)
+        for record, row in cells
+        for entity in row.entities
+        if (entity.kind, entity.metric) == (metric["entity"], metric["metric"])
+    ]
+    return pd.DataFrame(rows, columns=["x", "y", "block", "attempt"]).sort_values("x", kind="stable")
+
+
+def _of_dots(runs: Mapping[str, pd.DataFrame], metric: Mapping[str, Any], workload: Workload) -> Aggregate:
+    points = pd.concat(
+        values.groupby("x")["y"].agg(y="median", low="min", high="max", n="count").reset_index().assign(series=label)
+        for label, values in runs.items()
+    )
+    return Aggregate(
+        **identity_of(metric, workload.levels),
+        unit=metric["unit"],
+        better=metric.get("better"),
+        series=tuple(runs),
+        points=points,
+        runs=pd.concat(values.assign(series=label) for label, values in runs.items()),
+        n=ends(points["n"]),
+        x={"label": _ENTITIES[metric["entity"]], "unit": "count"},
+    )
+
+
+def _level(x: Any, design: CombinedDesign) -> str:
+    """Return a level as a series names it. Sizes look the same as on the axes of charts: 4K, 4M."""
+    if design.public.get("x_unit") == "bytes":
+        for shift, letter in ((20, "M"), (10, "K")):
+            if x >= 1 << shift and x % (1 << shift) == 0:
+                return f"{x >> shift}{letter}"
+    return level_text(x)

@@ -1,4 +1,4 @@
-"""Combines the designs in evidence, the newest first, and so decides which cells count and what is drawn of them.
+"""What is drawn of an experiment: its designs, the newest first, combined; its workloads; and what one chart draws.
 
 A metric says what is drawn about a cell, and changes nothing in how the cell is measured. So a metric that is added to
 `config/experiments/` later is drawn from older raw output too, if that contains it. Everything else in a design,
@@ -7,13 +7,16 @@ including the metrics that it lists, stays as it was recorded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from replay.base.errors import EvidenceError
-from replay.base.paths import config_directory
-from replay.design.configuration import load_experiment
+from replay.base.paths import csv_text, level_text, number_text
+from replay.derive.part import LONG_HEADER, SPREAD_HEADER
+
+if TYPE_CHECKING:  # importing it takes long, and not every user of this module needs it
+    import pandas as pd
 
 #: Marks a metric that the recorded design does not list.
 ADDED = "added"
@@ -154,18 +157,112 @@ def _ordered(levels: list[Any]) -> tuple[Any, ...]:
     return tuple(sorted(levels) if all(isinstance(level, int | float) for level in levels) else levels)
 
 
-def configured_metrics(experiment: str) -> list[Mapping[str, Any]]:
-    """Return the metrics of `config/experiments/<experiment>.yaml`; empty if there is no such file.
+# What charts draw -----------------------------------------------------------------------------------------------------
 
-    Raises ConfigurationError if the file is invalid, so that a mistake in it cannot remove charts unnoticed.
+
+@dataclass(frozen=True)
+class Workload:
+    """What one workload's charts share: its levels, axis and variants, and where the design has cells."""
+
+    levels: tuple[Any, ...]
+    xs: tuple[Any, ...]
+    variants: tuple[str, ...]
+    designed: frozenset[tuple[str, Any]]
+
+
+def workloads_of(design: CombinedDesign, blocks: Iterable[int]) -> list[Workload]:
+    """Return the design's workloads in the order of the factors' levels, including those without measurements."""
+    designed: dict[tuple, set[tuple[str, Any]]] = {}
+    for cell in design.cells.values():
+        designed.setdefault(design.workload(cell.levels), set()).add((cell.variant, design.x(cell.levels)))
+    order = {factor: {level: i for i, level in enumerate(levels)} for factor, levels in design.factors.items()}
+
+    def rank(levels: tuple) -> list[int]:
+        pairs = zip(design.workload_factors, levels, strict=True)
+        return [order[factor].get(level, len(order[factor])) for factor, level in pairs]
+
+    trials = tuple(sorted(set(blocks)))
+    workloads = []
+    for levels in sorted(designed, key=rank):
+        places = frozenset(designed[levels])
+        variants = tuple(name for name in design.labels if any(name == variant for variant, _ in places))
+        xs = trials if design.x_factor is None else tuple(sorted({x for _, x in places}))
+        workloads.append(Workload(levels, xs, variants, places))
+    return workloads
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregate:
+    """What one chart draws, and what the manifest says about it.
+
+    - `points`: a row per point, with the columns `series, x, y, n` and those of `low, high, min, max` that exist.
+    - `runs`: the runs behind the points (`series, x, y, block, attempt`); empty if each point is a run.
+    - `runs_are_lines`: whether a run is a line, with a value at each of its points, as in charts over time.
+    - `wide`: for a shared axis, the medians or ratios with a row per series and a column per level; else None.
+    - `n`: the smallest and the largest number of runs at a point; over time and of trials, in a series.
+    - `is_ratio`: whether the points are paired ratios.
+    - `column`: the column of tidy.csv whose values are drawn, or divided.
+    - `x`: the label and unit of an axis that differs from the design's.
+    - `level`: the level of the x factor, if the chart shows only one.
+    - `sparse`: the series that the design measures at fewer levels of the axis. A gap in them is not a failure.
     """
-    if not (config_directory() / "experiments" / f"{experiment}.yaml").is_file():
-        return []
-    return load_experiment(experiment)["metrics"]
+
+    name: str
+    title: str
+    metric: str
+    y_label: str
+    unit: str
+    better: str | None
+    workload: tuple[Any, ...]
+    series: tuple[str, ...]
+    points: pd.DataFrame
+    runs: pd.DataFrame
+    n: tuple[int, int]
+    runs_are_lines: bool = False
+    wide: pd.DataFrame | None = None
+    is_ratio: bool = False
+    column: str | None = None
+    x: Mapping[str, str] | None = None
+    level: Any = None
+    sparse: tuple[str, ...] = ()
+
+    @property
+    def spread_file(self) -> str | None:
+        """The name of the file beside the aggregate that has its intervals or ends; None if its own file has them."""
+        return None if self.wide is None else f"{self.name}.spread.csv"
+
+    def files(self) -> dict[str, str]:
+        """Return the text of each file by its name."""
+        if self.wide is None:
+            return {f"{self.name}.csv": csv_text([LONG_HEADER, *text_rows(self.points, LONG_HEADER)])}
+        header = [self.wide.columns.name, *map(number_text, self.wide.columns)]
+        rows = zip(self.series, self.wide.to_numpy(), strict=True)
+        return {
+            f"{self.name}.csv": csv_text([header, *([label, *map(number_text, values)] for label, values in rows)]),
+            self.spread_file: csv_text([SPREAD_HEADER, *text_rows(self.points, SPREAD_HEADER)]),
+        }
 
 
-def with_added(design: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a recorded design with the metrics whose names it does not list, marked as added."""
-    listed = {metric["name"] for metric in design.get("metrics", ())}
-    added = [{**metric, ADDED: True} for metric in metrics if metric["name"] not in listed]
-    return {**design, "metrics": [*design.get("metrics", ()), *added]}
+def identity_of(
+    metric: Mapping[str, Any], levels: tuple[Any, ...], workload: tuple[Any, ...] | None = None
+) -> dict[str, Any]:
+    """Return the name of an aggregate at some levels, which is that of its file, and what it shows in words."""
+    words = " ".join(map(str, levels))
+    return {
+        "name": "-".join(map(str, (metric["name"], *levels))),
+        "title": f"{metric['title']}, {words}" if words else metric["title"],
+        "metric": metric["name"],
+        "y_label": metric["title"],
+        "workload": levels if workload is None else workload,
+    }
+
+
+def ends(counts: pd.Series) -> tuple[int, int]:
+    """Return the smallest and the largest count; zeros if there are none."""
+    return (0, 0) if counts.empty else (int(counts.min()), int(counts.max()))
+
+
+def text_rows(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the rows of a table as the text of a CSV: these columns, empty where the table has none."""
+    for values in frame.reindex(columns=list(columns)).itertuples(index=False, name=None):
+        yield [level_text(value) for value in values]

@@ -10,11 +10,10 @@ from typing import Any
 import pandas as pd
 
 from replay.base import stats as statistics
-from replay.base.tables import level_text, rounded
-from replay.derive.aggregates import Aggregate
+from replay.base.paths import level_text, rounded
 from replay.derive.cells import AttemptRecord, CellRow, host_of, machines_by_block
 from replay.derive.computed import sampling_entry
-from replay.derive.designs import CombinedDesign
+from replay.derive.designs import Aggregate, CombinedDesign
 from replay.derive.part import LINES
 from replay.evidence.record import ceph_versions, client_version
 

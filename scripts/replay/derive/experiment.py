@@ -9,15 +9,23 @@ from typing import Any
 import pandas as pd
 
 from replay.base.errors import ReplayError
-from replay.base.paths import JUDGING, program_digest
-from replay.base.tables import csv_text, level_text, write_if_changed
-from replay.derive.aggregates import of_numbers, ratios_csv, runs_csv, text_rows
+from replay.base.paths import JUDGING, config_directory, csv_text, level_text, program_digest, write_if_changed
+from replay.derive.aggregates import by_entity, of_numbers, over_time
 from replay.derive.cells import AttemptRecord, CellRow, Designs, host_of, load_evidence, of_one_host
-from replay.derive.designs import CombinedDesign, combine, configured_metrics, with_added
+from replay.derive.designs import ADDED, Aggregate, CombinedDesign, combine, text_rows
 from replay.derive.entry import entry, provenance
 from replay.derive.facts import FACTS
-from replay.derive.part import KEYS, RATIOS, REGISTERED_FILE, RUNS_FILE, Derived, write_part
-from replay.derive.series import by_entity, over_time
+from replay.derive.part import (
+    KEYS,
+    LONG_HEADER,
+    RATIOS,
+    REGISTERED_FILE,
+    RUNS_FILE,
+    RUNS_HEADER,
+    Derived,
+    write_part,
+)
+from replay.design.configuration import load_experiment
 from replay.evidence.data_set import exclusive
 from replay.evidence.durable import sha256
 
@@ -43,7 +51,7 @@ def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
     drawn = [*of_numbers(tidy, design), *over_time(used, design), *by_entity(used, design)]
     # All of them are made before any is written, so that an error leaves every file as it was.
     texts = {
-        "tidy.csv": table_csv(tidy),
+        "tidy.csv": csv_text([[*tidy.columns], *text_rows(tidy, tidy.columns)]),
         RATIOS: ratios_csv(drawn),
         REGISTERED_FILE: registered_csv(loaded.receipts),
         f"aggregate/{RUNS_FILE}": runs_csv(drawn),
@@ -90,6 +98,23 @@ def _with_metrics(recorded: Designs) -> Designs:
     return {digest: with_added(design, metrics) for digest, design in recorded.items()}
 
 
+def configured_metrics(experiment: str) -> list[Mapping[str, Any]]:
+    """Return the metrics of `config/experiments/<experiment>.yaml`; empty if there is no such file.
+
+    Raises ConfigurationError if the file is invalid, so that a mistake in it cannot remove charts unnoticed.
+    """
+    if not (config_directory() / "experiments" / f"{experiment}.yaml").is_file():
+        return []
+    return load_experiment(experiment)["metrics"]
+
+
+def with_added(design: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a recorded design with the metrics whose names it does not list, marked as added."""
+    listed = {metric["name"] for metric in design.get("metrics", ())}
+    added = [{**metric, ADDED: True} for metric in metrics if metric["name"] not in listed]
+    return {**design, "metrics": [*design.get("metrics", ()), *added]}
+
+
 def _removed(directory: Path, texts: dict[Path, str]) -> tuple[Path, ...]:
     """Remove what an earlier derivation wrote and this one does not; return these files."""
     stale = sorted({*directory.glob(REGISTERED_FILE), *(directory / "aggregate").glob("*.csv")} - texts.keys())
@@ -103,6 +128,7 @@ def _removed(directory: Path, texts: dict[Path, str]) -> tuple[Path, ...]:
 
 _FIRST_METRICS = ("operations", "bytes", "duration_seconds", "operations_per_second", "bytes_per_second")
 _LAST = ("cpu_idle_fraction", "disk_busy_fraction", "limiter", "host", "started_at", "ended_at")
+_RATIOS = ("chart", "compared", "x", "ratio", "low", "high", "n")
 _REGISTERED = ("block", "plan", "ended_at", "claim", "digest")
 _ENTITIES = ("experiment", "block", "cell", "attempt", "kind", "id", "moment", "metric", "value")
 
@@ -139,7 +165,9 @@ def tidy_frame(
     counts = {id(row) for _, row in used}
     factors = [name for name in design.factors if name not in KEYS]
     # A tool may state what is already a factor, such as the number of clients, but no two columns may share a name.
-    metrics = [name for name in _metric_columns(records) if name not in factors]
+    stated_metrics = {name for record in records for row in record.rows for name in row.metrics}
+    metrics = [*_FIRST_METRICS, *sorted(stated_metrics - {*_FIRST_METRICS, *KEYS, *_LAST})]
+    metrics = [name for name in metrics if name not in factors]
     stated = {name for record in records for row in record.rows for name in row.facts}
     facts = [name for name in FACTS if name in stated - {*factors, *metrics, *_LAST}]
     columns = [*KEYS, *factors, "used", "valid", "invalid_reason", *metrics, *facts, *_LAST]
@@ -156,12 +184,6 @@ def tidy_frame(
     ]
     rows.sort(key=lambda row: (row["block"], row["point"], row["variant"], row["attempt"]))
     return pd.DataFrame(rows, columns=columns).astype({"used": bool})
-
-
-def _metric_columns(records: Iterable[AttemptRecord]) -> list[str]:
-    """Return the names of all metrics: the usual ones first, then the others sorted by name."""
-    present = {name for record in records for row in record.rows for name in row.metrics}
-    return [*_FIRST_METRICS, *sorted(present - {*_FIRST_METRICS, *KEYS, *_LAST})]
 
 
 def _fields(record: AttemptRecord, row: CellRow) -> dict[str, Any]:
@@ -185,9 +207,25 @@ def _fields(record: AttemptRecord, row: CellRow) -> dict[str, Any]:
     }
 
 
-def table_csv(frame: pd.DataFrame) -> str:
-    """Return a whole table as CSV."""
-    return csv_text([[*frame.columns], *text_rows(frame, frame.columns)])
+def ratios_csv(drawn: Iterable[Aggregate]) -> str:
+    """Return the text of `ratios.csv`, every paired ratio in one table; just a header if nothing is compared."""
+    rows = (
+        [aggregate.name, *fields]
+        for aggregate in drawn
+        if aggregate.is_ratio
+        for fields in text_rows(aggregate.points, LONG_HEADER)
+    )
+    return csv_text([_RATIOS, *rows])
+
+
+def runs_csv(drawn: Iterable[Aggregate]) -> str:
+    """Return the text of `runs.csv`, the runs behind all charts, sorted by chart; "" if there are none."""
+    rows = [
+        [aggregate.name, *fields]
+        for aggregate in sorted(drawn, key=lambda aggregate: aggregate.name)
+        for fields in text_rows(aggregate.runs, RUNS_HEADER[1:])
+    ]
+    return csv_text([RUNS_HEADER, *rows]) if rows else ""
 
 
 def registered_csv(receipts: Sequence[Mapping[str, Any]]) -> str:

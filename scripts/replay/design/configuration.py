@@ -108,15 +108,15 @@ def _indentation(text: str, line: int) -> str:
 
 def load_validated_document(path: Path, schema_path: Path) -> Document:
     """Return a file after checking it against the schema. Raises ConfigurationError."""
-    document = _parsed_and_validated(path, _read(path), schema_path, _read_schema(schema_path))
+    document = _parsed_and_validated(path, _read(path), schema_path)
     return replace(document, data=deepcopy(document.data))  # callers may change their copy
 
 
 @lru_cache(maxsize=256)
-def _parsed_and_validated(path: Path, text: str, schema_path: Path, schema: str) -> Document:
+def _parsed_and_validated(path: Path, text: str, schema_path: Path) -> Document:
     """Parse and check each text only once, because deriving needs every experiment several times."""
     document = _parse(path, text)
-    validate(document, _schema(schema_path, schema))
+    validate(document, _schema(schema_path))
     return document
 
 
@@ -153,18 +153,11 @@ def _index(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], file: Path
             _index(item, (*path, number), lines, file)
 
 
-def _read_schema(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigurationError(f"cannot read this schema: {error}", where=path) from error
-
-
 @lru_cache(maxsize=8)
-def _schema(path: Path, text: str) -> dict[str, Any]:
+def _schema(path: Path) -> dict[str, Any]:
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, json.JSONDecodeError) as error:
         raise ConfigurationError(f"cannot read this schema: {error}", where=path) from error
 
 
@@ -256,10 +249,7 @@ def load_experiment_document(name: str) -> Document:
     configuration = document.data
     if configuration["name"] != name:
         raise ConfigurationError(f"name: {configuration['name']!r} does not match the file's name {name!r}", where=path)
-    for key, known in (
-        ("protocol", protocol_names()),
-        ("tool", import_module("replay.tools").tool_names()),
-    ):
+    for key, known in (("protocol", protocol_names()), ("tool", import_module("replay.tools").tool_names())):
         if configuration[key].replace("-", "_") not in known:
             raise ConfigurationError(
                 f"{key}: there is no {configuration[key]!r}",

@@ -13,10 +13,10 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import replay_command
-from replay.base.tables import json_text, write_if_changed
+from replay.base.paths import json_text, write_if_changed
 from replay.design.design import Cell, CellSet, Design, Image, Sizing, Skip, Variant, digest_of
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -101,55 +101,34 @@ def _plan_again() -> str:
 
 
 def design_document(design: Design) -> dict[str, Any]:
-    """Return a design as JSON data; `design_from` restores it."""
-    return {
-        "name": design.name,
-        "scale": design.scale,
-        "blocks": design.blocks,
-        "configuration": design.configuration,
-        "options": dict(design.options),
-        "factors": {name: list(levels) for name, levels in design.factors.items()},
-        "sizing": asdict(design.sizing),
-        "variants": [asdict(variant) for variant in design.variants],
-        "sets": [_set_document(cell_set) for cell_set in design.sets],
-        "left_out": [_set_document(cell_set) for cell_set in design.left_out],
-        "skipped": [asdict(skip) for skip in design.skipped],
-    }
-
-
-def _set_document(cell_set: CellSet) -> dict[str, Any]:
-    return {
-        "point": cell_set.point,
-        "levels": dict(cell_set.levels),
-        "cells": [
-            {"cell_id": cell.cell_id, "variant": cell.variant.name, "levels": dict(cell.levels)}
-            for cell in cell_set.cells
-        ],
-    }
+    """Return a design as JSON data; `design_from` restores it. Cells name their variant."""
+    document = asdict(design)
+    for cell_set in (*document["sets"], *document["left_out"]):
+        for cell in cell_set["cells"]:
+            cell["variant"] = cell["variant"]["name"]
+    return document
 
 
 def design_from(document: Mapping[str, Any]) -> Design:
     """Return the design that `design_document` stored. Raises KeyError or TypeError for anything else."""
     variants = {variant["name"]: _variant(variant) for variant in document["variants"]}
-    return Design(
-        name=document["name"],
-        scale=document["scale"],
-        blocks=document["blocks"],
-        configuration=document["configuration"],
-        options=document["options"],
-        factors={name: tuple(levels) for name, levels in document["factors"].items()},
-        sizing=Sizing(**document["sizing"]),
-        variants=tuple(variants.values()),
-        sets=tuple(_set(cell_set, variants) for cell_set in document["sets"]),
-        skipped=tuple(Skip(**skip) for skip in document["skipped"]),
-        left_out=tuple(_set(cell_set, variants) for cell_set in document["left_out"]),
-    )
 
+    def cell_sets(key: str) -> tuple[CellSet, ...]:
+        found = []
+        for one in document[key]:
+            cells = tuple(Cell(**{**cell, "variant": variants[cell["variant"]]}) for cell in one["cells"])
+            found.append(CellSet(one["point"], one["levels"], cells))
+        return tuple(found)
 
-def _set(document: Mapping[str, Any], variants: Mapping[str, Variant]) -> CellSet:
-    point = document["point"]
-    cells = (Cell(cell["cell_id"], point, variants[cell["variant"]], cell["levels"]) for cell in document["cells"])
-    return CellSet(point, document["levels"], tuple(cells))
+    restored = {
+        "factors": {name: tuple(levels) for name, levels in document["factors"].items()},
+        "sizing": Sizing(**document["sizing"]),
+        "variants": tuple(variants.values()),
+        "sets": cell_sets("sets"),
+        "left_out": cell_sets("left_out"),
+        "skipped": tuple(Skip(**skip) for skip in document["skipped"]),
+    }
+    return Design(**{**document, **restored})
 
 
 def _variant(document: Mapping[str, Any]) -> Variant:

@@ -15,7 +15,7 @@ from typing import Any
 
 from replay.design.design import CellSet, Design, plan_digest
 from replay.evidence import durable
-from replay.evidence.data_set import design_file, pack_name, parse_json, pretty_json
+from replay.evidence.data_set import design_file, parse_json, pretty_json, sealed_block
 from replay.evidence.durable import Store
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 from replay.evidence.record import host
@@ -58,13 +58,9 @@ class History:
             for _, folder, seal in _attempts(documents, point)
         )
 
-    def is_sealed(self, block: int, plan: str) -> bool:
-        """Return whether the block is complete for a plan."""
-        return (self.raw / pack_name(block, plan)).exists()
-
     def missing_sets(self, design: Design, block: int) -> list[CellSet]:
         """Return the sets of a block that this host still has to measure."""
-        if self.is_sealed(block, plan_digest(design, block)):
+        if sealed_block(self.raw, block, plan_digest(design, block)).exists():
             return []
         return [
             cells_of_point
@@ -180,7 +176,7 @@ class BlockWriter:
 
     def pack(self, plan: str) -> Path:
         """Return the path of the block's pack for a plan, whether or not it exists yet."""
-        return self.raw / pack_name(self.block, plan)
+        return sealed_block(self.raw, self.block, plan)
 
     def is_measured(self, point: str, cells: Mapping[str, str], host: Mapping[str, Any] | None = None) -> bool:
         """Return whether a set has a valid attempt for exactly these cells (variant to cell id), by `host` or any."""

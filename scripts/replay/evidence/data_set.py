@@ -98,19 +98,12 @@ def read_campaign(data_set: Path) -> dict[str, Any]:
     return data
 
 
-def measured_as(data_set: Path) -> str | None:
-    """Return the name under which a data set was measured. A copied or renamed folder has another name.
-
-    None if `campaign.json` is missing or does not say. Raises EvidenceError as `read_campaign` does.
-    """
-    name = read_campaign(data_set).get("data_set")
-    return name if isinstance(name, str) and name else None
-
-
 def refuse_copies(data_set: str) -> None:
     """Raise ConfigurationError if a data set was measured under another name: two campaigns must not mix."""
     folder = benchmarks_directory() / data_set
-    if (origin := measured_as(folder)) not in (None, folder.name):
+    # A copied or renamed folder has another name than `campaign.json` says, if that says anything.
+    origin = read_campaign(folder).get("data_set")
+    if isinstance(origin, str) and origin not in ("", folder.name):
         raise ConfigurationError(
             f"Replay does not measure into a copy: this was measured as {origin!r}",
             where=folder / CAMPAIGN,

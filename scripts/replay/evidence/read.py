@@ -53,11 +53,6 @@ class Pack:
     digest: str
 
     @property
-    def state(self) -> str:
-        """What changes where the content does."""
-        return self.digest
-
-    @property
     def block(self) -> int:
         """The block's number."""
         return int(PACK.fullmatch(self.name)["block"])
@@ -88,11 +83,6 @@ class OpenBlock:
     raw: str
     name: str
     sums: Mapping[str, str]
-
-    @property
-    def state(self) -> tuple[tuple[str, str], ...]:
-        """What changes where the content does."""
-        return tuple(self.sums.items())
 
     @property
     def block(self) -> int:

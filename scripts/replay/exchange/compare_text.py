@@ -9,8 +9,8 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import suggestion
+from replay.base.paths import csv_text, number_text, rounded
 from replay.base.stats import CONFIDENCE, median
-from replay.base.tables import csv_text, number_text, rounded
 from replay.exchange.sides import HIGHER, LOWER, SINGLE, UNKNOWN, VERDICTS, WITHIN, Comparison, Outcome, Side
 
 COLUMNS = (

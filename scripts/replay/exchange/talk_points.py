@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from replay.base.tables import level_text
+from replay.base.paths import level_text
 from replay.exchange.sides import Experiment, Run
 
 #: The source of figures that are counted or computed from the talk's data, and of its claims.

@@ -16,9 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.base.disk import explained
 from replay.base.errors import INTERRUPTED, ConfigurationError, RefusedError, ReplayError, cleaning_up, take_notes
-from replay.base.invocation import replay_command
+from replay.base.invocation import explained, replay_command
 from replay.base.paths import config_directory, shown
 from replay.base.progress import Progress
 from replay.cluster.cluster import CephCommandError
@@ -35,10 +34,9 @@ from replay.evidence.seal import recover
 from replay.measure.bench import Bench
 from replay.measure.signed_plan import site_facts
 from replay.ownership.daemon_settings import OsdSettings, settings_of_second
-from replay.ownership.images import remove_owned_leftovers
 from replay.ownership.locks import go_command
 from replay.ownership.pools import ensure_pools, remove_leftover_pools
-from replay.ownership.removal import remove_leftover_mounts
+from replay.ownership.removal import remove_leftover_mounts, remove_owned_leftovers
 from replay.ownership.this_machine import remove_leftover_files
 from replay.preflight.plan import refuse_copies, sources_digest
 from replay.preflight.releases import refuse_other_releases

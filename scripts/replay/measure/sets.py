@@ -31,7 +31,7 @@ from replay.measure.guard import Guard
 from replay.measure.job import Halted, without_interruption
 from replay.measure.line import LineBetweenSites
 from replay.measure.protocol import Observer, Protocol
-from replay.ownership.images import remove_owned_leftovers
+from replay.ownership.removal import remove_owned_leftovers
 from replay.sandbox.daemons import naming_absent_daemons
 from replay.sandbox.link import link_facts
 

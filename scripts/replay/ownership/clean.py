@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TextIO
 
-from replay.base.disk import size_text
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
+from replay.base.invocation import size_text
 from replay.base.paths import state_directory
 from replay.base.terminal import waiting
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.site_file import fsid_in, load_site
-from replay.ownership.image_removal import PATIENCE_SECONDS, RemovalOutcome
+from replay.ownership.images import RemovalOutcome
 from replay.ownership.ledger import Entry, Ledger
 from replay.ownership.locks import KIND, UNSERVED, ClusterLock, SlotLock
 from replay.ownership.open_site import ClusterWatch
@@ -71,7 +71,6 @@ def clean(
     *,
     confirm: Callable[[int], bool],
     say: Callable[[str], None] = print,
-    patience_seconds: float = PATIENCE_SECONDS,
 ) -> list[RemovalOutcome]:
     """Remove everything in the ledgers of the site's clusters that belongs to this site; return each outcome.
 
@@ -81,7 +80,7 @@ def clean(
     """
     with ExitStack() as stack:
         with waiting("asking the cluster what exists", spinner=False):
-            work = list(_work(site, stack, say, patience_seconds))
+            work = list(_work(site, stack, say))
         total = sum(len(entries) for _, entries in work)
         if total == 0:
             say(f"nothing to remove: the ledger has no entries for site {site.name}")
@@ -118,9 +117,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if left else 0
 
 
-def _work(
-    site: Site, stack: ExitStack, say: Callable[[str], None], patience_seconds: float
-) -> Iterator[tuple[Remover, list[Entry]]]:
+def _work(site: Site, stack: ExitStack, say: Callable[[str], None]) -> Iterator[tuple[Remover, list[Entry]]]:
     """Yield each cluster's remover and the entries to remove; `stack` closes what was opened."""
     for cluster, mirror in _clusters(site):
         session = stack.enter_context(MonitorSession(cluster))
@@ -133,7 +130,7 @@ def _work(
             continue
         if cluster is site.primary:
             _hold(site, session, ledger, stack, say)
-        remover = Remover(site, cluster, session, ledger, mirror, say, patience_seconds)
+        remover = Remover(site, cluster, session, ledger, mirror, say)
         yield remover, _entries(ledger, site, say)
 
 

@@ -20,7 +20,7 @@ from replay.ownership.ledger import Entry, unique_name
 from replay.ownership.open_site import OpenSite
 from replay.ownership.removal import remove_all
 from replay.sandbox.conf import MIRROR_CLIENT
-from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
+from replay.sandbox.interventions import IoCap, device_of, find_hierarchy
 
 #: The ledger's kinds that are settings: removing such an entry sets the setting back.
 SETTINGS = ("crush_weight", "primary_affinity", "config", "device_class", "io_cap")

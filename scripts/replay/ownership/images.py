@@ -1,16 +1,28 @@
-"""Block device images for one block: new, filled, in the ledger before they exist, removed afterwards."""
+"""Block device images of Replay's: created, filled, in the ledger before they exist, and removed with what keeps them.
+
+What keeps an image are watchers, mirroring, and snapshots of the mirror daemon. An OSD drops the watch of a client that
+has gone after half a minute. That of 16.2.15 starts this clock once the watch is on disk, and not at all if the
+connection was lost by then. Such a watch is listed, and keeps the image from being removed, until the OSD reads the
+image's header anew: once the header's placement group has peered, the clock starts. 20.2.4 starts it in either case.
+"""
 
 from __future__ import annotations
 
+import errno
 import math
+import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
+from replay.base.clock import Waiting
+from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site
 from replay.design.design import CellSet, Image
 from replay.design.sizing import Write
-from replay.ownership.image_removal import PATIENCE_SECONDS, RemovalOutcome
-from replay.ownership.ledger import Entry, unique_name
+from replay.ownership.ledger import Entry, Ledger, unique_name
 from replay.ownership.open_site import BlockImage, OpenSite
-from replay.ownership.removal import Remover, refuse_left
 
 #: The slowest rate at which `rbd` may fill an image, in bytes a second; slower is an error rather than an endless wait.
 SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
@@ -92,57 +104,6 @@ def fill_image(bench: OpenSite, made: BlockImage) -> None:
     )
 
 
-def remove_images(bench: OpenSite, images: Iterable[BlockImage], *, patience_seconds: float = PATIENCE_SECONDS) -> None:
-    """Remove images that this process created, and wait until their mirrored copies are gone.
-
-    Raises ReplayError naming those that cannot be removed: they stay in the ledger for `replay clean`.
-    """
-    wanted = {made.entry_id for made in images}
-    outcomes = _remove(bench, lambda entry: entry.id in wanted, patience_seconds)
-    refuse_left(bench.site, outcomes, "image(s) could not be removed", lambda entry: entry.spec)
-
-
-def remove_owned_leftovers(bench: OpenSite) -> int:
-    """Remove the images that an earlier run on this site left behind: only those in the ledger whose ids match.
-
-    Returns how many were removed; says which could not be.
-    """
-    outcomes = _remove(bench, lambda entry: entry.kind == "image" and entry.site == bench.site.name, 120.0)
-    for outcome in outcomes:
-        if outcome.status == "left":
-            bench.say(f"{outcome.entry.spec} was not removed: {outcome.why}")
-    return sum(outcome.status == "removed" for outcome in outcomes)
-
-
-def _remove(bench: OpenSite, chosen: Callable[[Entry], bool], patience_seconds: float) -> list[RemovalOutcome]:
-    """Remove the chosen entries of both clusters' ledgers; wait for copies last."""
-    sides = [(bench.session, bench.ledger, bench.site.secondary)]
-    if bench.secondary is not None and bench.secondary_ledger is not None:
-        sides.append((bench.secondary, bench.secondary_ledger, bench.site.primary))
-    outcomes: list[RemovalOutcome] = []
-    with bench.costs.measure("prepare"):
-        removers = []
-        for session, ledger, mirror in sides:
-            remover = Remover(
-                bench.site,
-                session.cluster,
-                session,
-                ledger,
-                mirror,
-                bench.say,
-                patience_seconds,
-                poll_seconds=0.25,
-                waiting=bench.waiting,
-            )
-            removers.append(remover)
-            for entry in [entry for entry in ledger.owned() if chosen(entry)]:
-                if (outcome := remover.remove(entry)) is not None:
-                    outcomes.append(outcome)
-        for remover in removers:
-            outcomes += remover.finish()
-    return outcomes
-
-
 def create_images(
     bench: OpenSite,
     sets: Iterable[CellSet],
@@ -166,3 +127,217 @@ def create_images(
             bench.say(f"image {number} of {count} for {name}: create and fill")
             suffix = f"{name}-{number}"
             made.append(create(suffix, image, name) if create else create_image(bench, suffix, image))
+
+
+# Removing an image ----------------------------------------------------------------------------------------------------
+
+NOT_FOUND, BUSY, HAS_SNAPSHOTS = 2, 16, 39
+#: A killed client keeps its image open for half a minute. An OSD that takes a placement group over starts that anew.
+PATIENCE_SECONDS = 120.0
+#: A client that is still listed after this time has most likely been killed while it opened the image.
+FORGET_AFTER_SECONDS = 50.0
+#: A large image has many objects, each removed on its own.
+REMOVED_WITHIN_SECONDS = 600.0
+#: How the mirror daemon names the snapshot for the first copy of an image.
+DAEMON_SNAPSHOT = ".rbd-mirror."
+
+
+@dataclass(frozen=True)
+class RemovalOutcome:
+    """The outcome for an entry: `removed`, `absent` (it was gone, or never made) or `left`, with the reason."""
+
+    entry: Entry
+    status: str
+    why: str = ""
+    next_step: str = ""
+
+
+@dataclass
+class ImageRemover:
+    """Removes images of one cluster. `mirror` is the cluster with the mirrored copies, if the site names it."""
+
+    site: Site
+    cluster: Cluster
+    session: MonitorSession
+    ledger: Ledger
+    mirror: Cluster | None = None
+    say: Callable[[str], None] = print
+    patience_seconds: float = PATIENCE_SECONDS
+    forget_after_seconds: float = FORGET_AFTER_SECONDS
+    poll_seconds: float = 1.0
+    #: `OpenSite.waiting` makes waits that end with their cause if they become hopeless. Without it, they only tell.
+    waiting: Callable[..., Waiting] | None = None
+
+    def _image(self, entry: Entry) -> RemovalOutcome:
+        info = self._info(entry)
+        if info is None:
+            return self._remains_of_image(entry)
+        known = entry.facts.get("id")
+        if known is not None and info["id"] != known:
+            return RemovalOutcome(
+                entry, "left", f"this is not the image that Replay created: its id is {info['id']}, not {known}"
+            )
+        self._disable_mirroring(entry, info)
+        began = time.monotonic()
+        deadline, forget_at = began + self.patience_seconds, began + self.forget_after_seconds
+        wait = self._wait(f"{entry.spec} to have no more watchers or snapshots")
+        removing = self._wait(f"{entry.spec} to be removed", REMOVED_WITHIN_SECONDS)
+        is_said = False
+        while True:
+            done = self.cluster.run(
+                *("rbd", "rm", "--no-progress", entry.spec),
+                check=False,
+                timeout_seconds=REMOVED_WITHIN_SECONDS,
+                while_running=removing.glance,
+            )
+            if done.returncode in (0, NOT_FOUND):
+                return RemovalOutcome(entry, "removed")
+            if done.returncode == HAS_SNAPSHOTS and time.monotonic() <= deadline and self._daemon_snapshots(entry):
+                wait.pause(self.poll_seconds)
+                continue
+            busy, over = done.returncode == BUSY, time.monotonic() > deadline
+            watchers = self._watchers(entry) if busy and (over or not is_said) else []
+            if over or not busy:
+                lines = [line for line in done.stderr.splitlines() if line.strip()]
+                why = lines[-1].removeprefix("rbd: ") if lines else f"rbd rm ended with status {done.returncode}"
+                next_step = f"find out who uses it: rbd status {entry.spec}"
+                if watchers:
+                    why = f"it is still open in {' and '.join(watchers)}"
+                    group = group_of_header(self.session, entry, str(info["id"]))
+                    next_step += f"; if nobody does, an administrator may have Ceph forget it: ceph pg repeer {group}"
+                return RemovalOutcome(entry, "left", why, next_step)
+            if not is_said:
+                names = " and ".join(watchers) or "a client that has just gone"
+                self.say(f"{entry.spec} is still open in {names}; waiting up to {self.patience_seconds:.0f} s")
+                is_said = True
+            elif time.monotonic() > forget_at and self._made_its_pool(entry):
+                forget_at = deadline
+                group = group_of_header(self.session, entry, str(info["id"]))
+                if peer_again(self.session, group):
+                    self.say(f"{entry.spec} is still open; its placement group {group} peers anew, to end dead clients")
+            wait.pause(self.poll_seconds)
+
+    def _info(self, entry: Entry) -> dict[str, Any] | None:
+        look = self._wait(f"{entry.spec} to be looked up").glance
+        return _unless_gone(lambda: self.cluster.json("rbd", "info", entry.spec, while_running=look))
+
+    def _wait(self, what: str, at_most_seconds: float | None = None, *, mirrored: bool = False) -> Waiting:
+        at_most_seconds = self.patience_seconds if at_most_seconds is None else at_most_seconds
+        if self.waiting is None:
+            return Waiting(what, at_most_seconds, say=self.say)
+        return self.waiting(what, at_most_seconds, mirrored=mirrored, writing=False)
+
+    def _made_its_pool(self, entry: Entry) -> bool:
+        """Return whether the image's pool is Replay's own: that of a sandbox, or one in the ledger."""
+        if self.site.sandbox is not None:
+            return True
+        return any(owned.kind == "pool" and owned.pool == entry.pool for owned in self.ledger.owned())
+
+    def _watchers(self, entry: Entry) -> list[str]:
+        """Return the clients that have an image open, as `client.4711 at 10.0.0.7:0/123`."""
+        status = _unless_gone(lambda: self.cluster.json("rbd", "status", entry.spec)) or {}
+        return [f"client.{watcher['client']} at {watcher['address']}" for watcher in status.get("watchers", [])]
+
+    def _disable_mirroring(self, entry: Entry, info: dict[str, Any] | None) -> None:
+        """Disable an image's mirroring; try again if something that it listed was gone when it was to be removed.
+
+        The mirror daemon removes mirror snapshots, too (and copies whose original is gone). If it is faster, librbd
+        says "not found" and leaves the image in the state `disabling`, from which it can continue.
+        """
+        deadline = time.monotonic() + self.patience_seconds
+        wait = self._wait(f"mirroring of {entry.spec} to be disabled")
+        while info is not None and info.get("mirroring", {}).get("state", "disabled") != "disabled":
+            try:
+                self.cluster.run(
+                    *("rbd", "mirror", "image", "disable", "--force", entry.spec),
+                    timeout_seconds=60,
+                    while_running=wait.glance,
+                )
+                return
+            except CephCommandError as error:
+                if error.exit_status_of_tool != NOT_FOUND or time.monotonic() > deadline:
+                    raise
+            wait.pause(self.poll_seconds)
+            info = self._info(entry)
+
+    def _daemon_snapshots(self, entry: Entry) -> bool:
+        """Remove what an interrupted first copy left on an image; False if only other snapshots keep it."""
+        # None if the image itself has gone meanwhile.
+        listed = _unless_gone(lambda: self.cluster.json("rbd", "snap", "ls", entry.spec)) or []
+        own = [snapshot["name"] for snapshot in listed if snapshot["name"].startswith(DAEMON_SNAPSHOT)]
+        for name in own:
+            remove = ("snap", "rm", "--no-progress", f"{entry.spec}@{name}")
+            look = self._wait(f"{entry.spec}@{name} to be removed", 120).glance
+            _unless_gone(
+                lambda words=remove, look=look: self.cluster.run("rbd", *words, timeout_seconds=120, while_running=look)
+            )
+        return len(own) == len(listed)
+
+    def _remains_of_image(self, entry: Entry) -> RemovalOutcome:
+        """Remove what an interrupted creation or removal left: an id or a directory entry."""
+        look = self._wait(f"what is left of {entry.spec} to be removed", 60).glance
+        self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=60, while_running=look)
+        place = "/".join(part for part in (entry.pool, entry.namespace) if part)
+        # None if the pool or namespace itself is gone.
+        names = _unless_gone(lambda: self.cluster.json("rbd", "ls", place)) or []
+        if entry.name in names:
+            return RemovalOutcome(entry, "left", "the image is listed but cannot be opened or removed")
+        return RemovalOutcome(entry, "absent")
+
+    def _copy_remains(self, entry: Entry) -> str | None:
+        if self.mirror is None:
+            return "cannot look for its mirrored copy: the site's file names no second cluster"
+        try:
+            if self.mirror.run("rbd", "info", entry.spec, check=False).returncode != NOT_FOUND:
+                return "its mirrored copy is still on the second cluster"
+            # The mirror daemon moves a copy to the trash first, and empties that a moment later.
+            place = "/".join(part for part in (entry.pool, entry.namespace) if part)
+            trash = {image["name"] for image in self.mirror.json("rbd", "trash", "ls", "--all", place)}
+        except CephCommandError as error:
+            return f"cannot look for its mirrored copy: {error.what}"
+        return "its mirrored copy is in the second cluster's trash" if entry.name in trash else None
+
+    def _snapshot(self, entry: Entry) -> RemovalOutcome:
+        image, _, snapshot = entry.name.partition("@")
+        look = self._wait(f"{entry.spec} to be removed", 120).glance
+        done = self.cluster.run(
+            *("rbd", "snap", "rm", "--no-progress", entry.spec),
+            check=False,
+            timeout_seconds=120,
+            while_running=look,
+        )
+        if done.returncode in (0, NOT_FOUND):
+            return RemovalOutcome(entry, "removed" if done.returncode == 0 else "absent")
+        return RemovalOutcome(entry, "left", f"snapshot {snapshot} of {image}: {done.stderr.strip().splitlines()[-1]}")
+
+
+def group_of_header(session: MonitorSession, entry: Entry, image_id: str) -> str:
+    """Return the placement group, such as `2.1f`, of an image's header. Raises CephCommandError."""
+    command = {"prefix": "osd map", "pool": entry.pool, "object": f"rbd_header.{image_id}"}
+    if entry.namespace:
+        command["nspace"] = entry.namespace
+    return str(session.command(command)["pgid"])
+
+
+def peer_again(session: MonitorSession, group: str) -> bool:
+    """Have a placement group peer anew, which delays what is written to it by a moment.
+
+    Returns whether this user may. Raises CephCommandError.
+    """
+    try:
+        session.command({"prefix": "pg repeer", "pgid": group})
+    except CephCommandError as error:
+        if error.exit_status_of_tool in (errno.EPERM, errno.EACCES):
+            return False
+        raise
+    return True
+
+
+def _unless_gone(ask: Callable[[], Any]) -> Any:
+    """Return what a command of Ceph returns, None if the thing does not exist (any more)."""
+    try:
+        return ask()
+    except CephCommandError as error:
+        if error.exit_status_of_tool != NOT_FOUND:
+            raise
+        return None

@@ -217,7 +217,10 @@ class ClusterLock:
         """
         if not self.is_held or self.clock() - self._renewed < RENEW_EVERY_SECONDS:
             return None
-        return self._lost(self._holder() or "somebody has broken it") if self._again() else None
+        if not self._again():
+            return None
+        why = self._holder() or "somebody has broken it"
+        return Stop("lock_lost", f"the lock on the cluster ({self.object.spec}) was lost: {why}")
 
     def release(self) -> None:
         """Remove the object, and with it the lock: only while it is certain that it is held."""
@@ -270,9 +273,6 @@ class ClusterLock:
                 continue
             return who.sentence() if who else f"{locker['name']} ({locker['description'] or 'no description'})"
         return None
-
-    def _lost(self, why: str) -> Stop:
-        return Stop("lock_lost", f"the lock on the cluster ({self.object.spec}) was lost: {why}")
 
     def _entry(self) -> str | None:
         pool = self.site.pools.data

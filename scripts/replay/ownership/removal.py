@@ -16,11 +16,11 @@ from replay.base.invocation import replay_command
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing, require
-from replay.ownership.image_removal import NOT_FOUND, ImageRemover, RemovalOutcome
+from replay.ownership.images import NOT_FOUND, ImageRemover, RemovalOutcome
 from replay.ownership.ledger import Entry
-from replay.ownership.open_site import OpenSite
+from replay.ownership.open_site import BlockImage, OpenSite
 from replay.ownership.this_machine import KINDS, remove_file, unmap, unmount
-from replay.sandbox.io_caps import release
+from replay.sandbox.interventions import release
 
 #: Objects of an image. In a pool without images of Replay's, they belong to a neighbour.
 _IMAGE_OBJECTS = ("rbd_data.", "rbd_header.", "rbd_id.", "rbd_object_map.", "journal_data.", "journal.")
@@ -40,7 +40,9 @@ class Remover(ImageRemover):
             "pool": self._pool,
             "snapshot": self._snapshot,
             "mirror_snapshot_schedule": self._schedule,
-            **dict.fromkeys(SET_BACK, self._setting),
+            **dict.fromkeys(
+                SET_BACK, lambda one: RemovalOutcome(one, _gone(SET_BACK[one.kind](self.site, self.session, one)))
+            ),
             "io_cap": lambda one: RemovalOutcome(one, _gone(release(**one.details))),
             "kernel_mapping": lambda one: RemovalOutcome(one, _gone(unmap(self.cluster, one.spec))),
             "kernel_mount": lambda one: RemovalOutcome(one, _gone(unmount(one.details["folder"]))),
@@ -125,8 +127,10 @@ class Remover(ImageRemover):
             return RemovalOutcome(entry, "left", lacking[0][1], by_hand)
         objects = self.cluster.run("rados", "--pool", name, "--all", "ls", timeout_seconds=120).stdout
         foreign = [line for line in objects.splitlines() if line.split("\t")[-1].startswith(_IMAGE_OBJECTS)]
-        if foreign and (kept := [image.spec for image in self.ledger.owned() if _is_image_in(image, entry.pool)]):
-            return RemovalOutcome(entry, "left", f"{kept[0]} is still in it")
+        if foreign and (
+            own := [one.spec for one in self.ledger.owned() if one.kind == "image" and one.pool == entry.pool]
+        ):
+            return RemovalOutcome(entry, "left", f"{own[0]} is still in it")
         if foreign:
             why = f"it holds {len(foreign)} objects of images that Replay does not own, such as {foreign[0].strip()}"
             return RemovalOutcome(entry, "left", why)
@@ -152,13 +156,6 @@ class Remover(ImageRemover):
             self.session.command({"prefix": "osd crush rule rm", "name": rule})
         if profile := entry.details.get("erasure_code_profile"):
             self.session.command({"prefix": "osd erasure-code-profile rm", "name": profile})
-
-    def _setting(self, entry: Entry) -> RemovalOutcome:
-        return RemovalOutcome(entry, _gone(SET_BACK[entry.kind](self.site, self.session, entry)))
-
-
-def _is_image_in(entry: Entry, pool: str) -> bool:
-    return entry.kind == "image" and entry.pool == pool
 
 
 def _gone(there: bool) -> str:
@@ -248,6 +245,56 @@ def refuse_left(
             next_step=f"{advice or 'they are still in the ledger; run'}: "
             f"{replay_command('clean', '--site', site.name)}",
         )
+
+
+def remove_images(bench: OpenSite, images: Iterable[BlockImage]) -> None:
+    """Remove images that this process created, and wait until their mirrored copies are gone.
+
+    Raises ReplayError naming those that cannot be removed: they stay in the ledger for `replay clean`.
+    """
+    wanted = {made.entry_id for made in images}
+    outcomes = _remove(bench, lambda entry: entry.id in wanted)
+    refuse_left(bench.site, outcomes, "image(s) could not be removed", lambda entry: entry.spec)
+
+
+def remove_owned_leftovers(bench: OpenSite) -> int:
+    """Remove the images that an earlier run on this site left behind: only those in the ledger whose ids match.
+
+    Returns how many were removed; says which could not be.
+    """
+    outcomes = _remove(bench, lambda entry: entry.kind == "image" and entry.site == bench.site.name)
+    for outcome in outcomes:
+        if outcome.status == "left":
+            bench.say(f"{outcome.entry.spec} was not removed: {outcome.why}")
+    return sum(outcome.status == "removed" for outcome in outcomes)
+
+
+def _remove(bench: OpenSite, chosen: Callable[[Entry], bool]) -> list[RemovalOutcome]:
+    """Remove the chosen entries of both clusters' ledgers; wait for copies last."""
+    sides = [(bench.session, bench.ledger, bench.site.secondary)]
+    if bench.secondary is not None and bench.secondary_ledger is not None:
+        sides.append((bench.secondary, bench.secondary_ledger, bench.site.primary))
+    outcomes: list[RemovalOutcome] = []
+    with bench.costs.measure("prepare"):
+        removers = []
+        for session, ledger, mirror in sides:
+            remover = Remover(
+                bench.site,
+                session.cluster,
+                session,
+                ledger,
+                mirror,
+                bench.say,
+                poll_seconds=0.25,
+                waiting=bench.waiting,
+            )
+            removers.append(remover)
+            for entry in [entry for entry in ledger.owned() if chosen(entry)]:
+                if (outcome := remover.remove(entry)) is not None:
+                    outcomes.append(outcome)
+        for remover in removers:
+            outcomes += remover.finish()
+    return outcomes
 
 
 def remove_leftover_mounts(bench: OpenSite) -> int:

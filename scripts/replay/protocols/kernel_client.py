@@ -15,8 +15,8 @@ from replay.design.design import Cell, CellSet, Variant
 from replay.design.needs import TEXT, Factor, Needs, Option
 from replay.design.sizing import Write
 from replay.measure.protocol import Protocol
-from replay.ownership.images import BlockImage, create_image, remove_images
-from replay.ownership.removal import remove_leftover_mounts
+from replay.ownership.images import BlockImage, create_image
+from replay.ownership.removal import remove_images, remove_leftover_mounts
 from replay.ownership.this_machine import MKFS_OPTIONS, map_image, mount
 from replay.protocols.drivers.fio import FioProcess, refuse_namespace
 from replay.protocols.drivers.tool import FIO_FACTORS, FIO_FILE_OPTION, FIO_OPTIONS

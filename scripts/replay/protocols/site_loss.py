@@ -33,7 +33,7 @@ from replay.protocols.observers.snapshots import INTERVAL
 from replay.protocols.targets.mirrored_pair import LEVEL as POLL_AGE_LEVEL
 from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledPair
 from replay.sandbox.daemons import up_command
-from replay.sandbox.site_loss import SiteLoss
+from replay.sandbox.interventions import SiteLoss
 from replay.tools import Result
 
 WORD = "daemon_stop"

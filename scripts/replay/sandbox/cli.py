@@ -12,9 +12,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from replay.base.disk import explained
 from replay.base.errors import INTERRUPTED, ConfigurationError, ReplayError
-from replay.base.invocation import replay_command
+from replay.base.invocation import explained, replay_command
 from replay.base.programs import title_of
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_options import show_size
@@ -45,10 +44,6 @@ class SandboxStatus:
     link: str = "none"
     ok: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as plain data."""
-        return asdict(self)
-
 
 def report(sandbox: Sandbox) -> SandboxStatus:
     """Query every daemon and both clusters; never raises for a daemon that is down, and never waits long."""
@@ -71,7 +66,7 @@ def report(sandbox: Sandbox) -> SandboxStatus:
         mirroring = pool.submit(_mirroring, sandbox) if ("right", daemons.MIRROR.name) in ready else None
         answers = {name: answer.result() for name, answer in asked.items()}
         result.health = {
-            name: answers[name].said if name in answers else "the monitor does not answer" for name in sandbox.clusters
+            name: answers[name][0] if name in answers else "the monitor does not answer" for name in sandbox.clusters
         }
         if "right" in sandbox.clusters:
             result.mirroring = mirroring.result() if mirroring else "not connected"
@@ -80,25 +75,20 @@ def report(sandbox: Sandbox) -> SandboxStatus:
     result.ok = (
         has_line
         and len(ready) == len(statuses)
-        and all(name in answers and answers[name].is_well for name in sandbox.clusters)
+        and all(name in answers and answers[name][1] for name in sandbox.clusters)
     )
     return result
 
 
-@dataclass
-class _Health:
-    said: str
-    is_well: bool
-
-
-def _health(sandbox: Sandbox, cluster: SandboxCluster) -> _Health:
+def _health(sandbox: Sandbox, cluster: SandboxCluster) -> tuple[str, bool]:
+    """Return what a cluster says of its health, and whether it is well."""
     argv = ["ceph", "--conf", cluster.conf, "--connect-timeout", "5", "status", "--format", "json"]
     try:
         text = tools.run(sandbox.layout.programs_at(cluster.name), argv, timeout_seconds=15.0)
         status = json.loads(text)
-        return _Health(create.describe(status), create.is_well(status))
+        return create.describe(status), create.is_well(status)
     except (ReplayError, ValueError) as error:
-        return _Health(f"no answer ({error})", is_well=False)
+        return f"no answer ({error})", False
 
 
 def _mirroring(sandbox: Sandbox) -> str:
@@ -118,13 +108,9 @@ def _mirroring(sandbox: Sandbox) -> str:
 
 def render(found: SandboxStatus) -> str:
     """Return the report as a table for people."""
-    lines = [f"sandbox in {found.directory}, Ceph {found.ceph_version}", ""]
     rows = [(each.cluster, each.name, str(each.pid or "-"), each.state) for each in found.daemons]
-    header = ("cluster", "daemon", "pid", "state")
-    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(4)]
-    for row in [header, *rows]:
-        lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    lines.append("")
+    lines = [f"sandbox in {found.directory}, Ceph {found.ceph_version}", ""]
+    lines += [*tools.columns([("cluster", "daemon", "pid", "state"), *rows]), ""]
     lines += [f"{name}: {said}" for name, said in found.health.items()]
     lines.append(f"mirroring: {found.mirroring}")
     if found.link != "none":
@@ -166,7 +152,11 @@ def _directory(options: argparse.Namespace) -> Path:
 
 def _up(options: argparse.Namespace, directory: Path) -> int:
     began = time.monotonic()
-    say = _quiet if options.quiet else lambda line: print(f"{time.monotonic() - began:5.1f} s  {line}", flush=True)
+
+    def say(line: str) -> None:
+        if not options.quiet:
+            print(f"{time.monotonic() - began:5.1f} s  {line}", flush=True)
+
     lifecycle.up(
         directory,
         say=say,
@@ -199,10 +189,6 @@ def _releases(options: argparse.Namespace, _: None) -> int:
     return 0
 
 
-def _quiet(_: str) -> None:
-    return None
-
-
 def _where(options: argparse.Namespace) -> list[str]:
     if options.directory is not None:
         return ["--directory", str(options.directory)]
@@ -223,7 +209,7 @@ def _status(options: argparse.Namespace, directory: Path) -> int:
             print(json.dumps({"directory": str(directory), "ok": False, "daemons": []}, indent=2))
             return 3
         raise error
-    print(json.dumps(status.to_json(), indent=2) if options.json else render(status))
+    print(json.dumps(asdict(status), indent=2) if options.json else render(status))
     return 0 if status.ok else 3
 
 

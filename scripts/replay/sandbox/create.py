@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,9 +16,9 @@ from replay.base.programs import NAMES, Programs, major_of
 from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError, sandbox_command
 from replay.cluster.session import MonitorSession
-from replay.sandbox import conf, daemons, processes, stretch
+from replay.sandbox import conf, daemons, processes
 from replay.sandbox.processes import daemon_environment
-from replay.sandbox.tools import Interrupt, monitors_of, rbd, run
+from replay.sandbox.tools import Interrupt, Say, monitors_of, rbd, run
 
 
 def count_clean(states: list[dict[str, Any]], name_key: str, count_key: str) -> int:
@@ -29,6 +29,7 @@ def count_clean(states: list[dict[str, Any]], name_key: str, count_key: str) -> 
 #: Warnings that a new sandbox may have and that affect no measurement. MGR_MODULE_DEPENDENCY: Debian 13's manager of
 #: release 18 cannot load thirteen optional modules with its Python ("PyO3 modules do not yet support subinterpreters").
 KNOWN_WARNINGS = frozenset({"MGR_MODULE_DEPENDENCY"})
+_CLEAN_WITHIN_SECONDS = 120.0
 
 
 def is_well(status: dict[str, Any]) -> bool:
@@ -58,7 +59,6 @@ def await_clean(
     interrupt: Interrupt,
     *,
     healthy: bool,
-    timeout_seconds: float = 120.0,
 ) -> str:
     """Wait until all OSDs are up and all placement groups active+clean; return health and counts in one line.
 
@@ -81,13 +81,13 @@ def await_clean(
 
     where = layout.cluster(cluster.name) / "log"
     try:
-        interrupt.wait_until(ready, what="placement groups", where=where, timeout_seconds=timeout_seconds)
+        interrupt.wait_until(ready, what="placement groups", where=where, timeout_seconds=_CLEAN_WITHIN_SECONDS)
     except SandboxError as error:
         if not latest:
             raise
         down = sandbox_command("down", layout.directory)
         raise SandboxError(
-            f"{cluster.name} is not clean after {timeout_seconds:g} s: {describe(latest)}",
+            f"{cluster.name} is not clean after {_CLEAN_WITHIN_SECONDS:g} s: {describe(latest)}",
             where=where,
             next_step=f"read the logs in this folder, or start over: {down}, then up",
         ) from error
@@ -125,9 +125,6 @@ def await_manager(monitors: MonitorSession, cluster: SandboxCluster, layout: Lay
         where=layout.log(cluster.name, role.name),
         timeout_seconds=120.0,
     )
-
-
-Say = Callable[[str], None]
 
 
 def plan(name: str, port: int, osd_count: int, layout: Layout) -> SandboxCluster:
@@ -180,11 +177,11 @@ def create(
             for osd in osds:
                 daemons.await_ready(layout, osd, interrupt)
             if options.stretch:
-                stretch.prepare(monitors, cluster, layout, major_of(ceph_version) or 0)
+                conf.prepare_stretch_mode(monitors, cluster, layout, major_of(ceph_version) or 0)
             _create_pool(monitors, cluster, layout)
             await_clean(monitors, cluster, layout, interrupt, healthy=not options.stretch)
             if options.stretch:
-                stretch.enable(monitors)
+                conf.enable_stretch_mode(monitors)
                 await_clean(monitors, cluster, layout, interrupt, healthy=True)
                 say(f"{cluster.name}: stretch mode over both sites")
     finally:
@@ -213,12 +210,8 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
     """Write configuration and keyrings, and create the daemons' folders: private to this user, as they contain keys."""
     name, programs = cluster.name, layout.programs
     folder = layout.cluster(name)
-    for each in (
-        folder,
-        folder / "log",
-        folder / "crash",
-        *(layout.data(name, r.name) for r in daemons.roles(cluster)),
-    ):
+    data = [layout.data(name, role.name) for role in daemons.roles(cluster)]
+    for each in (folder / "log", folder / "crash", *data):
         each.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     layout.conf(name).write_text(
@@ -309,7 +302,7 @@ def _enter_osds(monitors: MonitorSession, cluster: SandboxCluster, options: Sand
     for osd, identity in enumerate(cluster.osd_uuids):
         if (given := monitors.command({"prefix": "osd new", "uuid": identity, "id": osd}).get("osdid")) != osd:
             raise SandboxError(f"Ceph gave number {given} to OSD {osd}", where=cluster.conf)
-        place = {"weight": round(size / (1 << 40), 5), "args": stretch.place_of(cluster, f"osd.{osd}")}
+        place = {"weight": round(size / (1 << 40), 5), "args": conf.place_of(cluster, f"osd.{osd}")}
         monitors.command({"prefix": "osd crush add", "id": osd, **place})
         monitors.command({"prefix": "osd crush set-device-class", "class": "ssd", "ids": [f"osd.{osd}"]})
 

@@ -1,9 +1,9 @@
-"""The daemons of a sandbox: their command lines and order, when each one is ready, which are absent, why one ended."""
+"""The daemons of a sandbox: how each is started, when it is ready, which are absent, why one ended; and mirroring."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,17 +22,13 @@ from replay.cluster.sandbox_record import (
     default_directory,
 )
 from replay.cluster.site import Site
-from replay.sandbox import processes
-from replay.sandbox.conf import MIRROR_CLIENT
-from replay.sandbox.tools import Interrupt
+from replay.sandbox import conf, processes
+from replay.sandbox.tools import Interrupt, rbd
 
 #: Only this many of the last lines are searched for a cause: older ones are from an earlier start.
 _RECENT_LINES = 40
 _NO_MORE_AIO = "io_setup(2) failed with EAGAIN"
 _AIO_NUMBERS = Path("/proc/sys/fs")
-
-Explanation = tuple[str, str]
-"""What happened, and what to do next."""
 
 
 def last_words(paths: Sequence[Path]) -> str:
@@ -43,19 +39,13 @@ def last_words(paths: Sequence[Path]) -> str:
     return "it printed no message"
 
 
-def explain(paths: Sequence[Path], numbers: Path = _AIO_NUMBERS) -> Explanation | None:
-    """Return the explanation of a known cause that the files name, or None.
+def explain(paths: Sequence[Path], numbers: Path = _AIO_NUMBERS) -> tuple[str, str] | None:
+    """Return what happened and what to do next if the files name a known cause, or None.
 
     `numbers` is the folder of the kernel's settings `aio-nr` and `aio-max-nr`.
     """
-    lines = [line for path in paths for line in _recent_lines(path)]
-    for sign, explanation in _KNOWN.items():
-        if any(sign in line for line in lines):
-            return explanation(numbers)
-    return None
-
-
-def _no_more_aio(numbers: Path) -> Explanation:
+    if not any(_NO_MORE_AIO in line for path in paths for line in _recent_lines(path)):
+        return None
     used, limit = _number(numbers / "aio-nr"), _number(numbers / "aio-max-nr")
     wanted = max(1 << 20, 2 * (limit or 0))
     figures = f" ({used} of {limit} are taken)" if used is not None and limit is not None else ""
@@ -65,9 +55,6 @@ def _no_more_aio(numbers: Path) -> Explanation:
         f"raise the limit: sudo sysctl fs.aio-max-nr={wanted}, or stop sandboxes that you do not need: "
         f"{replay_command('sandbox', 'down')}",
     )
-
-
-_KNOWN: dict[str, Callable[[Path], Explanation]] = {_NO_MORE_AIO: _no_more_aio}
 
 
 def _number(path: Path) -> int | None:
@@ -126,13 +113,16 @@ def all_roles(sandbox: Sandbox) -> list[Role]:
 
 def running(layout: Layout, role: Role) -> processes.Process | None:
     """Return the process of this daemon, if it is alive."""
-    process = processes.read_pid_file(layout.pid_file(role.cluster, role.name))
-    return process if processes.is_alive(process) else None
+    return _alive(layout.pid_file(role.cluster, role.name))
 
 
 def running_link(layout: Layout) -> processes.Process | None:
     """Return the process that keeps the line between the sites, if it is alive."""
-    process = processes.read_pid_file(layout.link_file("pid"))
+    return _alive(layout.link_file("pid"))
+
+
+def _alive(pid_file: Path) -> processes.Process | None:
+    process = processes.read_pid_file(pid_file)
     return process if processes.is_alive(process) else None
 
 
@@ -140,10 +130,12 @@ def start(layout: Layout, role: Role) -> processes.Process:
     """Start a daemon unless it is already running, write its pid file and return its process."""
     if process := running(layout, role):
         return process
-    _remove_stale_sockets(layout, role)
+    layout.socket(role.cluster, role.name).unlink(missing_ok=True)
+    for old in layout.run.glob("*client.rbd-mirror*.asok") if role == MIRROR else ():
+        old.unlink(missing_ok=True)
     argv = [role.type if role.type == "rbd-mirror" else f"ceph-{role.type}", "-f"]
     if role == MIRROR:
-        argv += ["--cluster", role.cluster, "--name", MIRROR_CLIENT]
+        argv += ["--cluster", role.cluster, "--name", conf.MIRROR_CLIENT]
     else:
         argv += ["--cluster", role.cluster, "--id", role.id]
     process = processes.start(
@@ -159,17 +151,10 @@ def start(layout: Layout, role: Role) -> processes.Process:
     return process
 
 
-def _remove_stale_sockets(layout: Layout, role: Role) -> None:
-    layout.socket(role.cluster, role.name).unlink(missing_ok=True)
-    if role == MIRROR:
-        for old in layout.run.glob("*client.rbd-mirror*.asok"):
-            old.unlink(missing_ok=True)
-
-
-def answer(layout: Layout, role: Role, command: str) -> Any:
+def _answer(socket: Path, command: str) -> Any:
     """Query a daemon on its admin socket; None if it does not answer (yet)."""
     try:
-        return ask(layout.socket(role.cluster, role.name), command, timeout_seconds=3.0)
+        return ask(socket, command, timeout_seconds=3.0)
     except AdminSocketError:
         return None
 
@@ -178,11 +163,12 @@ def is_ready(layout: Layout, role: Role) -> bool:
     """Return whether a daemon works: the monitor is in quorum, the OSD active, manager and rbd-mirror answer."""
     if role == MIRROR:
         return mirror_is_connected(layout)
+    socket = layout.socket(role.cluster, role.name)
     if role.type == "mon":
-        return (answer(layout, role, "mon_status") or {}).get("state") in ("leader", "peon")
+        return (_answer(socket, "mon_status") or {}).get("state") in ("leader", "peon")
     if role.type == "osd":
-        return (answer(layout, role, "status") or {}).get("state") == "active"
-    return answer(layout, role, "version") is not None
+        return (_answer(socket, "status") or {}).get("state") == "active"
+    return _answer(socket, "version") is not None
 
 
 def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_seconds: float = 120.0) -> None:
@@ -219,16 +205,13 @@ def hurried(layout: Layout, monitor: Role) -> Iterator[None]:
     A start makes a dozen consecutive changes. This is set only on the running daemon, and reset to Ceph's default
     afterwards, so that it never affects a measurement.
     """
-    ask(layout.socket(monitor.cluster, monitor.name), {"prefix": "config set", **_propose_every("0.05")})
+    socket, option = layout.socket(monitor.cluster, monitor.name), "paxos_propose_interval"
+    ask(socket, {"prefix": "config set", "var": option, "val": ["0.05"]})
     try:
         yield
     finally:
         with contextlib.suppress(AdminSocketError):
-            ask(layout.socket(monitor.cluster, monitor.name), {"prefix": "config unset", **_propose_every()})
-
-
-def _propose_every(seconds: str | None = None) -> dict[str, Any]:
-    return {"var": "paxos_propose_interval", **({"val": [seconds]} if seconds else {})}
+            ask(socket, {"prefix": "config unset", "var": option})
 
 
 def told_by(layout: Layout, role: Role) -> tuple[Path, Path]:
@@ -236,28 +219,19 @@ def told_by(layout: Layout, role: Role) -> tuple[Path, Path]:
     return layout.output(role.cluster, role.name), layout.log(role.cluster, role.name)
 
 
-def mirror_sockets(layout: Layout, pid: int) -> list[Path]:
-    """Return the admin sockets of rbd-mirror: its own, and one for each connection of a pool."""
-    return sorted(layout.run.glob(f"*client.rbd-mirror*.{pid}.*.asok"))
-
-
 def mirror_daemon(layout: Layout) -> MirrorProcess | None:
     """Return the running rbd-mirror with the socket that knows its status, or None."""
     process = running(layout, MIRROR)
     if process is None:
         return None
-    sockets = mirror_sockets(layout, process.pid)
-    for path in sockets:
-        if _mirror_status(path) is not None:
-            return MirrorProcess(process.pid, str(path), [str(each) for each in sockets])
-    return None
+    # Its own socket, and one for each connection of a pool.
+    sockets = sorted(layout.run.glob(f"*client.rbd-mirror*.{process.pid}.*.asok"))
+    status_socket = next((path for path in sockets if _mirror_status(path) is not None), None)
+    return MirrorProcess(process.pid, str(status_socket), list(map(str, sockets))) if status_socket else None
 
 
 def _mirror_status(path: Path) -> dict[str, Any] | None:
-    try:
-        status = ask(path, "rbd mirror status", timeout_seconds=3.0)
-    except AdminSocketError:
-        return None
+    status = _answer(path, "rbd mirror status")
     return status if isinstance(status, dict) and "pool_replayers" in status else None
 
 
@@ -272,6 +246,45 @@ def mirror_is_connected(layout: Layout) -> bool:
     return bool(replayers) and all(
         each.get("state") == "running" and each.get("peer") and each.get("leader") for each in replayers
     )
+
+
+def connect_mirroring(layout: Layout, interrupt: Interrupt) -> None:
+    """Make `right` replay from `left`, start rbd-mirror and wait until it is connected.
+
+    Mirroring is enabled per image; the peer is one-way (rx-only): `right` receives, `left` runs no daemon.
+    """
+    for name in ("left", "right"):
+        rbd(layout, name, "mirror", "pool", "enable", conf.POOL, "image", "--site-name", name)
+    token = rbd(layout, "left", "mirror", "pool", "peer", "bootstrap", "create", conf.POOL).strip()
+    if not token:
+        raise SandboxError(
+            "the command printed no bootstrap token", where="rbd mirror pool peer bootstrap create (left)"
+        )
+    token_file = layout.cluster("right") / "bootstrap-token"
+    token_file.touch(mode=0o600)
+    try:
+        token_file.write_text(token + "\n", encoding="utf-8")
+        given = ["--direction", "rx-only", conf.POOL, str(token_file)]
+        rbd(layout, "right", "mirror", "pool", "peer", "bootstrap", "import", *given)
+    finally:
+        token_file.unlink()
+    prepare_work_directory(layout)
+    start(layout, MIRROR)
+    await_ready(layout, MIRROR, interrupt)
+
+
+def prepare_work_directory(layout: Layout) -> None:
+    """Make the folder in which rbd-mirror runs.
+
+    For each cluster the daemon reads `NAME.conf` in its working directory: `right.conf` is that of the local cluster,
+    `left.conf` contains only the paths of the log and the socket of that connection.
+    """
+    work = layout.mirror_work
+    work.mkdir(exist_ok=True)
+    link = work / "right.conf"
+    link.unlink(missing_ok=True)
+    link.symlink_to(layout.conf("right"))
+    (work / "left.conf").write_text(conf.render_peer(layout), encoding="utf-8")
 
 
 def record(sandbox: Sandbox) -> None:

@@ -24,9 +24,9 @@ from replay.cluster.sandbox_record import (
     default_directory,
     is_scratch,
 )
-from replay.sandbox import conf, create, daemons, link, mirror, processes, releases, stretch
-from replay.sandbox.io_caps import find_hierarchy, remove_empty_groups
-from replay.sandbox.tools import BusyPortError, Interrupt, in_parallel, locked, monitors_of, undisturbed
+from replay.sandbox import conf, create, daemons, link, processes, releases
+from replay.sandbox.interventions import find_hierarchy, remove_empty_groups
+from replay.sandbox.tools import BusyPortError, Interrupt, Say, in_parallel, locked, monitors_of, undisturbed
 
 
 def remove(folder: Path, run: Path | None = None) -> None:
@@ -75,9 +75,6 @@ def prune(folder: Path) -> None:
             each.rmdir()
         except OSError:
             return
-
-
-Say = Callable[[str], None]
 
 
 def _silent(_: str) -> None:
@@ -225,7 +222,7 @@ def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
                 interrupt,
             )
             if "right" in sandbox.clusters:
-                mirror.connect(joined, interrupt)
+                daemons.connect_mirroring(joined, interrupt)
                 say("mirroring: connected")
 
         _guarded(sandbox, make, keep=set())
@@ -246,7 +243,7 @@ def _plan(layout: Layout, options: SandboxOptions, version: str) -> Sandbox:
     wanted = {name: count for name, count in counts.items() if count}
     if options.stretch:
         first, *others = conf.choose(3)
-        clusters = {"left": stretch.spread(create.plan("left", first, options.left_osds, layout), [first, *others])}
+        clusters = {"left": conf.spread(create.plan("left", first, options.left_osds, layout), [first, *others])}
     else:
         clusters = {
             name: create.plan(name, port, wanted[name], layout)
@@ -307,7 +304,7 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
             _join_sites(sandbox, interrupt, say)
         in_parallel([lambda c=c: start_cluster(c, interrupt) for c in sandbox.clusters.values()], interrupt)
         if "right" in sandbox.clusters:
-            mirror.prepare_work_directory(layout)
+            daemons.prepare_work_directory(layout)
             daemons.start(sandbox.layout, daemons.MIRROR)
             daemons.await_ready(layout, daemons.MIRROR, interrupt)
             say("mirroring: connected")

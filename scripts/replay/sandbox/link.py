@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -28,7 +27,7 @@ from replay.cluster.sandbox_options import SandboxOptions, show_rate
 from replay.cluster.sandbox_record import Layout, Link, Sandbox, SandboxError, default_directory, sandbox_command
 from replay.cluster.site import Site, Stop
 from replay.sandbox import daemons, link_program, processes
-from replay.sandbox.tools import Interrupt
+from replay.sandbox.tools import Interrupt, Say
 
 PROGRAM = Path(link_program.__file__)
 ECHOES = 200
@@ -41,8 +40,6 @@ MOST_MEASUREMENTS = 3
 #: One stream is limited by its window where the round trip is long.
 STREAMS, STREAM_SECONDS, RAMP_SECONDS = 4, 3, 2
 _ECHO_PORT, _STREAM_PORT = 7, 5201
-
-Say = Callable[[str], None]
 
 
 def start(layout: Layout, options: SandboxOptions, interrupt: Interrupt) -> Link:
@@ -231,13 +228,13 @@ def lost_line(site: Site) -> Stop | None:
     return Stop("line_lost", "the line between the sites has ended, and they reach each other no more")
 
 
-def connect_seconds(conf: Path, times: int = 5) -> float | None:
+def connect_seconds(conf: Path) -> float | None:
     """Return the median time of connecting to the nearest of a cluster's monitors; None if none takes a connection."""
     medians = []
     for address in monitor_addresses(conf):
         seconds = []
         with contextlib.suppress(OSError):
-            for _ in range(times):
+            for _ in range(5):
                 began = time.monotonic()
                 socket.create_connection(address, timeout=3.0).close()
                 seconds.append(time.monotonic() - began)
@@ -249,12 +246,16 @@ def connect_seconds(conf: Path, times: int = 5) -> float | None:
 def _echoes(left: Programs, right: Programs, address: str, echoes: int) -> list[float]:
     """Return the round trips of so many echoes of one byte, in seconds."""
     python, where = [sys.executable, "-I", str(PROGRAM)], [address, str(_ECHO_PORT)]
+    argv = left.command([*python, "--echo", *where, str(echoes)])
     server = Background([*python, "--answer", *where], programs=right)
     try:
-        text = _run(left.command([*python, "--echo", *where, str(echoes)]), "an echo")
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=120.0, check=False)
     finally:
         server.kill()
-    return json.loads(text)
+    if done.returncode != 0:
+        why = (done.stderr.strip().splitlines() or [done.returncode])[-1]
+        raise ReplayError(f"an echo on the line between the sites failed: {why}")
+    return json.loads(done.stdout)
 
 
 def _rate(left: Programs, right: Programs, address: str) -> float:
@@ -280,11 +281,3 @@ def _rate(left: Programs, right: Programs, address: str) -> float:
         return poll(stream, what=what, seconds=10.0, every=0.1, seen=lambda: why, next_step="run this again")
     finally:
         server.kill()
-
-
-def _run(argv: list[str], what: str) -> str:
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=120.0, check=False)
-    if done.returncode != 0:
-        printed = done.stderr.strip().splitlines()
-        raise ReplayError(f"{what} on the line between the sites failed: {printed[-1] if printed else done.returncode}")
-    return done.stdout

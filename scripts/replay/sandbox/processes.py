@@ -164,13 +164,13 @@ def stop(processes: list[Process], *, timeout_seconds: float) -> None:
         kill(left)
 
 
-def freeze(processes: list[Process], *, timeout_seconds: float = 5.0) -> None:
+def freeze(processes: list[Process]) -> None:
     """Stop these processes where they are, and wait until each stands still. Raises SandboxError if one does not."""
     _signal(processes, signal.SIGSTOP)
     poll(
         lambda: True if all(map(is_frozen, processes)) else None,
         what=f"processes {', '.join(str(process.pid) for process in processes)} to stand still",
-        seconds=timeout_seconds,
+        seconds=5.0,
         every=0.0005,
         where="sandbox",
         error=SandboxError,
@@ -188,14 +188,10 @@ def is_frozen(process: Process) -> bool:
     return is_alive(process) and _fields(process.pid)[:1] == ["T"]
 
 
-def kill(processes: list[Process], *, timeout_seconds: float = 10.0) -> None:
+def kill(processes: list[Process]) -> None:
     """End these processes at once, with no chance to finish anything. Raises SandboxError if one remains."""
     _signal(processes, signal.SIGKILL)
-    _refuse_left(_wait_gone(processes, timeout_seconds))
-
-
-def _refuse_left(left: list[Process]) -> None:
-    if left:
+    if left := _wait_gone(processes, 10.0):
         pids = ", ".join(str(process.pid) for process in left)
         raise SandboxError(f"processes {pids} do not end", where="sandbox", next_step="find out why with ps and dmesg")
 

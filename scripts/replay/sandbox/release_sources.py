@@ -12,17 +12,15 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.programs import OF_RELEASE, title_of
 from replay.cluster.running import kill_group
 from replay.tools.programs import programs
-
-Say = Callable[[str], None]
 
 #: Ceph's packages, the system's Python with Ceph's modules, and what runs other programs; tools name their own.
 _PACKAGES = (
@@ -43,36 +41,22 @@ def packages() -> list[str]:
     return [*_PACKAGES, *sorted(of_tools - set(_PACKAGES))]
 
 
-class ReleaseSource(Protocol):
-    """A source from which a release can be made."""
-
-    @property
-    def title(self) -> str:
-        """The source's name, for people and for the release's record."""
-
-    #: How long it takes, for people.
-    gibibytes: float
-    minutes: str
-
-    def unpack(self, root: Path, log: IO[str], say: Say) -> None:
-        """Put the release's files below `root`. Raises ReplayError."""
-
-
 @dataclass(frozen=True)
 class Suite:
     """Packages of a Debian suite, from the archive that this machine uses anyway."""
 
     name: str
+    #: The space that it needs, and how long it takes, for people.
     gibibytes: float = 1.3
     minutes: str = "1 to 5 minutes"
 
     @property
     def title(self) -> str:
-        """The source's name."""
+        """The source's name, for people and for the release's record."""
         return f"Debian's packages ({self.name})"
 
-    def unpack(self, root: Path, log: IO[str], say: Say) -> None:
-        """Have mmdebstrap unpack the packages and their dependencies; none of their scripts runs."""
+    def unpack(self, root: Path, log: IO[str]) -> None:
+        """Have mmdebstrap unpack the packages and their dependencies below `root`; none of their scripts runs."""
         archive = debian_archive()
         with tempfile.TemporaryDirectory(prefix="replay-mmdebstrap-") as folder:
             argv = [mmdebstrap(Path(folder), log), "--mode=chrootless", "--variant=extract"]
@@ -98,8 +82,8 @@ class ContainerImage:
         """The source's name."""
         return f"the image {self.name}"
 
-    def unpack(self, root: Path, log: IO[str], say: Say) -> None:
-        """Make a container that never runs, and unpack its `/usr`."""
+    def unpack(self, root: Path, log: IO[str]) -> None:
+        """Make a container that never runs, and unpack its `/usr` into `root`."""
         engine = next((found for name in ("podman", "docker") if (found := shutil.which(name))), None)
         if engine is None:
             raise ReplayError(
@@ -116,6 +100,9 @@ class ContainerImage:
             archive.unlink()
         finally:
             run_logged([engine, "rm", "--force", container], log, where=self.title)
+
+
+ReleaseSource = Suite | ContainerImage
 
 
 def source_of(number: int, image: str | None) -> ReleaseSource:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from replay.base.errors import RefusedError, ReplayError
@@ -29,7 +29,7 @@ from replay.cluster import sandbox_record
 from replay.cluster.sandbox_options import GIB, SandboxOptions, show_size
 from replay.cluster.sandbox_record import SandboxError, default_directory, sandbox_command
 from replay.sandbox.release_sources import ReleaseSource, source_of, trim
-from replay.sandbox.tools import MissingProgramsError, NoSpaceError, locked
+from replay.sandbox.tools import MissingProgramsError, NoSpaceError, Say, columns, locked
 
 PACKAGE_OF_PROGRAM = {
     "ceph-mon": "ceph-mon",
@@ -70,11 +70,11 @@ def usual_release() -> str:
 
 def _missing(names: list[str], programs: Programs) -> MissingProgramsError:
     if programs.release is not None:
-        remove = replay_command("sandbox", "releases", "--remove", str(programs.release.number))
         return MissingProgramsError(
             f"it lacks {', '.join(names)}",
             where=programs.release.folder,
-            next_step=f"remove this release, and get it from another source: {remove}",
+            next_step="remove this release, and get it from another source: "
+            + _remove_command(programs.release.number),
         )
     packages = sorted({{**PACKAGE_OF_PROGRAM, **_FURTHER_PACKAGES}[name] for name in names})
     return MissingProgramsError(
@@ -123,7 +123,6 @@ def ceph_version(programs: Programs) -> str:
     return words[2]
 
 
-Say = Callable[[str], None]
 _PATIENCE_SECONDS = 3600.0
 
 
@@ -135,9 +134,11 @@ def ensure(number: int | None, say: Say, image: str | None = None) -> Release | 
     if number is None:
         return None
     folder = release_directory(number)
-    if (release := find_release(number)) is not None and (
-        image is None or release.source == source_of(number, image).title
-    ):
+
+    def suits(release: Release) -> bool:
+        return image is None or release.source == source_of(number, image).title
+
+    if (release := find_release(number)) is not None and suits(release):
         return release
     with locked(
         folder,
@@ -147,8 +148,7 @@ def ensure(number: int | None, say: Say, image: str | None = None) -> Release | 
     ):
         if (release := find_release(number)) is None:
             return _make(number, folder, source_of(number, image), say)
-        wanted = source_of(number, image).title
-        if image is not None and release.source != wanted:
+        if not suits(release):
             raise SandboxError(
                 f"Ceph {release.title} is already here, from {release.source}",
                 where=folder,
@@ -176,7 +176,7 @@ def _make(number: int, folder: Path, source: ReleaseSource, say: Say) -> Release
     scratch.parent.mkdir(parents=True, exist_ok=True)
     try:
         with log_path.open("w", encoding="utf-8") as log:
-            source.unpack(scratch, log, say)
+            source.unpack(scratch, log)
         trim(scratch)
         release = _identified(number, scratch, source)
         (scratch / RECORD).write_text(json.dumps(release.to_json(), indent=2) + "\n", encoding="utf-8")
@@ -233,23 +233,12 @@ def remove(number: int) -> int:
 
 def users_of(number: int) -> list[Path]:
     """Return the folders of this project's sandboxes that run a release."""
-    return [
-        folder
-        for folder in _sandboxes()
-        if (sandbox := _loaded(folder)) is not None and sandbox.options.release_number == number
-    ]
-
-
-def _sandboxes() -> Iterator[Path]:
-    seen = dict.fromkeys([default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))])
-    return (folder for folder in seen if sandbox_record.exists(folder))
-
-
-def _loaded(folder: Path) -> sandbox_record.Sandbox | None:
-    try:
-        return sandbox_record.load(folder)
-    except SandboxError:
-        return None
+    users = []
+    for folder in dict.fromkeys([default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))]):
+        with contextlib.suppress(SandboxError):  # there is none, or its record cannot be read
+            if sandbox_record.load(folder).options.release_number == number:
+                users.append(folder)
+    return users
 
 
 def _remove_command(number: int) -> str:
@@ -274,6 +263,4 @@ def table() -> str:
     for each in releases:
         users = ", ".join(folder.name for folder in users_of(each.number)) or "-"
         rows.append((each.title, each.version, show_size(size_bytes(each)), each.source, users))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, "", f"in {releases_directory()}"])
+    return "\n".join([*columns(rows), "", f"in {releases_directory()}"])

@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from replay.base.clock import poll
@@ -18,6 +18,9 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
 from replay.sandbox.processes import daemon_environment
+
+#: Gets lines for a person.
+Say = Callable[[str], None]
 
 
 class MissingProgramsError(SandboxError):
@@ -126,6 +129,12 @@ class Interrupt:
             error=SandboxError,
             pause=self.pause,
         )
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, each column as wide as its longest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def run(programs: Programs, argv: list[str], *, timeout_seconds: float = 60.0) -> str:

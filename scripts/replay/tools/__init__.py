@@ -1,4 +1,4 @@
-"""One module per benchmark tool or kind of cell. A Tool builds its argv; a Reader reads what a run left. All are pure.
+"""Benchmark tools, and readers of other cells. A Tool builds its argv; a Reader reads what a run left. All are pure.
 
 A module's instances of Reader are found by their names, so there is no list to extend. A Tool also names its program
 and Debian's package of it, which `programs.py` lists for set-up, releases, preflight and the container.

@@ -1,6 +1,8 @@
 """iperf3: the argv of its client and of its one-off server, and what its JSON says. Strict, pure.
 
 Its exit status is no help: with `--json` a refused connection ends with status 0 or 1, and the key `error`.
+
+The experiment `baseline` runs it for one level of a factor and fio for another one; `layers` has such a factor, too.
 """
 
 from __future__ import annotations
@@ -8,9 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from replay.tools.base import NetworkTool, OutputError, Result, Run, agrees, number, read_json
+from replay.base.errors import ConfigurationError
+from replay.tools import fio, rados_bench
+from replay.tools.base import NetworkTool, OutputError, Result, Run, Tool, agrees, number, read_json
 
 #: A server that nobody connects to ends after this time, even if the process that started it is gone.
 MOST_SERVER_SECONDS = 120
@@ -50,7 +55,9 @@ class Iperf3(NetworkTool):
             report.document.refuse(f"exit status {run.exit_status}: its figures do not count", reason="failed")
         report.check_levels(run.levels)
         sent, received = report.total("sum_sent"), report.total("sum_received")
-        if received[0] > sent[0] + report.in_flight_bytes():
+        test = report.document.object("start", "test_start")
+        # When time is up, the client does not count the one write of each stream that the server may still receive.
+        if received[0] > sent[0] + test.number("num_streams") * test.number("blksize"):
             what = f"{received[0]:.0f} bytes were received, more than the {sent[0]:.0f} that were sent"
             report.document.object("end", "sum_received").refuse(what)
         if not agrees(received[1], sent[1], relative=0.05, absolute=1.0):
@@ -68,7 +75,7 @@ class Iperf3(NetworkTool):
         if retransmits is not None:
             metrics["retransmits"] = retransmits
         for side, name in (("sender", "host"), ("receiver", "remote")):
-            percent = report.cpu_percent(name)
+            percent = number(report.document.at("end", "cpu_utilization_percent", f"{name}_total").value)
             if percent is not None and percent >= 0:
                 metrics[f"{side}_cores"] = percent / 100
         return Result(metrics=metrics, series=report.series())
@@ -99,10 +106,6 @@ class _Report:
             place.refuse("bits_per_second is not bytes divided by seconds")
         return moved, seconds
 
-    def cpu_percent(self, side: str) -> float | None:
-        """Return the CPU use of one end in percent of a core, None if not stated."""
-        return number(self.document.at("end", "cpu_utilization_percent", f"{side}_total").value)
-
     def check_levels(self, levels: Mapping[str, Any]) -> None:
         asked: dict[str, Any] = {"protocol": "TCP", "reverse": 0}
         names = (("io_depth", "num_streams"), ("io_size_bytes", "blksize"))
@@ -112,14 +115,6 @@ class _Report:
             found = test.at(key).value
             if isinstance(found, bool) or found != wanted:
                 test.refuse(f"{key} is {str(found)[:40]}, expected {wanted}")
-
-    def in_flight_bytes(self) -> float:
-        """Return how much more the server may have counted than the client: one write of each stream.
-
-        When time is up, the client does not count the writes that it is doing, which the server may still receive.
-        """
-        test = self.document.object("start", "test_start")
-        return test.number("num_streams") * test.number("blksize")
 
     def check_streams(self, received: float) -> int:
         """Return the number of streams. Refuse a test that lost one, and totals that are not their sum."""
@@ -144,3 +139,49 @@ class _Report:
             rate = place.number("bits_per_second")
             found.append(((start + end) / 2, "bytes_per_second", rate / 8))
         return tuple(found)
+
+
+# The experiments whose tool follows from a level of the cell: that of a resource, or of a layer of the cluster --------
+
+MEDIA, NETWORK = "media", "network"
+DISK, OBJECTS, BLOCK_DEVICE = "disk", "objects", "block-device"
+
+
+class ToolByLevel(Tool):
+    """Passes each call on to the tool of the cell's level of one factor."""
+
+    program = package = fio.TOOL.program
+
+    def __init__(self, name: str, factor: str, tools: Mapping[str, Tool]) -> None:
+        self.name = name
+        self._factor = factor
+        self._tools = tools
+
+    def _tool_of(self, levels: Mapping[str, Any]) -> Tool:
+        level = levels.get(self._factor)
+        if str(level) not in self._tools:
+            raise ConfigurationError(f"{self._factor} {level!r} is not one of {', '.join(self._tools)}")
+        return self._tools[str(level)]
+
+    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
+        """Return the argv of the level's tool."""
+        return self._tool_of(levels).argv_template(levels_of(levels), options)
+
+    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+        """Return the files that the level's tool writes."""
+        return self._tool_of(levels).result_files(levels_of(levels), options)
+
+    def read(self, run: Run) -> Result:
+        """Parse the output of the level's tool."""
+        return self._tool_of(run.levels).read(replace(run, levels=levels_of(run.levels)))
+
+
+BASELINE = ToolByLevel("baseline", "resource", {MEDIA: fio.TOOL, NETWORK: TOOL})
+LAYERS = ToolByLevel("layers", "layer", {DISK: fio.TOOL, OBJECTS: rados_bench.TOOL, BLOCK_DEVICE: fio.TOOL})
+
+
+def levels_of(levels: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a cell's levels in the words of its tool: `rados bench` writes and reads whole objects."""
+    if levels.get("layer") != OBJECTS:
+        return dict(levels)
+    return {**levels, "object_size_bytes": levels["io_size_bytes"], "threads": levels["io_depth"]}

@@ -10,12 +10,11 @@ over a few seconds in new ones, which would hide a collapse.
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from replay.tools.base import (
     OutputError,
@@ -79,7 +78,8 @@ class RbdBench(Tool):
         """
         argv = ["rbd", *connection(options), "bench"]
         argv += ["--io-type", str(levels["io_type"]), "--io-size", str(levels["io_size_bytes"])]
-        argv += ["--io-threads", str(_threads(levels, options)), "--io-pattern", str(levels["io_pattern"])]
+        threads = levels.get("io_threads", options.get("io_threads", 16))
+        argv += ["--io-threads", str(threads), "--io-pattern", str(levels["io_pattern"])]
         argv += ["--io-total", "{io_total_bytes}"]
         if "rw_mix_read" in levels:
             argv += ["--rw-mix-read", str(levels["rw_mix_read"])]
@@ -106,13 +106,12 @@ class RbdBenchOverTime(RbdBench):
         Each value of the series is a mean, and is placed in the middle of its time span.
         """
         result = super().read(run)
-        spans = _spans(result)
+        rates = {end: value for end, metric, value in result.series if metric == "operations_per_second"}
+        starts = dict(zip(rates, [0.0, *rates], strict=False))
         return replace(
             result,
-            metrics={**result.metrics, **_course(spans)} if result.complete else {},
-            series=tuple(
-                ((span.start + span.end) / 2, metric, value) for span in spans for metric, value in span.rates
-            ),
+            metrics={**result.metrics, **_course(rates, starts)} if result.complete else {},
+            series=tuple(((starts[end] + end) / 2, metric, value) for end, metric, value in result.series),
         )
 
 
@@ -139,10 +138,6 @@ def kind_of(line: str) -> tuple[str, re.Match[str] | None]:
     """Return what a line of the output is, and its parts; an empty kind if it is no line of `rbd bench`."""
     line = line.strip("\r\t ")
     return next(((kind, match) for kind, pattern in _KINDS if (match := pattern.fullmatch(line))), ("", None))
-
-
-def _threads(levels: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
-    return levels.get("io_threads", options.get("io_threads", 16))
 
 
 class _Parser:
@@ -200,8 +195,9 @@ class _Parser:
                 self._take_row(line)
         elif (match := _PART.fullmatch(line)) and match["which"] not in self.parts:
             self.parts[match["which"]] = self._rates(match, int(match["ops"]))
-            if len(self.parts) == 2:
-                self._check_parts()
+            operations = math.fsum(part["operations"] for part in self.parts.values())
+            if len(self.parts) == 2 and operations != self.summary["operations"]:
+                self._refuse("operations of reads and writes do not add up to the summary's")
         else:
             self._refuse(f"expected nothing after the summary, found {line[:120]!r}")
 
@@ -266,10 +262,6 @@ class _Parser:
         if self.rows and (self.rows[-1][1] > operations or self.rows[-1][0] > math.floor(seconds * (1 + slack))):
             self._refuse("a row is past the summary: output of two runs is mixed")
 
-    def _check_parts(self) -> None:
-        if math.fsum(part["operations"] for part in self.parts.values()) != self.summary["operations"]:
-            self._refuse("operations of reads and writes do not add up to the summary's")
-
     def _metrics(self) -> dict[str, float]:
         metrics = dict(self.summary)
         metrics["duration_seconds"] = metrics["operations"] / metrics["operations_per_second"]
@@ -288,33 +280,17 @@ class _Parser:
         return tuple(series)
 
 
-class _Span(NamedTuple):
-    """The time between two rows, in seconds since the start, and the mean rates in it by metric."""
+def _course(rates: Mapping[float, float], starts: Mapping[float, float]) -> dict[str, float]:
+    """Return the rate of the first span, that of the spans that begin in the second half, and their ratio.
 
-    start: float
-    end: float
-    rates: tuple[tuple[str, float], ...]
-
-    @property
-    def operations_per_second(self) -> float:
-        return dict(self.rates)["operations_per_second"]
-
-
-def _spans(result: Result) -> list[_Span]:
-    ends = sorted({end for end, _, _ in result.series})
-    return [
-        _Span(start, end, tuple((metric, value) for moment, metric, value in result.series if moment == end))
-        for start, end in itertools.pairwise([0.0, *ends])
-    ]
-
-
-def _course(spans: list[_Span]) -> dict[str, float]:
-    """Return the rate of the first span, that of the spans that begin in the second half, and their ratio."""
-    if len(spans) < FEWEST_SPANS or not spans[0].operations_per_second:
+    `rates` has the operations/s of each span by its end, in order, and `starts` its start.
+    """
+    ends = list(rates)
+    if len(ends) < FEWEST_SPANS or not rates[ends[0]]:
         return {}
-    late = [span for span in spans if span.start >= spans[-1].end / 2]
-    operations = math.fsum((span.end - span.start) * span.operations_per_second for span in late)
-    early, mean = spans[0].operations_per_second, operations / math.fsum(span.end - span.start for span in late)
+    late = [end for end in ends if starts[end] >= ends[-1] / 2]
+    operations = math.fsum((end - starts[end]) * rates[end] for end in late)
+    early, mean = rates[ends[0]], operations / math.fsum(end - starts[end] for end in late)
     return {
         "early_operations_per_second": early,
         "late_operations_per_second": mean,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.invocation import replay_command
-from replay.base.tables import csv_text
+from replay.base.paths import csv_text
 from replay.design.design import digest_of
 from replay.evidence import durable
 from replay.evidence.data_set import CAMPAIGN, design_file, pack_name, pretty_json, write_pack

@@ -13,7 +13,7 @@ import pandas as pd
 
 from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
-from replay.base.tables import level_text
+from replay.base.paths import level_text
 from replay.claims.datapackage import DATAPACKAGE, differences
 from replay.derive.part import LINES
 from replay.exchange.sides import IMPORTED, Side, read_side

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from replay.base.disk import size_text
+from replay.base.invocation import size_text
 from replay.cluster import health
 from replay.cluster.site import fullest_osd
 from replay.evidence.record import short_version

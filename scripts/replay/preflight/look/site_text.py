@@ -6,8 +6,8 @@ import json
 from datetime import date
 from pathlib import Path
 
-from replay.base.disk import size_text
 from replay.base.errors import ConfigurationError
+from replay.base.invocation import size_text
 from replay.base.paths import config_directory
 from replay.cluster.cluster import Cluster
 from replay.cluster.site import Ceilings, Site

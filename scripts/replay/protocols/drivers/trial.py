@@ -24,7 +24,7 @@ from replay.protocols.drivers.tool import StepLog, client_values, longest_gap, r
 from replay.protocols.drivers.trial_client import BLOCK_BYTES, inspect
 from replay.protocols.observers.snapshots import Snapshots
 from replay.protocols.targets.mirrored_pair import MirroredPair, client_argv, client_spec
-from replay.sandbox.site_loss import SiteLoss
+from replay.sandbox.interventions import SiteLoss
 from replay.tools import Result, render
 
 #: `rbd mirror image promote` ends with these until the other side's demotion arrives: EBUSY if the journal

@@ -20,12 +20,12 @@ from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench, await_done
 from replay.measure.protocol import Observer, Protocol
 from replay.ownership.daemon_settings import Osd, OsdSettings
-from replay.ownership.images import remove_owned_leftovers
 from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
+from replay.ownership.removal import remove_owned_leftovers
 from replay.protocols.targets.images import Images
 from replay.protocols.targets.objects import ObjectPools
 from replay.sandbox import daemons
-from replay.sandbox.io_caps import IoCap, device_of, find_hierarchy
+from replay.sandbox.interventions import IoCap, device_of, find_hierarchy
 from replay.tools import Result
 
 #: Values of the level `device_class`.

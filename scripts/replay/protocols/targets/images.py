@@ -14,7 +14,8 @@ from replay.design.design import Cell, CellSet, Image
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Target, is_journaled
-from replay.ownership.images import BlockImage, create_image, create_images, remove_images
+from replay.ownership.images import BlockImage, create_image, create_images
+from replay.ownership.removal import remove_images
 from replay.ownership.this_machine import create_file, remove_leftover_files
 from replay.tools import fio, render
 

@@ -18,8 +18,9 @@ from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.protocol import Target
 from replay.ownership.daemon_settings import PollAge
-from replay.ownership.images import BlockImage, create_image, remove_images
+from replay.ownership.images import BlockImage, create_image
 from replay.ownership.open_site import OpenSite
+from replay.ownership.removal import remove_images
 from replay.protocols.drivers import trial_client
 from replay.protocols.observers.catch_up import REPLAYING, STOPPED
 from replay.protocols.observers.mirror import Copies
