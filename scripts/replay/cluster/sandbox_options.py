@@ -21,7 +21,7 @@ def parse_size(text: str) -> int:
     """Return a size in bytes from `20GiB`, `20G` or plain bytes (binary units). Raises ConfigurationError."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:iB|B)?\s*", text, re.IGNORECASE)
     if not match:
-        raise ConfigurationError(f"{text!r} is not a size", next_step="write a size such as 20GiB")
+        raise ConfigurationError(f"{text!r} is not a size")
     return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
