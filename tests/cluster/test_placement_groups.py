@@ -13,8 +13,7 @@ from replay.cluster.site_file import load_site
 from replay.measure.bench import open_bench
 from replay.measure.guard import Guard
 from replay.ownership.pools import PoolSpec, create_pool, remove_leftover_pools
-from replay.preflight.checks import check_cluster
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings, check_cluster
 from replay.protocols.placement import placement_files
 from support.patience import wait_until
 

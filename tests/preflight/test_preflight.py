@@ -22,7 +22,7 @@ from replay.ownership.write_budget import WriteBudget
 from replay.preflight import checks as preflight_checks
 from replay.preflight import command as preflight
 from replay.preflight import pool_checks
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings
 
 WriteSite = Callable[[str, str], Path]
 TEXT = """\

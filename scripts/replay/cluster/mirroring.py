@@ -244,45 +244,6 @@ def is_replaying(second: Cluster, spec: str) -> bool:
         return False
 
 
-#: What a daemon says of its health, the worst last.
-_GOOD, _PASSING = ("OK",), ("UNKNOWN", "WARNING")
-
-
-@dataclass(frozen=True)
-class MirrorHealth:
-    """`level` is `ok`, `warning` or `broken`; `text` is for people, with what the daemons themselves complain about."""
-
-    level: str
-    text: str
-
-
-def judge_daemons(status: Mapping[str, Any]) -> MirrorHealth | None:
-    """Judge the daemons that serve a pool; None if there is none.
-
-    One daemon leads a pool. The others stand by, and so does one that was killed, for a minute.
-    """
-    daemons = status.get("daemons", ())
-    if not daemons:
-        return None
-    leading = [daemon for daemon in daemons if daemon.get("leader")]
-    complaints = sorted({complaint for daemon in leading or daemons for complaint in daemon.get("callouts", ())})
-    because = f": {'; '.join(complaints)}" if complaints else ""
-    if not leading:
-        return MirrorHealth(
-            "broken", f"{len(daemons)} rbd-mirror daemon(s) are registered, but none leads the pool{because}"
-        )
-    health = leading[0].get("health", "UNKNOWN")
-    if health in _GOOD:
-        return MirrorHealth("ok", f"rbd-mirror replays the pool{_image_states(status)}")
-    level = "warning" if health in _PASSING else "broken"
-    return MirrorHealth(level, f"rbd-mirror leads the pool, and its health is {health}{because}{_image_states(status)}")
-
-
-def _image_states(status: Mapping[str, Any]) -> str:
-    states = status.get("summary", {}).get("states", {})
-    return f" ({', '.join(f'{count} images {state}' for state, count in sorted(states.items()))})" if states else ""
-
-
 # Waits --------------------------------------------------------------------------------------------------------------
 
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""Inspects a site's files and clusters without changing anything, and reports findings. Every query has a timeout."""
+"""The findings about a site: those that its files and its clusters give. Changes nothing; every query has a timeout."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import os
 import re
 import struct
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ from replay.cluster.placement_groups import stuck_sentence
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.design.needs import needs_of, protocol_names
+from replay.design.sizing import PoolCopies
 from replay.evidence.record import program_version, short_version
 from replay.ownership.locks import go_command, stop_command, stop_switch
-from replay.preflight.findings import Findings
+from replay.ownership.pools import Room
 
 TIMEOUT_SECONDS = 10.0
 _LARGEST_SKEW_SECONDS = 0.05
@@ -36,6 +38,72 @@ OTHER_CAPABILITIES = (
 AES, AES256K = 1, 2
 #: The first release that reads and accepts keys of the second type. A new cluster of it allows no others.
 SINCE = 20
+
+
+@dataclass(frozen=True)
+class SiteFinding:
+    """A fact about a site. `word` is the word of `requires` that a `skip` removes.
+
+    As `level`, `ok` and `note` need no action, a `warning` deserves a thought. `skip` removes a capability, `refused`
+    stops a run.
+    """
+
+    topic: str
+    level: str
+    text: str
+    commands: tuple[AdminCommand, ...] = ()
+    word: str | None = None
+
+    def public(self) -> dict[str, Any]:
+        """Return it for `--json`."""
+        commands = [command.text for command in self.commands]
+        return {"topic": self.topic, "level": self.level, "text": self.text, "commands": commands} | (
+            {"word": self.word} if self.word else {}
+        )
+
+
+@dataclass
+class Findings:
+    """The facts so far, in the order they were found."""
+
+    items: list[SiteFinding] = field(default_factory=list)
+    #: The copies that the site's pools keep, three until they are known.
+    copies: PoolCopies = field(default_factory=PoolCopies)
+    #: The room in the pool that takes what clients write, if known.
+    room: Room | None = None
+    #: The fsid of the cluster that is measured, if known.
+    fsid: str | None = None
+    #: The number of OSDs of the cluster that is measured, if known.
+    osds: int | None = None
+
+    def add(
+        self,
+        topic: str,
+        level: str,
+        text: str,
+        *,
+        commands: Iterable[AdminCommand] = (),
+        word: str | None = None,
+    ) -> None:
+        """Add one fact."""
+        self.items.append(SiteFinding(topic, level, text, tuple(commands), word))
+
+    @property
+    def refused(self) -> bool:
+        """Whether measuring would be refused."""
+        return any(item.level == "refused" for item in self.items)
+
+    def lacking(self) -> dict[str, str]:
+        """Return word to reason for each capability that the live cluster lacks."""
+        return {item.word: item.text for item in reversed(self.items) if item.level == "skip" and item.word}
+
+    def unsolved(self) -> list[SiteFinding]:
+        """Return what keeps a run from starting and has no command that changes it."""
+        return [item for item in self.items if item.level == "refused" and not item.commands]
+
+    def commands(self) -> list[AdminCommand]:
+        """Return every command once, in the order in which they are run."""
+        return list(dict.fromkeys(command for item in self.items for command in item.commands))
 
 
 def check_files(site: Site, findings: Findings) -> bool:

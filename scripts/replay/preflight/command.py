@@ -27,7 +27,7 @@ from replay.cluster.site_file import load_site
 from replay.design.configuration import experiment_names, load_document
 from replay.design.sizing import PoolCopies, bytes_at_once
 from replay.preflight import checks, pool_checks
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings
 from replay.preflight.host_checks import (
     check_claims,
     check_client_hosts,

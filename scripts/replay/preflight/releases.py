@@ -26,7 +26,7 @@ from replay.cluster.site import Site
 from replay.evidence.attempts import History
 from replay.evidence.data_set import experiments_in, raw_directory, read_campaign
 from replay.evidence.record import CLIENT, DAEMONS, ReleaseChange, Versions, changes, in_words, unknown_releases
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings
 from replay.sandbox.releases import ceph_version, usual_release
 
 

@@ -24,7 +24,7 @@ from replay.ownership.locks import SlotLock, cluster_lock
 from replay.ownership.open_site import OpenSite
 from replay.ownership.removal import Remover
 from replay.ownership.write_budget import MediaCopies, WriteBudget
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings
 
 #: The account that the probe charges, and the end of its images' names.
 PROBE = "write-probe"
