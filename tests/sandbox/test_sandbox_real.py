@@ -20,7 +20,7 @@ import pytest
 
 from replay.base.paths import ROOT
 from replay.base.programs import major_of, releases_directory
-from replay.cluster.asok import ask
+from replay.cluster.cluster import ask
 from replay.cluster.mirroring import MirrorDaemon
 from replay.sandbox import load, owns_fsid
 from replay.sandbox.releases import ceph_version

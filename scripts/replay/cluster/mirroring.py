@@ -15,8 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from replay.base.clock import NotInTimeError, poll
 from replay.base.errors import ReplayError
-from replay.cluster import asok
-from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.cluster import CephCommandError, Cluster, NoAnswerError, ask
 from replay.cluster.site import Site
 from replay.evidence.record import Wait
 
@@ -97,7 +96,7 @@ def _named(counters: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, A
 class MirrorDaemon:
     """The rbd-mirror daemon of the second cluster, through its admin socket."""
 
-    def __init__(self, admin_socket: Path, pool: str, ask: Callable[..., Any] = asok.ask) -> None:
+    def __init__(self, admin_socket: Path, pool: str, ask: Callable[..., Any] = ask) -> None:
         self.admin_socket = admin_socket
         self.pool = pool
         self._ask = ask
@@ -126,8 +125,8 @@ class MirrorDaemon:
         """Return the daemon's answer. Raises AdminSocketError, and calls the daemon what it is if it is silent."""
         try:
             return self._ask(self.admin_socket, command, timeout_seconds=within_seconds)
-        except asok.NoAnswerError as error:
-            raise asok.NoAnswerError(
+        except NoAnswerError as error:
+            raise NoAnswerError(
                 f"the mirror daemon does not answer ({error.what})",
                 where=error.where,
                 next_step="start it on its host (with systemd: systemctl start ceph-rbd-mirror.target) and try again",

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster import admin_commands, asok
-from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster import admin_commands
+from replay.cluster.cluster import CephCommandError, Cluster, ask
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import SecondSite, Site
 from replay.preflight.checks import OTHER_CAPABILITIES, TIMEOUT_SECONDS, Findings, check_cluster, check_user
@@ -133,7 +133,7 @@ def _check_daemon(site: Site, second: SecondSite, status: Mapping[str, Any], fin
         )
         return
     try:
-        asok.ask(second.mirror_daemon_admin_socket, "version", timeout_seconds=TIMEOUT_SECONDS)
+        ask(second.mirror_daemon_admin_socket, "version", timeout_seconds=TIMEOUT_SECONDS)
     except ReplayError as error:
         findings.add("mirroring", "skip", f"the mirror daemon's admin socket: {error.what}", word=_WORD)
     else:
