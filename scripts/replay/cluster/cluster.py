@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import struct
@@ -93,10 +94,22 @@ class Cluster:
             raise CephCommandError(f"printed no JSON: {error}", where=f"{tool} {' '.join(args)}") from error
 
 
-def monitor_addresses(conf: Path) -> list[tuple[str, int]]:
-    """Return host and port of the monitors that a ceph.conf names; none if it names none (they may be in the DNS)."""
+def why_unreadable(path: Path) -> str:
+    """Return why this user cannot read a file; "" if it can."""
+    if os.access(path, os.R_OK):
+        return ""
+    return "cannot be read by this user" if path.exists() else "there is no such file"
+
+
+def monitors_in(conf: Path) -> str:
+    """Return the monitors as a ceph.conf names them; "" if it names none (they may be in the DNS)."""
     named = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", conf.read_text(encoding="utf-8", errors="replace"), re.M)
-    text = named[1] if named else ""
+    return named[1] if named else ""
+
+
+def monitor_addresses(conf: Path) -> list[tuple[str, int]]:
+    """Return host and port of the monitors that a ceph.conf names."""
+    text = monitors_in(conf)
     version_2 = re.findall(r"v2:(\[[^\]]+\]|[^:,\s\]]+):(\d+)", text)
     plain = [] if version_2 else re.findall(r"(?:v1:)?(\[[0-9a-fA-F:]+\]|[^:,;\s\[\]/]+)(?::(\d+))?(?:/\d+)?", text)
     return [(host.strip("[]"), int(port or MONITOR_PORT)) for host, port in version_2 or plain]

@@ -138,17 +138,11 @@ class MirrorDaemon:
 
     def image_counters(self, images: Iterable[str]) -> dict[str, ImageCounters]:
         """Return the counters of images, by name, all read at one moment. Raises ReplayError without an answer."""
-        dump = self._dump()
-        return {image: counters_of(dump, self.pool, image) for image in images}
-
-    def _dump(self) -> Mapping[str, Any]:
-        """Return all of the daemon's counters. The first call finds out which question the daemon answers."""
         if self._question is None:
-            self._question = "counter dump" if self._knows("counter dump") else "perf dump"
-        return self._answer(self._question, within_seconds=10)
-
-    def _knows(self, command: str) -> bool:
-        return command in self._answer("help", within_seconds=10)
+            known = self._answer("help", within_seconds=10)
+            self._question = "counter dump" if "counter dump" in known else "perf dump"
+        dump = self._answer(self._question, within_seconds=10)
+        return {image: counters_of(dump, self.pool, image) for image in images}
 
     def alive(self) -> None:
         """Raise AdminSocketError if the daemon does not answer within a few seconds."""
@@ -168,14 +162,11 @@ class MirrorDaemon:
 
     def stop(self, image: str) -> None:
         """Tell the daemon to stop replaying an image until `start`; it does so in its own time (`state`)."""
-        self._tell("stop", image)
+        self._answer(f"rbd mirror stop {self.pool}/{image}", within_seconds=30)
 
     def start(self, image: str) -> None:
         """Tell the daemon to replay an image again. Raises AdminSocketError if it declines."""
-        self._tell("start", image)
-
-    def _tell(self, word: str, image: str) -> None:
-        self._answer(f"rbd mirror {word} {self.pool}/{image}", within_seconds=30)
+        self._answer(f"rbd mirror start {self.pool}/{image}", within_seconds=30)
 
 
 def _image_replayers(status: Any) -> list[dict[str, Any]]:

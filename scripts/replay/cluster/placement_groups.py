@@ -11,7 +11,6 @@ import errno
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from replay.base.errors import RefusedError
@@ -168,43 +167,32 @@ _SHOWN = 3
 _UNHEARD = frozenset({"unknown", "creating"})
 
 
-@dataclass(frozen=True)
-class Stuck:
-    """Placement groups that are stuck in one way."""
-
-    way: str
-    seconds: int
-    groups: tuple[str, ...]
-
-    def sentence(self) -> str:
-        """Return it as text: `4 placement groups unclean for more than 60 s (3.0, 3.1, 3.2, …)`."""
-        more = ", …" if len(self.groups) > _SHOWN else ""
-        names = ", ".join(self.groups[:_SHOWN]) + more
-        return f"{len(self.groups)} placement groups {self.way} for more than {self.seconds} s ({names})"
-
-
-def stuck_groups(session: MonitorSession, seconds: int = STUCK_SECONDS) -> list[Stuck]:
+def stuck_groups(session: MonitorSession, seconds: int = STUCK_SECONDS) -> dict[str, list[str]]:
     """Return the groups that are stuck for this long, by way; a group that is stuck in two ways is in both.
 
     A group that the manager does not know yet is left out: nobody knows since when. A cluster with one is not fit
     because of its state.
     """
-    stuck = []
+    stuck = {}
     for way in WAYS:
         answer = session.command({"prefix": "pg dump_stuck", "stuckops": [way], "threshold": seconds})
         rows = answer.get("stuck_pg_stats", ())
-        names = tuple(sorted(row["pgid"] for row in rows if row.get("state") not in _UNHEARD))
-        if names:
-            stuck.append(Stuck(way, seconds, names))
+        if groups := sorted(row["pgid"] for row in rows if row.get("state") not in _UNHEARD):
+            stuck[way] = groups
     return stuck
 
 
 def stuck_sentence(session: MonitorSession, seconds: int = STUCK_SECONDS) -> str:
     """Return what is stuck in one line, "" if nothing is. The line also says if this user may not ask."""
     try:
-        return "; ".join(stuck.sentence() for stuck in stuck_groups(session, seconds))
+        stuck = stuck_groups(session, seconds)
     except CephCommandError as error:
         return f"which placement groups are stuck cannot be seen as {session.cluster.client}: {error.what}"
+    return "; ".join(
+        f"{len(groups)} placement groups {way} for more than {seconds} s "
+        f"({', '.join(groups[:_SHOWN])}{', …' if len(groups) > _SHOWN else ''})"
+        for way, groups in stuck.items()
+    )
 
 
 #: What a placement group does for its own pool alone, with the states that Ceph names it by.

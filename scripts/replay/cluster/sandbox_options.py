@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from replay.base.errors import ConfigurationError
@@ -128,4 +128,4 @@ class SandboxOptions:
 
     def replaced(self, changes: dict[str, Any]) -> SandboxOptions:
         """Return a copy with those `changes` that are not None."""
-        return SandboxOptions(**{**asdict(self), **{key: v for key, v in changes.items() if v is not None}})
+        return replace(self, **{key: value for key, value in changes.items() if value is not None})

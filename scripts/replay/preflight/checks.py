@@ -17,7 +17,7 @@ from typing import Any
 from replay.base.invocation import replay_command
 from replay.cluster import admin_commands, health
 from replay.cluster.admin_commands import AdminCommand
-from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.cluster import CephCommandError, Cluster, monitors_in, why_unreadable
 from replay.cluster.placement_groups import stuck_sentence
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
@@ -113,9 +113,8 @@ def check_files(site: Site, findings: Findings) -> bool:
         if cluster is None:
             continue
         for path, what in ((cluster.conf, "conf"), (cluster.keyring, "keyring")):
-            if path is None or os.access(path, os.R_OK):
+            if path is None or not (why := why_unreadable(path)):
                 continue
-            why = "cannot be read by this user" if path.exists() else "there is no such file"
             commands: list[AdminCommand] = []
             if what == "keyring" and not os.path.lexists(path) and cluster is site.primary:
                 commands = admin_commands.everything(site)
@@ -139,7 +138,7 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
     except CephCommandError as error:
         findings.add("cluster", bad, why_no_answer(session.cluster, error), word=word)
         return None
-    osds = status["osdmap"].get("osdmap", status["osdmap"])
+    osds = status["osdmap"]
     text = f"the {name} cluster {status['fsid']} answers: {osds['num_up_osds']} of {osds['num_osds']} OSDs up"
     findings.add("cluster", "ok", f"{text}, {len(status['quorum'])} monitors in quorum")
     if primary:
@@ -175,16 +174,10 @@ def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:
         text = f"key rejected: the {cluster.name} cluster does not accept {key} for {cluster.client}"
         return f"{text}; {about_key}" if about_key else text
     if number == errno.ETIMEDOUT or error.what.startswith("no answer within"):
-        return f"no monitor answered at {monitors_in(cluster.conf)} ({cluster.name} cluster)"
+        named = monitors_in(cluster.conf) or f"the monitors of {cluster.conf}"
+        return f"no monitor answered at {named} ({cluster.name} cluster)"
     text = f"the {cluster.name} cluster does not answer as {cluster.client}: {error.what}"
     return f"{text}: {OTHER_CAPABILITIES}" if error.exit_status_of_tool in (errno.EPERM, errno.EACCES) else text
-
-
-def monitors_in(conf: Path) -> str:
-    """Return the monitors' addresses in a ceph.conf, or a reference to it."""
-    text = conf.read_text(encoding="utf-8", errors="replace")
-    match = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", text, re.MULTILINE)
-    return match[1] if match else f"the monitors of {conf}"
 
 
 def key_type(keyring: Path, client: str) -> int | None:

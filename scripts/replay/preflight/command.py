@@ -336,12 +336,5 @@ def _total(rows: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def _estimate_text(estimate: Mapping[str, float]) -> str:
-    words = []
-    if "cells" in estimate:
-        words.append(f"{estimate['cells']:.0f} cells")
-    if "hours" in estimate:
-        words.append(f"about {estimate['hours']:.1f} h")
-    for key, what in (("bytes_to_client", "to the clients"), ("bytes_to_media", "to media")):
-        if key in estimate:
-            words.append(f"{estimate[key] / 2**30:.1f} GiB {what}")
-    return ", ".join(words)
+    client, media = (f"{estimate[f'bytes_to_{end}'] / 2**30:.1f} GiB" for end in ("client", "media"))
+    return f"{estimate['cells']:.0f} cells, about {estimate['hours']:.1f} h, {client} to the clients, {media} to media"

@@ -126,7 +126,7 @@ def _health(answers: Answers) -> list[Row]:
 
 
 def _size(answers: Answers) -> str:
-    osds = answers.status["osdmap"].get("osdmap", answers.status["osdmap"])
+    osds = answers.status["osdmap"]
     nodes = answers.osd_df.get("nodes", ())
     classes = sorted({node["device_class"] for node in nodes if node.get("device_class")})
     kinds = f" ({', '.join(classes)})" if classes else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ from replay.base.paths import config_directory, shown
 from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.base.terminal import waiting
 from replay.cluster.admin_commands import ADMINISTRATOR
-from replay.cluster.cluster import Cluster
+from replay.cluster.cluster import Cluster, why_unreadable
 from replay.cluster.site import Ceilings, Pool, Pools, SecondSite, Site
 from replay.cluster.site_file import load_site
 from replay.preflight.look import clusters
@@ -86,15 +85,13 @@ def site_of(options: argparse.Namespace) -> Site:
 def check_readable(cluster: Cluster) -> None:
     """Raise ReplayError if a file of the cluster cannot be read: Ceph would call that an I/O error."""
     for path in filter(None, (cluster.conf, cluster.keyring)):
-        if os.access(path, os.R_OK):
-            continue
-        why = "cannot be read by this user" if path.exists() else "there is no such file"
-        ask = f"ask as somebody who may read it, or have an administrator make a user that only reads: {READER}"
-        raise ReplayError(
-            f"{why}; no cluster was asked",
-            where=path,
-            next_step=ask if path == cluster.keyring else "name the cluster's ceph.conf: --conf FILE",
-        )
+        if why := why_unreadable(path):
+            ask = f"ask as somebody who may read it, or have an administrator make a user that only reads: {READER}"
+            raise ReplayError(
+                f"{why}; no cluster was asked",
+                where=path,
+                next_step=ask if path == cluster.keyring else "name the cluster's ceph.conf: --conf FILE",
+            )
 
 
 def _next(options: argparse.Namespace, path: Path | None, seen: Seen) -> str:
@@ -140,7 +137,7 @@ def _site_text(name: str, site: Site, seen: Seen, possible: Offer) -> str:
     seconds = clusters.commit_seconds(seen.first.perf)
     slowest = max(seconds, key=lambda osd: seconds[osd], default=None)
     slow = "not visible" if slowest is None else f"osd.{slowest} with {seconds[slowest] * 1e3:.3g} ms a commit"
-    number = seen.first.status["osdmap"].get("osdmap", seen.first.status["osdmap"])["num_osds"]
+    number = seen.first.status["osdmap"]["num_osds"]
     osds = f"{number} OSDs, {copies.data:g} copies" if pool else f"{number} OSDs"
     most = round(SPARE * total_at(possible.estimates(copies), "quick").media_bytes)
     lines = [
