@@ -71,9 +71,9 @@ def counters_of(dump: Mapping[str, Any], pool: str, image: str) -> ImageCounters
     for name, section in dump.items():
         for counters in _counters_in(name, section, pool, image):
             if name.startswith("rbd_mirror_snapshot_image"):
-                snapshot = _named(counters, _SNAPSHOT_NAMES)
+                snapshot = {_SNAPSHOT_NAMES[key]: value for key, value in counters.items() if key in _SNAPSHOT_NAMES}
             elif name.startswith(("rbd_mirror_image_", "rbd_mirror_journal_image")):
-                journal = _named(counters, _JOURNAL_NAMES)
+                journal = {_JOURNAL_NAMES[key]: value for key, value in counters.items() if key in _JOURNAL_NAMES}
     return ImageCounters(journal, snapshot)
 
 
@@ -87,10 +87,6 @@ def _counters_in(name: str, section: Any, pool: str, image: str) -> list[Mapping
         if (labels := each.get("labels", {})).get("image") == image
         and "/".join(filter(None, (labels.get("pool"), labels.get("namespace")))) == pool
     ]
-
-
-def _named(counters: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return {names[name]: value for name, value in counters.items() if name in names}
 
 
 class MirrorDaemon:
@@ -284,25 +280,19 @@ def wait_until_replayed(
     expected_bytes: int,
     *,
     quiet_seconds: float = 1.0,
-    stall_seconds: float = 60.0,
-    poll_seconds: float = 0.1,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
+    **pace: Any,
 ) -> Wait:
     """Wait until the daemon has replayed at least `expected_bytes` of journal since `before`, and then rests.
 
     Only the daemon's counters matter; no status is queried. The outcome is `replayed`, or `stalled` if they did not
     change for `stall_seconds` before the expected bytes had been replayed. `expected_after_seconds` says when they had
-    been, None if they never were.
+    been, None if they never were. `pace` is for `wait_until_rested`.
     """
     rest = wait_until_rested(
         read,
         lambda counters: counters.entry_bytes - before.entry_bytes >= expected_bytes,
         quiet_seconds=quiet_seconds,
-        stall_seconds=stall_seconds,
-        poll_seconds=poll_seconds,
-        clock=clock,
-        sleep=sleep,
+        **pace,
     )
     details = {
         "replayed_entries": rest.last.entries - before.entries,
@@ -313,15 +303,7 @@ def wait_until_replayed(
     return Wait("journal_replayed", rest.seconds, rest.outcome, details)
 
 
-def wait_until_level(
-    read: Callable[[], tuple[Position, list[Position]]],
-    before: Position,
-    *,
-    stall_seconds: float = 60.0,
-    poll_seconds: float = 1.0,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
-) -> Wait:
+def wait_until_level(read: Callable[[], tuple[Position, list[Position]]], before: Position, **pace: Any) -> Wait:
     """Wait until every peer has replayed what the journal's own client has written; `before` is where peers were.
 
     The outcome is `replayed`, or `stalled` if no peer moved for `stall_seconds` before that.
@@ -330,10 +312,8 @@ def wait_until_level(
         read,
         lambda positions: bool(positions[1]) and all(peer == positions[0] for peer in positions[1]),
         quiet_seconds=0.0,
-        stall_seconds=stall_seconds,
-        poll_seconds=poll_seconds,
-        clock=clock,
-        sleep=sleep,
+        poll_seconds=1.0,
+        **pace,
     )
     least = min(rest.last[1], default=NOT_BEGUN)
     entries = least[1] - (before[1] if least[0] == before[0] else -1)
