@@ -76,16 +76,14 @@ def await_calm(
     *,
     quiet_seconds: float = QUIET_SECONDS,
     timeout_seconds: float = CALM_WITHIN_SECONDS,
-    poll_seconds: float = 0.5,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None],
+    **pace: Any,
 ) -> str:
-    """Wait until nothing has moved or recovered for `quiet_seconds`; return what still does at the timeout, else ""."""
+    """Wait until nothing has moved or recovered for `quiet_seconds`; return what still does at the timeout, else "".
+
+    `pace` is for `_await_quiet`.
+    """
     places = Places(session)
-    reason, _ = _await_quiet(
-        lambda: next(iter(places.unsettled()), ""), quiet_seconds, timeout_seconds, poll_seconds, clock, sleep
-    )
-    return reason
+    return _await_quiet(lambda: next(iter(places.unsettled()), ""), quiet_seconds, timeout_seconds, **pace)[0]
 
 
 def await_stable(
@@ -95,14 +93,12 @@ def await_stable(
     *,
     quiet_seconds: float = 0.0,
     timeout_seconds: float = STABLE_WITHIN_SECONDS,
-    poll_seconds: float = 0.5,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None],
+    **pace: Any,
 ) -> Wait:
     """Wait until every placement group is clean where it should be, and the manager knows all objects of `pool`.
 
     Both must last for `quiet_seconds`; after a change that moves data, use QUIET_SECONDS. Raises RefusedError if
-    that never happens: a measurement would then include the movement.
+    that never happens: a measurement would then include the movement. `pace` is for `_await_quiet`.
     """
     places, most = Places(session), 0
 
@@ -114,7 +110,7 @@ def await_stable(
         known = objects_known(session, pool)
         return "" if known == objects else f"{known} of {objects} objects known"
 
-    reason, seconds = _await_quiet(unstable, quiet_seconds, timeout_seconds, poll_seconds, clock, sleep)
+    reason, seconds = _await_quiet(unstable, quiet_seconds, timeout_seconds, **pace)
     if reason:
         raise RefusedError(
             f"the placement did not become stable within {timeout_seconds:.0f} s: {reason}",
@@ -128,8 +124,9 @@ def _await_quiet(
     ask: Callable[[], str],
     quiet_seconds: float,
     timeout_seconds: float,
-    poll_seconds: float,
-    clock: Callable[[], float],
+    *,
+    poll_seconds: float = 0.5,
+    clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None],
 ) -> tuple[str, float]:
     """Ask until the answer has been empty for `quiet_seconds`, or is not at the timeout; return it, and the seconds."""

@@ -285,7 +285,7 @@ class TimeWindow:
 
     def is_open(self, now: datetime) -> bool:
         """Whether measuring is allowed at `now` (an aware datetime)."""
-        return any(opens <= now < closes for opens, closes in self._windows(now))
+        return self.seconds_until_close(now) > 0
 
     def seconds_until_open(self, now: datetime) -> float:
         """Seconds until the window opens; 0 when it is open."""

@@ -9,6 +9,7 @@ import errno
 import os
 import re
 import struct
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,13 +78,7 @@ class Findings:
     osds: int | None = None
 
     def add(
-        self,
-        topic: str,
-        level: str,
-        text: str,
-        *,
-        commands: Iterable[AdminCommand] = (),
-        word: str | None = None,
+        self, topic: str, level: str, text: str, *, commands: Iterable[AdminCommand] = (), word: str | None = None
     ) -> None:
         """Add one fact."""
         self.items.append(SiteFinding(topic, level, text, tuple(commands), word))
@@ -227,8 +222,11 @@ def check_user(session: MonitorSession, findings: Findings) -> None:
 
 def check_counters(session: MonitorSession, experiments: Iterable[Mapping[str, Any]], findings: Findings) -> None:
     """Note if OSDs do not return their counters to this user: then nothing is known of what they do for a write."""
-    reading = {word: _experiments_whose_needs(experiments, osd_counters=word) for word in ("must", "may")}
-    if not any(reading.values()):
+    known, reading = protocol_names(), defaultdict(list)
+    for experiment in experiments:
+        if (protocol := experiment.get("protocol")) in known:
+            reading[needs_of(protocol).osd_counters].append(str(experiment["name"]))
+    if not (reading["must"] or reading["may"]):
         return
     osds = session.command({"prefix": "osd dump"}, timeout_seconds=TIMEOUT_SECONDS)["osds"]
     running = [f"osd.{osd['osd']}" for osd in osds if osd["up"]]
@@ -246,15 +244,6 @@ def check_counters(session: MonitorSession, experiments: Iterable[Mapping[str, A
             f"{running[0]} does not return its counters ({error.what}). OSDs return them to a user with osd 'allow *'"
         )
         findings.add("counters", "note", f"{text}; {'; '.join(effects)}")
-
-
-def _experiments_whose_needs(experiments: Iterable[Mapping[str, Any]], *, osd_counters: str) -> list[str]:
-    known = protocol_names()
-    return [
-        str(experiment["name"])
-        for experiment in experiments
-        if experiment.get("protocol") in known and needs_of(experiment["protocol"]).osd_counters == osd_counters
-    ]
 
 
 def check_clocks(session: MonitorSession, findings: Findings) -> None:
