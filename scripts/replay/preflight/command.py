@@ -82,17 +82,17 @@ def preflight(
     site: Site,
     experiments: Iterable[Mapping[str, Any]],
     *,
-    estimates: Figures | Callable[[PoolCopies], Figures] | None = None,
+    estimates: Callable[[PoolCopies], Figures] = lambda copies: {},
     data_set: str | None = None,
     now: datetime | None = None,
     write: bool = False,
 ) -> Report:
     """Inspect a site and return the findings; change nothing on it, except by the write probe if `write` asks for it.
 
-    `experiments` are parsed files from config/experiments. `estimates` maps each experiment to its plan: `cells`,
-    `hours`, `bytes_to_client`, `bytes_to_media`, and `bytes_at_once` for the images of a block; it may be a function of
-    the pools' copies. `data_set`, by default the site's name, selects the run. A problem with a cluster is a finding,
-    never an exception. Raises EvidenceError if the run's account cannot be read.
+    `experiments` are parsed files from config/experiments. `estimates` maps each experiment to its plan, given the
+    pools' copies: `cells`, `hours`, `bytes_to_client`, `bytes_to_media`, and `bytes_at_once` for the images of a block.
+    `data_set`, by default the site's name, selects the run. A problem with a cluster is a finding, never an exception.
+    Raises EvidenceError if the run's account cannot be read.
     """
     experiments = list(experiments)
     findings = Findings()
@@ -111,7 +111,7 @@ def preflight(
     check_prometheus(site, findings)
     check_claims(site, experiments, findings)
     _risks(site, findings, now or datetime.now(UTC))
-    figures = estimates(findings.copies) if callable(estimates) else estimates or {}
+    figures = estimates(findings.copies)
     rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]
     needed = {row["name"]: row["estimate"].get("bytes_at_once", 0.0) for row in rows if not row["missing"]}
     pool_checks.check_room(site, needed, findings)

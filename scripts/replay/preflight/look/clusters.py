@@ -5,6 +5,7 @@ What stands out has a `!`, not only a colour.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -34,6 +35,8 @@ _BAR_WIDTH = 40
 OUTLIER_RATIO, OUTLIER_SECONDS = 5.0, 0.010
 _MODES = {"image": "mirrored by image", "pool": "mirrored by pool", "disabled": "not mirrored"}
 SCALES = ("quick", "talk")
+#: The designs of every experiment on a site, by experiment and scale.
+Designs = Mapping[str, Mapping[str, Design]]
 _GIBIBYTE = 1 << 30
 _TITLE = "What Replay could measure here"
 
@@ -180,10 +183,10 @@ def _mode(answers: Answers, name: str) -> str:
 
 def commit_seconds(perf: Sequence[Mapping[str, Any]]) -> dict[int, float]:
     """Return each OSD's commit latency: the median over readings of `osd perf`."""
-    readings: dict[int, list[float]] = {}
+    readings = defaultdict(list)
     for reading in perf:
         for info in reading.get("osdstats", reading).get("osd_perf_infos", ()):
-            readings.setdefault(info["id"], []).append(info["perf_stats"]["commit_latency_ms"] / 1e3)
+            readings[info["id"]].append(info["perf_stats"]["commit_latency_ms"] / 1e3)
     return {osd: median(seconds) for osd, seconds in readings.items()}
 
 
@@ -255,45 +258,40 @@ def daemon_rows(answers: Answers) -> list[Row]:
 # What could be measured -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Offer:
-    """The designs of every experiment on a site, by experiment and scale; empty outside a project."""
+def designs_on(site: Site) -> Designs:
+    """Return the designs of config/experiments on a site; none outside a project.
 
-    designs: Mapping[str, Mapping[str, Design]]
+    Raises ConfigurationError if a file there is wrong.
+    """
+    try:
+        config_directory()
+    except ConfigurationError:
+        return {}
+    at_scale = {scale: experiment_names(scale) for scale in SCALES}
+    names = sorted({name for scale_names in at_scale.values() for name in scale_names})
+    return {
+        name: {scale: design_for(site, name, scale) for scale in SCALES if name in at_scale[scale]} for name in names
+    }
 
-    @classmethod
-    def on(cls, site: Site) -> Offer:
-        """Return what config/experiments describes. Raises ConfigurationError if a file there is wrong."""
-        try:
-            config_directory()
-        except ConfigurationError:
-            return cls({})
-        at_scale = {scale: experiment_names(scale) for scale in SCALES}
-        names = sorted({name for scale_names in at_scale.values() for name in scale_names})
-        return cls(
-            {
-                name: {scale: design_for(site, name, scale) for scale in SCALES if name in at_scale[scale]}
-                for name in names
-            }
-        )
 
-    def estimates(self, copies: PoolCopies) -> dict[str, dict[str, Estimate]]:
-        """Return the estimates of the experiments that are possible, by experiment and scale: nothing measured yet."""
-        terms = Terms(copies)
-        return {
-            name: {scale: reckon(design, [design.sets] * design.blocks, (), terms) for scale, design in designs.items()}
-            for name, designs in self.designs.items()
-            if any(design.sets for design in designs.values())
-        }
+def estimates_of(experiments: Designs, copies: PoolCopies) -> dict[str, dict[str, Estimate]]:
+    """Return the estimates of the experiments that are possible, by experiment and scale: nothing measured yet."""
+    terms = Terms(copies)
+    return {
+        name: {scale: reckon(design, [design.sets] * design.blocks, (), terms) for scale, design in designs.items()}
+        for name, designs in experiments.items()
+        if any(design.sets for design in designs.values())
+    }
 
-    def impossible(self) -> dict[str, list[str]]:
-        """Return the experiments that are not possible at all, by what is missing first."""
-        found: dict[str, list[str]] = {}
-        for name, designs in self.designs.items():
-            skipped = [skip for design in designs.values() for skip in design.skipped]
-            if skipped and not any(design.sets for design in designs.values()):
-                found.setdefault(f"{skipped[0].requires}: {skipped[0].detail}", []).append(name)
-        return found
+
+def _impossible(experiments: Designs) -> dict[str, list[str]]:
+    """Return the experiments that are not possible at all, by what is missing first."""
+    found = defaultdict(list)
+    for name, designs in experiments.items():
+        skipped = [skip for design in designs.values() for skip in design.skipped]
+        if skipped and not any(design.sets for design in designs.values()):
+            found[f"{skipped[0].requires}: {skipped[0].detail}"].append(name)
+    return found
 
 
 def total_at(estimates: Mapping[str, Mapping[str, Estimate]], scale: str) -> Estimate:
@@ -301,12 +299,12 @@ def total_at(estimates: Mapping[str, Mapping[str, Estimate]], scale: str) -> Est
     return sum((each[scale] for each in estimates.values() if scale in each), Estimate())
 
 
-def offer_section(offer: Offer, copies: PoolCopies, pool: str | None, osds_stand_out: str = "") -> Section:
+def offer_section(experiments: Designs, copies: PoolCopies, pool: str | None, osds_stand_out: str) -> Section:
     """Return the section. `pool` is the one whose copies are taken; `osds_stand_out` names an OSD that is slow now."""
-    if not offer.designs:
+    if not experiments:
         text = f"not known here, because this folder is no project: {replay_command('init')} makes one"
         return Section(_TITLE, [Row("", text)])
-    estimates = offer.estimates(copies)
+    estimates = estimates_of(experiments, copies)
     table = [["experiment", *(head for scale in SCALES for head in (scale, "client", "media"))]]
     table += [[name, *_cells(each)] for name, each in estimates.items()]
     if len(estimates) > 1:
@@ -315,7 +313,7 @@ def offer_section(offer: Offer, copies: PoolCopies, pool: str | None, osds_stand
     by_pool = f"with the {copies.data:g} copies of pool {pool}" if pool else f"with {copies.data:g} copies"
     rows.append(Row("", f"client: GiB that clients write; media: GiB that the first cluster stores of it, {by_pool}"))
     rows.append(Row("", "first estimates: a faster cluster writes more in the same time"))
-    for why, names in offer.impossible().items():
+    for why, names in _impossible(experiments).items():
         rows.append(Row("", f"not here: {', '.join(names)} ({why})"))
     if osds_stand_out:
         rows.append(Row("", f"a run now would price the disk of {osds_stand_out}", stands_out=True))

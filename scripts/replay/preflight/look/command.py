@@ -21,7 +21,7 @@ from replay.cluster.site import Ceilings, Pool, Pools, SecondSite, Site
 from replay.cluster.site_file import load_site
 from replay.preflight.look import clusters
 from replay.preflight.look.asking import FIRST, SECOND, WATCHES_UNTIL_SECONDS, Seen, look
-from replay.preflight.look.clusters import Offer, show, total_at
+from replay.preflight.look.clusters import Designs, designs_on, estimates_of, show, total_at
 from replay.preflight.look.page import POOL, copies_of_site, page
 
 #: A user who can be asked all of it, and can change nothing.
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     for cluster in filter(None, (site.primary, site.secondary)):
         check_readable(cluster)
     with waiting("reading config/experiments"):
-        possible = Offer.on(site)
+        possible = designs_on(site)
     print(f"Reading only. This takes {WATCHES_UNTIL_SECONDS:.0f} s, because OSDs are watched.", flush=True)
     seen = look(site)
     show(page(site, seen, possible, now=time.time()), sys.stdout)
@@ -132,14 +132,14 @@ def _path_of(name: str) -> Path:
     return path
 
 
-def _site_text(name: str, site: Site, seen: Seen, possible: Offer) -> str:
+def _site_text(name: str, site: Site, seen: Seen, possible: Designs) -> str:
     copies, pool = copies_of_site(site, seen.first)
     seconds = clusters.commit_seconds(seen.first.perf)
     slowest = max(seconds, key=lambda osd: seconds[osd], default=None)
     slow = "not visible" if slowest is None else f"osd.{slowest} with {seconds[slowest] * 1e3:.3g} ms a commit"
     number = seen.first.status["osdmap"]["num_osds"]
     osds = f"{number} OSDs, {copies.data:g} copies" if pool else f"{number} OSDs"
-    most = round(SPARE * total_at(possible.estimates(copies), "quick").media_bytes)
+    most = round(SPARE * total_at(estimates_of(possible, copies), "quick").media_bytes)
     lines = [
         f"# Written by `replay look` on {datetime.now(UTC).date().isoformat()}. Read it before you use it.",
         f"# docs/your-own-cluster.md explains every key. Then: replay preflight --site {name}",

@@ -27,7 +27,7 @@ from replay.preflight.look.asking import (
     mirror_daemons,
     mirrored_pools,
 )
-from replay.preflight.look.clusters import Offer, Row, Section, columns
+from replay.preflight.look.clusters import Designs, Row, Section, columns
 
 #: The pool that a site's file names.
 POOL = "replay"
@@ -36,7 +36,7 @@ _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _SHOWN_NAMES = 3
 
 
-def page(site: Site, seen: Seen, possible: Offer, *, now: float) -> list[Section]:
+def page(site: Site, seen: Seen, possible: Designs, *, now: float) -> list[Section]:
     """Return what is printed of a look."""
     names = seen.names
     sections = [clusters.section_of(names[FIRST], seen.first)]
