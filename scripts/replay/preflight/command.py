@@ -290,14 +290,14 @@ def _risks(site: Site, findings: Findings, now: datetime) -> None:
         findings.add("window", "ok", text)
     if site.sandbox is not None:
         return
-    if window is None:
-        findings.add("risk", "note", "no time window: a run may continue into the working day")
-    if limits.rate_bytes_per_second is None:
-        findings.add("risk", "note", "no ceiling on the rate: clients take as much as the cluster can give")
-    if limits.bytes_written_to_media_per_run is None:
-        findings.add("risk", "note", "no ceiling on bytes written to media: flash wears out")
-    if limits.tenant_latency_seconds is None:
-        findings.add("risk", "note", "no ceiling on the latency of other users of the cluster")
+    for set_by_site, risk in (
+        (window, "no time window: a run may continue into the working day"),
+        (limits.rate_bytes_per_second, "no ceiling on the rate: clients take as much as the cluster can give"),
+        (limits.bytes_written_to_media_per_run, "no ceiling on bytes written to media: flash wears out"),
+        (limits.tenant_latency_seconds, "no ceiling on the latency of other users of the cluster"),
+    ):
+        if set_by_site is None:
+            findings.add("risk", "note", risk)
     for word in sorted({"host_root", "kernel_rbd", "pool_delete"} & site.allows):
         findings.add("risk", "note", f"the site's file allows {word}")
 
