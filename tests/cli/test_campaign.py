@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from replay.cli.campaign import derive_and_judge
+from replay.cli.derive import derive_and_judge
 from replay.measure.job import Failure
 from support.rawtree import RawTree
 

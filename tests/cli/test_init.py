@@ -8,8 +8,8 @@ import pytest
 
 from replay.base import invocation, paths
 from replay.base.errors import ConfigurationError
-from replay.cli.init import write_project
 from replay.cli.main import main
+from replay.cli.starting_commands import write_project
 from replay.design.configuration import load_experiment
 
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from replay.cluster.asok import AdminSocketError, ask
+from replay.cluster.cluster import AdminSocketError, ask
 from support.patience import patient
 
 

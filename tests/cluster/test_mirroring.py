@@ -8,9 +8,9 @@ import pytest
 
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, counters_of, wait_until_copied, wait_until_replayed
-from replay.cluster.mirroring import judge_daemons as judge
 from replay.preflight import mirroring
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings
+from replay.preflight.mirroring import judge_daemons as judge
 from support.bench import Clock
 
 MEBIBYTE = 2**20
@@ -113,24 +113,24 @@ def status(*daemons, **states):
 def test_a_daemon_that_replays_is_well_whoever_else_is_registered():
     killed = daemon("ERROR", leader=False, callouts=["unable to connect to remote cluster"])
     verdict = judge(status(daemon(), killed, replaying=2, error=1))
-    assert (verdict.level, verdict.text) == ("ok", "rbd-mirror replays the pool (1 images error, 2 images replaying)")
+    assert verdict == ("ok", "rbd-mirror replays the pool (1 images error, 2 images replaying)")
 
 
 def test_a_daemon_that_cannot_reach_the_first_cluster_is_broken_although_it_is_registered():
-    verdict = judge(status(daemon("ERROR", callouts=["unable to connect to remote cluster"])))
-    assert verdict.level == "broken"
-    assert verdict.text.endswith("its health is ERROR: unable to connect to remote cluster")
+    level, text = judge(status(daemon("ERROR", callouts=["unable to connect to remote cluster"])))
+    assert level == "skip"
+    assert text.endswith("its health is ERROR: unable to connect to remote cluster")
 
 
 def test_daemons_of_which_none_leads_replay_nothing():
-    verdict = judge(status(daemon("ERROR", leader=False, callouts=["Permission denied"]), daemon(leader=False)))
-    assert verdict.level == "broken"
-    assert verdict.text == "2 rbd-mirror daemon(s) are registered, but none leads the pool: Permission denied"
+    level, text = judge(status(daemon("ERROR", leader=False, callouts=["Permission denied"]), daemon(leader=False)))
+    assert level == "skip"
+    assert text == "2 rbd-mirror daemon(s) are registered, but none leads the pool: Permission denied"
 
 
 @pytest.mark.parametrize("health", ["WARNING", "UNKNOWN"])
 def test_what_may_pass_is_a_warning(health):
-    assert judge(status(daemon(health))).level == "warning"
+    assert judge(status(daemon(health)))[0] == "warning"
 
 
 def test_without_a_daemon_there_is_nothing_to_judge():

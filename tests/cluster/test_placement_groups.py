@@ -13,8 +13,7 @@ from replay.cluster.site_file import load_site
 from replay.measure.bench import open_bench
 from replay.measure.guard import Guard
 from replay.ownership.pools import PoolSpec, create_pool, remove_leftover_pools
-from replay.preflight.checks import check_cluster
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings, check_cluster
 from replay.protocols.placement import placement_files
 from support.patience import wait_until
 
@@ -186,7 +185,7 @@ class Session:
 
 def test_each_way_of_being_stuck_is_named_with_its_first_groups():
     session = Session(unclean=["3.3", "3.0", "3.1", "3.2"], inactive=["3.0"])
-    assert [one.way for one in stuck_groups(session)] == ["inactive", "unclean"]
+    assert [*stuck_groups(session)] == ["inactive", "unclean"]
     assert stuck_sentence(session) == (
         "1 placement groups inactive for more than 60 s (3.0); "
         "4 placement groups unclean for more than 60 s (3.0, 3.1, 3.2, …)"
@@ -194,7 +193,7 @@ def test_each_way_of_being_stuck_is_named_with_its_first_groups():
 
 
 def test_without_stuck_groups_nothing_is_said_and_a_group_too_new_to_be_known_is_not_stuck():
-    assert (stuck_groups(Session()), stuck_sentence(Session())) == ([], "")
+    assert (stuck_groups(Session()), stuck_sentence(Session())) == ({}, "")
 
 
 def test_a_user_without_the_permission_is_told_so():
@@ -218,7 +217,7 @@ def test_a_pool_with_more_copies_than_osds_is_found_named_and_refused(live):
     guard = Guard(live, stuck_seconds=2)
 
     def all_stuck():
-        unclean = next((one.groups for one in stuck_groups(live.session, 2) if one.way == "unclean"), ())
+        unclean = stuck_groups(live.session, 2).get("unclean", ())
         return len(unclean) == 4 and "4 active+undersized" in guard.watch.verdict().sentence()
 
     wait_until(all_stuck, "placement groups that are stuck")

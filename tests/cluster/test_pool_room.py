@@ -11,7 +11,7 @@ from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.design.sizing import bytes_at_once
 from replay.ownership.pools import Room, room_in, room_of
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings
 from replay.preflight.pool_checks import check_room, without_room
 
 STATS = {"max_avail": 100 << 30, "stored": 1 << 30, "objects": 300}

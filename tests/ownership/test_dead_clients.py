@@ -11,8 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.cluster.asok import ask
-from replay.cluster.cluster import Cluster
+from replay.cluster.cluster import Cluster, ask
 from replay.cluster.health import classify
 from replay.cluster.session import MonitorSession
 from replay.ownership.images import RemovalOutcome, group_of_header

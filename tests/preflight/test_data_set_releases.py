@@ -9,7 +9,7 @@ from replay.base.errors import ConfigurationError
 from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Sandbox
 from replay.preflight import releases
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings
 from support.rawtree import RawTree
 
 SITE = SimpleNamespace(name="mine", secondary=None)

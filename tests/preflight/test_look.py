@@ -18,9 +18,9 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site_file import load_site
 from replay.ownership.daemon_settings import POLL_AGE
-from replay.preflight.look import asking, command, looking
+from replay.preflight.look import asking, command
 from replay.preflight.look.asking import mirror_daemons
-from replay.preflight.look.copies import Copy, clock_text, copies_of, interval_seconds, schedule_of
+from replay.preflight.look.page import Copy, clock_text, copies_of, interval_seconds, schedule_of
 from support.large_cluster import FSID, answers
 from support.samples import fixture_json
 
@@ -128,14 +128,14 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     monkeypatch.setattr(MonitorSession, "command", ask)
     monkeypatch.setattr(Cluster, "run", run)
     monkeypatch.setattr(asking, "read_statuses", made.statuses)
-    monkeypatch.setattr(looking, "connect_seconds", lambda conf: 0.0118)
+    monkeypatch.setattr(asking, "connect_seconds", lambda conf: 0.0118)
     monkeypatch.setattr(command, "time", SimpleNamespace(time=lambda: NOW))
     clock = [0.0]
 
     def sleep(seconds: float) -> None:
         clock[0] += seconds
 
-    look = looking.look
+    look = asking.look
     monkeypatch.setattr(command, "look", lambda site: look(site, clock=lambda: clock[0], sleep=sleep))
     return made
 

@@ -11,7 +11,7 @@ import pytest
 from replay.cli.main import main
 from replay.cluster.cluster import Cluster
 from replay.cluster.mirroring import is_replaying
-from replay.preflight.look import command, looking
+from replay.preflight.look import asking, command
 from replay.sandbox import Sandbox
 from support.administrator import image_names, make_user
 from support.cluster_snapshot import difference, snapshot
@@ -52,7 +52,7 @@ def test_a_user_who_only_reads_sees_all_of_it_and_nothing_changes(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(looking, "WATCHES_UNTIL_SECONDS", 6.0)
+    monkeypatch.setattr(asking, "WATCHES_UNTIL_SECONDS", 6.0)
     release = administrator.programs.release
     words = [] if release is None else ["--client-release", str(release.number)]
     for name, option, cluster in (("left", "--conf", administrator), ("right", "--second", second_administrator)):

@@ -22,7 +22,7 @@ from replay.ownership.write_budget import WriteBudget
 from replay.preflight import checks as preflight_checks
 from replay.preflight import command as preflight
 from replay.preflight import pool_checks
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings
 
 WriteSite = Callable[[str, str], Path]
 TEXT = """\
@@ -372,7 +372,7 @@ def test_each_experiment_says_what_it_can_do_and_why_not(write_site: WriteSite, 
     write_site("mine", text.replace("allows: [second_site]", "allows: []"))
     estimates = {"rbd-journaling": {"cells": 100, "hours": 2.5, "bytes_to_client": 2**31, "bytes_to_media": 2**33}}
     report = preflight.preflight(
-        load_site("mine", check_files=False), preflight.load_experiments(), estimates=estimates
+        load_site("mine", check_files=False), preflight.load_experiments(), estimates=lambda copies: estimates
     )
     rows = {row["name"]: row for row in report.experiments}
     assert rows["failover"]["missing"] == {"second_site": "the site's file does not allow it"}

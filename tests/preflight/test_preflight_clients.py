@@ -14,7 +14,7 @@ from replay.cluster.prometheus import PrometheusSource, Series
 from replay.design.configuration import claims_that_presuppose
 from replay.evidence.record import FACTS_OF_MACHINES
 from replay.preflight import host_checks as preflight_clients
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings
 from replay.preflight.host_checks import check_claims, check_client_hosts, check_prometheus, scrape_interval
 from support.programs import needs
 from support.prometheus_server import matrix, serving, success, vector

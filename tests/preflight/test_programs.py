@@ -13,8 +13,7 @@ from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.design.configuration import experiment_names, load_experiment
 from replay.preflight import checks, host_checks
-from replay.preflight.checks import AES, AES256K, key_type, why_no_answer
-from replay.preflight.findings import Findings
+from replay.preflight.checks import AES, AES256K, Findings, key_type, why_no_answer
 
 
 def site(*, hosts=("localhost",), lacks=()):

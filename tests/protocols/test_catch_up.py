@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replay.base.errors import ReplayError
-from replay.cluster.asok import AdminSocketError
+from replay.cluster.cluster import AdminSocketError
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, wait_until_rested
 from replay.evidence.record import SampleTable
 from replay.protocols.observers.catch_up import (

@@ -20,7 +20,7 @@ import pytest
 
 from replay.base.paths import ROOT
 from replay.base.programs import major_of, releases_directory
-from replay.cluster.asok import ask
+from replay.cluster.cluster import ask
 from replay.cluster.mirroring import MirrorDaemon
 from replay.sandbox import load, owns_fsid
 from replay.sandbox.releases import ceph_version
@@ -179,9 +179,10 @@ def test_every_setting_of_the_configuration_is_in_force_in_the_running_daemons(r
     assert len(wanted) > 10
 
 
-def test_the_state_file_tells_other_code_what_it_needs(running):
+def test_the_state_file_tells_other_code_what_it_needs(running, monkeypatch):
     sandbox = load(running[0])
-    assert all(owns_fsid(fsid, running[0]) for fsid in sandbox.fsids)
+    monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(running[0]))
+    assert all(map(owns_fsid, sandbox.fsids))
     assert sandbox.clusters["left"].osd_ids == [0, 1, 2]
     assert {*sandbox.clusters["left"].pids, *sandbox.clusters["right"].pids, sandbox.mirror.pid} == set(
         processes_naming(running[0])

@@ -74,12 +74,12 @@ def test_the_file_says_who_started_it_and_what_other_code_needs(tmp_path):
 
 def test_replay_owns_the_clusters_of_its_sandboxes_and_no_other(tmp_path, monkeypatch):
     fsid = a_sandbox(tmp_path).fsids[0]
-    assert owns_fsid(fsid, tmp_path)
-    assert not owns_fsid("ffffffff-0000-0000-0000-000000000000", tmp_path)
-    assert not owns_fsid(fsid, tmp_path / "elsewhere")
+    assert not owns_fsid(fsid)
+    monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path / "elsewhere"))
     assert not owns_fsid(fsid)
     monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path))
     assert owns_fsid(fsid)
+    assert not owns_fsid("ffffffff-0000-0000-0000-000000000000")
 
 
 def test_without_a_sandbox_the_error_says_how_to_get_one(tmp_path):

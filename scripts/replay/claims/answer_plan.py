@@ -100,7 +100,7 @@ class ModePresupposition:
 class FigureSource:
     """Where a figure may come from: the sum of `metrics` in the cells of an experiment at these levels.
 
-    `variants` maps each mode to the variant that measures it. A factor that `levels` lacks is one that these modes state.
+    `variants` maps each mode to the variant that measures it. These modes state the factors that `levels` lacks.
     """
 
     experiment: str

@@ -1,9 +1,11 @@
-"""The commands that use a cluster described in a site's file: preflight, measure, interleave, clean, sandbox."""
+"""The commands that use a cluster: look, preflight, measure, interleave, clean, sandbox."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from replay.base.errors import ReplayError
 from replay.base.programs import HOST, parse_release
@@ -17,16 +19,32 @@ from replay.cli.grammar import (
     add_data,
     add_experiment,
     add_site,
+    site_name,
 )
 from replay.cluster import sandbox_record
 from replay.cluster.sandbox_options import SandboxOptions, parse_rate, parse_rtt, parse_size, show_size
 from replay.design.design import DEFAULT_SCALE, SCALES
 
+T = TypeVar("T")
 _CONTINUE = "every finished set is kept; run the same command again to continue"
-_ONLY_THIS = "only this experiment (may be repeated)"
 
 
-def level_of_site(options: argparse.Namespace) -> str:
+def _option(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Return a type of option; a text that cannot be parsed is refused with what is wrong, and what to write."""
+
+    def parsed(text: str) -> T:
+        try:
+            return parse(text)
+        except ReplayError as error:
+            raise argparse.ArgumentTypeError("; ".join(filter(None, (error.what, error.next_step)))) from error
+
+    return parsed
+
+
+_rtt, _rate, _size, _release = map(_option, (parse_rtt, parse_rate, parse_size, parse_release))
+
+
+def _level_of_site(options: argparse.Namespace) -> str:
     """Return the level for a site: only the sandbox needs Ceph's daemons here, and a fetched release brings them."""
     if options.site != "sandbox":
         return CLIENT
@@ -35,6 +53,51 @@ def level_of_site(options: argparse.Namespace) -> str:
     except ReplayError:
         return OWN_CLUSTER
     return OWN_CLUSTER if release == HOST else DERIVED
+
+
+def _look(parser: Parser) -> None:
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--conf", type=Path, metavar="FILE", default=Path("/etc/ceph/ceph.conf"), help="(default: %(default)s)"
+    )
+    which.add_argument("--sandbox", action="store_true", help="look at the sandbox of this project, both clusters")
+    parser.add_argument("--second", type=Path, metavar="FILE", help="the ceph.conf of the cluster that mirrors it")
+    parser.add_argument("--client", metavar="NAME", default="client.admin", help="who asks (default: %(default)s)")
+    parser.add_argument(
+        "--keyring",
+        type=Path,
+        metavar="FILE",
+        help="its keyring on the first cluster (default: the one beside each ceph.conf, else where Ceph looks)",
+    )
+    parser.add_argument(
+        "--client-release",
+        type=_fetched_release,
+        metavar="RELEASE",
+        help="the Ceph to ask with, instead of this machine's",
+    )
+    parser.add_argument(
+        "--write-site", type=site_name, metavar="NAME", help="also write config/sites/NAME.yaml, with limits"
+    )
+
+
+def _level_of_look(options: argparse.Namespace) -> str:
+    """Return the level for `look`: what the sandbox needs, or a client that comes with a fetched release."""
+    if options.sandbox:
+        return _level_of_site(argparse.Namespace(site="sandbox"))
+    return CLIENT if options.client_release is None else DERIVED
+
+
+LOOK = Command(
+    "look",
+    "say how a cluster is mirrored, how far the copy is behind, and what could be measured; only reads",
+    _look,
+    "replay.preflight.look.command:run",
+    """\
+Look at a cluster, and at the one that mirrors it, for less than a minute. It only reads, and needs no site's file:
+release, health, pools and replicas, mirroring and its schedules, mirror daemons, the poll age in use, the lag at this
+moment, the slowest OSDs, and what Replay could measure here, in hours and bytes.""",
+    level=_level_of_look,
+)
 
 
 def _preflight(parser: Parser) -> None:
@@ -66,7 +129,7 @@ PREFLIGHT = Command(
     "replay.preflight.command:run",
     "Show what can and cannot be measured on a site, and what an administrator must do. Read-only, unless you "
     "ask for a write probe.",
-    level=level_of_site,
+    level=_level_of_site,
 )
 
 
@@ -78,7 +141,7 @@ def _measure(parser: Parser) -> None:
     )
     add_data(parser, help="the data set to write into, benchmarks/NAME/ (default: the site's name)")
     parser.add_argument("--scale", choices=SCALES, help=f"how much to measure (default: {DEFAULT_SCALE})")
-    add_experiment(parser, _ONLY_THIS)
+    add_experiment(parser)
     parser.add_argument(
         "--only",
         metavar="FACTOR=LEVEL",
@@ -112,25 +175,30 @@ MEASURE = Command(
     "measure",
     "measure a cluster",
     _measure,
-    "replay.cli.campaign:run",
+    "replay.cli.derive:measure",
     """\
 Measure a cluster. It first prints what it will do: cells, hours, bytes. It never repeats finished work, so you can
 interrupt it at any time and run it again to continue. At the end it derives the tables and prints the verdicts on the
 claims.""",
     kept=_CONTINUE,
-    level=level_of_site,
+    level=_level_of_site,
 )
 
 
 def _interleave(parser: Parser) -> None:
     parser.add_argument(
-        "--release", action="append", required=True, type=a_release, metavar="R", help="a release (give two or more)"
+        "--release",
+        action="append",
+        required=True,
+        type=_fetched_release,
+        metavar="R",
+        help="a release (give two or more)",
     )
     add_data(parser, help="the start of the data sets' names: NAME-16, NAME-18, … (default: interleaved)")
     parser.add_argument(
         "--scale", choices=SCALES, default=SCALES[-1], help=f"how much to measure (default: {SCALES[-1]})"
     )
-    add_experiment(parser, _ONLY_THIS)
+    add_experiment(parser)
     parser.add_argument("--blocks", type=int, metavar="N", help="the number of repetitions (default: the scale's)")
     parser.add_argument(
         "--into-shipped", action="store_true", help="measure into data sets that ship with the talk, without asking"
@@ -170,7 +238,7 @@ CLEAN = Command(
     "replay.ownership.clean:run",
     "Remove what Replay created on a site, according to its ledger. Nothing else is touched.",
     kept="the ledger still lists the rest; run the same command again to continue",
-    level=level_of_site,
+    level=_level_of_site,
 )
 
 
@@ -221,8 +289,8 @@ def _sandbox(parser: Parser) -> None:
 
     releases = commands.add_parser("releases", help="list the releases of Ceph in this checkout")
     change = releases.add_mutually_exclusive_group()
-    change.add_argument("--get", type=a_release, metavar="RELEASE", help="get one without starting it")
-    change.add_argument("--remove", type=a_release, metavar="RELEASE", help="remove one that no sandbox uses")
+    change.add_argument("--get", type=_fetched_release, metavar="RELEASE", help="get one without starting it")
+    change.add_argument("--remove", type=_fetched_release, metavar="RELEASE", help="remove one that no sandbox uses")
     releases.add_argument("--image", metavar="IMAGE", help="with --get: take it from this container image")
 
     conf = commands.add_parser("conf", parents=[place], help="print the path of a cluster's ceph.conf")
@@ -245,27 +313,6 @@ SANDBOX = Command(
 )
 
 
-def _rtt(text: str) -> float:
-    try:
-        return parse_rtt(text)
-    except ReplayError as error:
-        raise argparse.ArgumentTypeError(f"{error.what}; {error.next_step}") from error
-
-
-def _rate(text: str) -> float:
-    try:
-        return parse_rate(text)
-    except ReplayError as error:
-        raise argparse.ArgumentTypeError(f"{error.what}; {error.next_step}") from error
-
-
-def _size(text: str) -> int:
-    try:
-        return parse_size(text)
-    except ReplayError as error:
-        raise argparse.ArgumentTypeError(error.what) from error
-
-
 def _right(text: str) -> int:
     try:
         return 0 if text == "none" else int(text)
@@ -274,21 +321,14 @@ def _right(text: str) -> int:
 
 
 def _release_or_host(text: str) -> str:
-    number = _parsed(text)
+    number = _release(text)
     return HOST if number is None else str(number)
 
 
-def a_release(text: str) -> int:
+def _fetched_release(text: str) -> int:
     """Return the number of one of Replay's releases. Raises argparse.ArgumentTypeError for other text."""
-    if (number := _parsed(text)) is None:
+    if (number := _release(text)) is None:
         raise argparse.ArgumentTypeError(
             "the host's own Ceph is not one of Replay's releases: name one, such as 18 or reef"
         )
     return number
-
-
-def _parsed(text: str) -> int | None:
-    try:
-        return parse_release(text)
-    except ReplayError as error:
-        raise argparse.ArgumentTypeError(f"{error.what}; {error.next_step}") from error

@@ -1,4 +1,4 @@
-"""The commands that need no cluster: derive, claims, report, import, compare, talk, bundle, raw, init."""
+"""The commands that need no cluster: derive, claims, report, import, compare, talk, bundle, raw."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import Any
 
 from replay.cli.grammar import Command, Parser, add_data, add_experiment, data_set_name
 
-_ONLY_THIS = "only this experiment (may be repeated)"
-
 
 def _derive(parser: Parser) -> None:
-    add_data(parser, required=True, help="the data set, a folder in benchmarks/")
-    add_experiment(parser, _ONLY_THIS)
+    add_data(parser, required=True)
+    add_experiment(parser)
     parser.add_argument("--force", action="store_true", help="derive everything again, also what has not changed")
     parser.add_argument(
         "--entities",
@@ -54,7 +52,7 @@ changes. Snakemake decides what is due, and derives several experiments in paral
 
 
 def _claims(parser: Parser) -> None:
-    add_data(parser, required=True, help="the data set, a folder in benchmarks/")
+    add_data(parser, required=True)
     add_data(parser, option="--against", help="compare with another data set: what differs by more than noise?")
     add_experiment(parser, "only the claims of this experiment (may be repeated)")
     parser.add_argument("--measured", action="store_true", help="leave out claims whose cells are not measured")
@@ -79,7 +77,7 @@ CLAIMS = Command(
 
 
 def _report(parser: Parser) -> None:
-    add_data(parser, required=True, help="the data set, a folder in benchmarks/")
+    add_data(parser, required=True)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="write the page to this file")
 
 
@@ -255,7 +253,7 @@ def _replacement(text: str) -> tuple[str, str]:
 
 
 def _bundle(parser: Parser) -> None:
-    add_data(parser, required=True, help="the data set, a folder in benchmarks/")
+    add_data(parser, required=True)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the bundle to this file, such as mine.bundle")
     parser.add_argument("--label", metavar="TEXT", help="what charts call the data set, instead of its own label")
     parser.add_argument(

@@ -1,4 +1,8 @@
-"""`replay derive`: checks the evidence, lets Snakemake derive what is due, and reports the result."""
+"""`replay derive`, and what follows `replay measure`: its tables and its verdicts.
+
+Deriving checks the evidence, lets Snakemake derive what is due, and reports the result. It needs no cluster. Measuring
+knows nothing of it.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,28 @@ import json
 import re
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from replay.base.errors import INTERRUPTED, EvidenceError, ReplayError
-from replay.base.invocation import replay_command
+from replay.base.invocation import deck_command, replay_command
 from replay.base.paths import JUDGING, benchmarks_directory, program_digest, shown
 from replay.base.progress import Part, Progress
 from replay.base.snakemake import cause_in, end_of, log_path, run_snakemake
 from replay.base.terminal import waiting
 from replay.claims.datapackage import differences
+from replay.cli.data_commands import CLAIMS, DERIVE
+from replay.cli.grammar import Command
 from replay.derive.part import flagged_in, read_part
+from replay.design.configuration import claims_path
+from replay.evidence.attempts import History
 from replay.evidence.data_set import named_experiments
 from replay.evidence.read import verify_all, verify_packs
+
+if TYPE_CHECKING:
+    from replay.measure.job import Failure
 
 _RESULT = re.compile(r"([a-z][a-z0-9-]*): (\d+ cells, (\d+) files changed)")
 
@@ -133,3 +146,68 @@ def _list_outliers(data_set: Path, experiments: Sequence[str]) -> int:
         print(outlier.sentence())
     print(f"{data_set.name}: {flagged.sentence()}")
     return 0
+
+
+# After measuring ------------------------------------------------------------------------------------------------------
+
+
+def measure(options: argparse.Namespace) -> int:
+    """Run a campaign and report on it; return the exit status of the first part that failed. Raises ReplayError."""
+    from replay.measure import command  # noqa: PLC0415 - deriving needs nothing that asks a cluster
+
+    return command.run(options, afterwards=derive_and_judge)
+
+
+def derive_and_judge(data_set: str, experiments: list[str], status: int, failure: Failure | None = None) -> int:
+    """Derive the tables and print the verdicts on the claims. Returns `status`, or if that is 0, the failing part's.
+
+    Nothing is derived from a run that ended before its first set was finished. Why measuring failed comes last, before
+    what to do next.
+    """
+    folder = benchmarks_directory() / data_set
+    measured = [name for name in experiments if any((folder / name / "raw").glob("design-*"))]
+    if not measured or (status and not any(History(folder / name / "raw").seals() for name in measured)):
+        if failure is not None:
+            _say_failure(failure)
+        return status
+    print(f"\nraw output: {shown(folder)}")
+    steps = [(DERIVE, "deriving", ())]
+    if claims_path().exists():
+        steps.append((CLAIMS, "judging the claims", ("--measured",)))
+    chosen = [word for name in measured for word in ("--experiment", name)]
+    for step, doing, more in steps:
+        print(f"{doing} …", flush=True)  # the command takes a moment to import what it needs
+        if failed := _status_of(step, ["--data", data_set, *chosen, *more]):
+            print(f"{doing} ended with status {failed}; the raw output is unaffected")
+            print(f"next: fix the problem, then run {replay_command(step.name, '--data', data_set)}")
+            return status or failed
+    if not any(seal["valid"] for name in measured for seal in History(folder / name / "raw").seals()):
+        print("\nno cell of it counts, so there is nothing to present; what is said above tells why")
+        print("next: remove the cause, then run the same command again: it measures what is missing")
+        return status
+    present = deck_command("present", "--data", data_set)
+    elsewhere = f"to present it, copy {folder} into benchmarks/ of a Replay checkout, which contains the deck"
+    if failure is not None:
+        _say_failure(failure)
+        print(f"      to present what there is: {present or elsewhere}")
+    else:
+        print(f"\nnext: {present or elsewhere}")
+    if claims_path().exists():
+        against = replay_command("claims", "--data", data_set, "--against", "NAME")
+        print(f"      to compare it with another data set: {against}")
+    report = replay_command("report", "--data", data_set, "--out", f"{data_set}.html")
+    print(f"      to hand what it says to others, as one page: {report}")
+    return status
+
+
+def _say_failure(failure: Failure) -> None:
+    print(f"\nmeasuring ended early: {failure.what}\nnext: {failure.next_step or 'run measure again'}")
+
+
+def _status_of(step: Command, words: list[str]) -> int:
+    """Run a command, which reports its own errors; return its exit status. A bug in it does not end measuring."""
+    try:
+        return step.main(words)
+    except Exception:
+        traceback.print_exc()
+        return 1

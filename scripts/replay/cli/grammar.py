@@ -36,8 +36,8 @@ _SENTENCES = (
 )
 
 _DATA_SET = re.compile(r"[a-z0-9][a-z0-9-]*")
-#: As the schema of a site's file says it.
-_SITE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+#: The names of sites, experiments, claims and tools, as the schemas say it.
+SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class Parser(argparse.ArgumentParser):
@@ -134,9 +134,11 @@ def _function(name: str) -> Callable[[argparse.Namespace], int]:
     return getattr(importlib.import_module(module), function)
 
 
-def add_data(to: Any, *, required: bool = False, metavar: str = "NAME", option: str = "--data", help: str) -> None:
+def add_data(
+    to: Any, *, required: bool = False, option: str = "--data", help: str = "the data set, a folder in benchmarks/"
+) -> None:
     """Add the option that names a data set, a folder in `benchmarks/`."""
-    made = to.add_argument(option, metavar=metavar, required=required, type=data_set_name, help=help)
+    made = to.add_argument(option, metavar="NAME", required=required, type=data_set_name, help=help)
     made.completer = lambda **_: _names(benchmarks_directory, "*/")
 
 
@@ -148,7 +150,7 @@ def add_site(to: Any, *, required: bool = True) -> None:
     made.completer = lambda **_: _names(config_directory, "sites/*.yaml")
 
 
-def add_experiment(to: Any, help: str) -> None:
+def add_experiment(to: Any, help: str = "only this experiment (may be repeated)") -> None:
     """Add `--experiment`, which may be repeated; the default is every experiment."""
     made = to.add_argument("--experiment", metavar="NAME", action="append", default=[], help=help)
     made.completer = lambda **_: _names(config_directory, "experiments/*.yaml")
@@ -165,7 +167,7 @@ def data_set_name(text: str) -> str:
 
 def site_name(text: str) -> str:
     """Return the name of a site's file. Raises argparse.ArgumentTypeError if it is invalid."""
-    if not _SITE.fullmatch(text):
+    if not SLUG.fullmatch(text):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a valid site name: use lower-case letters, digits and dashes, and a letter first"
         )

@@ -10,10 +10,9 @@ from typing import Any
 
 from replay.base.invocation import called_as, remember_call, replay_command
 from replay.base.paths import version
-from replay.cli.cluster_commands import CLEAN, INTERLEAVE, MEASURE, PREFLIGHT, SANDBOX
+from replay.cli.cluster_commands import CLEAN, INTERLEAVE, LOOK, MEASURE, PREFLIGHT, SANDBOX
 from replay.cli.data_commands import BUNDLE, CLAIMS, COMPARE, DERIVE, IMPORT, RAW, REPORT, TALK
 from replay.cli.grammar import NOTHING, Parser
-from replay.cli.look import LOOK
 from replay.cli.starting_commands import INIT, NEW
 
 COMMANDS = {
@@ -54,7 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         argcomplete.autocomplete(parser)
     options = parser.parse_args(words)
     if options.completion:
-        return _print_completion(options.completion)
+        import argcomplete  # noqa: PLC0415 - see above
+
+        print(argcomplete.shellcode(["replay"], shell=options.completion))
+        return 0
     if options.setup_level:
         print(COMMANDS[options.command].level(options) if options.command else NOTHING)
         return 0
@@ -91,10 +93,3 @@ def whole_grammar() -> Parser:
     for name, command in COMMANDS.items():
         command.add_arguments(commands.add_parser(name, help=command.summary, **command.texts()))
     return parser
-
-
-def _print_completion(shell: str) -> int:
-    import argcomplete  # noqa: PLC0415 - see main
-
-    print(argcomplete.shellcode(["replay"], shell=shell))
-    return 0

@@ -1,14 +1,21 @@
-"""The commands that write files to start from: init, new."""
+"""The commands that write files to start from, init and new; they overwrite nothing.
+
+Standard library only: `replay init` works before anything is installed.
+"""
 
 from __future__ import annotations
 
-import re
-from argparse import ArgumentTypeError
+import argparse
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from replay.cli.grammar import NOTHING, Command, Parser, add_data
-
-_SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+from replay.base.errors import ConfigurationError
+from replay.base.invocation import from_elsewhere
+from replay.base.paths import program_file
+from replay.cli.grammar import NOTHING, SLUG, Command, Parser, add_data
 
 
 def _init(parser: Parser) -> None:
@@ -21,7 +28,7 @@ INIT = Command(
     "init",
     "create a project with a first site and a first experiment",
     _init,
-    "replay.cli.init:run",
+    "replay.cli.starting_commands:init",
     "Create a project: a site for the sandbox, a site to edit for your own cluster, and an experiment.\n"
     "Existing files are never overwritten.",
     kept="remove the folder's config/ before you try again",
@@ -29,10 +36,39 @@ INIT = Command(
 )
 
 
+def init(options: argparse.Namespace) -> int:
+    """Write the project's files and print the next steps; return 0. Raises ConfigurationError if one already exists."""
+    folder = Path(options.directory)
+    for path in write_project(folder):
+        print(f"wrote {folder / path}")
+    site = folder / "config" / "sites" / "example.yaml"
+    move = [] if folder.resolve() == Path.cwd() else [shlex.join(["cd", options.directory])]
+    steps = [
+        *move,
+        f"{from_elsewhere('sandbox', 'up')}    (two small clusters of your own)",
+        from_elsewhere("measure", "--site", "sandbox"),
+    ]
+    print("\nnext: " + "\n      ".join(steps))
+    print(f"\nFor a cluster of your own, copy {site}, edit it, then: {from_elsewhere('preflight', '--site', 'NAME')}")
+    print(f"For a question of your own: {from_elsewhere('new', 'experiment', 'NAME')}")
+    return 0
+
+
+def write_project(folder: Path) -> list[Path]:
+    """Write first sites and a first experiment into `folder`, like `write_new`; return their paths relative to it."""
+    templates = program_file("templates")
+    files = sorted((templates / "config").rglob("*.yaml"))
+    wanted = {path.relative_to(templates): path.read_text(encoding="utf-8") for path in files}
+    write_new(folder, wanted)
+    return [*wanted]
+
+
 def _slug(text: str) -> str:
     """Return a name. Raises argparse.ArgumentTypeError if it is none: it becomes part of files, ids and modules."""
-    if not _SLUG.fullmatch(text):
-        raise ArgumentTypeError(f"{text!r} is not a name: use lower-case words and digits, with dashes between them")
+    if not SLUG.fullmatch(text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a name: use lower-case words and digits, with dashes between them"
+        )
     return text
 
 
@@ -72,3 +108,26 @@ one NAME belong together: a question, what you expect, and the slide that says w
 Existing files are never overwritten; a claim is added to those that are there.""",
     kept="remove what it says that it wrote before you try again",
 )
+
+
+def write_new(folder: Path, texts: Mapping[Path, str]) -> None:
+    """Write files that do not exist yet, by their paths in `folder`, or by absolute ones.
+
+    Raises ConfigurationError, and writes nothing, if one exists; also if a folder or file cannot be created.
+    """
+    if there := [path for path in texts if os.path.lexists(folder / path)]:
+        raise ConfigurationError(
+            f"nothing was written, because that would overwrite {', '.join(map(str, there))}",
+            where=folder,
+            next_step="choose another folder or name, or move these files away first",
+        )
+    for path, text in texts.items():
+        target = folder / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("x", encoding="utf-8", newline="") as file:
+                file.write(text)
+        except OSError as error:
+            raise ConfigurationError(
+                f"cannot be written: {error.strerror}", where=target, next_step="choose a folder that you can write to"
+            ) from error

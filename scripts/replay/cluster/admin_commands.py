@@ -95,10 +95,11 @@ def program(name: str, cluster: Cluster) -> str:
 
 def everything(site: Site) -> list[AdminCommand]:
     """Return all commands for setting up a site from scratch, for both clusters."""
-    commands = []
-    for each in site.pools.all():
-        if not each.create:
-            commands.append(pool(site.primary, each, is_data_pool=each is site.pools.data_pool))
+    commands = [
+        pool(site.primary, each, is_data_pool=each is site.pools.data_pool)
+        for each in site.pools.all()
+        if not each.create
+    ]
     return commands + user(site) + second_site(site)
 
 
@@ -215,8 +216,8 @@ def pool(cluster: Cluster, wanted: Pool, *, is_data_pool: bool = False) -> Admin
         steps.append(f"{ceph} osd pool create {name} {pg_num} {pg_num} replicated{rule}")
         if wanted.replicas:
             steps.append(f"{ceph} osd pool set {name} size {wanted.replicas}")
-        steps.append(_initialise(cluster, wanted))
-        steps += [_namespace(cluster, wanted)] if wanted.namespace else []
+        steps.append(initialise(cluster, wanted).text)
+        steps += [namespace(cluster, wanted).text] if wanted.namespace else []
         undo = [_without_images(cluster, wanted), *undo, *([f"{ceph} osd crush rule rm{rule}"] if rule else [])]
     no_pool = f"pools=$({ceph} osd pool ls) && ! printf '%s\\n' \"$pools\" | grep -qxF -e {name}"
     return AdminCommand(_block(no_pool, steps), _chain(undo))
@@ -232,22 +233,15 @@ def second_pool(site: Site) -> list[AdminCommand]:
 def initialise(cluster: Cluster, wanted: Pool) -> AdminCommand:
     """Return the command that initialises a pool for block devices; `rbd` refuses pools of other applications."""
     disable = f"{program('ceph', cluster)} osd pool application disable {wanted.name} rbd --yes-i-really-mean-it"
-    return AdminCommand(_initialise(cluster, wanted), _chain([_without_images(cluster, wanted), disable]))
+    step = f"{program('rbd', cluster)} pool init {wanted.name}"
+    return AdminCommand(step, _chain([_without_images(cluster, wanted), disable]))
 
 
 def namespace(cluster: Cluster, wanted: Pool) -> AdminCommand:
     """Return the command that creates the pool's namespace; it fails if the namespace exists."""
+    rbd, where = program("rbd", cluster), f"--pool {wanted.name} --namespace {wanted.namespace}"
     # Ceph itself refuses to remove one with images in it.
-    remove = f"{program('rbd', cluster)} namespace remove --pool {wanted.name} --namespace {wanted.namespace}"
-    return AdminCommand(_namespace(cluster, wanted), remove)
-
-
-def _initialise(cluster: Cluster, wanted: Pool) -> str:
-    return f"{program('rbd', cluster)} pool init {wanted.name}"
-
-
-def _namespace(cluster: Cluster, wanted: Pool) -> str:
-    return f"{program('rbd', cluster)} namespace create --pool {wanted.name} --namespace {wanted.namespace}"
+    return AdminCommand(f"{rbd} namespace create {where}", f"{rbd} namespace remove {where}")
 
 
 def _without_images(cluster: Cluster, wanted: Pool) -> str:

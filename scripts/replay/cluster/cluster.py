@@ -1,9 +1,12 @@
-"""A Ceph cluster as a client sees it: configuration file, client name, keyring, and bounded commands."""
+"""A Ceph cluster as a client sees it: its files, bounded commands, and the admin sockets of daemons on this machine."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import socket
+import struct
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -91,10 +94,22 @@ class Cluster:
             raise CephCommandError(f"printed no JSON: {error}", where=f"{tool} {' '.join(args)}") from error
 
 
-def monitor_addresses(conf: Path) -> list[tuple[str, int]]:
-    """Return host and port of the monitors that a ceph.conf names; none if it names none (they may be in the DNS)."""
+def why_unreadable(path: Path) -> str:
+    """Return why this user cannot read a file; "" if it can."""
+    if os.access(path, os.R_OK):
+        return ""
+    return "cannot be read by this user" if path.exists() else "there is no such file"
+
+
+def monitors_in(conf: Path) -> str:
+    """Return the monitors as a ceph.conf names them; "" if it names none (they may be in the DNS)."""
     named = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", conf.read_text(encoding="utf-8", errors="replace"), re.M)
-    text = named[1] if named else ""
+    return named[1] if named else ""
+
+
+def monitor_addresses(conf: Path) -> list[tuple[str, int]]:
+    """Return host and port of the monitors that a ceph.conf names."""
+    text = monitors_in(conf)
     version_2 = re.findall(r"v2:(\[[^\]]+\]|[^:,\s\]]+):(\d+)", text)
     plain = [] if version_2 else re.findall(r"(?:v1:)?(\[[0-9a-fA-F:]+\]|[^:,;\s\[\]/]+)(?::(\d+))?(?:/\d+)?", text)
     return [(host.strip("[]"), int(port or MONITOR_PORT)) for host, port in version_2 or plain]
@@ -146,3 +161,64 @@ def write_client_conf(path: Path, cluster: Cluster, options: Mapping[str, str]) 
     path.touch(mode=0o600)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+# Admin sockets --------------------------------------------------------------------------------------------------------
+
+
+class AdminSocketError(ReplayError):
+    """The daemon did not answer on its admin socket, or declined the command."""
+
+
+class NoAnswerError(AdminSocketError):
+    """Nobody answered on the admin socket."""
+
+
+def ask(socket_path: str | Path, command: dict[str, Any] | str, timeout_seconds: float = 5.0) -> Any:
+    """Send `command` to the daemon behind `socket_path` and return its answer; no client of the cluster is started.
+
+    The protocol is Ceph's own: connect to the Unix socket, send the command followed by a NUL byte, read a length as
+    four bytes in network order, then as many bytes of payload.
+
+    `command` is a command's prefix (`"perf dump"`) or the full dictionary (`{"prefix": "rbd mirror status replay"}`).
+    The answer is parsed JSON, or text if the daemon answers in text; None if the answer is empty.
+    `timeout_seconds` bounds the whole exchange. Raises AdminSocketError; NoAnswerError if nobody answered.
+    """
+    request = {"prefix": command} if isinstance(command, str) else dict(command)
+    request.setdefault("format", "json")
+    deadline = time.monotonic() + timeout_seconds
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(timeout_seconds)
+            connection.connect(str(socket_path))
+            connection.sendall(json.dumps(request).encode() + b"\0")
+            (length,) = struct.unpack(">I", _receive(connection, 4, deadline))
+            payload = _receive(connection, length, deadline)
+    except OSError as error:
+        raise NoAnswerError(
+            f"no answer to {request['prefix']!r}: {error.strerror or error or 'timed out'}",
+            where=socket_path,
+            next_step="check that the daemon is running",
+        ) from error
+    text = payload.decode("utf-8", "replace")
+    try:
+        return json.loads(text) if text.strip() else None
+    except json.JSONDecodeError:
+        if text.startswith("ERROR:"):
+            raise AdminSocketError(f"{request['prefix']!r} was declined: {text.strip()}", where=socket_path) from None
+        return text
+
+
+def _receive(connection: socket.socket, count: int, deadline: float) -> bytes:
+    """Return exactly `count` bytes. Raises OSError if the peer closes early or the deadline passes."""
+    received = bytearray()
+    while len(received) < count:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
+            raise TimeoutError("timed out")
+        connection.settimeout(remaining)
+        chunk = connection.recv(min(1 << 20, count - len(received)))
+        if not chunk:
+            raise ConnectionError("the daemon closed the connection before its answer was complete")
+        received += chunk
+    return bytes(received)

@@ -13,7 +13,7 @@ import shlex
 import socket
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -72,64 +72,47 @@ def fio_servers(
     RefusedError if a host's fio or librbd has another version than this machine's.
     """
     with tempfile.TemporaryDirectory(prefix="replay-fio-") as name, contextlib.ExitStack() as stack:
-        folder = Path(name)
+        folder, site_conf, keyring = Path(name), cluster.conf.read_text(encoding="utf-8"), cluster.keyring
         clients = FioServers(folder, jobs)
         remote = []
+
+        def start_here(sockets: Iterable[Path]) -> None:
+            environment = {"CEPH_CONF": str(write_client_conf(folder / "ceph.conf", cluster, options))}
+            for path in sockets:
+                argv = server_argv(f"sock:{path}")
+                server = Background(argv, programs=cluster.programs, slot=slot, environment=environment)
+                stack.callback(server.kill)
+                table = Path(f"/proc/{server.pid}/net/unix")  # of its own network, which may be a sandbox's site
+                server.await_that(lambda path=path, table=table: is_listening(path, table), "its socket")
+
+        def connect(host: str, sockets: Mapping[int, Path]) -> None:
+            # If the site names no keyring, the host uses the one that its own Ceph finds.
+            servers = RemoteServers(
+                host,
+                sockets,
+                conf=lambda there: client_conf(site_conf, cluster.client, there if keyring else None, options),
+                keyring=keyring.read_bytes() if keyring else b"",
+                slot=slot,
+            )
+
+            def end() -> None:
+                if (problem := servers.end()) is not None:
+                    say(problem)
+
+            stack.callback(end)
+            remote.append(servers)
+
         for host, numbers in spread(len(jobs), hosts).items():
             sockets = {number: clients.socket_of(number) for number in numbers}
             if host in LOCAL_HOSTS:
-                _start_here(stack, folder, cluster, options, sockets, slot)
+                start_here(sockets.values())
             else:
-                remote.append(_connect(stack, host, cluster, options, sockets, slot, say))
+                connect(host, sockets)
         check_versions(
             versions_here(cluster.programs), {servers.host: servers.await_ready(is_listening) for servers in remote}
         )
         clients.host_names += [servers.name for servers in remote]
         yield clients
-
-
-def _start_here(
-    stack: contextlib.ExitStack,
-    folder: Path,
-    cluster: Cluster,
-    options: Mapping[str, str],
-    sockets: Mapping[int, Path],
-    slot: Inherited | None,
-) -> None:
-    conf = write_client_conf(folder / "ceph.conf", cluster, options)
-    for path in sockets.values():
-        environment = {"CEPH_CONF": str(conf)}
-        server = Background(server_argv(f"sock:{path}"), programs=cluster.programs, slot=slot, environment=environment)
-        stack.callback(server.kill)
-        table = Path(f"/proc/{server.pid}/net/unix")  # of its own network, which may be a sandbox's site
-        server.await_that(lambda path=path, table=table: is_listening(path, table), "its socket")
-
-
-def _connect(
-    stack: contextlib.ExitStack,
-    host: str,
-    cluster: Cluster,
-    options: Mapping[str, str],
-    sockets: Mapping[int, Path],
-    slot: Inherited | None,
-    say: Callable[[str], None],
-) -> RemoteServers:
-    site_conf, keyring = cluster.conf.read_text(encoding="utf-8"), cluster.keyring
-    servers = RemoteServers(
-        host,
-        sockets,
-        # If the site names no keyring, the host uses the one that its own Ceph finds.
-        conf=lambda there: client_conf(site_conf, cluster.client, there if keyring else None, options),
-        keyring=keyring.read_bytes() if keyring else b"",
-        slot=slot,
-    )
-
-    def end() -> None:
-        if (problem := servers.end()) is not None:
-            say(problem)
-
-    stack.callback(end)
-    return servers
 
 
 def is_listening(path: Path, table: Path = Path("/proc/net/unix")) -> bool:

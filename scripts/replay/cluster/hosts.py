@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import re
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -137,17 +138,14 @@ def osd_places(metadata: Iterable[Series], disks: Iterable[Series], unames: Iter
     instances: dict[str, str] = {}
     for series in unames:
         instances[short_name(series.labels.get("nodename", ""))] = series.labels.get("instance", "")
-    device_of: dict[str, set[str]] = {}
+    devices_of, hosts_of = defaultdict(set), defaultdict(set)
     for series in disks:
-        device_of.setdefault(series.labels.get("ceph_daemon", ""), set()).add(series.labels.get("device", ""))
-    hosts_of: dict[str, set[str]] = {}
+        devices_of[series.labels.get("ceph_daemon", "")].add(series.labels.get("device", ""))
     for series in metadata:
-        hosts_of.setdefault(series.labels.get("ceph_daemon", ""), set()).add(
-            short_name(series.labels.get("hostname", ""))
-        )
+        hosts_of[series.labels.get("ceph_daemon", "")].add(short_name(series.labels.get("hostname", "")))
     places = {}
     for osd in sorted(hosts_of, key=_osd_order):
-        hosts, devices = hosts_of[osd], device_of.get(osd, set())
+        hosts, devices = hosts_of[osd], devices_of[osd]
         if len(hosts) > 1 or len(devices) > 1:
             raise PrometheusError(
                 f"knows more than one {osd}: series of several clusters",
@@ -167,11 +165,11 @@ def osd_places(metadata: Iterable[Series], disks: Iterable[Series], unames: Iter
 
 def osd_cpu(series: Iterable[Series], label: str, pattern: str) -> dict[str, list[Series]]:
     """Return an exporter's CPU seconds by OSD, without series of other programs, whose label does not match."""
-    by_osd: dict[str, list[Series]] = {}
+    by_osd = defaultdict(list)
     for each in series:
         match = re.search(pattern, each.labels.get(label, ""))
         if match and match[1] and match[1].isdecimal():
-            by_osd.setdefault(f"osd.{int(match[1])}", []).append(each)
+            by_osd[f"osd.{int(match[1])}"].append(each)
     return by_osd
 
 
@@ -185,9 +183,9 @@ def what_hosts_did(
 ) -> dict[str, Any]:
     """Return `hosts`, `osds` and `left_out` of HostSampler.between; times are by the server's clock."""
     names = {host: f"host-{number}" for number, host in enumerate(sorted({p.host for p in places.values()}), start=1)}
-    idle: dict[str, list[Series]] = {}
+    idle = defaultdict(list)
     for one in cpu:
-        idle.setdefault(one.labels.get("instance", ""), []).append(one)
+        idle[one.labels.get("instance", "")].append(one)
     counters = {
         word: {(one.labels.get("instance", ""), one.labels.get("device", "")): one for one in found}
         for word, found in disks.items()
@@ -202,7 +200,7 @@ def what_hosts_did(
             hosts[host]["osds"].append(osd)
         elif host not in left_out:
             try:
-                hosts[host] = {**_cpu_record(idle.get(place.instance, []), begin, end), "osds": [osd]}
+                hosts[host] = {**_cpu_record(idle[place.instance], begin, end), "osds": [osd]}
             except LeftOutError as error:
                 left_out[host] = str(error)
         try:

@@ -15,8 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from replay.base.clock import NotInTimeError, poll
 from replay.base.errors import ReplayError
-from replay.cluster import asok
-from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.cluster import CephCommandError, Cluster, NoAnswerError, ask
 from replay.cluster.site import Site
 from replay.evidence.record import Wait
 
@@ -72,9 +71,9 @@ def counters_of(dump: Mapping[str, Any], pool: str, image: str) -> ImageCounters
     for name, section in dump.items():
         for counters in _counters_in(name, section, pool, image):
             if name.startswith("rbd_mirror_snapshot_image"):
-                snapshot = _named(counters, _SNAPSHOT_NAMES)
+                snapshot = {_SNAPSHOT_NAMES[key]: value for key, value in counters.items() if key in _SNAPSHOT_NAMES}
             elif name.startswith(("rbd_mirror_image_", "rbd_mirror_journal_image")):
-                journal = _named(counters, _JOURNAL_NAMES)
+                journal = {_JOURNAL_NAMES[key]: value for key, value in counters.items() if key in _JOURNAL_NAMES}
     return ImageCounters(journal, snapshot)
 
 
@@ -90,14 +89,10 @@ def _counters_in(name: str, section: Any, pool: str, image: str) -> list[Mapping
     ]
 
 
-def _named(counters: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return {names[name]: value for name, value in counters.items() if name in names}
-
-
 class MirrorDaemon:
     """The rbd-mirror daemon of the second cluster, through its admin socket."""
 
-    def __init__(self, admin_socket: Path, pool: str, ask: Callable[..., Any] = asok.ask) -> None:
+    def __init__(self, admin_socket: Path, pool: str, ask: Callable[..., Any] = ask) -> None:
         self.admin_socket = admin_socket
         self.pool = pool
         self._ask = ask
@@ -126,8 +121,8 @@ class MirrorDaemon:
         """Return the daemon's answer. Raises AdminSocketError, and calls the daemon what it is if it is silent."""
         try:
             return self._ask(self.admin_socket, command, timeout_seconds=within_seconds)
-        except asok.NoAnswerError as error:
-            raise asok.NoAnswerError(
+        except NoAnswerError as error:
+            raise NoAnswerError(
                 f"the mirror daemon does not answer ({error.what})",
                 where=error.where,
                 next_step="start it on its host (with systemd: systemctl start ceph-rbd-mirror.target) and try again",
@@ -139,17 +134,11 @@ class MirrorDaemon:
 
     def image_counters(self, images: Iterable[str]) -> dict[str, ImageCounters]:
         """Return the counters of images, by name, all read at one moment. Raises ReplayError without an answer."""
-        dump = self._dump()
-        return {image: counters_of(dump, self.pool, image) for image in images}
-
-    def _dump(self) -> Mapping[str, Any]:
-        """Return all of the daemon's counters. The first call finds out which question the daemon answers."""
         if self._question is None:
-            self._question = "counter dump" if self._knows("counter dump") else "perf dump"
-        return self._answer(self._question, within_seconds=10)
-
-    def _knows(self, command: str) -> bool:
-        return command in self._answer("help", within_seconds=10)
+            known = self._answer("help", within_seconds=10)
+            self._question = "counter dump" if "counter dump" in known else "perf dump"
+        dump = self._answer(self._question, within_seconds=10)
+        return {image: counters_of(dump, self.pool, image) for image in images}
 
     def alive(self) -> None:
         """Raise AdminSocketError if the daemon does not answer within a few seconds."""
@@ -169,14 +158,11 @@ class MirrorDaemon:
 
     def stop(self, image: str) -> None:
         """Tell the daemon to stop replaying an image until `start`; it does so in its own time (`state`)."""
-        self._tell("stop", image)
+        self._answer(f"rbd mirror stop {self.pool}/{image}", within_seconds=30)
 
     def start(self, image: str) -> None:
         """Tell the daemon to replay an image again. Raises AdminSocketError if it declines."""
-        self._tell("start", image)
-
-    def _tell(self, word: str, image: str) -> None:
-        self._answer(f"rbd mirror {word} {self.pool}/{image}", within_seconds=30)
+        self._answer(f"rbd mirror start {self.pool}/{image}", within_seconds=30)
 
 
 def _image_replayers(status: Any) -> list[dict[str, Any]]:
@@ -244,45 +230,6 @@ def is_replaying(second: Cluster, spec: str) -> bool:
         return False
 
 
-#: What a daemon says of its health, the worst last.
-_GOOD, _PASSING = ("OK",), ("UNKNOWN", "WARNING")
-
-
-@dataclass(frozen=True)
-class MirrorHealth:
-    """`level` is `ok`, `warning` or `broken`; `text` is for people, with what the daemons themselves complain about."""
-
-    level: str
-    text: str
-
-
-def judge_daemons(status: Mapping[str, Any]) -> MirrorHealth | None:
-    """Judge the daemons that serve a pool; None if there is none.
-
-    One daemon leads a pool. The others stand by, and so does one that was killed, for a minute.
-    """
-    daemons = status.get("daemons", ())
-    if not daemons:
-        return None
-    leading = [daemon for daemon in daemons if daemon.get("leader")]
-    complaints = sorted({complaint for daemon in leading or daemons for complaint in daemon.get("callouts", ())})
-    because = f": {'; '.join(complaints)}" if complaints else ""
-    if not leading:
-        return MirrorHealth(
-            "broken", f"{len(daemons)} rbd-mirror daemon(s) are registered, but none leads the pool{because}"
-        )
-    health = leading[0].get("health", "UNKNOWN")
-    if health in _GOOD:
-        return MirrorHealth("ok", f"rbd-mirror replays the pool{_image_states(status)}")
-    level = "warning" if health in _PASSING else "broken"
-    return MirrorHealth(level, f"rbd-mirror leads the pool, and its health is {health}{because}{_image_states(status)}")
-
-
-def _image_states(status: Mapping[str, Any]) -> str:
-    states = status.get("summary", {}).get("states", {})
-    return f" ({', '.join(f'{count} images {state}' for state, count in sorted(states.items()))})" if states else ""
-
-
 # Waits --------------------------------------------------------------------------------------------------------------
 
 T = TypeVar("T")
@@ -333,25 +280,19 @@ def wait_until_replayed(
     expected_bytes: int,
     *,
     quiet_seconds: float = 1.0,
-    stall_seconds: float = 60.0,
-    poll_seconds: float = 0.1,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
+    **pace: Any,
 ) -> Wait:
     """Wait until the daemon has replayed at least `expected_bytes` of journal since `before`, and then rests.
 
     Only the daemon's counters matter; no status is queried. The outcome is `replayed`, or `stalled` if they did not
     change for `stall_seconds` before the expected bytes had been replayed. `expected_after_seconds` says when they had
-    been, None if they never were.
+    been, None if they never were. `pace` is for `wait_until_rested`.
     """
     rest = wait_until_rested(
         read,
         lambda counters: counters.entry_bytes - before.entry_bytes >= expected_bytes,
         quiet_seconds=quiet_seconds,
-        stall_seconds=stall_seconds,
-        poll_seconds=poll_seconds,
-        clock=clock,
-        sleep=sleep,
+        **pace,
     )
     details = {
         "replayed_entries": rest.last.entries - before.entries,
@@ -362,15 +303,7 @@ def wait_until_replayed(
     return Wait("journal_replayed", rest.seconds, rest.outcome, details)
 
 
-def wait_until_level(
-    read: Callable[[], tuple[Position, list[Position]]],
-    before: Position,
-    *,
-    stall_seconds: float = 60.0,
-    poll_seconds: float = 1.0,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
-) -> Wait:
+def wait_until_level(read: Callable[[], tuple[Position, list[Position]]], before: Position, **pace: Any) -> Wait:
     """Wait until every peer has replayed what the journal's own client has written; `before` is where peers were.
 
     The outcome is `replayed`, or `stalled` if no peer moved for `stall_seconds` before that.
@@ -379,10 +312,8 @@ def wait_until_level(
         read,
         lambda positions: bool(positions[1]) and all(peer == positions[0] for peer in positions[1]),
         quiet_seconds=0.0,
-        stall_seconds=stall_seconds,
-        poll_seconds=poll_seconds,
-        clock=clock,
-        sleep=sleep,
+        poll_seconds=1.0,
+        **pace,
     )
     least = min(rest.last[1], default=NOT_BEGUN)
     entries = least[1] - (before[1] if least[0] == before[0] else -1)

@@ -11,7 +11,6 @@ import errno
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from replay.base.errors import RefusedError
@@ -77,16 +76,14 @@ def await_calm(
     *,
     quiet_seconds: float = QUIET_SECONDS,
     timeout_seconds: float = CALM_WITHIN_SECONDS,
-    poll_seconds: float = 0.5,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None],
+    **pace: Any,
 ) -> str:
-    """Wait until nothing has moved or recovered for `quiet_seconds`; return what still does at the timeout, else ""."""
+    """Wait until nothing has moved or recovered for `quiet_seconds`; return what still does at the timeout, else "".
+
+    `pace` is for `_await_quiet`.
+    """
     places = Places(session)
-    reason, _ = _await_quiet(
-        lambda: next(iter(places.unsettled()), ""), quiet_seconds, timeout_seconds, poll_seconds, clock, sleep
-    )
-    return reason
+    return _await_quiet(lambda: next(iter(places.unsettled()), ""), quiet_seconds, timeout_seconds, **pace)[0]
 
 
 def await_stable(
@@ -96,14 +93,12 @@ def await_stable(
     *,
     quiet_seconds: float = 0.0,
     timeout_seconds: float = STABLE_WITHIN_SECONDS,
-    poll_seconds: float = 0.5,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None],
+    **pace: Any,
 ) -> Wait:
     """Wait until every placement group is clean where it should be, and the manager knows all objects of `pool`.
 
     Both must last for `quiet_seconds`; after a change that moves data, use QUIET_SECONDS. Raises RefusedError if
-    that never happens: a measurement would then include the movement.
+    that never happens: a measurement would then include the movement. `pace` is for `_await_quiet`.
     """
     places, most = Places(session), 0
 
@@ -115,7 +110,7 @@ def await_stable(
         known = objects_known(session, pool)
         return "" if known == objects else f"{known} of {objects} objects known"
 
-    reason, seconds = _await_quiet(unstable, quiet_seconds, timeout_seconds, poll_seconds, clock, sleep)
+    reason, seconds = _await_quiet(unstable, quiet_seconds, timeout_seconds, **pace)
     if reason:
         raise RefusedError(
             f"the placement did not become stable within {timeout_seconds:.0f} s: {reason}",
@@ -129,8 +124,9 @@ def _await_quiet(
     ask: Callable[[], str],
     quiet_seconds: float,
     timeout_seconds: float,
-    poll_seconds: float,
-    clock: Callable[[], float],
+    *,
+    poll_seconds: float = 0.5,
+    clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None],
 ) -> tuple[str, float]:
     """Ask until the answer has been empty for `quiet_seconds`, or is not at the timeout; return it, and the seconds."""
@@ -168,43 +164,32 @@ _SHOWN = 3
 _UNHEARD = frozenset({"unknown", "creating"})
 
 
-@dataclass(frozen=True)
-class Stuck:
-    """Placement groups that are stuck in one way."""
-
-    way: str
-    seconds: int
-    groups: tuple[str, ...]
-
-    def sentence(self) -> str:
-        """Return it as text: `4 placement groups unclean for more than 60 s (3.0, 3.1, 3.2, …)`."""
-        more = ", …" if len(self.groups) > _SHOWN else ""
-        names = ", ".join(self.groups[:_SHOWN]) + more
-        return f"{len(self.groups)} placement groups {self.way} for more than {self.seconds} s ({names})"
-
-
-def stuck_groups(session: MonitorSession, seconds: int = STUCK_SECONDS) -> list[Stuck]:
+def stuck_groups(session: MonitorSession, seconds: int = STUCK_SECONDS) -> dict[str, list[str]]:
     """Return the groups that are stuck for this long, by way; a group that is stuck in two ways is in both.
 
     A group that the manager does not know yet is left out: nobody knows since when. A cluster with one is not fit
     because of its state.
     """
-    stuck = []
+    stuck = {}
     for way in WAYS:
         answer = session.command({"prefix": "pg dump_stuck", "stuckops": [way], "threshold": seconds})
         rows = answer.get("stuck_pg_stats", ())
-        names = tuple(sorted(row["pgid"] for row in rows if row.get("state") not in _UNHEARD))
-        if names:
-            stuck.append(Stuck(way, seconds, names))
+        if groups := sorted(row["pgid"] for row in rows if row.get("state") not in _UNHEARD):
+            stuck[way] = groups
     return stuck
 
 
 def stuck_sentence(session: MonitorSession, seconds: int = STUCK_SECONDS) -> str:
     """Return what is stuck in one line, "" if nothing is. The line also says if this user may not ask."""
     try:
-        return "; ".join(stuck.sentence() for stuck in stuck_groups(session, seconds))
+        stuck = stuck_groups(session, seconds)
     except CephCommandError as error:
         return f"which placement groups are stuck cannot be seen as {session.cluster.client}: {error.what}"
+    return "; ".join(
+        f"{len(groups)} placement groups {way} for more than {seconds} s "
+        f"({', '.join(groups[:_SHOWN])}{', …' if len(groups) > _SHOWN else ''})"
+        for way, groups in stuck.items()
+    )
 
 
 #: What a placement group does for its own pool alone, with the states that Ceph names it by.

@@ -154,7 +154,7 @@ def series_in(body: bytes, kind: str) -> list[Series]:
     an error, is cut short or of another kind, or if samples go back in time.
     """
     series = []
-    for entry in _result_in(body, kind, list):
+    for entry in _result_in(body, kind):
         try:
             labels = {str(key): str(value) for key, value in entry["metric"].items()}
             pairs = entry["values"] if kind == "matrix" else [entry["value"]]
@@ -171,7 +171,7 @@ def series_in(body: bytes, kind: str) -> list[Series]:
 
 def scalar_in(body: bytes) -> float:
     """Return the number in an answer of the kind `scalar`. Raises PrometheusError if there is none."""
-    pair = _result_in(body, "scalar", list)
+    pair = _result_in(body, "scalar")
     try:
         value = _sample(pair)[1]
     except (TypeError, ValueError) as error:
@@ -190,7 +190,7 @@ def _sample(pair: Any) -> tuple[float, float]:
     return float(moment), float(value)
 
 
-def _result_in(body: bytes, kind: str, shape: type) -> Any:
+def _result_in(body: bytes, kind: str) -> list[Any]:
     try:
         answer = json.loads(body)
         status, data = answer["status"], answer.get("data") or {}
@@ -202,7 +202,7 @@ def _result_in(body: bytes, kind: str, shape: type) -> Any:
             f"its answer is not one of the API of Prometheus: {body[:200]!r}",
             next_step="set prometheus.url to the address of Prometheus itself, not of a dashboard",
         ) from error
-    if found != kind or not isinstance(result, shape):
+    if found != kind or not isinstance(result, list):
         raise PrometheusError(f"its answer is a {found}, but a {kind} was requested")
     return result
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from replay.base.clock import poll, utc_text
 from replay.base.errors import ReplayError
@@ -71,15 +71,7 @@ def run_tool(
     command = programs.command(argv, dies_with_parent=True)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started, clock = datetime.now(UTC), time.monotonic()
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            env={**os.environ, **(environment or {})},
-            pass_fds=slot.descriptors if slot else (),
-            start_new_session=True,
-        )
+        process = _start(command, slot, environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         killed = interrupted = False
         try:
             while not _has_ended(process) and (elapsed := time.monotonic() - clock) < timeout_seconds:
@@ -106,6 +98,19 @@ def run_tool(
             seconds=seconds,
             cpu_seconds=cpu_seconds,
         )
+
+
+def _start(
+    command: Sequence[str], slot: Inherited | None, environment: Mapping[str, str] | None, **streams: Any
+) -> subprocess.Popen:
+    """Start a program in a session of its own; it keeps the site's slot open."""
+    return subprocess.Popen(
+        command,
+        **streams,
+        env={**os.environ, **(environment or {})},
+        pass_fds=slot.descriptors if slot else (),
+        start_new_session=True,
+    )
 
 
 def _has_ended(process: subprocess.Popen) -> bool:
@@ -207,15 +212,8 @@ class Background:
         self._out = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `kill`)
         self._err = tempfile.TemporaryFile()  # noqa: SIM115
         self._frozen = False
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=self._out,
-            stderr=self._err,
-            env={**os.environ, **(environment or {})},
-            pass_fds=slot.descriptors if slot else (),
-            start_new_session=True,
-        )
+        streams = {"stdin": subprocess.PIPE, "stdout": self._out, "stderr": self._err}
+        self._process = _start(command, slot, environment, **streams)
 
     @property
     def pid(self) -> int:

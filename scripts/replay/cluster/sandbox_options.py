@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
 
 from replay.base.errors import ConfigurationError
 from replay.base.programs import HOST, parse_release
@@ -21,7 +21,7 @@ def parse_size(text: str) -> int:
     """Return a size in bytes from `20GiB`, `20G` or plain bytes (binary units). Raises ConfigurationError."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:iB|B)?\s*", text, re.IGNORECASE)
     if not match:
-        raise ConfigurationError(f"{text!r} is not a size", next_step="write a size such as 20GiB")
+        raise ConfigurationError(f"{text!r} is not a size")
     return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
@@ -77,35 +77,29 @@ class SandboxOptions:
     stretch: bool = False
 
     def __post_init__(self) -> None:
+        def refuse(what: str, next_step: str) -> NoReturn:
+            raise ConfigurationError(what, where="sandbox options", next_step=next_step)
+
         if not 1 <= self.left_osds <= 16 or not 0 <= self.right_osds <= 16:
-            raise ConfigurationError(
+            refuse(
                 f"{self.left_osds} OSDs on left and {self.right_osds} on right",
-                where="sandbox options",
-                next_step="choose 1 to 16 OSDs on left, and 0 to 16 on right",
+                "choose 1 to 16 OSDs on left, and 0 to 16 on right",
             )
         if self.stretch and (self.right_osds or self.left_osds % 2):
-            raise ConfigurationError(
+            refuse(
                 "a stretch cluster is the only one, with the same number of OSDs on each site",
-                where="sandbox options",
-                next_step="use --stretch without --right, and an even number of OSDs, such as --left-osds 4",
+                "use --stretch without --right, and an even number of OSDs, such as --left-osds 4",
             )
         if self.link_rate_bytes_per_second is not None and self.link_rtt_seconds is None:
-            raise ConfigurationError(
-                "a line between the sites needs a round trip", where="sandbox options", next_step="add --rtt 0ms"
-            )
+            refuse("a line between the sites needs a round trip", "add --rtt 0ms")
         if self.osd_memory_target_bytes < SMALLEST_OSD_MEMORY_BYTES:
-            raise ConfigurationError(
+            refuse(
                 f"osd_memory_target is {self.osd_memory_target_bytes} bytes, which Ceph does not accept",
-                where="sandbox options",
-                next_step=f"choose at least {SMALLEST_OSD_MEMORY_BYTES} bytes",
+                f"choose at least {SMALLEST_OSD_MEMORY_BYTES} bytes",
             )
         for size in (self.left_osd_bytes, self.right_osd_bytes):
             if size < SMALLEST_OSD_BYTES:
-                raise ConfigurationError(
-                    f"an OSD of {show_size(size)} is too small",
-                    where="sandbox options",
-                    next_step=f"choose at least {show_size(SMALLEST_OSD_BYTES)}",
-                )
+                refuse(f"an OSD of {show_size(size)} is too small", f"choose at least {show_size(SMALLEST_OSD_BYTES)}")
 
     @property
     def release_number(self) -> int | None:
@@ -128,4 +122,4 @@ class SandboxOptions:
 
     def replaced(self, changes: dict[str, Any]) -> SandboxOptions:
         """Return a copy with those `changes` that are not None."""
-        return SandboxOptions(**{**asdict(self), **{key: v for key, v in changes.items() if v is not None}})
+        return replace(self, **{key: value for key, value in changes.items() if value is not None})

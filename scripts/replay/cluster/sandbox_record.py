@@ -269,8 +269,7 @@ class Sandbox:
         scratch = path.with_suffix(".tmp")
         descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(self.to_json(), file, indent=2)
-            file.write("\n")
+            file.write(json.dumps(self.to_json(), indent=2) + "\n")
             file.flush()
             os.fsync(file.fileno())
         scratch.replace(path)
@@ -332,27 +331,18 @@ def _parse(document: Any, path: Path) -> Sandbox:
         raise IncompatibleStateError(f"damaged: {error!r}", where=path, next_step=_start_again(path.parent)) from error
 
 
-def owns_fsid(fsid: str, directory: Path | str | None = None) -> bool:
-    """Return whether Replay itself started the cluster with this fsid; see `owner_of`.
-
-    Guards the operations that are refused elsewhere (`crush`, `osd_config`, `daemon_stop`).
-    """
-    return owner_of(fsid, directory) is not None
+def owns_fsid(fsid: str) -> bool:
+    """Return whether Replay itself started the cluster with this fsid: elsewhere, some operations are refused."""
+    return owner_of(fsid) is not None
 
 
-def owner_of(fsid: str, directory: Path | str | None = None) -> Sandbox | None:
+def owner_of(fsid: str) -> Sandbox | None:
     """Return the sandbox that the cluster with this fsid belongs to; None if Replay did not start it.
 
-    Looks in `directory` if it is given, else in every sandbox of this project and in `REPLAY_SANDBOX_DIR`.
+    Looks in every sandbox of this project and in `REPLAY_SANDBOX_DIR`.
     """
-    if directory is not None:
-        folders = [Path(directory)]
-    else:
-        folders = [default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))]
-    for folder in folders:
-        try:
+    for folder in (default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))):
+        with contextlib.suppress(SandboxError):
             if fsid in (sandbox := load(folder)).fsids:
                 return sandbox
-        except SandboxError:
-            continue
     return None

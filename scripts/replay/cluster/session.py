@@ -17,7 +17,6 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 from replay.base.programs import SYSTEM_PYTHON, MissingProgramError
@@ -64,9 +63,7 @@ class MonitorSession:
     def __enter__(self) -> MonitorSession:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def command(self, command: dict[str, Any], *, timeout_seconds: float = 30.0, target: str = "mon") -> Any:
@@ -214,7 +211,7 @@ class MonitorSession:
         if reply["status"] != 0:
             why = reply["error"].strip() or os.strerror(reply["status"])
             raise self._failure(command, f"error {reply['status']}: {why}", reply["status"])
-        return _json(reply["output"], self._failure, command)
+        return self._json(reply["output"], command)
 
     def _by_program(self, command: dict[str, Any], timeout_seconds: float, target: str) -> Any:
         if target == "object":
@@ -230,7 +227,14 @@ class MonitorSession:
             else:
                 words.append(str(value))
         done = self.cluster.run("ceph", *words, "--format", "json", timeout_seconds=timeout_seconds)
-        return _json(done.stdout, self._failure, command)
+        return self._json(done.stdout, command)
+
+    def _json(self, text: str, command: dict[str, Any]) -> Any:
+        """Parse Ceph's answer; Ceph prints nothing at all for some commands."""
+        try:
+            return json.loads(text) if text.strip() else None
+        except json.JSONDecodeError as error:
+            raise self._failure(command, f"printed no JSON: {error}") from error
 
     def _failure(self, command: dict[str, Any], what: str, status: int | None = None) -> CephCommandError:
         return CephCommandError(
@@ -239,16 +243,6 @@ class MonitorSession:
             next_step="" if status else f"check that the monitors named in {self.cluster.conf} can be reached",
             exit_status_of_tool=status,
         )
-
-
-def _json(text: str, failure: Any, command: dict[str, Any]) -> Any:
-    """Parse Ceph's answer; Ceph prints nothing at all for some commands."""
-    if not text.strip():
-        return None
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise failure(command, f"printed no JSON: {error}") from error
 
 
 def versions(session: MonitorSession, program: str, secondary: MonitorSession | None = None) -> dict[str, Any]:

@@ -154,7 +154,9 @@ def require(site: Site, word: str, fsid: str) -> None:
 
 def _why_missing(word: str, site: Site) -> str | None:
     if word in SHAPES:
-        return _why_not_shaped(word, site)
+        sandbox = sandbox_record.owner_of(site.fsid) if site.fsid else None
+        is_shaped, why = SHAPES[word]
+        return None if sandbox is not None and is_shaped(sandbox) else why
     if word not in WORDS:
         return f"{word!r} is not one of the words that a site can allow ({', '.join(WORDS)})"
     if word in OWN_CLUSTER_ONLY and not (site.fsid and sandbox_record.owns_fsid(site.fsid)):
@@ -162,13 +164,6 @@ def _why_missing(word: str, site: Site) -> str | None:
     if word not in site.allows:
         return "the site's file does not allow it"
     return next((why for possible, why in _CONDITIONS.get(word, ()) if not possible(site)), None)
-
-
-def _why_not_shaped(word: str, site: Site) -> str | None:
-    """Return why a site is no sandbox of that shape; None if it is."""
-    sandbox = sandbox_record.owner_of(site.fsid) if site.fsid else None
-    is_shaped, why = SHAPES[word]
-    return None if sandbox is not None and is_shaped(sandbox) else why
 
 
 @cache
@@ -182,11 +177,7 @@ def _kernel_has_rbd() -> bool:
     return done.returncode == 0
 
 
-def _is_root(_: Site) -> bool:
-    return os.geteuid() == 0
-
-
-_NO_ROOT = "this process does not run as root"
+_AS_ROOT = (lambda _: os.geteuid() == 0, "this process does not run as root")
 _CONDITIONS: dict[str, tuple[tuple[Callable[[Site], bool], str], ...]] = {
     "second_site": ((lambda site: site.second_site is not None, "the site's file names no second cluster"),),
     "client_hosts": (
@@ -196,9 +187,9 @@ _CONDITIONS: dict[str, tuple[tuple[Callable[[Site], bool], str], ...]] = {
             "it names other hosts than localhost, and the program ssh is not installed",
         ),
     ),
-    "host_root": ((_is_root, _NO_ROOT),),
+    "host_root": (_AS_ROOT,),
     "kernel_rbd": (
-        (_is_root, _NO_ROOT),
+        _AS_ROOT,
         (lambda _: _kernel_has_rbd(), "this machine's kernel has no rbd module"),
     ),
 }
@@ -294,7 +285,7 @@ class TimeWindow:
 
     def is_open(self, now: datetime) -> bool:
         """Whether measuring is allowed at `now` (an aware datetime)."""
-        return any(opens <= now < closes for opens, closes in self._windows(now))
+        return self.seconds_until_close(now) > 0
 
     def seconds_until_open(self, now: datetime) -> float:
         """Seconds until the window opens; 0 when it is open."""

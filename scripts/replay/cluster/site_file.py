@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from datetime import time
@@ -15,7 +14,7 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.paths import config_directory, program_file
 from replay.base.programs import HOST_PROGRAMS, Programs, parse_release
 from replay.cluster import sandbox_record
-from replay.cluster.cluster import Cluster
+from replay.cluster.cluster import Cluster, why_unreadable
 from replay.cluster.prometheus import OsdCpuSeries, PrometheusSource
 from replay.cluster.site import Ceilings, Pool, Pools, SecondSite, Site, TimeWindow
 from replay.design.configuration import Document, load_validated_document
@@ -152,8 +151,7 @@ class _SiteReader:
         for key in keys:
             value = value[key]
         path = self.document.path.parent / Path(value).expanduser()
-        if self.check_files and not os.access(path, os.R_OK):
-            why = "cannot be read by this user" if path.exists() else "there is no such file"
+        if self.check_files and (why := why_unreadable(path)):
             raise ConfigurationError(
                 f"{'.'.join(keys)}: {path}: {why}",
                 where=self.document.where(*keys),

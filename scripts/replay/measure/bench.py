@@ -12,7 +12,8 @@ from pathlib import Path
 
 from replay.base.clock import Costs, NotInTimeError, poll
 from replay.base.paths import state_directory
-from replay.cluster import asok, sandbox_record
+from replay.cluster import sandbox_record
+from replay.cluster.cluster import ask
 from replay.cluster.hosts import HostSampler
 from replay.cluster.prometheus import PrometheusClient
 from replay.cluster.session import MonitorSession
@@ -169,7 +170,7 @@ class Caches:
         started, waits = time.monotonic(), []
         with self.bench.costs.measure("wait"):
             for socket in self.sockets:
-                asok.ask(socket, "cache drop", timeout_seconds=10)
+                ask(socket, "cache drop", timeout_seconds=10)
         if self.sockets:
             waits.append(Wait("osd_caches_dropped", time.monotonic() - started, "dropped"))
         osds = "dropped before the cell" if self.sockets else "kept: the cluster is not Replay's"

@@ -32,9 +32,17 @@ from replay.measure.signed_plan import (
     with_digest,
 )
 from replay.ownership.locks import go_command, stop_command
-from replay.preflight.changes import JOURNALED, MIRRORED, changes_for
 from replay.preflight.command import Report, commands_in, load_experiments, preflight, undo_in
-from replay.preflight.plan import design_for, estimate, plans, sources_digest, terms_of
+from replay.preflight.plan import (
+    JOURNALED,
+    MIRRORED,
+    changes_for,
+    design_for,
+    estimate,
+    plans,
+    sources_digest,
+    terms_of,
+)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Inspects a site's files and clusters without changing anything, and reports findings. Every query has a timeout."""
+"""The findings about a site: those that its files and its clusters give. Changes nothing; every query has a timeout."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ import errno
 import os
 import re
 import struct
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from replay.base.invocation import replay_command
 from replay.cluster import admin_commands, health
 from replay.cluster.admin_commands import AdminCommand
-from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.cluster import CephCommandError, Cluster, monitors_in, why_unreadable
 from replay.cluster.placement_groups import stuck_sentence
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.design.needs import needs_of, protocol_names
+from replay.design.sizing import PoolCopies
 from replay.evidence.record import program_version, short_version
 from replay.ownership.locks import go_command, stop_command, stop_switch
-from replay.preflight.findings import Findings
+from replay.ownership.pools import Room
 
 TIMEOUT_SECONDS = 10.0
 _LARGEST_SKEW_SECONDS = 0.05
@@ -38,6 +41,66 @@ AES, AES256K = 1, 2
 SINCE = 20
 
 
+@dataclass(frozen=True)
+class SiteFinding:
+    """A fact about a site. `word` is the word of `requires` that a `skip` removes.
+
+    As `level`, `ok` and `note` need no action, a `warning` deserves a thought. `skip` removes a capability, `refused`
+    stops a run.
+    """
+
+    topic: str
+    level: str
+    text: str
+    commands: tuple[AdminCommand, ...] = ()
+    word: str | None = None
+
+    def public(self) -> dict[str, Any]:
+        """Return it for `--json`."""
+        commands = [command.text for command in self.commands]
+        return {"topic": self.topic, "level": self.level, "text": self.text, "commands": commands} | (
+            {"word": self.word} if self.word else {}
+        )
+
+
+@dataclass
+class Findings:
+    """The facts so far, in the order they were found."""
+
+    items: list[SiteFinding] = field(default_factory=list)
+    #: The copies that the site's pools keep, three until they are known.
+    copies: PoolCopies = field(default_factory=PoolCopies)
+    #: The room in the pool that takes what clients write, if known.
+    room: Room | None = None
+    #: The fsid of the cluster that is measured, if known.
+    fsid: str | None = None
+    #: The number of OSDs of the cluster that is measured, if known.
+    osds: int | None = None
+
+    def add(
+        self, topic: str, level: str, text: str, *, commands: Iterable[AdminCommand] = (), word: str | None = None
+    ) -> None:
+        """Add one fact."""
+        self.items.append(SiteFinding(topic, level, text, tuple(commands), word))
+
+    @property
+    def refused(self) -> bool:
+        """Whether measuring would be refused."""
+        return any(item.level == "refused" for item in self.items)
+
+    def lacking(self) -> dict[str, str]:
+        """Return word to reason for each capability that the live cluster lacks."""
+        return {item.word: item.text for item in reversed(self.items) if item.level == "skip" and item.word}
+
+    def unsolved(self) -> list[SiteFinding]:
+        """Return what keeps a run from starting and has no command that changes it."""
+        return [item for item in self.items if item.level == "refused" and not item.commands]
+
+    def commands(self) -> list[AdminCommand]:
+        """Return every command once, in the order in which they are run."""
+        return list(dict.fromkeys(command for item in self.items for command in item.commands))
+
+
 def check_files(site: Site, findings: Findings) -> bool:
     """Check that the site's files can be read; return False if the primary cluster cannot be contacted at all."""
     usable = True
@@ -45,9 +108,8 @@ def check_files(site: Site, findings: Findings) -> bool:
         if cluster is None:
             continue
         for path, what in ((cluster.conf, "conf"), (cluster.keyring, "keyring")):
-            if path is None or os.access(path, os.R_OK):
+            if path is None or not (why := why_unreadable(path)):
                 continue
-            why = "cannot be read by this user" if path.exists() else "there is no such file"
             commands: list[AdminCommand] = []
             if what == "keyring" and not os.path.lexists(path) and cluster is site.primary:
                 commands = admin_commands.everything(site)
@@ -71,7 +133,7 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
     except CephCommandError as error:
         findings.add("cluster", bad, why_no_answer(session.cluster, error), word=word)
         return None
-    osds = status["osdmap"].get("osdmap", status["osdmap"])
+    osds = status["osdmap"]
     text = f"the {name} cluster {status['fsid']} answers: {osds['num_up_osds']} of {osds['num_osds']} OSDs up"
     findings.add("cluster", "ok", f"{text}, {len(status['quorum'])} monitors in quorum")
     if primary:
@@ -107,16 +169,10 @@ def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:
         text = f"key rejected: the {cluster.name} cluster does not accept {key} for {cluster.client}"
         return f"{text}; {about_key}" if about_key else text
     if number == errno.ETIMEDOUT or error.what.startswith("no answer within"):
-        return f"no monitor answered at {monitors_in(cluster.conf)} ({cluster.name} cluster)"
+        named = monitors_in(cluster.conf) or f"the monitors of {cluster.conf}"
+        return f"no monitor answered at {named} ({cluster.name} cluster)"
     text = f"the {cluster.name} cluster does not answer as {cluster.client}: {error.what}"
     return f"{text}: {OTHER_CAPABILITIES}" if error.exit_status_of_tool in (errno.EPERM, errno.EACCES) else text
-
-
-def monitors_in(conf: Path) -> str:
-    """Return the monitors' addresses in a ceph.conf, or a reference to it."""
-    text = conf.read_text(encoding="utf-8", errors="replace")
-    match = re.search(r"^\s*mon[ _]host\s*=\s*(\S.*?)\s*$", text, re.MULTILINE)
-    return match[1] if match else f"the monitors of {conf}"
 
 
 def key_type(keyring: Path, client: str) -> int | None:
@@ -166,8 +222,11 @@ def check_user(session: MonitorSession, findings: Findings) -> None:
 
 def check_counters(session: MonitorSession, experiments: Iterable[Mapping[str, Any]], findings: Findings) -> None:
     """Note if OSDs do not return their counters to this user: then nothing is known of what they do for a write."""
-    reading = {word: _experiments_whose_needs(experiments, osd_counters=word) for word in ("must", "may")}
-    if not any(reading.values()):
+    known, reading = protocol_names(), defaultdict(list)
+    for experiment in experiments:
+        if (protocol := experiment.get("protocol")) in known:
+            reading[needs_of(protocol).osd_counters].append(str(experiment["name"]))
+    if not (reading["must"] or reading["may"]):
         return
     osds = session.command({"prefix": "osd dump"}, timeout_seconds=TIMEOUT_SECONDS)["osds"]
     running = [f"osd.{osd['osd']}" for osd in osds if osd["up"]]
@@ -185,15 +244,6 @@ def check_counters(session: MonitorSession, experiments: Iterable[Mapping[str, A
             f"{running[0]} does not return its counters ({error.what}). OSDs return them to a user with osd 'allow *'"
         )
         findings.add("counters", "note", f"{text}; {'; '.join(effects)}")
-
-
-def _experiments_whose_needs(experiments: Iterable[Mapping[str, Any]], *, osd_counters: str) -> list[str]:
-    known = protocol_names()
-    return [
-        str(experiment["name"])
-        for experiment in experiments
-        if experiment.get("protocol") in known and needs_of(experiment["protocol"]).osd_counters == osd_counters
-    ]
 
 
 def check_clocks(session: MonitorSession, findings: Findings) -> None:

@@ -27,7 +27,7 @@ from replay.cluster.site_file import load_site
 from replay.design.configuration import experiment_names, load_document
 from replay.design.sizing import PoolCopies, bytes_at_once
 from replay.preflight import checks, pool_checks
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings
 from replay.preflight.host_checks import (
     check_claims,
     check_client_hosts,
@@ -82,17 +82,17 @@ def preflight(
     site: Site,
     experiments: Iterable[Mapping[str, Any]],
     *,
-    estimates: Figures | Callable[[PoolCopies], Figures] | None = None,
+    estimates: Callable[[PoolCopies], Figures] = lambda copies: {},
     data_set: str | None = None,
     now: datetime | None = None,
     write: bool = False,
 ) -> Report:
     """Inspect a site and return the findings; change nothing on it, except by the write probe if `write` asks for it.
 
-    `experiments` are parsed files from config/experiments. `estimates` maps each experiment to its plan: `cells`,
-    `hours`, `bytes_to_client`, `bytes_to_media`, and `bytes_at_once` for the images of a block; it may be a function of
-    the pools' copies. `data_set`, by default the site's name, selects the run. A problem with a cluster is a finding,
-    never an exception. Raises EvidenceError if the run's account cannot be read.
+    `experiments` are parsed files from config/experiments. `estimates` maps each experiment to its plan, given the
+    pools' copies: `cells`, `hours`, `bytes_to_client`, `bytes_to_media`, and `bytes_at_once` for the images of a block.
+    `data_set`, by default the site's name, selects the run. A problem with a cluster is a finding, never an exception.
+    Raises EvidenceError if the run's account cannot be read.
     """
     experiments = list(experiments)
     findings = Findings()
@@ -111,7 +111,7 @@ def preflight(
     check_prometheus(site, findings)
     check_claims(site, experiments, findings)
     _risks(site, findings, now or datetime.now(UTC))
-    figures = estimates(findings.copies) if callable(estimates) else estimates or {}
+    figures = estimates(findings.copies)
     rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]
     needed = {row["name"]: row["estimate"].get("bytes_at_once", 0.0) for row in rows if not row["missing"]}
     pool_checks.check_room(site, needed, findings)
@@ -290,14 +290,14 @@ def _risks(site: Site, findings: Findings, now: datetime) -> None:
         findings.add("window", "ok", text)
     if site.sandbox is not None:
         return
-    if window is None:
-        findings.add("risk", "note", "no time window: a run may continue into the working day")
-    if limits.rate_bytes_per_second is None:
-        findings.add("risk", "note", "no ceiling on the rate: clients take as much as the cluster can give")
-    if limits.bytes_written_to_media_per_run is None:
-        findings.add("risk", "note", "no ceiling on bytes written to media: flash wears out")
-    if limits.tenant_latency_seconds is None:
-        findings.add("risk", "note", "no ceiling on the latency of other users of the cluster")
+    for set_by_site, risk in (
+        (window, "no time window: a run may continue into the working day"),
+        (limits.rate_bytes_per_second, "no ceiling on the rate: clients take as much as the cluster can give"),
+        (limits.bytes_written_to_media_per_run, "no ceiling on bytes written to media: flash wears out"),
+        (limits.tenant_latency_seconds, "no ceiling on the latency of other users of the cluster"),
+    ):
+        if set_by_site is None:
+            findings.add("risk", "note", risk)
     for word in sorted({"host_root", "kernel_rbd", "pool_delete"} & site.allows):
         findings.add("risk", "note", f"the site's file allows {word}")
 
@@ -336,12 +336,5 @@ def _total(rows: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def _estimate_text(estimate: Mapping[str, float]) -> str:
-    words = []
-    if "cells" in estimate:
-        words.append(f"{estimate['cells']:.0f} cells")
-    if "hours" in estimate:
-        words.append(f"about {estimate['hours']:.1f} h")
-    for key, what in (("bytes_to_client", "to the clients"), ("bytes_to_media", "to media")):
-        if key in estimate:
-            words.append(f"{estimate[key] / 2**30:.1f} GiB {what}")
-    return ", ".join(words)
+    client, media = (f"{estimate[f'bytes_to_{end}'] / 2**30:.1f} GiB" for end in ("client", "media"))
+    return f"{estimate['cells']:.0f} cells, about {estimate['hours']:.1f} h, {client} to the clients, {media} to media"

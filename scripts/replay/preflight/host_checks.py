@@ -19,7 +19,7 @@ from replay.cluster.site import LOCAL_HOSTS, Site, missing
 from replay.design.configuration import claims_that_presuppose
 from replay.design.needs import needs_of, protocol_names
 from replay.evidence.record import FACTS_OF_MACHINES
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings
 from replay.tools import Tool, find_reader
 from replay.tools.programs import programs as tool_programs
 

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster import admin_commands, asok, mirroring
-from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster import admin_commands
+from replay.cluster.cluster import CephCommandError, Cluster, ask
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import SecondSite, Site
-from replay.preflight.checks import OTHER_CAPABILITIES, TIMEOUT_SECONDS, check_cluster, check_user
-from replay.preflight.findings import Findings
+from replay.preflight.checks import OTHER_CAPABILITIES, TIMEOUT_SECONDS, Findings, check_cluster, check_user
 from replay.sandbox.link import round_trip_seconds
 
 _WORD = "second_site"
@@ -79,7 +78,7 @@ def _check_work(second: SecondSite, spec: str, registered: int, findings: Findin
     """Judge the mirror daemons by what they say of the pool, not by their number."""
     asked = ("mirror", "pool", "status", spec, "--verbose")
     try:
-        verdict = mirroring.judge_daemons(second.cluster.json("rbd", *asked, timeout_seconds=TIMEOUT_SECONDS))
+        verdict = judge_daemons(second.cluster.json("rbd", *asked, timeout_seconds=TIMEOUT_SECONDS))
     except CephCommandError as error:
         text = f"what the rbd-mirror daemons of the second cluster do cannot be read: {error.what}"
         findings.add("mirroring", "warning", text)
@@ -88,11 +87,33 @@ def _check_work(second: SecondSite, spec: str, registered: int, findings: Findin
         # A restricted user gets an empty list. `rbd` says why on stderr alone, and ends with status 0.
         text = f"{second.cluster.client} may not see what the rbd-mirror daemons do ({registered} registered)"
         findings.add("mirroring", "note", f"{text}: --write-probe shows whether an image is mirrored")
-    elif verdict.level == "broken":
-        text = f"{verdict.text}; look at the daemon's log, or, if it was just started, run preflight in half a minute"
-        findings.add("mirroring", "skip", text, word=_WORD)
-    else:
-        findings.add("mirroring", verdict.level, verdict.text)
+        return
+    level, text = verdict
+    if level == "skip":
+        text += "; look at the daemon's log, or, if it was just started, run preflight in half a minute"
+    findings.add("mirroring", level, text, word=_WORD if level == "skip" else None)
+
+
+def judge_daemons(status: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return a finding's level and text about the daemons that serve a pool; None if there is none.
+
+    One daemon leads a pool. The others stand by, and so does one that was killed, for a minute.
+    """
+    daemons = status.get("daemons", ())
+    if not daemons:
+        return None
+    leading = [daemon for daemon in daemons if daemon.get("leader")]
+    complaints = sorted({complaint for daemon in leading or daemons for complaint in daemon.get("callouts", ())})
+    because = f": {'; '.join(complaints)}" if complaints else ""
+    if not leading:
+        return "skip", f"{len(daemons)} rbd-mirror daemon(s) are registered, but none leads the pool{because}"
+    health = leading[0].get("health", "UNKNOWN")
+    counts = sorted(status.get("summary", {}).get("states", {}).items())
+    states = f" ({', '.join(f'{count} images {state}' for state, count in counts)})" if counts else ""
+    if health == "OK":
+        return "ok", f"rbd-mirror replays the pool{states}"
+    level = "warning" if health in ("UNKNOWN", "WARNING") else "skip"
+    return level, f"rbd-mirror leads the pool, and its health is {health}{because}{states}"
 
 
 def _check_daemon(site: Site, second: SecondSite, status: Mapping[str, Any], findings: Findings) -> None:
@@ -112,7 +133,7 @@ def _check_daemon(site: Site, second: SecondSite, status: Mapping[str, Any], fin
         )
         return
     try:
-        asok.ask(second.mirror_daemon_admin_socket, "version", timeout_seconds=TIMEOUT_SECONDS)
+        ask(second.mirror_daemon_admin_socket, "version", timeout_seconds=TIMEOUT_SECONDS)
     except ReplayError as error:
         findings.add("mirroring", "skip", f"the mirror daemon's admin socket: {error.what}", word=_WORD)
     else:

@@ -15,8 +15,7 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site, ceilings_reached, fullest_osd, slowest_osd
 from replay.ownership.pools import Room, pools_can_be_deleted, room_of
 from replay.ownership.write_budget import WriteBudget
-from replay.preflight.checks import OTHER_CAPABILITIES, TIMEOUT_SECONDS, check_user
-from replay.preflight.findings import Findings
+from replay.preflight.checks import OTHER_CAPABILITIES, TIMEOUT_SECONDS, Findings, check_user
 
 
 def check_pools(site: Site, session: MonitorSession, findings: Findings) -> None:

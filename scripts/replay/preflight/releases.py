@@ -25,7 +25,7 @@ from replay.cluster.site import Site
 from replay.evidence.attempts import History
 from replay.evidence.data_set import experiments_in, raw_directory, read_campaign
 from replay.evidence.record import CLIENT, DAEMONS, ReleaseChange, Versions, changes, in_words, unknown_releases
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings
 from replay.sandbox.releases import ceph_version, usual_release
 
 
@@ -98,14 +98,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("wanted", help="the data set to measure into, if its release allows it")
     parser.add_argument("experiment", help="what will be measured")
     options = parser.parse_args(arguments)
-    return guarded(lambda: _print(options.wanted, options.experiment), "nothing was changed")
+
+    def answer() -> int:
+        name, reason = own_data_set(options.wanted, options.experiment, sandbox_version())
+        print(json.dumps({"data_set": name, "reason": reason}, ensure_ascii=False))
+        return 0
+
+    return guarded(answer, "nothing was changed")
 
 
 def own_data_set(wanted: str, experiment: str, version: str) -> tuple[str, str | None]:
     """Return the data set that a sandbox of this version of Ceph measures into, and why it is not the wanted one."""
-    now = _of_one_version(version)
-    changed = other_releases(wanted, [experiment], now)
-    if not changed:
+    now = {"librbd": version, **{daemon: [version] for daemon in DAEMONS}}
+    if not (changed := other_releases(wanted, [experiment], now)):
         return wanted, None
     name = f"{wanted}-{major_of(version)}"
     return name, f"benchmarks/{wanted}/ was measured with another release of Ceph: {in_words(changed)}"
@@ -118,16 +123,6 @@ def sandbox_version() -> str:
     except sandbox_record.SandboxError:
         release = usual_release()  # There is no sandbox, or `up` will create it again.
     return ceph_version(Programs.of(parse_release(release)))
-
-
-def _of_one_version(version: str) -> Versions:
-    return {"librbd": version, **{daemon: [version] for daemon in DAEMONS}}
-
-
-def _print(wanted: str, experiment: str) -> int:
-    name, reason = own_data_set(wanted, experiment, sandbox_version())
-    print(json.dumps({"data_set": name, "reason": reason}, ensure_ascii=False))
-    return 0
 
 
 if __name__ == "__main__":

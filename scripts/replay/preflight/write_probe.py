@@ -6,7 +6,7 @@ Everything is in the ledger before it exists, and done while the cluster's lock 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from replay.base.clock import Costs
@@ -24,7 +24,7 @@ from replay.ownership.locks import SlotLock, cluster_lock
 from replay.ownership.open_site import OpenSite
 from replay.ownership.removal import Remover
 from replay.ownership.write_budget import MediaCopies, WriteBudget
-from replay.preflight.findings import Findings
+from replay.preflight.checks import Findings
 
 #: The account that the probe charges, and the end of its images' names.
 PROBE = "write-probe"
@@ -33,13 +33,13 @@ OBJECT_BYTES = 4 << 20
 COPIED_WITHIN_SECONDS = 120.0
 
 
-def write_probe(site: Site, findings: Findings, say: Callable[[str], None] = lambda line: None) -> None:
+def write_probe(site: Site, findings: Findings) -> None:
     """Create, write, flatten and remove images, and mirror one there and back; add a finding for each.
 
     Trouble is a finding. What could not be removed stays in the ledger, and the finding says so.
     """
     try:
-        with _opened(site, say) as bench:
+        with _opened(site) as bench:
             _probe_images(bench, findings)
             if "second_site" in bench.allowed and "second_site" not in findings.lacking():
                 _probe_mirroring(bench, findings)
@@ -122,8 +122,12 @@ def _image(mirroring: str | None = None) -> Image:
     return Image(SIZE_BYTES, OBJECT_BYTES, ("layering", "exclusive-lock"), mirroring)
 
 
+def _say_nothing(_: str) -> None:
+    """The findings say it all."""
+
+
 @contextmanager
-def _opened(site: Site, say: Callable[[str], None]) -> Iterator[OpenSite]:
+def _opened(site: Site) -> Iterator[OpenSite]:
     """Yield the site, opened like for a measurement. Raises RefusedError while something else runs on its cluster."""
     with ExitStack() as stack:
         session = stack.enter_context(MonitorSession(site.primary))
@@ -134,7 +138,7 @@ def _opened(site: Site, say: Callable[[str], None]) -> Iterator[OpenSite]:
         slot = SlotLock(state_directory() / "locks" / f"{fsid}.lock")
         slot.acquire(wait_seconds=2.0)
         stack.callback(slot.release)
-        stack.enter_context(cluster_lock(site, session, ledger, data_set=PROBE, say=say, wait_seconds=2.0))
+        stack.enter_context(cluster_lock(site, session, ledger, data_set=PROBE, say=_say_nothing, wait_seconds=2.0))
         media_bytes = MediaCopies(site, session).media_bytes
         yield OpenSite(
             site=site,
@@ -144,7 +148,7 @@ def _opened(site: Site, say: Callable[[str], None]) -> Iterator[OpenSite]:
             slot=slot,
             costs=Costs(),
             budget=WriteBudget.of(fsid, site.name, PROBE, media_bytes=media_bytes),
-            say=say,
+            say=_say_nothing,
             daemons_are_here=sandbox_record.owns_fsid(fsid),
             allowed=frozenset(site.capabilities()),
             secondary=secondary,

@@ -11,7 +11,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError, EvidenceError, ReplayError
 from replay.base.invocation import replay_command
 from replay.cluster import sandbox_record
-from replay.cluster.asok import AdminSocketError, ask
+from replay.cluster.cluster import AdminSocketError, ask
 from replay.cluster.sandbox_record import (
     Daemon,
     Layout,

@@ -1,4 +1,7 @@
-"""The questions of `replay look`. All of them only read, and all are asked within its minute."""
+"""The minute of `replay look`: asks up to two clusters, watches their OSDs, and asks about mirroring again.
+
+All questions only read.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,26 @@ import json
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
 from replay.base.programs import SYSTEM_PYTHON
+from replay.base.terminal import waiting
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
+from replay.cluster.site import Site
 from replay.ownership.daemon_settings import POLL_AGE
+from replay.preflight.checks import why_no_answer
+from replay.sandbox.link import connect_seconds, link_facts
 
+#: The whole look takes no longer; the OSDs are watched up to the second moment, so that the rest fits in.
+ENDS_AFTER_SECONDS, WATCHES_UNTIL_SECONDS = 60.0, 48.0
+#: The names of the clusters in a site.
+FIRST, SECOND = "primary", "secondary"
 #: A cluster that is there takes a connection within milliseconds.
 CONNECT_WITHIN_SECONDS = 5.0
 ANSWER_WITHIN_SECONDS = 10.0
@@ -31,7 +44,7 @@ STATUSES, STATUSES_KIND = Path(__file__).with_name("mirror_statuses.py"), "mirro
 class Asker:
     """Asks one cluster, until a moment of the clock. What it does not answer is noted, and the look goes on."""
 
-    def __init__(self, cluster: Cluster, *, ends_at: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, cluster: Cluster, ends_at: float, clock: Callable[[], float]) -> None:
         self.cluster = cluster
         self.session = MonitorSession(cluster, connect_timeout_seconds=CONNECT_WITHIN_SECONDS)
         self._ends_at, self._clock = ends_at, clock
@@ -108,11 +121,6 @@ class PoolAnswers:
         """How the pool is mirrored: `image`, `pool`, or another word of Ceph's; None if that is not known."""
         return str(self.info["mode"]) if self.info else None
 
-    @property
-    def is_mirrored(self) -> bool:
-        """Whether the pool's images, or some of them, are mirrored."""
-        return self.mode in ("image", "pool")
-
 
 @dataclass
 class Answers:
@@ -171,8 +179,8 @@ def ask_first(asker: Asker, answers: Answers) -> None:
 
 
 def mirrored_pools(answers: Answers) -> list[str]:
-    """Return the names of the pools that are mirrored."""
-    return [name for name, pool in answers.of_images.items() if pool.is_mirrored]
+    """Return the names of the pools whose images, or some of them, are mirrored."""
+    return [name for name, pool in answers.of_images.items() if pool.mode in ("image", "pool")]
 
 
 def ask_second(asker: Asker, answers: Answers, mirrored: Iterable[str]) -> None:
@@ -213,9 +221,8 @@ def watch(
     askers: Mapping[str, Asker],
     answers: Mapping[str, Answers],
     until: float,
-    *,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float],
+    sleep: Callable[[float], None],
 ) -> None:
     """Read the OSDs' commit latency again every few seconds, up to a moment of the clock."""
     while (left := until - clock()) > 0:
@@ -227,3 +234,90 @@ def watch(
 def _read_latency(asker: Asker, answers: Answers) -> None:
     if reading := asker.monitors({"prefix": "osd perf"}):
         answers.perf.append(reading)
+
+
+# The minute -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Seen:
+    """What a look has found: the answers of both clusters, and what they said of their pools at its begin."""
+
+    first: Answers
+    askers: dict[str, Asker]
+    second: Answers | None = None
+    #: Why the second cluster, if there is one, did not answer.
+    silent: str = ""
+    earlier: tuple[dict[str, PoolAnswers], dict[str, PoolAnswers]] = ({}, {})
+    line_seconds: float | None = None
+    seconds: float = 0.0
+
+    @property
+    def unanswered(self) -> dict[str, str]:
+        """Why some kinds of question were not answered, by cluster and kind."""
+        names = self.names
+        return {
+            f"{names[side]}: {kind}": why
+            for side, asker in self.askers.items()
+            for kind, why in asker.unanswered.items()
+        }
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What to call the clusters: by the names that mirroring has for them, if it has any."""
+        second = self.second.name if self.second else ""
+        return {FIRST: self.first.name or "the first cluster", SECOND: second or "the second cluster"}
+
+
+def look(
+    site: Site,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Seen:
+    """Ask the site's clusters, and watch them; nothing is changed. Raises ReplayError if the first does not answer."""
+    began = clock()
+    with ExitStack() as stack:
+
+        def asker(cluster: Cluster) -> Asker:
+            made = Asker(cluster, began + ENDS_AFTER_SECONDS, clock)
+            stack.enter_context(closing(made.session))
+            return made
+
+        first = asker(site.primary)
+        try:
+            status = first.status()
+        except CephCommandError as error:
+            there = f"from a host of the cluster: ceph --conf {site.primary.conf} --connect-timeout 5 -s"
+            raise ReplayError(
+                why_no_answer(site.primary, error),
+                next_step=replay_command("sandbox", "up") if site.sandbox else there,
+            ) from error
+        askers, silent, second_status = {FIRST: first}, "", None
+        if site.secondary is not None:
+            second = asker(site.secondary)
+            try:
+                second_status = second.status()
+                askers[SECOND] = second
+            except CephCommandError as error:
+                silent = why_no_answer(site.secondary, error)
+                print(f"! {silent}. Going on with the first cluster.", flush=True)
+        with waiting(f"asking, then watching for {WATCHES_UNTIL_SECONDS:.0f} s in all"):
+            seen = Seen(ask_cluster(first, status), askers, silent=silent)
+            ask_first(first, seen.first)
+            answers = {FIRST: seen.first}
+            if second_status is not None:
+                seen.second = answers[SECOND] = ask_cluster(askers[SECOND], second_status)
+                ask_second(askers[SECOND], seen.second, mirrored_pools(seen.first))
+                seen.line_seconds = _line_seconds(site)
+            seen.earlier = (dict(seen.first.of_images), dict(seen.second.of_images) if seen.second else {})
+            watch(askers, answers, began + WATCHES_UNTIL_SECONDS, clock, sleep)
+            side = SECOND if seen.second is not None else FIRST
+            ask_mirroring(askers[side], answers[side], mirrored_pools(answers[side]))
+    seen.seconds = clock() - began
+    return seen
+
+
+def _line_seconds(site: Site) -> float | None:
+    assert site.secondary is not None, "there is a line only to a second cluster"
+    return connect_seconds(site.secondary.conf) if site.sandbox is None else link_facts(site).get("link_rtt_seconds")

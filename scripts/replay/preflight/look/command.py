@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import argparse
-import os
+import json
 import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.invocation import replay_command
-from replay.base.paths import shown
+from replay.base.invocation import replay_command, size_text
+from replay.base.paths import config_directory, shown
 from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.base.terminal import waiting
 from replay.cluster.admin_commands import ADMINISTRATOR
-from replay.cluster.cluster import Cluster
-from replay.cluster.site import Pool, Pools, SecondSite, Site
+from replay.cluster.cluster import Cluster, why_unreadable
+from replay.cluster.site import Ceilings, Pool, Pools, SecondSite, Site
 from replay.cluster.site_file import load_site
-from replay.preflight.look import clusters, site_text
-from replay.preflight.look.layout import show
-from replay.preflight.look.looking import FIRST, SECOND, WATCHES_UNTIL_SECONDS, Seen, look
-from replay.preflight.look.offer import Offer, total_at
-from replay.preflight.look.sections import POOL, copies_of_site, page
+from replay.preflight.look import clusters
+from replay.preflight.look.asking import FIRST, SECOND, WATCHES_UNTIL_SECONDS, Seen, look
+from replay.preflight.look.clusters import Designs, designs_on, estimates_of, show, total_at
+from replay.preflight.look.page import POOL, copies_of_site, page
 
 #: A user who can be asked all of it, and can change nothing.
 READER = "ceph auth get-or-create client.look mon 'allow r' osd 'profile rbd-read-only' mgr 'allow r'"
+CLIENT = "client.replay"
+#: A run may write this many times what all experiments are reckoned to write at the scale `quick`.
+SPARE = 2
 
 
 def run(options: argparse.Namespace) -> int:
@@ -35,17 +37,21 @@ def run(options: argparse.Namespace) -> int:
             "--sandbox goes with neither --second nor --write-site",
             next_step="a sandbox brings its second cluster, and config/sites/sandbox.yaml is its file",
         )
-    path = site_text.path_of(options.write_site) if options.write_site else None
+    path = _path_of(options.write_site) if options.write_site else None
     site = load_site("sandbox") if options.sandbox else site_of(options)
     for cluster in filter(None, (site.primary, site.secondary)):
         check_readable(cluster)
     with waiting("reading config/experiments"):
-        possible = Offer.on(site)
+        possible = designs_on(site)
     print(f"Reading only. This takes {WATCHES_UNTIL_SECONDS:.0f} s, because OSDs are watched.", flush=True)
     seen = look(site)
     show(page(site, seen, possible, now=time.time()), sys.stdout)
     if path is not None:
-        _write(path, site, seen, possible)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(_site_text(path.stem, site, seen, possible))
+        load_site(path.stem, check_files=False)  # a file that cannot be read back is no use
+        print(f"\nwrote {shown(path)}")
     print(f"\nnext: {_next(options, path, seen)}")
     return 1 if seen.silent or seen.unanswered else 0
 
@@ -78,32 +84,13 @@ def site_of(options: argparse.Namespace) -> Site:
 def check_readable(cluster: Cluster) -> None:
     """Raise ReplayError if a file of the cluster cannot be read: Ceph would call that an I/O error."""
     for path in filter(None, (cluster.conf, cluster.keyring)):
-        if os.access(path, os.R_OK):
-            continue
-        why = "cannot be read by this user" if path.exists() else "there is no such file"
-        ask = f"ask as somebody who may read it, or have an administrator make a user that only reads: {READER}"
-        raise ReplayError(
-            f"{why}; no cluster was asked",
-            where=path,
-            next_step=ask if path == cluster.keyring else "name the cluster's ceph.conf: --conf FILE",
-        )
-
-
-def _write(path: Path, site: Site, seen: Seen, possible: Offer) -> None:
-    copies, pool = copies_of_site(site, seen.first)
-    seconds = clusters.commit_seconds(seen.first.perf)
-    slowest = max(seconds, key=lambda osd: seconds[osd], default=None)
-    osds = seen.first.status["osdmap"].get("osdmap", seen.first.status["osdmap"])["num_osds"]
-    text = site_text.site_text(
-        path.stem,
-        site,
-        osds=f"{osds} OSDs, {copies.data:g} copies" if pool else f"{osds} OSDs",
-        slowest="not visible" if slowest is None else f"osd.{slowest} with {seconds[slowest] * 1e3:.3g} ms a commit",
-        media_bytes=total_at(possible.estimates(copies), "quick").media_bytes,
-        today=datetime.now(UTC).date(),
-    )
-    site_text.write(path, text)
-    print(f"\nwrote {shown(path)}")
+        if why := why_unreadable(path):
+            ask = f"ask as somebody who may read it, or have an administrator make a user that only reads: {READER}"
+            raise ReplayError(
+                f"{why}; no cluster was asked",
+                where=path,
+                next_step=ask if path == cluster.keyring else "name the cluster's ceph.conf: --conf FILE",
+            )
 
 
 def _next(options: argparse.Namespace, path: Path | None, seen: Seen) -> str:
@@ -129,3 +116,59 @@ def _again(options: argparse.Namespace, *more: str) -> str:
     }
     words = [word for name, value in given.items() if value is not None for word in (name, str(value))]
     return replay_command("look", *words, *more)
+
+
+# The site's file ------------------------------------------------------------------------------------------------------
+
+
+def _path_of(name: str) -> Path:
+    """Return where the file of a site belongs. Raises ConfigurationError if there is one."""
+    path = config_directory() / "sites" / f"{name}.yaml"
+    if path.exists():
+        raise ConfigurationError(
+            "this site's file exists, and nothing was written", where=path, next_step="choose another name"
+        )
+    return path
+
+
+def _site_text(name: str, site: Site, seen: Seen, possible: Designs) -> str:
+    copies, pool = copies_of_site(site, seen.first)
+    seconds = clusters.commit_seconds(seen.first.perf)
+    slowest = max(seconds, key=lambda osd: seconds[osd], default=None)
+    slow = "not visible" if slowest is None else f"osd.{slowest} with {seconds[slowest] * 1e3:.3g} ms a commit"
+    number = seen.first.status["osdmap"]["num_osds"]
+    osds = f"{number} OSDs, {copies.data:g} copies" if pool else f"{number} OSDs"
+    most = round(SPARE * total_at(estimates_of(possible, copies), "quick").media_bytes)
+    lines = [
+        f"# Written by `replay look` on {datetime.now(UTC).date().isoformat()}. Read it before you use it.",
+        f"# docs/your-own-cluster.md explains every key. Then: replay preflight --site {name}",
+        f"name: {name}",
+        f"label: {json.dumps(name.capitalize())}",
+        f"limitation: {json.dumps(f'{osds}. Others use this cluster too.')}",
+        "cluster:",
+        *_cluster(site.primary),
+        "pools:",
+        f"  data: {{ name: {site.pools.data.name} }}",
+    ]
+    if site.second_site is not None:
+        lines += ["second_cluster:", *_cluster(site.second_site.cluster)]
+    if (release := site.primary.programs.release) is not None:
+        lines.append(f"client_release: {release.number}")
+    lines += [
+        "ceilings:",
+        f"  # {SPARE} times what all experiments here are reckoned to write to media at the scale quick.",
+        f"  bytes_written_to_media_per_run: {most} # {size_text(most)}",
+        f"  fullest_osd_fraction: {Ceilings().fullest_osd_fraction}",
+        f"  # When this was written, the slowest OSD was {slow}. A run ends if one is slower than this:",
+        "  # tenant_latency_seconds: 0.05",
+        f"  slow_operations: {Ceilings().slow_operations}",
+        "  recovery: false",
+        f"allows: [{'second_site' if site.second_site is not None else ''}]",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _cluster(cluster: Cluster) -> list[str]:
+    conf = cluster.conf.absolute()
+    keyring = conf.with_name(f"{conf.stem}.{CLIENT}.keyring")
+    return [f"  conf: {json.dumps(str(conf))}", f"  client: {CLIENT}", f"  keyring: {json.dumps(str(keyring))}"]

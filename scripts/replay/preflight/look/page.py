@@ -1,7 +1,8 @@
-"""How far the copies of mirrored images are behind, from what the mirror daemons say of them. Pure.
+"""The page of `replay look`: what was seen, section by section, and what could be measured. Pure.
 
-A daemon reports every half minute. It tells of a snapshot when it was taken, and of a journal how many entries are not
-replayed yet, but not how many seconds of writes those are.
+How far the copies of mirrored images are behind is what the mirror daemons say of them. A daemon reports every half
+minute. It tells of a snapshot when it was taken, and of a journal how many entries are not replayed yet, but not how
+many seconds of writes those are.
 """
 
 from __future__ import annotations
@@ -12,12 +13,124 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from replay.preflight.look.asking import Answers, PoolAnswers, mirrored_pools
-from replay.preflight.look.layout import Row, columns
+from replay.cluster.site import Site
+from replay.design.sizing import PoolCopies
+from replay.ownership.daemon_settings import POLL_AGE
+from replay.preflight.look import clusters
+from replay.preflight.look.asking import (
+    FIRST,
+    REPLICATED,
+    SECOND,
+    Answers,
+    PoolAnswers,
+    Seen,
+    mirror_daemons,
+    mirrored_pools,
+)
+from replay.preflight.look.clusters import Designs, Row, Section, columns
 
+#: The pool that a site's file names.
+POOL = "replay"
 REPLAYING = "replaying"
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _SHOWN_NAMES = 3
+
+
+def page(site: Site, seen: Seen, possible: Designs, *, now: float) -> list[Section]:
+    """Return what is printed of a look."""
+    names = seen.names
+    sections = [clusters.section_of(names[FIRST], seen.first)]
+    if seen.second is not None:
+        more = [] if seen.line_seconds is None else [_line(seen.line_seconds)]
+        more += clusters.daemon_rows(seen.second) if mirrored_pools(seen.first) else []
+        sections.append(clusters.section_of(names[SECOND], seen.second, more))
+    sections += _mirroring(site, seen, now)
+    copies, pool = copies_of_site(site, seen.first)
+    slow = clusters.outliers(clusters.commit_seconds(seen.first.perf))
+    sections.append(clusters.offer_section(possible, copies, pool, f"osd.{slow[0]}" if slow else ""))
+    return [*sections, _needs(), _asked(seen)]
+
+
+def _line(seconds: float) -> Row:
+    return Row("line", f"{seconds * 1e3:.2g} ms from here to its nearest monitor and back: a TCP connection")
+
+
+def _mirroring(site: Site, seen: Seen, now: float) -> list[Section]:
+    names = seen.names
+    if not mirrored_pools(seen.first):
+        if any(pool.mode is None for pool in seen.first.of_images.values()):
+            text = f"{seen.first.client} may not read how some pools are mirrored"
+        else:
+            text = "no pool is mirrored"
+        return [Section("Mirroring", [Row("", text)])]
+    rows = mirroring_rows(seen, now)
+    where = f"to {names[SECOND]}"
+    if seen.second is None:
+        where = "to a second cluster that did not answer" if seen.silent else "to a second cluster that was not named"
+        rows.append(Row("", "as far as the mirror daemon has told the first cluster"))
+    if any("snapshot" in kind for kind in seen.askers[FIRST].unanswered):
+        rows.append(Row("", f"schedules are not visible to {seen.first.client}"))
+    return [Section(f"Mirroring from {names[FIRST]} {where}", rows), Section("Settings in use", _settings(seen))]
+
+
+def _settings(seen: Seen) -> list[Row]:
+    if seen.second is None:
+        return [Row("poll age", f"{POLL_AGE} is unknown: it is set on the second cluster")]
+    if not seen.second.poll_ages:
+        why = "no daemon is registered" if not mirror_daemons(seen.second.status) else "it was not told"
+        return [Row("poll age", f"{POLL_AGE} is unknown: {why}")]
+    source = {
+        True: "set in the cluster's configuration",
+        False: "Ceph's default, set nowhere in the cluster's configuration",
+        None: f"{seen.second.client} may not see who set it",
+    }[seen.second.poll_age_is_set]
+    rows = [
+        Row("poll age" if not number else "", f"{seconds:g} s ({POLL_AGE} of {daemon}; {source})")
+        for number, (daemon, seconds) in enumerate(sorted(seen.second.poll_ages.items()))
+    ]
+    text = "while replay keeps up, about this much of a journal can be lost. A daemon's own file may say otherwise"
+    return [*rows, Row("", text)]
+
+
+def copies_of_site(site: Site, answers: Answers) -> tuple[PoolCopies, str | None]:
+    """Return the copies that the site's pool keeps, or as long as there is none, the largest pool of images.
+
+    Also returns the name of the pool that was taken, None if the pools are not known.
+    """
+    used = {pool["name"]: pool["stats"]["stored"] for pool in answers.df.get("pools", ())}
+    replicated = [
+        pool for pool in answers.pools if pool["type"] == REPLICATED and "rbd" in pool.get("application_metadata", {})
+    ]
+    if not replicated:
+        return PoolCopies(), None
+    wanted = site.pools.data.name
+    best = max(replicated, key=lambda pool: (pool["pool_name"] == wanted, used.get(pool["pool_name"], 0)))
+    return PoolCopies(float(best["size"]), float(best["size"])), best["pool_name"]
+
+
+def _needs() -> Section:
+    profile = f"mon 'profile rbd' osd 'profile rbd pool={POOL}' mgr 'profile rbd pool={POOL}'"
+    return Section(
+        "To measure it needs",
+        [
+            Row("pool", f"one of its own, {POOL}, mirrored by image where a second cluster mirrors it"),
+            Row("user", f"on each cluster, with no more than: {profile}"),
+        ],
+    )
+
+
+def _asked(seen: Seen) -> Section:
+    kinds = list(dict.fromkeys(kind for asker in seen.askers.values() for kind in asker.asked))
+    rows = [Row("asked", f"{', '.join(kinds)}: {seen.seconds:.0f} s")]
+    rows.append(Row("", "namespaces, the trash and disks were not looked into"))
+    for number, (what, why) in enumerate(seen.unanswered.items()):
+        rows.append(Row("" if number else "unanswered", f"{what}: {why}", stands_out=True))
+    if seen.unanswered:
+        rows.append(Row("", "what stands above is complete; the rest is unknown, not fine"))
+    return Section("Nothing was changed", rows)
+
+
+# Copies ---------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -113,47 +226,34 @@ def clock_text(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
 
 
-@dataclass(frozen=True)
-class Lag:
-    """A pool's rows, the age of its oldest copy in seconds, and the most entries behind; None where not known."""
-
-    rows: list[Row]
-    seconds: float | None = None
-    entries: int | None = None
-
-
-def mirroring_rows(
-    first: Answers, second: Answers | None, *, earlier: Mapping[str, Mapping[str, Copy]], now: float
-) -> list[Row]:
-    """Return the rows of all mirrored pools. `earlier` has the copies of each pool as they were some time before."""
-    rows = []
+def mirroring_rows(seen: Seen, now: float) -> list[Row]:
+    """Return the rows of all mirrored pools."""
+    first, second, rows = seen.first, seen.second, []
     for name in mirrored_pools(first):
         pool = first.of_images[name]
         if pool.status is None:
             rows.append(Row(name, f"{first.client} may not read how its images are mirrored"))
             continue
-        lag = lag_of(pool, copies_in(first, second, name), first.schedules, earlier.get(name, {}), now)
-        rows += lag.rows
-        if (loss := _loss(name, lag)) is not None:
-            rows.append(loss)
+        copies = copies_in(first.of_images, second.of_images if second else {}, name)
+        earlier = {copy.image: copy for copy in copies_in(*seen.earlier, name)}
+        rows += [*_of_pool(pool, copies, first.schedules, earlier, now), *_loss(copies, now)]
     return rows
 
 
-def copies_in(first: Answers, second: Answers | None, pool: str) -> list[Copy]:
+def copies_in(first: Mapping[str, PoolAnswers], second: Mapping[str, PoolAnswers], pool: str) -> list[Copy]:
     """Return the copies of a pool's images."""
-    there = second.of_images.get(pool) if second else None
-    return copies_of(first.of_images[pool].status or {}, there.status if there else None)
+    there = second.get(pool)
+    return copies_of(first[pool].status or {}, there.status if there else None)
 
 
-def lag_of(
+def _of_pool(
     pool: PoolAnswers,
     copies: Sequence[Copy],
-    schedules: Iterable[Mapping[str, Any]],
+    schedules: Sequence[Mapping[str, Any]],
     earlier: Mapping[str, Copy],
     now: float,
-) -> Lag:
+) -> list[Row]:
     """Return a pool's rows: its copies by how they are mirrored and by which schedule, and those that stand out."""
-    schedules = list(schedules)
     groups: dict[tuple[str, str], list[Copy]] = {}
     for copy in copies:
         found = schedule_of(schedules, pool.name, copy.image) if copy.how == "snapshot" else None
@@ -169,9 +269,7 @@ def lag_of(
     lines = columns(table, right=(0,))
     rows = [Row("" if number else pool.name, line, stands_out=out[number]) for number, line in enumerate(lines)]
     rows += [Row("", text, stands_out=True) for text in _remarks(pool.name, copies, schedules, earlier, now)]
-    ages = [now - copy.taken_at for copy in copies if copy.taken_at is not None]
-    entries = [copy.entries_behind for copy in copies if copy.entries_behind is not None]
-    return Lag(rows or [Row(pool.name, "no image is mirrored")], max(ages, default=None), max(entries, default=None))
+    return rows or [Row(pool.name, "no image is mirrored")]
 
 
 def _held(members: Sequence[Copy], now: float) -> str:
@@ -211,13 +309,12 @@ def _remarks(
     return said
 
 
-def _loss(pool: str, lag: Lag) -> Row | None:
-    """Return what would be lost if the first cluster were lost at this moment."""
+def _loss(copies: Sequence[Copy], now: float) -> list[Row]:
+    """Return what would be lost if the first cluster were lost at this moment; nothing where that is not known."""
     said = []
-    if lag.seconds is not None:
-        said.append(f"up to {clock_text(lag.seconds)} of writes by snapshots")
-    if lag.entries == 0:
-        said.append("nothing of a journal, as of its last report")
-    elif lag.entries is not None:
-        said.append(f"up to {lag.entries:,} entries of a journal; how many seconds those are, a measurement would tell")
-    return Row("", f"lost if the first cluster were lost now: {' and '.join(said)}") if said else None
+    if ages := [now - copy.taken_at for copy in copies if copy.taken_at is not None]:
+        said.append(f"up to {clock_text(max(ages))} of writes by snapshots")
+    if entries := [copy.entries_behind for copy in copies if copy.entries_behind is not None]:
+        text = f"up to {max(entries):,} entries of a journal; how many seconds those are, a measurement would tell"
+        said.append(text if max(entries) else "nothing of a journal, as of its last report")
+    return [Row("", f"lost if the first cluster were lost now: {' and '.join(said)}")] if said else []
