@@ -16,7 +16,7 @@ from typing import Any
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
-from replay.measure.machine import MachineReading, MachineSampler
+from replay.measure.bench import MachineReading, MachineSampler
 from replay.ownership.open_site import OpenSite
 
 PRIMARY, SECONDARY = "primary", "secondary"

@@ -25,11 +25,10 @@ from replay.evidence.record import (
     host,
     measuring_code,
 )
-from replay.measure.bench import Bench, Caches
+from replay.measure.bench import Bench, Caches, LineBetweenSites
 from replay.measure.daemons import commit_latencies
 from replay.measure.guard import Guard
 from replay.measure.job import Halted, without_interruption
-from replay.measure.line import LineBetweenSites
 from replay.measure.protocol import Observer, Protocol
 from replay.ownership.images import remove_owned_leftovers
 from replay.sandbox.daemons import naming_absent_daemons

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -17,7 +17,7 @@ from replay.cluster.running import ToolRun, run_together
 from replay.design.design import Cell
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, Write
 from replay.evidence.record import Measured, Wait
-from replay.measure.machine import MachineReading, MachineSampler, busiest, joined
+from replay.measure.bench import MachineReading, MachineSampler
 from replay.measure.protocol import Driver, WhileRunning, writes
 from replay.ownership.locks import SlotLock
 from replay.protocols.targets.objects import hide_host
@@ -243,3 +243,40 @@ def _round(
         ]
         runs = run(commands, while_running=while_running)
         return runs, [output.read_bytes() if output.exists() else None for output in outputs]
+
+
+def busiest(readings: Sequence[MachineReading], seconds: float | None) -> tuple[MachineReading, MachineReading]:
+    """Return the two readings, `seconds` apart or a little more, between which the CPU idled least.
+
+    Returns the first and the last if no two are that far apart, or if `seconds` is None.
+    """
+    first, last = readings[0], readings[-1]
+    if seconds is None:
+        return first, last
+    found, least, end = (first, last), 1.1, 0
+    for start in readings:
+        while end < len(readings) and readings[end].clock - start.clock < seconds:
+            end += 1
+        if end == len(readings):
+            break
+        ticks = readings[end].all_ticks - start.all_ticks
+        idle = (readings[end].idle_ticks - start.idle_ticks) / ticks if ticks > 0 else 1.0
+        if idle < least:
+            found, least = (start, readings[end]), idle
+    return found
+
+
+def joined(stretches: Iterable[tuple[MachineReading, MachineReading]]) -> tuple[MachineReading, MachineReading]:
+    """Return one stretch for one or more others: the sum of their ticks, busy milliseconds and seconds."""
+    pairs = list(stretches)
+    disks = len(pairs[0][0].disk_busy_milliseconds)
+    total = MachineReading(
+        idle_ticks=sum(after.idle_ticks - before.idle_ticks for before, after in pairs),
+        all_ticks=sum(after.all_ticks - before.all_ticks for before, after in pairs),
+        disk_busy_milliseconds=tuple(
+            sum(after.disk_busy_milliseconds[disk] - before.disk_busy_milliseconds[disk] for before, after in pairs)
+            for disk in range(disks)
+        ),
+        clock=sum(after.clock - before.clock for before, after in pairs),
+    )
+    return MachineReading(0, 0, (0,) * disks, 0.0), total
