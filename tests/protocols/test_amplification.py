@@ -14,9 +14,9 @@ from replay.design.expansion import expand
 from replay.evidence.record import Measured, Wait
 from replay.measure.daemons import ClusterReading, DaemonReading
 from replay.ownership.images import BlockImage
-from replay.protocols.amplification import Amplification
 from replay.protocols.observers import daemons, mirror
 from replay.protocols.observers.daemons import writes_in
+from replay.protocols.single_tool import Amplification
 from support.bench import bench_of, cells
 from support.smoke import measure_as_shipped
 

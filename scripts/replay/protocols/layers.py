@@ -20,14 +20,13 @@ from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Protocol, WhileRunning, writes
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio import FioProcess, refuse_namespace
-from replay.protocols.drivers.rados_bench import RadosRounds
+from replay.protocols.drivers.rados_bench import RADOS_OPTIONS, RadosRounds
 from replay.protocols.drivers.tool import (
     ENGINE,
     FIO_FILE_OPTION,
     IO_DEPTH,
     IO_PATTERN,
     IO_SIZE,
-    RADOS_OPTIONS,
     RAMP,
     ByLevel,
 )

@@ -24,8 +24,7 @@ from replay.ownership.pools import (
     create_pool,
     remove_leftover_pools,
 )
-from replay.protocols.drivers.rados_bench import RadosRounds, Rounds
-from replay.protocols.drivers.tool import RADOS_FACTORS, RADOS_OPTIONS
+from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, RadosRounds, Rounds
 from replay.protocols.targets.objects import Fill, ObjectPools
 
 FILL_OPTIONS = (

@@ -1,8 +1,8 @@
-"""What each mode of mirroring adds to a write below saturation: its latency, and what it costs every daemon.
+"""What mirroring adds to the latency of writes: each of its modes below saturation, and snapshots by their interval.
 
-A cell is one client on one image, and lasts long enough for replay, or for snapshots and their copies, to happen
-meanwhile. Every daemon's counters are read right before it, and again once everything that it set in motion has
-finished: what is replayed, copied or trimmed after the last write belongs to the writes that caused it.
+Below saturation, a cell is one client on one image, and lasts long enough for replay, or for snapshots and their
+copies, to happen meanwhile. Every daemon's counters are read right before it, and again once everything that it set in
+motion has finished: what is replayed, copied or trimmed after the last write belongs to the writes that caused it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,43 @@ from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Needs, Option
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured
 from replay.measure.protocol import Protocol
-from replay.protocols.drivers.fio_writer import OFFERED, ONE_WRITER, PacedWriter
-from replay.protocols.drivers.tool import FIO_FACTORS, RAMP
+from replay.protocols.drivers.fio_writer import OFFERED, ONE_WRITER, LoggedWriter, PacedWriter
+from replay.protocols.drivers.tool import FIO_FACTORS, FIO_OPTIONS, RAMP
 from replay.protocols.observers.daemons import CellCountersAboveIdle, without_counters
 from replay.protocols.observers.mirror import Level, MirrorPosition
 from replay.protocols.observers.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
-from replay.protocols.observers.trims import TrimmedAfterwards
+from replay.protocols.observers.trims import TrimmedAfterwards, Trims
+from replay.protocols.targets.images import Images
 from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledImages
+
+LOG_EVERY = Option("log_every_seconds", NUMBER, "seconds", "the length of the windows in which latencies are logged")
+
+
+class SnapshotIntervalProtocol(SnapshotsAfterRamp, Protocol):
+    """Writes for `target_seconds`, with a mirror snapshot every `levels["snapshot_interval_seconds"]` if it has one."""
+
+    needs = Needs(
+        tools=("snapshot-interval",),
+        factors=(INTERVAL, *FIO_FACTORS),
+        options=(*FIO_OPTIONS, LOG_EVERY),
+        programs=("fio", "rbd"),
+        mirroring="may be",
+    )
+    target = Images()
+    driver = LoggedWriter()
+    observers = (MirrorPosition(), SnapshotsTaken(), Trims())
+    overhead_seconds = 5.5
+
+    def headline(self, metrics: Mapping[str, float]) -> str:
+        """Return the rate and the tail latency."""
+        operations, tail = metrics["operations_per_second"], metrics["latency_p99_seconds"]
+        return f"{operations:,.0f} operations/s, 99 % within {1000 * tail:.1f} ms"
+
+    def check(self) -> None:
+        """Refuse variants that are mirrored by their journal, and cells that are too short for a snapshot."""
+        if journaled := [variant.name for variant in self.design.variants if variant.image.mirroring == "journal"]:
+            self.refuse(f"{', '.join(journaled)}: mirroring is 'journal'", next_step="leave it out or use snapshot")
+        check_intervals(self)
 
 
 class WriteLatencyProtocol(SnapshotsAfterRamp, Protocol):
@@ -43,7 +73,7 @@ class WriteLatencyProtocol(SnapshotsAfterRamp, Protocol):
         ),
         options=(
             RAMP,
-            Option("log_every_seconds", NUMBER, "seconds", "the length of the windows in which latencies are logged"),
+            LOG_EVERY,
             Option("idle_seconds", NUMBER, "seconds", "how long the daemons are watched at rest, once a block"),
             Option("offered_share", NUMBER, "", "the offered rate as a share of what is kept up with", default=0.6),
             Option("peak_of", TEXT, "", "the variant whose peak is found as a closed loop", default="journal"),

@@ -15,6 +15,7 @@ from replay.base.errors import ConfigurationError
 from replay.base.programs import Programs
 from replay.cluster.running import ToolRun, run_together
 from replay.design.design import Cell
+from replay.design.needs import WHOLE, Factor, Option
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import MachineReading, MachineSampler
@@ -24,6 +25,16 @@ from replay.protocols.targets.objects import hide_host
 from replay.tools import OutputError, Result, rados_bench, render
 from replay.tools.base import role_of
 from replay.tools.rados_bench import RadosBench, mode_of
+
+RADOS_FACTORS = (
+    Factor("mode", "what rados bench does", words=("write", "seq", "rand"), required=True),
+    Factor("object_size_bytes", "bytes of each object", required=True),
+)
+RADOS_OPTIONS = (
+    Option("threads", WHOLE, "operations", "operations in flight per instance", default=16, varies=True),
+    Option("write_most_objects", WHOLE, "objects", "the most that a cell may write"),
+    Option("write_most_bytes", WHOLE, "bytes", "the most that a cell may write"),
+)
 
 
 class RadosRounds(Driver):

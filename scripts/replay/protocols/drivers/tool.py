@@ -16,7 +16,7 @@ from replay.base.programs import Programs
 from replay.cluster.cluster import Cluster
 from replay.cluster.running import ToolRun, run_tool
 from replay.design.design import Cell
-from replay.design.needs import FLAG, NUMBER, TEXT, WHOLE, Factor, Option
+from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Option
 from replay.design.sizing import Write
 from replay.evidence.record import Measured
 from replay.measure.bench import Bench
@@ -27,17 +27,6 @@ from replay.tools import Result, render
 IO_SIZE = Factor("io_size_bytes", "bytes of each operation", required=True)
 IO_PATTERN = Factor("io_pattern", "where operations go: rand, seq", words=("rand", "seq", "full-seq"))
 RW_MIX = Factor("rw_mix_read", "percent of reads in a mix")
-
-RBD_BENCH_FACTORS = (
-    Factor("io_type", "what operations do", words=("read", "write", "readwrite", "rw"), required=True),
-    Factor("io_pattern", "where operations go", words=("rand", "seq", "full-seq"), required=True),
-    IO_SIZE,
-    RW_MIX,
-)
-RBD_BENCH_OPTIONS = (
-    Option("io_threads", WHOLE, "operations", "operations in flight", default=16, varies=True),
-    Option("one_pass", FLAG, "", "whether a sequential cell goes through its image only once", default=False),
-)
 
 FIO_FACTORS = (
     Factor("io_type", "what operations do, as fio names it: randwrite, read, randrw, …", required=True),
@@ -51,25 +40,6 @@ RAMP = Option(
 )
 FIO_OPTIONS = (IO_DEPTH, RAMP)
 CLIENTS = Factor("clients", "how many clients start together, each with an image of its own", required=True)
-
-RADOS_FACTORS = (
-    Factor("mode", "what rados bench does", words=("write", "seq", "rand"), required=True),
-    Factor("object_size_bytes", "bytes of each object", required=True),
-)
-RADOS_OPTIONS = (
-    Option("threads", WHOLE, "operations", "operations in flight per instance", default=16, varies=True),
-    Option("write_most_objects", WHOLE, "objects", "the most that a cell may write"),
-    Option("write_most_bytes", WHOLE, "bytes", "the most that a cell may write"),
-)
-
-DEVICE_CLASS = Factor("device_class", "the device class that holds the data", words=("fast", "capped"), required=True)
-CAP_OPTIONS = (
-    Option(
-        "cap_iops", WHOLE, "operations/s", "the most reads, and the most writes, that the disk of a capped OSD may do"
-    ),
-    Option("most_replicas", WHOLE, "copies", "the most copies of each object; fewer if a class has fewer OSDs"),
-    Option("pg_num", WHOLE, "", "placement groups of each pool that Replay makes"),
-)
 
 FIO_FILE_OPTION = Option(
     "file_size_bytes", WHOLE, "bytes", "the size of the file, or of the part of an image, that is used"
@@ -109,16 +79,19 @@ class ByLevel(Driver):
         return self.driver_of(cell).written_bytes(cell, result)
 
 
+def cluster_values(cluster: Cluster, prefix: str = "") -> dict[str, str | None]:
+    """Return the values of `{conf} {client} {keyring}` for a cluster; `prefix` begins these names."""
+    return {
+        f"{prefix}conf": str(cluster.conf),
+        f"{prefix}client": cluster.client,
+        f"{prefix}keyring": str(cluster.keyring) if cluster.keyring else None,
+    }
+
+
 def client_values(bench: Bench) -> dict[str, str | None]:
     """Return the values of `{conf} {client} {keyring} {pool} {namespace}` on this site."""
-    cluster, data = bench.primary_cluster, bench.site.pools.data
-    return {
-        "conf": str(cluster.conf),
-        "client": cluster.client,
-        "keyring": str(cluster.keyring) if cluster.keyring else None,
-        "pool": data.name,
-        "namespace": data.namespace or None,
-    }
+    data = bench.site.pools.data
+    return {**cluster_values(bench.primary_cluster), "pool": data.name, "namespace": data.namespace or None}
 
 
 def rbd_template(cluster: Cluster, prefix: str = "") -> list[str]:

@@ -11,7 +11,6 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.programs import SYSTEM_PYTHON
-from replay.cluster.cluster import Cluster
 from replay.cluster.mirroring import wait_until_rested
 from replay.cluster.running import Background
 from replay.cluster.site import Site
@@ -23,7 +22,7 @@ from replay.measure.protocol import Observer, Protocol, WhileRunning
 from replay.ownership.images import BlockImage
 from replay.ownership.open_site import OpenSite
 from replay.protocols.drivers.fio import ENTITY
-from replay.protocols.drivers.tool import StepLog
+from replay.protocols.drivers.tool import StepLog, cluster_values
 from replay.protocols.observers import replica_probe
 from replay.protocols.observers.catch_up import REPLAYING, MirrorSampler, journal_level
 from replay.protocols.observers.mirror import Copies
@@ -39,10 +38,10 @@ class ReplicaSampler:
         self.bench = bench
         self.spec: dict[str, Any] = {"origin": origin, "every_seconds": every_seconds}
         if made.image.mirroring == "journal":
-            cluster = _cluster(bench.primary_cluster, made.pool)
+            cluster = {**cluster_values(bench.primary_cluster), "pool": made.pool}
             self.spec["journal"] = {"entity": entity, "image_id": made.rbd_id, "cluster": cluster}
         else:
-            cluster = _cluster(bench.site.secondary, bench.site.second_site.pool)
+            cluster = {**cluster_values(bench.site.secondary), "pool": bench.site.second_site.pool}
             self.spec["copy"] = {"entity": entity, "image": made.name, "cluster": cluster}
         self._child: Background | None = None
 
@@ -79,15 +78,6 @@ class ReplicaSampler:
         if self._child is not None:
             self._child.kill()
             self._child = None
-
-
-def _cluster(cluster: Cluster, pool: str) -> dict[str, str | None]:
-    return {
-        "conf": str(cluster.conf),
-        "client": cluster.client,
-        "keyring": str(cluster.keyring) if cluster.keyring else None,
-        "pool": pool,
-    }
 
 
 IMAGE = ENTITY.format(1)

@@ -21,6 +21,7 @@ from replay.ownership.daemon_settings import PollAge
 from replay.ownership.images import BlockImage, create_image, remove_images
 from replay.ownership.open_site import OpenSite
 from replay.protocols.drivers import trial_client
+from replay.protocols.drivers.tool import cluster_values
 from replay.protocols.observers.catch_up import REPLAYING, STOPPED
 from replay.protocols.observers.mirror import Copies
 from replay.protocols.targets.images import FreshImage, Images
@@ -130,9 +131,7 @@ def client_spec(
 ) -> dict[str, Any]:
     """Return the SPEC of `trial_client.py`; `more` is origin and writes_per_second."""
     return {
-        "conf": str(cluster.conf),
-        "client": cluster.client,
-        "keyring": str(cluster.keyring) if cluster.keyring else None,
+        **cluster_values(cluster),
         "options": options,
         "pool": image.pool,
         "namespace": image.namespace,

@@ -19,6 +19,7 @@ from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.protocol import Target
+from replay.protocols.drivers.tool import cluster_values
 from replay.tools import OutputError, rados_bench, render
 from replay.tools.rados_bench import RadosBench, mode_of, removed_objects
 
@@ -71,14 +72,7 @@ class BenchObjects:
 
     def values(self, pool: str, run_name: str) -> dict[str, str | None]:
         """Return the values of the tool's placeholders for a run in a pool."""
-        cluster = self.bench.primary_cluster
-        return {
-            "conf": str(cluster.conf),
-            "client": cluster.client,
-            "keyring": str(cluster.keyring) if cluster.keyring else None,
-            "pool": pool,
-            "run_name": run_name,
-        }
+        return {**cluster_values(self.bench.primary_cluster), "pool": pool, "run_name": run_name}
 
     def holds(self, wanted: Fill) -> bool:
         """Return whether the objects of a fill exist."""
