@@ -20,8 +20,7 @@ from replay.ownership.open_site import ClusterWatch
 from replay.ownership.write_budget import MediaCopies
 from replay.preflight import checks, pool_checks
 from replay.preflight.findings import Findings
-from replay.protocols.observers.trims import LOOK_EVERY_SECONDS as TRIMS_EVERY_SECONDS
-from replay.protocols.observers.trims import TrimSampler
+from replay.protocols.observers.snapshots import TRIMS_EVERY_SECONDS, TrimSampler
 from support.bench import bench_of
 from support.large_cluster import FSID, LargeSession, answers
 

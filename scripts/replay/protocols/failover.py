@@ -29,8 +29,8 @@ from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Protocol, is_journaled
 from replay.protocols.drivers.trial import TrialDriver, TrialPlan
 from replay.protocols.drivers.trial_client import BLOCK_BYTES
-from replay.protocols.observers.mirror import Copies, snapshot_interval
-from replay.protocols.observers.replica import check_modes, lacking_mirror_daemon
+from replay.protocols.observers.copies import Copies, check_modes, lacking_mirror_daemon
+from replay.protocols.observers.mirror import snapshot_interval
 from replay.protocols.observers.snapshots import INTERVAL
 from replay.protocols.targets.mirrored_pair import LEVEL as POLL_AGE_LEVEL
 from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, FreshPair, PolledPair

@@ -10,21 +10,71 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from replay.base.errors import ReplayError
 from replay.design.design import Cell, CellSet
 from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Needs, Option
 from replay.evidence.attempts import BlockWriter
-from replay.evidence.record import Measured
-from replay.measure.protocol import Protocol
+from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Protocol, WhileRunning
 from replay.protocols.drivers.fio_writer import OFFERED, ONE_WRITER, LoggedWriter, PacedWriter
 from replay.protocols.drivers.tool import FIO_FACTORS, FIO_OPTIONS, RAMP
 from replay.protocols.observers.daemons import CellCountersAboveIdle, without_counters
-from replay.protocols.observers.mirror import Level, MirrorPosition
-from replay.protocols.observers.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
-from replay.protocols.observers.trims import TrimmedAfterwards, Trims
+from replay.protocols.observers.mirror import FirstCopies, Level, MirrorPosition
+from replay.protocols.observers.snapshots import (
+    INTERVAL,
+    SnapshotsAfterRamp,
+    SnapshotsTaken,
+    TrimmedAfterwards,
+    TrimSampler,
+    await_trimmed,
+    check_intervals,
+    own_pools,
+)
 from replay.protocols.targets.images import Images
 from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledImages
 
 LOG_EVERY = Option("log_every_seconds", NUMBER, "seconds", "the length of the windows in which latencies are logged")
+
+
+class Trims(FirstCopies):
+    """Records the trim queue in the driver's table. After a cell, waits until nothing is left to copy or to trim."""
+
+    def open(self) -> None:
+        """Wait for the images' first copies, and until nothing is left to trim."""
+        super().open()
+        with self.bench.costs.measure("wait"):
+            await_trimmed(self.bench)
+
+    def started(self, cell: Cell) -> None:
+        """Set up the cell's sampler."""
+        writer = self.protocol.driver
+        self.trims = TrimSampler(self.bench.session, own_pools(self.bench), writer.table, writer.log.now)
+
+    def while_running(self, cell: Cell) -> WhileRunning:
+        """Return a function that reads the queue when it is due."""
+        return lambda elapsed_seconds: self.trims.read_when_due()
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Record the sampler's cost."""
+        measured.samples["trims"] = self.trims.cost()
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Wait until a last snapshot is copied and nothing is left to trim. Raises ReplayError if it is not copied."""
+        [made] = self.protocol.target.of(cell)
+        if made.image.mirroring is None:
+            return []
+        with self.bench.costs.measure("wait"):
+            copied = self.copies.wait_for(made, self.copies.take_snapshot(made))
+            if copied.outcome != "copied":
+                raise ReplayError(
+                    f"the mirror daemon did not copy the last snapshot within {copied.seconds:.0f} s",
+                    where=made.spec,
+                    next_step="look at the daemon's log; finished sets are kept",
+                )
+            trimmed = await_trimmed(self.bench)
+        measured.facts["seconds_until_copied"] = round(copied.seconds, 3)
+        measured.facts["seconds_until_trimmed"] = round(trimmed.seconds, 3)
+        return [copied, trimmed]
 
 
 class SnapshotIntervalProtocol(SnapshotsAfterRamp, Protocol):

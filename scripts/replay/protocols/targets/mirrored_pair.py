@@ -22,8 +22,7 @@ from replay.ownership.images import BlockImage, create_image, remove_images
 from replay.ownership.open_site import OpenSite
 from replay.protocols.drivers import trial_client
 from replay.protocols.drivers.tool import cluster_values
-from replay.protocols.observers.catch_up import REPLAYING, STOPPED
-from replay.protocols.observers.mirror import Copies
+from replay.protocols.observers.copies import REPLAYING, STOPPED, Copies
 from replay.protocols.targets.images import FreshImage, Images
 
 FILL_SECONDS_AT_MOST = 300.0
