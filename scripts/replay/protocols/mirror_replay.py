@@ -114,8 +114,7 @@ class CatchUp(Driver):
 
     def _log(self, images: Sequence[BlockImage]) -> StepLog:
         specs = {f"image_{number}": made.spec for number, made in enumerate(images, start=1)}
-        values = {**client_values(self.bench), **specs}
-        return StepLog(values, self.bench.slot, programs=self.bench.programs, also_hidden=tuple(specs))
+        return StepLog({**client_values(self.bench), **specs}, self.bench.slot, programs=self.bench.programs)
 
     def _stop(self, log: StepLog, images: Sequence[BlockImage]) -> None:
         daemon = self.daemon

@@ -100,16 +100,6 @@ def rbd_template(cluster: Cluster, prefix: str = "") -> list[str]:
     return ["rbd", "--conf", f"{{{prefix}conf}}", "--name", f"{{{prefix}client}}", *keyring]
 
 
-def tool_options(bench: Bench, options: Mapping[str, Any], client_options: Mapping[str, str]) -> dict[str, Any]:
-    """Return a tool's options: the design's, the variant's client options, and those that this site needs."""
-    return {
-        **options,
-        "client_options": dict(client_options),
-        "keyring": bench.primary_cluster.keyring is not None,
-        "namespace": bool(bench.site.pools.data.namespace),
-    }
-
-
 def run_observed(
     bench: Bench,
     template: Sequence[str],
@@ -160,9 +150,14 @@ def run_observed(
     if run.exit_status is None:
         measured.invalid = ("timed_out", f"killed after {timeout_seconds:.0f} s")
     elif run.exit_status != 0:
-        last = run.stderr.decode(errors="replace").strip().splitlines()
-        measured.invalid = ("failed", f"exit status {run.exit_status}: {last[-1][:200] if last else 'silent'}")
+        measured.invalid = ("failed", f"exit status {run.exit_status}: {last_line(run.stderr) or 'silent'}")
     return measured
+
+
+def last_line(stderr: bytes) -> str:
+    """Return the last line of a program's complaint, cut to what people read; empty if it said nothing."""
+    said = stderr.decode(errors="replace").strip().splitlines()
+    return said[-1][:200] if said else ""
 
 
 def hidden(measured: Measured, words: Mapping[str, str]) -> Measured:
@@ -195,8 +190,8 @@ MOST_SAID = 2000
 class StepLog:
     """Runs commands and logs each as a step. Times are seconds of the monotonic clock since `origin`.
 
-    `values` fill the placeholders of argv. In the log, placeholders stay in place of names and paths of this site, and
-    of the values in `also_hidden`. `programs` says which installation's programs the commands run.
+    `values` fill the placeholders of argv. In the log, placeholders stay in place of names and paths of this site.
+    `programs` says which installation's programs the commands run.
     """
 
     def __init__(
@@ -204,7 +199,6 @@ class StepLog:
         values: Mapping[str, str | None],
         slot: SlotLock | None = None,
         run: Callable[..., ToolRun] = run_tool,
-        also_hidden: Sequence[str] = (),
         *,
         programs: Programs,
     ) -> None:
@@ -214,7 +208,6 @@ class StepLog:
         self.programs = programs
         self.lines: list[dict[str, Any]] = []
         self._run = run
-        self._hidden = (*_HIDDEN, *also_hidden)
 
     def now(self) -> float:
         """Return the seconds since `origin`."""
@@ -272,7 +265,11 @@ class StepLog:
 
     def hide(self, text: str) -> str:
         """Return `text` with placeholders instead of this site's names and paths. The longest are replaced first."""
-        named = [(value, name) for name, value in self.values.items() if value and name in self._hidden]
+        named = [
+            (value, name)
+            for name, value in self.values.items()
+            if value and (name in _HIDDEN or name.startswith("image"))
+        ]
         for value, name in sorted(named, key=lambda pair: -len(pair[0])):
             text = text.replace(value, f"{{{name}}}")
         return text
@@ -283,4 +280,4 @@ class StepLog:
         return "".join(json.dumps(line, sort_keys=True) + "\n" for line in ordered).encode()
 
 
-_HIDDEN = ("conf", "keyring", "second_conf", "second_keyring", "image", "image_name", "copy")
+_HIDDEN = ("conf", "keyring", "second_conf", "second_keyring", "copy")

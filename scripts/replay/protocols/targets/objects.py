@@ -19,7 +19,7 @@ from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.protocol import Target
-from replay.protocols.drivers.tool import cluster_values
+from replay.protocols.drivers.tool import cluster_values, last_line
 from replay.tools import OutputError, rados_bench, render
 from replay.tools.rados_bench import RadosBench, mode_of, removed_objects
 
@@ -169,10 +169,8 @@ def hide_host(content: bytes) -> bytes:
 
 
 def _failed(what: str, pool: str, run: ToolRun) -> ReplayError:
-    said = run.stderr.decode(errors="replace").strip().splitlines()
-    return ReplayError(
-        what, where=pool, next_step=f"rados said: {said[-1][:200]}" if said else "look at the cluster's health"
-    )
+    said = last_line(run.stderr)
+    return ReplayError(what, where=pool, next_step=f"rados said: {said}" if said else "look at the cluster's health")
 
 
 class ObjectPools(Target):
