@@ -25,9 +25,18 @@ from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.design.sizing import Write
 from replay.evidence.record import Measured
 from replay.measure.bench import Bench
-from replay.measure.protocol import Driver, Protocol, WhileRunning, throughput
+from replay.measure.protocol import Driver, Protocol, WhileRunning
 from replay.protocols.drivers.fio import FioProcess
-from replay.protocols.drivers.tool import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE, ByLevel, hidden, run_observed
+from replay.protocols.drivers.tool import (
+    ENGINE,
+    FIO_FILE_OPTION,
+    IO_DEPTH,
+    IO_SIZE,
+    ByLevel,
+    hidden,
+    run_observed,
+    throughput,
+)
 from replay.protocols.targets.images import OsdFile
 from replay.tools import iperf3
 from replay.tools.base import NetworkTool, render

@@ -20,11 +20,12 @@ from replay.design.design import Cell, CellSet, Variant
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench, await_done
-from replay.measure.protocol import Observer, Protocol, throughput
+from replay.measure.protocol import Observer, Protocol
 from replay.ownership.daemon_settings import Osd, OsdSettings
 from replay.ownership.images import remove_owned_leftovers
 from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, RadosRounds
+from replay.protocols.drivers.tool import throughput
 from replay.protocols.single_tool import SingleTool
 from replay.protocols.targets.images import Images
 from replay.protocols.targets.objects import ObjectPools

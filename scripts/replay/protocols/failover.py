@@ -26,7 +26,8 @@ from replay.design.needs import NUMBER, Factor, Needs, Option
 from replay.design.sizing import Write
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
-from replay.measure.protocol import Protocol, is_journaled
+from replay.measure.protocol import Protocol
+from replay.protocols.drivers.tool import is_journaled
 from replay.protocols.drivers.trial import TrialDriver, TrialPlan
 from replay.protocols.drivers.trial_client import BLOCK_BYTES
 from replay.protocols.observers.copies import Copies, check_modes, lacking_mirror_daemon

@@ -17,7 +17,7 @@ from replay.design.design import Cell, CellSet
 from replay.design.needs import Factor, Needs
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
-from replay.measure.protocol import Protocol, WhileRunning, writes
+from replay.measure.protocol import Protocol, WhileRunning
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio import FioProcess, refuse_namespace
 from replay.protocols.drivers.rados_bench import RADOS_OPTIONS, RadosRounds
@@ -29,6 +29,7 @@ from replay.protocols.drivers.tool import (
     IO_SIZE,
     RAMP,
     ByLevel,
+    writes,
 )
 from replay.protocols.object_bench import FILL_OPTIONS, ReplicaPools
 from replay.protocols.targets.images import Images, OsdFile

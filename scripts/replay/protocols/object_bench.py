@@ -15,7 +15,7 @@ from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.design.sizing import Write
 from replay.evidence.record import Wait
 from replay.measure.bench import Caches
-from replay.measure.protocol import Protocol, throughput, writes
+from replay.measure.protocol import Protocol
 from replay.ownership.pools import (
     ExperimentPool,
     PoolSizeRefusedError,
@@ -25,6 +25,7 @@ from replay.ownership.pools import (
     remove_leftover_pools,
 )
 from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, RadosRounds, Rounds
+from replay.protocols.drivers.tool import throughput, writes
 from replay.protocols.targets.objects import Fill, ObjectPools
 
 FILL_OPTIONS = (

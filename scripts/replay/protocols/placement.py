@@ -25,10 +25,11 @@ from replay.design.design import Cell, CellSet
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
-from replay.measure.protocol import Protocol, WhileRunning, writes
+from replay.measure.protocol import Protocol, WhileRunning
 from replay.ownership.daemon_settings import Osd, OsdSettings
 from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, RadosRounds, Rounds
+from replay.protocols.drivers.tool import writes
 from replay.protocols.targets.objects import RECORDS_PER_RUN_NAME, Fill, ObjectPools
 from replay.tools import Result
 from replay.tools.placement import ROLES, last_osd

@@ -17,8 +17,8 @@ from replay.design.needs import WHOLE, Factor, Option
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench, MachineReading, MachineSampler
-from replay.measure.protocol import Driver, WhileRunning, writes
-from replay.protocols.drivers.tool import last_line
+from replay.measure.protocol import Driver, WhileRunning
+from replay.protocols.drivers.tool import last_line, writes
 from replay.protocols.targets.objects import hide_host
 from replay.tools import OutputError, Result, rados_bench, render
 from replay.tools.base import role_of

@@ -24,8 +24,8 @@ from replay.design.sizing import (
 )
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, host
-from replay.measure.protocol import Driver, Protocol, WhileRunning, bytes_written, writes
-from replay.protocols.drivers.tool import client_values, hidden, run_observed
+from replay.measure.protocol import Driver, Protocol, WhileRunning
+from replay.protocols.drivers.tool import bytes_written, client_values, hidden, run_observed, writes
 from replay.tools import OutputError, Result, Tool
 
 #: Stands in for a cell's id in the account.

@@ -15,6 +15,7 @@ from replay.base.clock import utc_text
 from replay.base.programs import Programs
 from replay.cluster.cluster import Cluster
 from replay.cluster.running import ToolRun, run_tool
+from replay.design import sizing
 from replay.design.design import Cell
 from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Option
 from replay.design.sizing import Write
@@ -166,6 +167,26 @@ def hidden(measured: Measured, words: Mapping[str, str]) -> Measured:
         for role, (name, content) in measured.results.items():
             measured.results[role] = (name, content.replace(word.encode(), placeholder.encode()))
     return measured
+
+
+def writes(cell: Cell) -> bool:
+    """Return whether a cell's clients write."""
+    return sizing.writes(cell.levels)
+
+
+def bytes_written(cell: Cell, metrics: Mapping[str, float]) -> float:
+    """Return how many bytes a cell's clients wrote, from a tool's metrics: of a mix with reads, only the writes."""
+    return metrics.get("write_bytes", metrics.get("bytes", 0.0)) if writes(cell) else 0.0
+
+
+def is_journaled(cell: Cell) -> bool:
+    """Return whether a cell's writes also go through its image's journal."""
+    return "journaling" in cell.variant.image.features
+
+
+def throughput(metrics: Mapping[str, float]) -> str:
+    """Return the rate in bytes per second, as text for people."""
+    return f"{metrics['bytes_per_second'] / 2**20:,.1f} MiB/s"
 
 
 def longest_gap(seconds: Iterable[float]) -> float | None:

@@ -16,10 +16,10 @@ from replay.cluster.mirroring import (
 )
 from replay.design.design import Cell, Design
 from replay.evidence.record import Measured, Wait
-from replay.measure.protocol import Observer, WhileRunning, bytes_written, writes
+from replay.measure.protocol import Observer, WhileRunning
 from replay.ownership.daemon_settings import POLL_AGE
 from replay.ownership.images import BlockImage
-from replay.protocols.drivers.tool import StepLog, client_values, rbd_template
+from replay.protocols.drivers.tool import StepLog, bytes_written, client_values, rbd_template, writes
 from replay.protocols.observers.copies import STALL_SECONDS, Copies
 from replay.protocols.observers.snapshots import Snapshots
 from replay.tools import Result

@@ -13,10 +13,10 @@ from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Image
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
-from replay.measure.protocol import Target, is_journaled
+from replay.measure.protocol import Target
 from replay.ownership.images import BlockImage, create_image, create_images, remove_images
 from replay.ownership.this_machine import create_file, remove_leftover_files
-from replay.protocols.drivers.tool import last_line
+from replay.protocols.drivers.tool import is_journaled, last_line
 from replay.tools import fio, render
 
 
