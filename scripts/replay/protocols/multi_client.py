@@ -13,14 +13,14 @@ from typing import Any
 from replay.base.errors import cleaning_up
 from replay.cluster.site import missing
 from replay.design.design import Cell, CellSet, Skip, Variant, canonical_json
-from replay.design.needs import WHOLE, Factor, Needs, Option
+from replay.design.needs import Factor, Needs
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured
 from replay.measure.protocol import Protocol
 from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_pool_entries
 from replay.protocols.drivers.fio import FioClients
 from replay.protocols.drivers.sized_tool import run_for_peak
-from replay.protocols.drivers.tool import CLIENTS, FIO_FACTORS, FIO_OPTIONS, IO_DEPTH, RAMP
+from replay.protocols.drivers.tool import CLIENTS, FIO_FACTORS, FIO_OPTIONS, IO_DEPTH, RAMP, RATE_IO_DEPTH
 from replay.protocols.observers.daemons import SteadyDaemons
 from replay.protocols.targets.images import Images
 from replay.tools.fio import rw_of
@@ -110,9 +110,7 @@ class OfferedRate(FioProfile):
         options=(
             # Not a factor: at an offered rate, the depth is a result.
             replace(IO_DEPTH, varies=False, meaning="operations in flight of the closed loop, per client"),
-            Option(
-                "rate_io_depth", WHOLE, "operations", "the most operations in flight at an offered rate", default=128
-            ),
+            RATE_IO_DEPTH,
             RAMP,
         ),
     )

@@ -17,7 +17,7 @@ from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Protocol, WhileRunning
 from replay.protocols.drivers.fio_writer import OFFERED, ONE_WRITER, LoggedWriter, PacedWriter
-from replay.protocols.drivers.tool import FIO_FACTORS, FIO_OPTIONS, RAMP
+from replay.protocols.drivers.tool import FIO_FACTORS, FIO_OPTIONS, RAMP, RATE_IO_DEPTH
 from replay.protocols.observers.daemons import CellCountersAboveIdle, without_counters
 from replay.protocols.observers.mirror import FirstCopies, Level, MirrorPosition
 from replay.protocols.observers.snapshots import (
@@ -130,9 +130,7 @@ class WriteLatencyProtocol(SnapshotsAfterRamp, Protocol):
             Option("replay_of", TEXT, "", "the variant whose replay rate is found as well", default="journal-mirrored"),
             Option("peak_seconds", NUMBER, "seconds", "how long a closed loop may run to find a rate", default=8),
             Option("peak_io_depth", WHOLE, "operations", "operations in flight of that closed loop", default=16),
-            Option(
-                "rate_io_depth", WHOLE, "operations", "the most operations in flight at an offered rate", default=128
-            ),
+            RATE_IO_DEPTH,
         ),
         programs=("fio", "rbd"),
         mirroring="may be",

@@ -40,6 +40,9 @@ RAMP = Option(
     "ramp_seconds", NUMBER, "seconds", "how long the load runs before fio's report begins", default=1, can_be_zero=True
 )
 FIO_OPTIONS = (IO_DEPTH, RAMP)
+RATE_IO_DEPTH = Option(
+    "rate_io_depth", WHOLE, "operations", "the most operations in flight at an offered rate", default=128
+)
 CLIENTS = Factor("clients", "how many clients start together, each with an image of its own", required=True)
 
 FIO_FILE_OPTION = Option(
