@@ -175,7 +175,7 @@ class JournaledImages(Images):
         If the site neither names a journal pool nor lets Replay create one, those variants are unavailable.
         """
         variants = {cell.variant.name: cell.variant for cell_set in sets for cell in cell_set.cells}
-        separate = [variant for variant in variants.values() if place(variant) == OF_ITS_OWN]
+        separate = [variant for variant in variants.values() if place_of_journal(variant) == OF_ITS_OWN]
         lacks = missing(["pool_create", "pool_delete"], self.bench.site)
         if separate and self.bench.site.pools.journal is not None:
             self.journal_pool = self.bench.site.pools.journal.name
@@ -230,20 +230,20 @@ class JournalClients(MultiClient):
     def place_of(self, variant: Variant) -> dict[str, Any]:
         """Return the pool of the journals, which for some variants is the data pool."""
         own, data = self.target.journal_pool, self.bench.site.pools.data.name
-        return {"journal_pool": own if place(variant) == OF_ITS_OWN else data}
+        return {"journal_pool": own if place_of_journal(variant) == OF_ITS_OWN else data}
 
     def check(self) -> None:
         """Refuse contradictory variants."""
         places: dict[str, str] = {}
         for variant in self.design.variants:
-            where = place(variant)
+            where = place_of_journal(variant)
             if where == OF_ITS_OWN and "journaling" not in variant.image.features:
                 self.refuse(f"{variant.name} has a journal pool, but no journal")
             if places.setdefault(variant.image_name, where) != where:
                 self.refuse(f"{variant.name} shares an image, but names another place for its journal")
 
 
-def place(variant: Variant) -> str:
+def place_of_journal(variant: Variant) -> str:
     """Return where a variant's journals are."""
     return str(variant.levels.get("journal_pool", IN_DATA_POOL))
 

@@ -147,7 +147,8 @@ class ReplicaPools(ObjectPools):
             return False
         copies = next(pool.spec.replicas for pool in self.pools.values() if pool.name == fill.pool)
         self.bench.reserve(f"filling {fill.pool}", self._write(copies, fill.bytes))
-        return self.objects.fill(fill)
+        self.objects.fill(fill)
+        return True
 
     def _write(self, copies: int, size_bytes: float) -> Write:
         return Write(size_bytes, pool=self.pools[copies].name, copies=copies, adds=True)

@@ -78,13 +78,8 @@ class BenchObjects:
         """Return whether the objects of a fill exist."""
         return self.fills.get((wanted.pool, wanted.run_name)) == wanted
 
-    def fill(self, wanted: Fill) -> bool:
-        """Write the objects of a fill unless they exist; return whether they had to be written.
-
-        Raises ReplayError if fewer were written than wanted.
-        """
-        if self.holds(wanted):
-            return False
+    def fill(self, wanted: Fill) -> None:
+        """Write the objects of a fill. Raises ReplayError if fewer were written than wanted."""
         seconds = math.ceil(
             PATIENCE_SECONDS + wanted.bytes / SLOWEST_BYTES_PER_SECOND + wanted.objects / SLOWEST_OBJECTS_PER_SECOND
         )
@@ -108,7 +103,6 @@ class BenchObjects:
         if written != wanted.objects:
             raise _failed(f"filling {wanted.pool} wrote {written} of {wanted.objects} objects", wanted.pool, run)
         self.fills[wanted.pool, wanted.run_name] = wanted
-        return True
 
     def remove(self, pool: str, run_names: Iterable[str]) -> Removal:
         """Remove the objects of these run names, and verify by counting that none is left.
