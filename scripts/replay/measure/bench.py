@@ -1,4 +1,4 @@
-"""The bench: a site opened for measuring, with its sampler, its caches and its line. A process opens one, closes it."""
+"""The bench: a site opened for measuring, with its sampler, caches and line. Each process opens and closes one."""
 
 from __future__ import annotations
 

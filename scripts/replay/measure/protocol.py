@@ -231,22 +231,22 @@ class Protocol:
         """Run the driver once with all observers. `how` holds further arguments for the driver's `run`."""
         self.driver.start(cell)
         begun: list[Observer] = []
-        callbacks: list[WhileRunning] = []
+        watching: list[WhileRunning] = []
 
         def stop() -> None:
             with cleaning_up(*(observer.stop for observer in reversed(begun))):
                 pass
 
-        def call(elapsed_seconds: float) -> None:
-            for callback in callbacks:
-                callback(elapsed_seconds)
+        def while_running(elapsed_seconds: float) -> None:
+            for watch in watching:
+                watch(elapsed_seconds)
 
         with cleaning_up(stop):
             for observer in self.observers:
                 begun.append(observer)
                 observer.started(cell)
-            callbacks += filter(None, [observer.while_running(cell) for observer in self.observers])
-            measured = self.driver.run(cell, seed, while_running=call if callbacks else None, **how)
+            watching += filter(None, [observer.while_running(cell) for observer in self.observers])
+            measured = self.driver.run(cell, seed, while_running=while_running if watching else None, **how)
             for observer in self.observers:
                 observer.ended(cell, measured)
         self.driver.ended(cell, measured)
@@ -349,5 +349,4 @@ class Protocol:
 
     def refuse(self, what: str, next_step: str = "") -> None:
         """Raise a ConfigurationError about the experiment's file."""
-        where = f"config/experiments/{self.design.name}.yaml"
-        raise ConfigurationError(what, where=where, next_step=next_step)
+        raise ConfigurationError(what, where=f"config/experiments/{self.design.name}.yaml", next_step=next_step)

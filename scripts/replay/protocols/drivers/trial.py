@@ -32,7 +32,6 @@ from replay.tools import render
 #: is mirrored ("demotion is not propagated yet"), EROFS if snapshots are.
 NOT_YET = (16, 30)
 PROMOTE_PATIENCE_SECONDS = 120.0
-PROMOTE_PAUSE_SECONDS = 0.1
 FIRST_WRITE_PATIENCE_SECONDS = 60.0
 #: In a stretch cluster, monitors and OSDs first agree that a site is gone, and the lost client's lock expires.
 STRETCH_PATIENCE_SECONDS = 240.0
@@ -182,7 +181,7 @@ class Trial:
                 return
             if run.exit_status not in NOT_YET or time.monotonic() > deadline:
                 raise ReplayError(f"promote failed with status {run.exit_status} in attempt {attempt}")
-            waiting.pause(PROMOTE_PAUSE_SECONDS)
+            waiting.pause(0.1)
 
     def _promote_without_site(self, template: list[str]) -> None:
         started, deadline = self.log.now(), time.monotonic() + LOST_SITE_PATIENCE_SECONDS
