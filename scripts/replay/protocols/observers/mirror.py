@@ -7,7 +7,6 @@ import time
 from replay.base.errors import ReplayError
 from replay.cluster.mirroring import (
     NOT_BEGUN,
-    MirrorDaemon,
     Position,
     ReplayCounters,
     read_positions,
@@ -18,7 +17,6 @@ from replay.design.design import Cell, Design
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Observer, WhileRunning
 from replay.ownership.daemon_settings import POLL_AGE
-from replay.ownership.images import BlockImage
 from replay.protocols.drivers.tool import StepLog, bytes_written, client_values, rbd_template, writes
 from replay.protocols.observers.copies import STALL_SECONDS, Copies
 from replay.protocols.observers.snapshots import Snapshots
@@ -178,21 +176,17 @@ class MirrorPosition(Observer):
         self.before = self.daemon.counters(made.name) if self.made and self.daemon else None
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Read the counters again, and record the progress."""
-        if self.before is not None:
-            measured.facts |= progress_of(self.daemon, self.made, self.before)
+        """Read the counters again, and record the progress since the cell began.
 
-
-def progress_of(daemon: MirrorDaemon, made: BlockImage, before: ReplayCounters) -> dict[str, float]:
-    """Return how far the daemon got with an image since `before`, as facts for a sidecar.
-
-    These are `replayed_bytes_in_cell` and `journal_poll_age_seconds` for a journal, else `snapshots_copied_in_cell`. A
-    counter that fell means that the daemon was started again meanwhile; its progress is then unknown and left out.
-    """
-    now = daemon.counters(made.name)
-    if made.image.mirroring == "journal":
-        found, advanced = "replayed_bytes_in_cell", now.entry_bytes - before.entry_bytes
-        settings = {"journal_poll_age_seconds": daemon.option(POLL_AGE)}
-    else:
-        found, advanced, settings = "snapshots_copied_in_cell", now.snapshots - before.snapshots, {}
-    return settings | ({found: advanced} if advanced >= 0 else {})
+        A counter that fell means that the daemon was started again meanwhile; its progress is unknown and left out.
+        """
+        if self.before is None:
+            return
+        now = self.daemon.counters(self.made.name)
+        if self.made.image.mirroring == "journal":
+            fact, advanced = "replayed_bytes_in_cell", now.entry_bytes - self.before.entry_bytes
+            measured.facts["journal_poll_age_seconds"] = self.daemon.option(POLL_AGE)
+        else:
+            fact, advanced = "snapshots_copied_in_cell", now.snapshots - self.before.snapshots
+        if advanced >= 0:
+            measured.facts[fact] = advanced
