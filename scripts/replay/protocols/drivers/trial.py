@@ -24,7 +24,7 @@ from replay.measure.protocol import Driver, WhileRunning
 from replay.protocols.drivers.tool import StepLog, client_values, cluster_values, longest_gap, rbd_template
 from replay.protocols.drivers.trial_client import BLOCK_BYTES, inspect
 from replay.protocols.observers.snapshots import Snapshots
-from replay.protocols.targets.mirrored_pair import MirroredPair, client_argv, client_spec
+from replay.protocols.targets.mirrored_pair import MirroredPair, client_argv
 from replay.sandbox.site_loss import SiteLoss
 from replay.tools import render
 
@@ -253,7 +253,8 @@ class Trial:
         return self.bench.waiting(what, at_most_seconds, mirrored=True, writing=False)
 
     def _client(self, stack: ExitStack, mode: str, cluster: Cluster, patience_seconds: float) -> Background:
-        spec = client_spec(
+        argv = client_argv(
+            mode,
             cluster,
             self.pair.made if mode == "write" else self.pair.there,
             self.plan.client_options,
@@ -262,10 +263,7 @@ class Trial:
             writes_per_second=self.plan.writes_per_second,
         )
         started = Background(
-            client_argv(mode, spec),
-            programs=cluster.programs,
-            slot=self.bench.slot,
-            ready_within_seconds=patience_seconds,
+            argv, programs=cluster.programs, slot=self.bench.slot, ready_within_seconds=patience_seconds
         )
         # End it before killing it: a killed client leaves a watch, and its image cannot be removed for half a minute.
         stack.callback(started.kill)
