@@ -6,6 +6,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,7 @@ from replay.measure.bench import Bench
 from replay.measure.protocol import Driver, WhileRunning
 from replay.ownership.locks import SlotLock
 from replay.tools import Result, render
+from replay.tools.by_level import levels_of
 
 IO_SIZE = Factor("io_size_bytes", "bytes of each operation", required=True)
 IO_PATTERN = Factor("io_pattern", "where operations go: rand, seq", words=("rand", "seq", "full-seq"))
@@ -72,15 +74,20 @@ class ByLevel(Driver):
 
     def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Let the cell's driver do its I/O."""
-        return self.driver_of(cell).run(cell, seed, while_running=while_running)
+        return self.driver_of(cell).run(in_words_of_tool(cell), seed, while_running=while_running)
 
     def expected_writes(self, cell: Cell) -> list[Write]:
         """Return what the cell's driver may write."""
-        return self.driver_of(cell).expected_writes(cell)
+        return self.driver_of(cell).expected_writes(in_words_of_tool(cell))
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
         """Return how many bytes the cell's driver wrote."""
-        return self.driver_of(cell).written_bytes(cell, result)
+        return self.driver_of(cell).written_bytes(in_words_of_tool(cell), result)
+
+
+def in_words_of_tool(cell: Cell) -> Cell:
+    """Return the cell with the levels that its tool knows."""
+    return replace(cell, levels=levels_of(cell.levels))
 
 
 def cluster_values(cluster: Cluster, prefix: str = "") -> dict[str, str | None]:
