@@ -13,7 +13,7 @@ from replay.cluster.health import classify
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.evidence.record import SampleTable
 from replay.measure.daemons import COUNTERS, counters_in
-from replay.protocols.observers.catch_up import MirrorSampler
+from replay.protocols.observers.copies import MirrorSampler
 from support.releases import RECORDED, answer_of, names_of
 
 of_every_release = pytest.mark.parametrize("release", RECORDED)

@@ -212,7 +212,7 @@ def _job_options(design: Any) -> Callable[[Any], Mapping[str, Any]]:
     """Return what an experiment's protocol makes of its options for a cell; the options, where that takes a cluster."""
     protocol = design.configuration["protocol"].replace("-", "_")
     try:
-        made = importlib.import_module(f"replay.protocols.{protocol}").PROTOCOL(MagicMock(), design)
+        made = find("replay.design", "protocol_class")(protocol)(MagicMock(), design)
     except Exception:
         made = None
 

@@ -14,9 +14,9 @@ from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import SandboxError
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
-from replay.measure import line
+from replay.measure import bench as line
+from replay.measure.bench import LineBetweenSites
 from replay.measure.job import ensure_campaign
-from replay.measure.line import LineBetweenSites
 from support.bench import bench_of
 
 FSID = "0f0f0f0f-0000"

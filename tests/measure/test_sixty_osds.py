@@ -12,16 +12,15 @@ from replay.cluster.placement_groups import SCRUBS, groups_at
 from replay.cluster.site import Ceilings, Pool, Pools, Site
 from replay.design.configuration import load_experiment
 from replay.evidence.record import Measured, SampleTable
+from replay.measure.bench import MachineSampler
 from replay.measure.daemons import DaemonSampler
 from replay.measure.guard import CHECK_EVERY_SECONDS, Guard
-from replay.measure.machine import MachineSampler
 from replay.ownership.ledger import Ledger
 from replay.ownership.open_site import ClusterWatch
 from replay.ownership.write_budget import MediaCopies
 from replay.preflight import checks, pool_checks
 from replay.preflight.checks import Findings
-from replay.protocols.observers.trims import LOOK_EVERY_SECONDS as TRIMS_EVERY_SECONDS
-from replay.protocols.observers.trims import TrimSampler
+from replay.protocols.observers.snapshots import TRIMS_EVERY_SECONDS, TrimSampler
 from support.bench import bench_of
 from support.large_cluster import FSID, LargeSession, answers
 

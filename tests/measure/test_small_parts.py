@@ -21,9 +21,8 @@ from replay.design.design import Sizing
 from replay.design.sizing import PilotRound, cell_bytes, first_bytes, is_enough, next_bytes
 from replay.evidence import record
 from replay.evidence.record import Measured, SampleTable, bottleneck_here
-from replay.measure.bench import placeholders_of, redact, redact_cell
-from replay.measure.machine import MachineReading, MachineSampler
-from replay.protocols.observers.trims import TrimSampler
+from replay.measure.bench import MachineReading, MachineSampler, placeholders_of, redact, redact_cell
+from replay.protocols.observers.snapshots import TrimSampler
 from support.patience import wait_until
 
 SIZING = Sizing(target_seconds=2.0, minimum_seconds=1.0, minimum_operations=64)

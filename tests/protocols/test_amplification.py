@@ -14,9 +14,9 @@ from replay.design.expansion import expand
 from replay.evidence.record import Measured, Wait
 from replay.measure.daemons import ClusterReading, DaemonReading
 from replay.ownership.images import BlockImage
-from replay.protocols.amplification import Amplification
-from replay.protocols.observers import daemons, mirror
+from replay.protocols.observers import copies, daemons
 from replay.protocols.observers.daemons import writes_in
+from replay.protocols.single_tool import Amplification
 from support.bench import bench_of, cells
 from support.smoke import measure_as_shipped
 
@@ -113,9 +113,9 @@ def test_copies_and_writes_of_both_clusters_count_and_reads_do_not():
 
 def test_a_snapshot_mirrored_cell_holds_one_snapshot_however_long_it_takes(monkeypatch):
     taken, awaited = [], []
-    monkeypatch.setattr(mirror, "take_mirror_snapshot", lambda cluster, spec: taken.append(spec) or 7)
+    monkeypatch.setattr(copies, "take_mirror_snapshot", lambda cluster, spec: taken.append(spec) or 7)
     monkeypatch.setattr(
-        mirror, "wait_until_copied", lambda copied, one, **_: awaited.append(one) or Wait("c", 1.0, "copied")
+        copies, "wait_until_copied", lambda copied, one, **_: awaited.append(one) or Wait("c", 1.0, "copied")
     )
     made = protocol()
     made.bench.site.second_site = SimpleNamespace(pool="replay")

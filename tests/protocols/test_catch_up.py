@@ -8,7 +8,7 @@ from replay.base.errors import ReplayError
 from replay.cluster.cluster import AdminSocketError
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, wait_until_rested
 from replay.evidence.record import SampleTable
-from replay.protocols.observers.catch_up import (
+from replay.protocols.observers.copies import (
     MirrorSampler,
     await_state,
     journal_level,
@@ -16,7 +16,7 @@ from replay.protocols.observers.catch_up import (
     resume,
     snapshots_level,
 )
-from replay.protocols.observers.trims import TrimSampler, snapshots_to_trim, wait_until_trimmed
+from replay.protocols.observers.snapshots import TrimSampler, snapshots_to_trim, wait_until_trimmed
 from support.bench import Clock
 
 MEBIBYTE = 2**20

@@ -19,10 +19,8 @@ from replay.design.expansion import expand
 from replay.evidence.record import Measured
 from replay.ownership.daemon_settings import Osd
 from replay.ownership.pools import ExperimentPool
-from replay.protocols.device_class import DeviceClass
-from replay.protocols.device_class_objects import DeviceClassObjects
-from replay.protocols.targets import device_classes
-from replay.protocols.targets.device_classes import CappedReading, DeviceClasses, lacking
+from replay.protocols import device_class as device_classes
+from replay.protocols.device_class import CappedReading, DeviceClass, DeviceClasses, DeviceClassObjects, lacking
 from replay.sandbox.interventions import find_hierarchy
 from support.bench import bench_of, waiting
 from support.patience import patient

@@ -20,8 +20,8 @@ from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers import fio
+from replay.protocols.multi_client import OfferedRate, peak_key
 from replay.protocols.observers.daemons import SteadyDaemons, SteadyReadings, moments
-from replay.protocols.offered_rate import OfferedRate, peak_key
 from replay.protocols.targets.images import Images
 from support.bench import bench_of, cells
 from support.evidence import evidence_of

@@ -17,8 +17,8 @@ from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.ownership.images import BlockImage
 from replay.ownership.pools import ExperimentPool, PoolSpec
-from replay.protocols import journal_clients
-from replay.protocols.journal_clients import JournalClients
+from replay.protocols import multi_client as journal_clients
+from replay.protocols.multi_client import JournalClients
 from replay.protocols.targets import images
 from support.bench import bench_of
 from support.patience import patient

@@ -15,7 +15,7 @@ from replay.design.expansion import expand
 from replay.evidence.record import Measured, Wait
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio import FioProcess
-from replay.protocols.observers import mirror
+from replay.protocols.observers import copies, mirror
 from replay.protocols.observers.mirror import POLL_AGE, MirrorPosition
 from replay.protocols.single_tool import SingleTool
 from replay.tools import Result
@@ -168,8 +168,8 @@ def test_nothing_is_done_around_an_image_that_is_not_mirrored(started):
 def test_a_copy_that_never_becomes_level_ends_the_block(started, monkeypatch):
     observer, cell = started(snapshot_variant())
     observer.bench.site.second_site = SimpleNamespace(pool="second")
-    monkeypatch.setattr(mirror, "take_mirror_snapshot", lambda cluster, spec: 4)
-    monkeypatch.setattr(mirror, "wait_until_copied", lambda copied, one, **_: Wait("snapshot_copied", 1.0, "stalled"))
+    monkeypatch.setattr(copies, "take_mirror_snapshot", lambda cluster, spec: 4)
+    monkeypatch.setattr(copies, "wait_until_copied", lambda copied, one, **_: Wait("snapshot_copied", 1.0, "stalled"))
     with pytest.raises(Exception, match="the mirror daemon stalled before it had caught up"):
         observer.restore(cell, measured())
 

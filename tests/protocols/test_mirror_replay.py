@@ -26,7 +26,7 @@ from replay.protocols import mirror_replay
 from replay.protocols.drivers.tool import StepLog
 from replay.protocols.mirror_lag import MirrorLagProtocol
 from replay.protocols.mirror_replay import MirrorReplayProtocol
-from replay.protocols.observers import mirror
+from replay.protocols.observers import copies
 from replay.protocols.targets import images
 from support.bench import bench_of
 from support.made_up_output import report
@@ -210,7 +210,7 @@ def replaying(monkeypatch):
         monkeypatch.setattr(mirror_replay, "run_fio", fio)
         monkeypatch.setattr(mirror_replay, "MirrorSampler", Sampler)
         monkeypatch.setattr(mirror_replay, "QUIET_SECONDS", 0.0)
-        monkeypatch.setattr(mirror, "copied_snapshots", lambda cluster, spec, **_: {7})
+        monkeypatch.setattr(copies, "copied_snapshots", lambda cluster, spec, **_: {7})
         monkeypatch.setattr(
             mirror_replay, "StepLog", lambda values, slot, **more: StepLog(values, slot, run=rbd, **more)
         )

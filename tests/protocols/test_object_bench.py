@@ -18,7 +18,7 @@ from replay.cluster.site import Ceilings
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Wait
-from replay.measure.machine import MachineReading
+from replay.measure.bench import MachineReading
 from replay.ownership.pools import ExperimentPool, PoolSizeRefusedError, PoolSpec
 from replay.protocols import object_bench
 from replay.protocols.drivers import rados_bench as rados_driver

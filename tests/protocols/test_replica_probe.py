@@ -12,9 +12,10 @@ from replay.base.errors import ReplayError
 from replay.base.programs import HOST_PROGRAMS
 from replay.design.design import Image
 from replay.evidence.record import SampleTable
-from replay.measure.machine import MachineReading, MachineSampler, busiest, joined
-from replay.protocols.observers import replica
-from replay.protocols.observers.replica import ReplicaSampler
+from replay.measure.bench import MachineReading, MachineSampler
+from replay.protocols import mirror_lag as replica
+from replay.protocols.drivers.rados_bench import busiest, joined
+from replay.protocols.mirror_lag import ReplicaSampler
 from replay.protocols.observers.replica_probe import data_objects, header_of, little_endian, newest_complete
 
 HEADER = {

@@ -14,7 +14,7 @@ from replay.cluster.cluster import Cluster
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured, SampleTable
-from replay.protocols.snapshot_interval import SnapshotIntervalProtocol
+from replay.protocols.write_latency import SnapshotIntervalProtocol
 from support.bench import bench_of
 from support.made_up_output import latency_log, report, steps_log
 from support.smoke import measure_as_shipped

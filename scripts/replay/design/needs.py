@@ -1,13 +1,12 @@
 """Protocols by name, and what each declares: its tools, its factors, its options with their units, its programs.
 
-A module in replay.protocols with a class `PROTOCOL` is the protocol of its name; there is no list to extend. The
-declarations are data, so that rooms below the protocols can read them: experiment files are checked against them before
-a measurement, preflight looks for the programs, and docs/adding-an-experiment.md lists them.
+A module in replay.protocols with a class `PROTOCOL` is the protocol of its name; a few are in the module of another.
+The declarations are data, so that rooms below the protocols can read them: experiment files are checked against them
+before a measurement, preflight looks for the programs, and docs/adding-an-experiment.md lists them.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -95,8 +94,9 @@ class Needs:
 @cache
 def protocol_names() -> tuple[str, ...]:
     """Return the names of all protocols, without importing their modules."""
-    folders = importlib.util.find_spec(PACKAGE).submodule_search_locations
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(folders) if not module.ispkg))
+    package = import_module(PACKAGE)
+    modules = (module.name for module in pkgutil.iter_modules(package.__path__) if not module.ispkg)
+    return tuple(sorted({*modules, *package.ELSEWHERE}))
 
 
 def protocol_class(name: str) -> Any:
@@ -104,7 +104,8 @@ def protocol_class(name: str) -> Any:
     if name not in protocol_names():
         raise ConfigurationError(f"no protocol {name!r}", next_step=f"protocols: {', '.join(protocol_names())}")
     # Imported here, so that a broken or slow protocol does not affect the others.
-    return import_module(f"{PACKAGE}.{name}").PROTOCOL
+    place = import_module(PACKAGE).ELSEWHERE.get(name, f"{name}:PROTOCOL")
+    return pkgutil.resolve_name(f"{PACKAGE}.{place}")
 
 
 def protocol_for(bench: Any, design: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The bench: a site opened for measuring, with its samplers and its caches. Each process opens and closes one."""
+"""The bench: a site opened for measuring, with its sampler, caches and line. Each process opens and closes one."""
 
 from __future__ import annotations
 
@@ -6,24 +6,107 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from replay.base.clock import Costs, NotInTimeError, poll
+from replay.base.errors import ReplayError
 from replay.base.paths import state_directory
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import ask
 from replay.cluster.hosts import HostSampler
 from replay.cluster.prometheus import PrometheusClient
+from replay.cluster.sandbox_options import show_rate
+from replay.cluster.sandbox_record import Sandbox
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Site
+from replay.cluster.site import Site, require
+from replay.design.design import CellSet, Design
+from replay.design.link import WORD, Line, farthest, line_of
 from replay.evidence.record import Measured, Wait
-from replay.measure.machine import MachineSampler
 from replay.ownership.ledger import Ledger
 from replay.ownership.locks import SlotLock
 from replay.ownership.open_site import ClusterWatch, OpenSite
 from replay.ownership.write_budget import MediaCopies, WriteBudget
+from replay.sandbox import link
+from replay.sandbox.tools import locked
+
+# This machine's CPU and disks, from `/proc`: two readings around a tool, no thread. Their cost is recorded ------------
+
+
+@dataclass(frozen=True)
+class MachineReading:
+    """Counters at one moment: CPU ticks (idle, all), the disks' busy milliseconds, and a monotonic clock in seconds.
+
+    `cost_seconds` is the time that all of the sampler's readings have taken so far, with this one; None for a reading
+    that combines several.
+    """
+
+    idle_ticks: int
+    all_ticks: int
+    disk_busy_milliseconds: tuple[int, ...]
+    clock: float
+    cost_seconds: float | None = None
+
+
+class MachineSampler:
+    """Reads this machine's CPU and the disks that hold `paths` (the OSDs' files, if they are here)."""
+
+    def __init__(self, paths: Sequence[Path] = (), proc: Path = Path("/proc")) -> None:
+        self.proc = proc
+        self.devices = sorted({_device_of(path) for path in paths if path.exists()})
+        self._cost_seconds = 0.0
+
+    def read(self) -> MachineReading:
+        """Return the counters now. Raises OSError if `/proc` is missing."""
+        started = time.monotonic()
+        fields = [int(word) for word in (self.proc / "stat").read_text().split("\n", 1)[0].split()[1:9]]
+        busy = []
+        if self.devices:
+            table = {}
+            for line in (self.proc / "diskstats").read_text().splitlines():
+                words = line.split()
+                table[(int(words[0]), int(words[1]))] = int(words[12])
+            busy = [table[device] for device in self.devices if device in table]
+        ended = time.monotonic()
+        self._cost_seconds += ended - started
+        return MachineReading(
+            idle_ticks=fields[3] + fields[4],
+            all_ticks=sum(fields),
+            disk_busy_milliseconds=tuple(busy),
+            clock=ended,
+            cost_seconds=self._cost_seconds,
+        )
+
+    @staticmethod
+    def load(before: MachineReading, after: MachineReading) -> dict[str, float | None]:
+        """Return `cpu_idle_fraction`, `disk_busy_fraction` (the busiest disk) and the load average of one minute.
+
+        `cost_seconds` is the time that the readings took, including `after` but not `before`. It is left out for
+        readings without a cost.
+        """
+        ticks = after.all_ticks - before.all_ticks
+        seconds = after.clock - before.clock
+        disk = None
+        if before.disk_busy_milliseconds and seconds > 0:
+            pairs = zip(before.disk_busy_milliseconds, after.disk_busy_milliseconds, strict=True)
+            disk = round(min(1.0, max((b - a) / 1000 / seconds for a, b in pairs)), 4)
+        load = {
+            "cpu_idle_fraction": round((after.idle_ticks - before.idle_ticks) / ticks, 4) if ticks > 0 else None,
+            "disk_busy_fraction": disk,
+            "load_1min": round(os.getloadavg()[0], 2),
+        }
+        if before.cost_seconds is not None and after.cost_seconds is not None:
+            load["cost_seconds"] = round(after.cost_seconds - before.cost_seconds, 6)
+        return load
+
+
+def _device_of(path: Path) -> tuple[int, int]:
+    number = path.stat().st_dev
+    return (os.major(number), os.minor(number))
+
+
+# The bench ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(kw_only=True)
@@ -125,6 +208,9 @@ def redact_cell(measured: Measured, words: Mapping[str, str]) -> None:
         measured.invalid = (reason, redact(detail, words))
 
 
+# Before a cell: its caches, and the line between the sites ------------------------------------------------------------
+
+
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
@@ -140,12 +226,10 @@ class Caches:
         self.page_cache = "kept: the cluster is not Replay's"
         if bench.daemons_are_here and bench.site.sandbox:
             owned = sandbox_record.load(bench.primary_cluster.conf.parent.parent)
-            clusters = [
-                cluster for cluster in owned.clusters.values() if Path(cluster.conf) == bench.primary_cluster.conf
-            ]
             self.sockets = [
                 Path(daemon.asok)
-                for cluster in clusters
+                for cluster in owned.clusters.values()
+                if Path(cluster.conf) == bench.primary_cluster.conf
                 for daemon in cluster.daemons
                 if daemon.type == "osd" and daemon.asok
             ]
@@ -175,6 +259,60 @@ class Caches:
             waits.append(Wait("osd_caches_dropped", time.monotonic() - started, "dropped"))
         osds = "dropped before the cell" if self.sockets else "kept: the cluster is not Replay's"
         return {"osd_caches": osds, "page_cache": self.page_cache}, waits
+
+
+class LineBetweenSites:
+    """The line of a block's sandbox. It is left alone if the factors of the experiment do not name it."""
+
+    def __init__(self, bench: Bench, design: Design) -> None:
+        self.bench = bench
+        self._farthest = farthest(line_of(cell_set.levels) for cell_set in design.sets)
+        self._before: dict[str, float | None] | None = None
+        self._now: Line = {}
+
+    def open_block(self) -> None:
+        """Set the farthest line of all sets: what a block finds out when it opens, such as a rate, holds for each."""
+        self._set(self._farthest)
+
+    def before_set(self, cell_set: CellSet) -> None:
+        """Set the line that a set asks for, and measure it, unless it is there.
+
+        Raises SandboxError if the line is not as asked, RefusedError if the site is no sandbox with a line.
+        """
+        self._set(line_of(cell_set.levels))
+
+    def close_block(self) -> None:
+        """Put the line back as it was before the block. One that has ended stays so: `up` starts it."""
+        if self._before is None or link.lost_line(self.bench.site) is not None:
+            return
+        before, self._before = self._before, None
+        self._change(before)
+
+    def _set(self, wanted: Line) -> None:
+        if not wanted or wanted == self._now:
+            return
+        require(self.bench.site, WORD, self.bench.session.fsid())
+        if self._before is None:
+            there = self._sandbox().link
+            self._before = {name: getattr(there, name) for name in wanted}
+        # Whatever ends this, the next set finds out again what the line is.
+        self._now = {}
+        self._change(dict(wanted))
+        self._now = wanted
+
+    def _change(self, wanted: dict[str, float | None]) -> None:
+        rate = wanted.get("rate_bytes_per_second")
+        asked = f"{1e3 * (wanted['rtt_seconds'] or 0.0):g} ms" + (f" and {show_rate(rate)}" if rate else "")
+        self.bench.say(f"setting the line between the sites: {asked}")
+        directory = Path(self._sandbox().directory)
+        with self.bench.costs.measure("prepare"), locked(directory):
+            link.change(sandbox_record.load(directory), self.bench.say, **wanted)
+
+    def _sandbox(self) -> Sandbox:
+        sandbox = sandbox_record.owner_of(self.bench.session.fsid())
+        if sandbox is None:
+            raise ReplayError("the sandbox is gone", where=f"site {self.bench.site.name}", next_step="start it again")
+        return sandbox
 
 
 def await_done(

@@ -53,7 +53,7 @@ def run(
     before = {one for one, pack in packs.items() if pack.exists()}
     # A dry run asks no cluster.
     terms = terms_of(site, None if options.dry_run or before == packs.keys() else copies_on(site))
-    _say_plan(list(designs.values()), data_set, list(todo), terms)
+    print("\n".join(plan_lines(asked.estimates(terms))), flush=True)
     if options.dry_run:
         return 0
     if before != packs.keys():
@@ -103,14 +103,6 @@ def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
         if design.skipped and not design.sets:
             refuse_copies(data_set)
             record_design(raw_directory(data_set, design.name), design.public(), design.digest)
-
-
-def _say_plan(designs: list[Design], data_set: str, todo: list[PlannedBlock], terms: Terms) -> None:
-    estimates = []
-    for design in designs:
-        blocks = [plan.block for plan in todo if plan.experiment == design.name]
-        estimates.append((design, len(blocks), estimate(design, data_set, blocks, terms)))
-    print("\n".join(plan_lines(estimates)), flush=True)
 
 
 def plan_lines(estimates: Sequence[tuple[Design, int, Estimate]]) -> list[str]:

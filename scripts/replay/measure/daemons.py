@@ -16,7 +16,7 @@ from typing import Any
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
-from replay.measure.machine import MachineReading, MachineSampler
+from replay.measure.bench import MachineReading, MachineSampler
 from replay.ownership.open_site import OpenSite
 
 PRIMARY, SECONDARY = "primary", "secondary"
@@ -244,14 +244,6 @@ class LocalProcess:
     program: str
 
 
-@dataclass(frozen=True)
-class ProcessReading:
-    """What a process has used since its start: `counters` by stage (`cpu`, `media`); `started` in ticks since boot."""
-
-    counters: Mapping[str, Mapping[str, float]]
-    started: int
-
-
 def sandbox_processes(bench: OpenSite) -> dict[str, dict[str, LocalProcess]]:
     """Return the daemons that Replay started, by cluster (`primary`, `secondary`) and name.
 
@@ -280,9 +272,10 @@ def sandbox_processes(bench: OpenSite) -> dict[str, dict[str, LocalProcess]]:
     return found
 
 
-def read_process(process: LocalProcess, proc: Path = Path("/proc")) -> ProcessReading | None:
-    """Return a process's CPU seconds and storage bytes; None if it is gone, or if another program has its pid.
+def read_process(process: LocalProcess, proc: Path = Path("/proc")) -> DaemonReading | None:
+    """Return what a process has used since its start; None if it is gone, or if another program has its pid.
 
+    The stage `cpu` has its seconds, `media` its storage bytes; `started` is in ticks since boot.
     `write_bytes` are what it sent towards storage (proc_pid_io(5)): direct I/O at once, buffered I/O when it dirtied a
     page. Another user's `/proc/PID/io` cannot be read; the stage `media` is then absent.
     """
@@ -305,4 +298,4 @@ def read_process(process: LocalProcess, proc: Path = Path("/proc")) -> ProcessRe
     table = {name: int(value) for name, _, value in (line.partition(":") for line in lines)}
     if {"read_bytes", "write_bytes"} <= table.keys():
         counters["media"] = {"read_bytes": table["read_bytes"], "write_bytes": table["write_bytes"]}
-    return ProcessReading(counters, started=int(fields[19]))
+    return DaemonReading(counters, started=int(fields[19]))

@@ -67,10 +67,7 @@ class Job:
     log: Path | None = None
 
 
-Measure = Callable[[Job, Progress], Any]
-
-
-def run_job(description: str, arguments: list[str] | None, measure: Measure) -> int:
+def run_job(description: str, arguments: list[str] | None, measure: Callable[[Job, Progress], Any]) -> int:
     """Measure the block that the arguments name. Returns 0, 130 if interrupted, or the error's exit status."""
     parser = argparse.ArgumentParser(prog="python -m replay.measure.block", description=description)
     parser.add_argument("--plan-file", required=True, type=Path, help="the plan that contains this block")
@@ -87,7 +84,7 @@ def run_job(description: str, arguments: list[str] | None, measure: Measure) -> 
         return exit_status_of(job, stack.enter_context(Progress(log=log)), measure)
 
 
-def exit_status_of(job: Job, progress: Progress, measure: Measure) -> int:
+def exit_status_of(job: Job, progress: Progress, measure: Callable[[Job, Progress], Any]) -> int:
     """Measure a block; say why it ended, unless it is whole. Return the exit status."""
     try:
         measure(job, progress)
@@ -259,6 +256,7 @@ def campaign_facts(
 ) -> dict[str, Any]:
     """Return the content of `campaign.json`: the site's label, limitation and set-up, without addresses or keys."""
     known = versions(session, "rbd", secondary)
+    pool_size = {"prefix": "osd pool get", "pool": site.pools.data.name, "var": "size"}
     return {
         "schema_version": 1,
         "data_set": data_set,
@@ -269,8 +267,8 @@ def campaign_facts(
         "setup": {
             "ceph_version": (known["mon"] or [None])[-1],
             "librbd_version": known["librbd"],
-            "osds": _osds(session),
-            "replicas": _pool_size(session, site),
+            "osds": int(session.status()["osdmap"]["num_osds"]),
+            "replicas": int(session.command(pool_size)["size"]),
             "object_store": _object_store(session),
             "clusters": 2 if site.second_site else 1,
             **({"stretch": True} if _is_stretch(site) else {}),
@@ -316,14 +314,6 @@ def ensure_campaign(
 def _is_stretch(site: Site) -> bool:
     """Return whether the site is a sandbox of one cluster over both sites."""
     return not missing(["stretch"], site)
-
-
-def _osds(session: MonitorSession) -> int:
-    return int(session.status()["osdmap"]["num_osds"])
-
-
-def _pool_size(session: MonitorSession, site: Site) -> int:
-    return int(session.command({"prefix": "osd pool get", "pool": site.pools.data.name, "var": "size"})["size"])
 
 
 def _object_store(session: MonitorSession) -> str | None:

@@ -92,7 +92,7 @@ class Driver(ProtocolPart):
 
     def expected_writes(self, cell: Cell) -> list[Write]:
         """Return what clients will write in a cell. For a tool that runs for a given time, a rate is assumed."""
-        if not writes(cell):
+        if not sizing.writes(cell.levels):
             return []
         rate = float(sizing.ASSUMED_BYTES_PER_SECOND)
         if (limit := self.bench.site.ceilings.rate_bytes_per_second) is not None:
@@ -200,12 +200,12 @@ class Protocol:
 
     def available(self, sets: Sequence[CellSet]) -> list[CellSet]:
         """Return the sets without the variants that are unavailable."""
+        return [rest for cell_set in sets if (rest := self.without_refused(cell_set)).cells]
+
+    def without_refused(self, cell_set: CellSet) -> CellSet:
+        """Return a set without the variants that are unavailable; none of its cells may be left."""
         refused = {skip.variant for skip in self.unavailable}
-        rest = [
-            replace(cell_set, cells=tuple(c for c in cell_set.cells if c.variant.name not in refused))
-            for cell_set in sets
-        ]
-        return [cell_set for cell_set in rest if cell_set.cells]
+        return replace(cell_set, cells=tuple(cell for cell in cell_set.cells if cell.variant.name not in refused))
 
     def close_block(self) -> None:
         """Undo and remove everything that `open_block` and the cells made. Also called after an interruption."""
@@ -231,19 +231,22 @@ class Protocol:
         """Run the driver once with all observers. `how` holds further arguments for the driver's `run`."""
         self.driver.start(cell)
         begun: list[Observer] = []
+        watching: list[WhileRunning] = []
 
         def stop() -> None:
             with cleaning_up(*(observer.stop for observer in reversed(begun))):
                 pass
 
+        def while_running(elapsed_seconds: float) -> None:
+            for watch in watching:
+                watch(elapsed_seconds)
+
         with cleaning_up(stop):
             for observer in self.observers:
                 begun.append(observer)
                 observer.started(cell)
-            callbacks = [
-                callback for observer in self.observers if (callback := observer.while_running(cell)) is not None
-            ]
-            measured = self.driver.run(cell, seed, while_running=_all_of(callbacks), **how)
+            watching += filter(None, [observer.while_running(cell) for observer in self.observers])
+            measured = self.driver.run(cell, seed, while_running=while_running if watching else None, **how)
             for observer in self.observers:
                 observer.ended(cell, measured)
         self.driver.ended(cell, measured)
@@ -321,8 +324,9 @@ class Protocol:
         """Set `measured.invalid` if the output is valid but the cell must not count; may add facts from the output."""
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the line to print when the cell has finished."""
-        return operation_rate(metrics)
+        """Return the line to print when the cell has finished: its rate, if it has one."""
+        rate = metrics.get("operations_per_second")
+        return f"{rate:,.0f} operations/s" if rate else ""
 
     # For its parts ----------------------------------------------------------------------------------------------------
 
@@ -345,42 +349,4 @@ class Protocol:
 
     def refuse(self, what: str, next_step: str = "") -> None:
         """Raise a ConfigurationError about the experiment's file."""
-        where = f"config/experiments/{self.design.name}.yaml"
-        raise ConfigurationError(what, where=where, next_step=next_step)
-
-
-def _all_of(callbacks: Sequence[WhileRunning]) -> WhileRunning | None:
-    if len(callbacks) < 2:
-        return callbacks[0] if callbacks else None
-
-    def call(elapsed_seconds: float) -> None:
-        for callback in callbacks:
-            callback(elapsed_seconds)
-
-    return call
-
-
-def writes(cell: Cell) -> bool:
-    """Return whether a cell's clients write."""
-    return sizing.writes(cell.levels)
-
-
-def bytes_written(cell: Cell, metrics: Mapping[str, float]) -> float:
-    """Return how many bytes a cell's clients wrote, from a tool's metrics: of a mix with reads, only the writes."""
-    return metrics.get("write_bytes", metrics.get("bytes", 0.0)) if writes(cell) else 0.0
-
-
-def is_journaled(cell: Cell) -> bool:
-    """Return whether a cell's writes also go through its image's journal."""
-    return "journaling" in cell.variant.image.features
-
-
-def operation_rate(metrics: Mapping[str, float]) -> str:
-    """Return the rate in operations per second, as text for people; empty without one."""
-    rate = metrics.get("operations_per_second")
-    return f"{rate:,.0f} operations/s" if rate else ""
-
-
-def throughput(metrics: Mapping[str, float]) -> str:
-    """Return the rate in bytes per second, as text for people."""
-    return f"{metrics['bytes_per_second'] / 2**20:,.1f} MiB/s"
+        raise ConfigurationError(what, where=f"config/experiments/{self.design.name}.yaml", next_step=next_step)

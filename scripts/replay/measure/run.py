@@ -20,7 +20,7 @@ from replay.design.design import DEFAULT_SCALE, Design
 from replay.design.expansion import narrowed
 from replay.design.needs import needs_of
 from replay.design.plan_file import PlanFile, PlannedBlock
-from replay.design.sizing import Estimate
+from replay.design.sizing import Estimate, Terms
 from replay.evidence.data_set import refuse_copies, refuse_mixed_scales
 from replay.measure.signed_plan import (
     Promise,
@@ -58,6 +58,14 @@ class RunPlan:
     again: tuple[str, ...]
     only: tuple[str, ...] = ()
     promised: Promise | None = field(default=None)
+
+    def estimates(self, terms: Terms) -> list[tuple[Design, int, Estimate]]:
+        """Return each experiment's design, number of blocks and estimate."""
+        found = []
+        for name, design in self.designs.items():
+            blocks = [block.block for block in self.todo if block.experiment == name]
+            found.append((design, len(blocks), estimate(design, self.data_set, blocks, terms)))
+        return found
 
     def plan_file(self) -> PlanFile:
         """Return the plan for the jobs."""
@@ -119,11 +127,7 @@ def write_plan(run: RunPlan) -> int:
     """Write the plan of a run into the working folder, as a file to sign; measure nothing. Returns 0."""
     report = preflight(run.site, load_experiments(), data_set=run.data_set)
     promised = promise(run.site, run.data_set, run.scale, list(run.only), run.designs, run.sources, list(run.todo))
-    estimates: list[tuple[Design, int, Estimate]] = []
-    for name, design in run.designs.items():
-        blocks = [block.block for block in run.todo if block.experiment == name]
-        terms = terms_of(run.site, report.findings.copies)
-        estimates.append((design, len(blocks), estimate(design, run.data_set, blocks, terms)))
+    estimates = run.estimates(terms_of(run.site, report.findings.copies))
     text = plan_page(run.site, promised, estimates, report, datetime.now(UTC))
     path = Path(f"{run.data_set}-{digest_in(text)[:8]}.plan.md")
     path.write_text(text, encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from replay.base.clock import seconds_of, utc_now
@@ -25,11 +25,10 @@ from replay.evidence.record import (
     host,
     measuring_code,
 )
-from replay.measure.bench import Bench, Caches
+from replay.measure.bench import Bench, Caches, LineBetweenSites
 from replay.measure.daemons import commit_latencies
 from replay.measure.guard import Guard
 from replay.measure.job import Halted, without_interruption
-from replay.measure.line import LineBetweenSites
 from replay.measure.protocol import Observer, Protocol
 from replay.ownership.removal import remove_owned_leftovers
 from replay.sandbox.daemons import naming_absent_daemons
@@ -116,7 +115,13 @@ class SetRunner:
 
         Nothing interrupts the removal.
         """
-        clean = (self._say_closing, self.line.close_block, self.protocol.close_block, self._remove_leftovers)
+        clean = (
+            lambda: self.progress.doing("removing what the block made"),
+            self.line.close_block,
+            self.protocol.close_block,
+            # What only the ledger names: an image whose creation was cut short.
+            lambda: remove_owned_leftovers(self.bench),
+        )
         with without_interruption(*clean), self._saying_why():
             with during(self.name):
                 self.guard.before_block()
@@ -136,22 +141,11 @@ class SetRunner:
             self.progress.line(f"{self.name} ends: {error.what}{because}; first it removes what it made")
             raise
 
-    def _say_closing(self) -> None:
-        self.progress.doing("removing what the block made")
-
-    def _remove_leftovers(self) -> None:
-        """Remove what only the ledger names: an image whose creation was cut short."""
-        remove_owned_leftovers(self.bench)
-
     def _available(self, todo: Todo) -> Todo:
         """Return the sets that still have to be measured, without the variants that this cluster refuses."""
-        refused = {skip.variant for skip in self.protocol.unavailable}
-        if not refused:
+        if not self.protocol.unavailable:
             return todo
-        rest = [
-            (index, replace(cell_set, cells=tuple(cell for cell in cell_set.cells if cell.variant.name not in refused)))
-            for index, cell_set in todo
-        ]
+        rest = [(index, self.protocol.without_refused(cell_set)) for index, cell_set in todo]
         return [(index, cell_set) for index, cell_set in rest if cell_set.cells and self._lacks(cell_set)]
 
     # One set ----------------------------------------------------------------------------------------------------------
@@ -248,23 +242,57 @@ class SetRunner:
             "after": health_after.summary,
         }
         with self.bench.costs.measure("record"):
-            sidecar = sidecar_of(
-                self.design,
-                cell,
-                measured,
-                waits,
-                health,
-                versions=self._versions(),
-                daemons_are_here=self.bench.daemons_are_here,
-                block=self.block,
-                attempt=run.attempt.number,
-                set_index=run.index,
-                position=position,
-                seed=seed,
-            )
+            sidecar = self._sidecar(run, position, seed, cell, measured, health, waits)
             run.attempt.write_cell(cell.variant.name, measured.results, sidecar)
         self.progress.end(measured.headline if not measured.invalid else measured.invalid[0])
         return measured
+
+    def _sidecar(
+        self,
+        run: SetRun,
+        position: int,
+        seed: int,
+        cell: Cell,
+        measured: Measured,
+        health: dict[str, Any],
+        waits: list[Wait],
+    ) -> dict[str, Any]:
+        """Return a cell's sidecar; docs/data-formats.md lists its keys."""
+        return {
+            "schema_version": 1,
+            "experiment": self.design.name,
+            "block": self.block,
+            "attempt": run.attempt.number,
+            "set_index": run.index,
+            "position": position,
+            "seed": seed,
+            "point": cell.point,
+            "variant": cell.variant.name,
+            "label": cell.variant.label,
+            "cell_id": cell.cell_id,
+            "levels": dict(cell.levels),
+            "protocol": self.design.configuration["protocol"],
+            "tool": self.design.configuration["tool"],
+            "argv": measured.argv,
+            "files": {role: f"{cell.variant.name}.{suffix}" for role, (suffix, _) in measured.results.items()},
+            "exit_status": measured.exit_status,
+            "started_at": measured.started_at,
+            "ended_at": measured.ended_at,
+            "tool_seconds": round(measured.tool_seconds, 4),
+            "valid": measured.invalid is None,
+            "invalid": (
+                None if measured.invalid is None else dict(zip(("reason", "detail"), measured.invalid, strict=True))
+            ),
+            "versions": self._versions(),
+            **measuring_code(),
+            "host": host(),
+            "health": health,
+            "load": measured.load,
+            **_bottleneck(measured, self.bench.daemons_are_here),
+            "waits": [wait.public() for wait in waits],
+            "samples": measured.samples,
+            "facts": measured.facts,
+        }
 
     def _versions(self) -> dict[str, Any]:
         """Return the versions that are running now: daemons may be upgraded while a block is measured."""
@@ -292,56 +320,6 @@ class SetRunner:
             "costs_seconds": self.bench.costs.summary(),
             "sentry": self.guard.cost(),
         }
-
-
-# The sidecar of a cell: docs/data-formats.md lists its keys ----------------------------------------------------------
-
-
-def sidecar_of(
-    design: Design,
-    cell: Cell,
-    measured: Measured,
-    waits: list[Wait],
-    health: dict[str, Any],
-    *,
-    versions: dict[str, Any],
-    daemons_are_here: bool,
-    block: int,
-    **identity: int,
-) -> dict[str, Any]:
-    """Return a cell's sidecar. `identity` holds its attempt, set_index, position and seed."""
-    return {
-        "schema_version": 1,
-        "experiment": design.name,
-        "block": block,
-        **identity,
-        "point": cell.point,
-        "variant": cell.variant.name,
-        "label": cell.variant.label,
-        "cell_id": cell.cell_id,
-        "levels": dict(cell.levels),
-        "protocol": design.configuration["protocol"],
-        "tool": design.configuration["tool"],
-        "argv": measured.argv,
-        "files": {role: f"{cell.variant.name}.{suffix}" for role, (suffix, _) in measured.results.items()},
-        "exit_status": measured.exit_status,
-        "started_at": measured.started_at,
-        "ended_at": measured.ended_at,
-        "tool_seconds": round(measured.tool_seconds, 4),
-        "valid": measured.invalid is None,
-        "invalid": (
-            None if measured.invalid is None else dict(zip(("reason", "detail"), measured.invalid, strict=True))
-        ),
-        "versions": versions,
-        **measuring_code(),
-        "host": host(),
-        "health": health,
-        "load": measured.load,
-        **_bottleneck(measured, daemons_are_here),
-        "waits": [wait.public() for wait in waits],
-        "samples": measured.samples,
-        "facts": measured.facts,
-    }
 
 
 def _bottleneck(measured: Measured, daemons_are_here: bool) -> dict[str, str]:

@@ -25,9 +25,18 @@ from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.design.sizing import Write
 from replay.evidence.record import Measured
 from replay.measure.bench import Bench
-from replay.measure.protocol import Driver, Protocol, WhileRunning, throughput
+from replay.measure.protocol import Driver, Protocol, WhileRunning
 from replay.protocols.drivers.fio import FioProcess
-from replay.protocols.drivers.tool import ENGINE, FIO_FILE_OPTION, IO_DEPTH, IO_SIZE, ByLevel, hidden, run_observed
+from replay.protocols.drivers.tool import (
+    ENGINE,
+    FIO_FILE_OPTION,
+    IO_DEPTH,
+    IO_SIZE,
+    ByLevel,
+    hidden,
+    run_observed,
+    throughput,
+)
 from replay.protocols.targets.images import OsdFile
 from replay.tools import iperf3
 from replay.tools.base import NetworkTool, render
@@ -134,15 +143,11 @@ def _start_server(bench: Bench, tool: NetworkTool, ends: Ends) -> tuple[Backgrou
         server = Background(argv, programs=bench.programs, slot=bench.slot)
         try:
             server.await_that(lambda server=server: tool.listening.encode() in server.stdout(), "it listened")
-        except ReplayError:
-            server.kill()
-            if not left:
-                raise
-        except BaseException:
-            server.kill()
-            raise
-        else:
             return server, port
+        except BaseException as error:
+            server.kill()
+            if not left or not isinstance(error, ReplayError):
+                raise
     raise AssertionError("the last port either listens or raises")
 
 
@@ -156,12 +161,8 @@ def _address(host: str) -> str:
     """Return a host's address: the name may be known only to SSH's configuration."""
     if host in LOCAL_HOSTS:
         return LOOPBACK
-    return _words_of_ssh(host).get("hostname", host)
-
-
-def _words_of_ssh(host: str) -> Mapping[str, str]:
     done = subprocess.run(["ssh", "-G", "--", host], capture_output=True, text=True, timeout=10, check=False)
-    return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
+    return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line).get("hostname", host)
 
 
 class ByResource(ByLevel):

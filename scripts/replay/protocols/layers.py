@@ -17,24 +17,24 @@ from replay.design.design import Cell, CellSet
 from replay.design.needs import Factor, Needs
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
-from replay.measure.protocol import Protocol, WhileRunning, writes
+from replay.measure.protocol import Protocol, WhileRunning
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio import FioProcess, refuse_namespace
-from replay.protocols.drivers.rados_bench import RadosRounds
+from replay.protocols.drivers.rados_bench import RADOS_OPTIONS, RadosRounds
 from replay.protocols.drivers.tool import (
     ENGINE,
     FIO_FILE_OPTION,
     IO_DEPTH,
     IO_PATTERN,
     IO_SIZE,
-    RADOS_OPTIONS,
     RAMP,
     ByLevel,
+    in_words_of_tool,
+    writes,
 )
 from replay.protocols.object_bench import FILL_OPTIONS, ReplicaPools
 from replay.protocols.targets.images import Images, OsdFile
-from replay.tools import Result
-from replay.tools.iperf3 import BLOCK_DEVICE, DISK, OBJECTS, levels_of
+from replay.tools.iperf3 import BLOCK_DEVICE, DISK, OBJECTS
 
 #: Values of the level `copies` of objects: all are as many as the block device's pool keeps.
 ONE, ALL = "one", "all"
@@ -43,11 +43,6 @@ ONE, ALL = "one", "all"
 def layer_of(cell: Cell) -> str:
     """Return the layer that a cell measures."""
     return str(cell.levels["layer"])
-
-
-def in_words_of_tool(cell: Cell) -> Cell:
-    """Return the cell with the levels that its tool knows."""
-    return replace(cell, levels=levels_of(cell.levels))
 
 
 class LayerTarget(ReplicaPools):
@@ -114,18 +109,10 @@ class ByLayer(ByLevel):
 
     def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Run the tool of the cell's layer."""
-        measured = super().run(in_words_of_tool(cell), seed, while_running=while_running)
+        measured = super().run(cell, seed, while_running=while_running)
         if layer_of(cell) == OBJECTS:
             measured.facts["replicas"] = self.protocol.target.replicas_of(cell.levels)
         return measured
-
-    def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return what the tool of the cell's layer may write."""
-        return super().expected_writes(in_words_of_tool(cell))
-
-    def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return how many bytes the tool of the cell's layer wrote."""
-        return super().written_bytes(in_words_of_tool(cell), result)
 
 
 class LayerByLayer(Protocol):

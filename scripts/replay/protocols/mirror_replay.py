@@ -16,17 +16,21 @@ from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio import ENTITY, bytes_by_job, jobs_text, run_fio
 from replay.protocols.drivers.fio_writer import keep_log, lacking_flat_pool
 from replay.protocols.drivers.tool import FIO_FACTORS, IO_DEPTH, StepLog, client_values, rbd_template
-from replay.protocols.observers.catch_up import (
+from replay.protocols.observers.copies import (
+    MODE_FACTOR,
     REPLAYING,
     STATE_WITHIN_SECONDS,
     STOPPED,
+    Copies,
     MirrorSampler,
+    check_modes,
     journal_level,
+    lacking_mirror_daemon,
     resume,
     snapshots_level,
 )
-from replay.protocols.observers.mirror import Copies, FirstCopies
-from replay.protocols.observers.replica import MODE_FACTOR, check_modes, lacking_mirror_daemon, ordered_snapshot
+from replay.protocols.observers.mirror import FirstCopies
+from replay.protocols.observers.snapshots import ordered_snapshot
 from replay.protocols.targets.images import Images
 
 #: A client that is slower than this runs into its time limit.
@@ -110,8 +114,7 @@ class CatchUp(Driver):
 
     def _log(self, images: Sequence[BlockImage]) -> StepLog:
         specs = {f"image_{number}": made.spec for number, made in enumerate(images, start=1)}
-        values = {**client_values(self.bench), **specs}
-        return StepLog(values, self.bench.slot, programs=self.bench.programs, also_hidden=tuple(specs))
+        return StepLog({**client_values(self.bench), **specs}, self.bench.slot, programs=self.bench.programs)
 
     def _stop(self, log: StepLog, images: Sequence[BlockImage]) -> None:
         daemon = self.daemon

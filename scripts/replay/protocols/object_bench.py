@@ -15,7 +15,7 @@ from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.design.sizing import Write
 from replay.evidence.record import Wait
 from replay.measure.bench import Caches
-from replay.measure.protocol import Protocol, throughput, writes
+from replay.measure.protocol import Protocol
 from replay.ownership.pools import (
     ExperimentPool,
     PoolSizeRefusedError,
@@ -24,8 +24,8 @@ from replay.ownership.pools import (
     create_pool,
     remove_leftover_pools,
 )
-from replay.protocols.drivers.rados_bench import RadosRounds, Rounds
-from replay.protocols.drivers.tool import RADOS_FACTORS, RADOS_OPTIONS
+from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, RadosRounds, Rounds
+from replay.protocols.drivers.tool import throughput, writes
 from replay.protocols.targets.objects import Fill, ObjectPools
 
 FILL_OPTIONS = (
@@ -147,7 +147,8 @@ class ReplicaPools(ObjectPools):
             return False
         copies = next(pool.spec.replicas for pool in self.pools.values() if pool.name == fill.pool)
         self.bench.reserve(f"filling {fill.pool}", self._write(copies, fill.bytes))
-        return self.objects.fill(fill)
+        self.objects.fill(fill)
+        return True
 
     def _write(self, copies: int, size_bytes: float) -> Write:
         return Write(size_bytes, pool=self.pools[copies].name, copies=copies, adds=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from replay.base.clock import Waiting, poll
+from replay.base.clock import poll
 from replay.base.errors import ConfigurationError, ReplayError, cleaning_up
 from replay.cluster.placement_groups import (
     CALM_WITHIN_SECONDS,
@@ -25,11 +25,11 @@ from replay.design.design import Cell, CellSet
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
-from replay.measure.protocol import Protocol, WhileRunning, writes
+from replay.measure.protocol import Protocol, WhileRunning
 from replay.ownership.daemon_settings import Osd, OsdSettings
 from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
-from replay.protocols.drivers.rados_bench import RadosRounds, Rounds
-from replay.protocols.drivers.tool import RADOS_FACTORS, RADOS_OPTIONS
+from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, RadosRounds, Rounds
+from replay.protocols.drivers.tool import writes
 from replay.protocols.targets.objects import RECORDS_PER_RUN_NAME, Fill, ObjectPools
 from replay.tools import Result
 from replay.tools.rados_bench import ROLES, last_osd
@@ -105,11 +105,9 @@ class PlacedPool(ObjectPools):
     def _await_calm(self) -> None:
         with self.bench.costs.measure("wait"):
             # As long as data move back, the next block would be refused.
-            if moving := await_calm(self.bench.session, sleep=self._calming().pause):
+            waiting = self.bench.waiting("the placement groups to be calm", CALM_WITHIN_SECONDS, writing=False)
+            if moving := await_calm(self.bench.session, sleep=waiting.pause):
                 self.bench.say(f"the cluster is not calm yet: {moving}")
-
-    def _calming(self) -> Waiting:
-        return self.bench.waiting("the placement groups to be calm", CALM_WITHIN_SECONDS, writing=False)
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Apply the cell's levels, and wait until the data are placed accordingly."""

@@ -1,25 +1,151 @@
-"""One benchmark tool on one image: for `rbd bench`. Pilots size its cells, an observer waits for mirroring."""
+"""One benchmark tool, sized by pilots: on an image, on a file, or for a fixed number of writes that are followed.
+
+What becomes of a client's write is counted: every daemon's counters are read before a fixed number of operations, and
+again once everything that these caused has finished. Replay and copies have then ended, snapshots are trimmed, and the
+OSDs have done their deferred writes.
+"""
 
 from __future__ import annotations
 
-from replay.design.needs import Needs
-from replay.measure.protocol import Protocol
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from replay.design.design import Cell, CellSet, Design, Skip
+from replay.design.needs import FLAG, WHOLE, Factor, Needs, Option
+from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, ASSUMED_OPERATIONS_PER_SECOND
+from replay.evidence.attempts import BlockWriter
+from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Protocol, WhileRunning
 from replay.protocols.drivers.sized_tool import OneTool
-from replay.protocols.drivers.tool import RBD_BENCH_FACTORS, RBD_BENCH_OPTIONS
+from replay.protocols.drivers.tool import FIO_FILE_OPTION, IO_SIZE, RW_MIX
+from replay.protocols.observers.daemons import CellCounters, without_counters
 from replay.protocols.observers.mirror import Mirror, MirrorPosition
-from replay.protocols.targets.images import Images
+from replay.protocols.targets.images import Images, OsdFile
+
+IO_THREADS = Option("io_threads", WHOLE, "operations", "operations in flight", default=16, varies=True)
 
 
 class SingleTool(Protocol):
     """Runs a tool that takes the number of bytes to transfer (`{io_total_bytes}`) on the variant's image."""
 
-    needs = Needs(factors=RBD_BENCH_FACTORS, options=RBD_BENCH_OPTIONS, programs=("rbd",), mirroring="may be")
+    needs = Needs(
+        factors=(
+            Factor("io_type", "what operations do", words=("read", "write", "readwrite", "rw"), required=True),
+            Factor("io_pattern", "where operations go", words=("rand", "seq", "full-seq"), required=True),
+            IO_SIZE,
+            RW_MIX,
+        ),
+        options=(
+            IO_THREADS,
+            Option("one_pass", FLAG, "", "whether a sequential cell goes through its image only once", default=False),
+        ),
+        programs=("rbd",),
+        mirroring="may be",
+    )
     target = Images()
     driver = OneTool()
     observers = (MirrorPosition(), Mirror())
     overhead_seconds = 0.3
     pilot_share = 0.6
     writes_are_known = True
+
+
+class ToolOnFile(Protocol):
+    """Runs a tool that takes `{file}`, and `{io_total_bytes}` or `{operations}`, on a file of the OSDs' file system."""
+
+    needs = Needs(
+        factors=SingleTool.needs.factors,
+        options=(
+            replace(IO_THREADS, default=1),
+            replace(FIO_FILE_OPTION, meaning="the size of the file; a sequential cell goes through it at most once"),
+        ),
+        programs=("fio",),  # fills the file
+    )
+    target = OsdFile()
+    driver = OneTool()
+    pilot_share = 0.6
+    writes_are_known = True
+
+
+# What becomes of one client write ------------------------------------------------------------------------------------
+
+
+class Counted(OneTool):
+    """Runs the tool for `options.operations`, or as many as `options.bytes_at_most` allows. A count needs no pilot."""
+
+    def is_sized(self, raw: BlockWriter, cell: Cell) -> bool:
+        """Compute the cell's size; every cell is sized in advance."""
+        size, option = int(cell.levels["io_size_bytes"]), self.protocol.option
+        operations = max(1, min(int(option("operations")), int(option("bytes_at_most")) // size))
+        self.io_total_bytes[cell.cell_id] = operations * size
+        return True
+
+    def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
+        """Do nothing: the number of writes is fixed, so a pilot would change nothing."""
+
+
+class OneSnapshot(Mirror):
+    """Mirroring around counted cells: a snapshot-mirrored image gets one snapshot when the writes are done.
+
+    Taken at an interval, the number of snapshots would depend on how fast the cell ran. The first write to an object
+    after the previous cell's snapshot still pays for the copy that the snapshot keeps.
+    """
+
+    def while_running(self, cell: Cell) -> WhileRunning | None:
+        """Return None: no snapshot is taken while the cell runs."""
+        return None
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Take the snapshot; `restore` waits for its copy."""
+        if self.mode != "snapshot":
+            return
+        started = time.monotonic()
+        with self.bench.costs.measure("wait"):
+            self.taken = self.copies.take_snapshot(self.made)
+        measured.waits.append(Wait("mirror_snapshot_taken", time.monotonic() - started, "ended"))
+        measured.facts["snapshots_taken"] = 1
+
+    def await_last_snapshot(self) -> Wait:
+        """Wait for the copy of the cell's one snapshot."""
+        return self.copies.wait_for(self.made, self.taken)
+
+
+class Amplification(SingleTool):
+    """Writes `options.operations` times in each cell, or as often as `options.bytes_at_most` allows."""
+
+    needs = replace(
+        SingleTool.needs,
+        osd_counters="must",
+        factors=tuple(
+            replace(one, words=("write",)) if one.name == "io_type" else one for one in SingleTool.needs.factors
+        ),
+        options=(
+            IO_THREADS,
+            Option("operations", WHOLE, "operations", "how many writes a cell does"),
+            Option("bytes_at_most", WHOLE, "bytes", "the most that a cell writes"),
+        ),
+    )
+    driver = Counted()
+    observers = (OneSnapshot(), CellCounters())
+    pilot_share = 0.0
+
+    @classmethod
+    def cell_seconds(cls, cell: Cell, design: Design) -> float:
+        """Return how long the writes of a cell take at the assumed rates; at most the target."""
+        operations, most = design.options["operations"], design.options["bytes_at_most"]
+        size = int(cell.levels["io_size_bytes"])
+        written = min(operations, most / size)
+        expected = max(written * size / ASSUMED_BYTES_PER_SECOND, written / ASSUMED_OPERATIONS_PER_SECOND)
+        return min(super().cell_seconds(cell, design), expected)
+
+    def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
+        """Create the images, without pilots. If no OSD returns its counters, all variants are unavailable."""
+        if (why := without_counters(self)) is not None:
+            self.unavailable += [Skip(variant.name, "osd_counters", why) for variant in self.design.variants]
+            self.bench.say(f"{self.design.name} is skipped: {why}; OSDs return them to a user with osd 'allow *'")
+            return
+        super().open_block(raw, sets)
 
 
 PROTOCOL = SingleTool

@@ -1,8 +1,8 @@
-"""What each mode of mirroring adds to a write below saturation: its latency, and what it costs every daemon.
+"""What mirroring adds to the latency of writes: each of its modes below saturation, and snapshots by their interval.
 
-A cell is one client on one image, and lasts long enough for replay, or for snapshots and their copies, to happen
-meanwhile. Every daemon's counters are read right before it, and again once everything that it set in motion has
-finished: what is replayed, copied or trimmed after the last write belongs to the writes that caused it.
+Below saturation, a cell is one client on one image, and lasts long enough for replay, or for snapshots and their
+copies, to happen meanwhile. Every daemon's counters are read right before it, and again once everything that it set in
+motion has finished: what is replayed, copied or trimmed after the last write belongs to the writes that caused it.
 """
 
 from __future__ import annotations
@@ -10,18 +10,98 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from replay.base.errors import ReplayError
 from replay.design.design import Cell, CellSet
 from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Needs, Option
 from replay.evidence.attempts import BlockWriter
-from replay.evidence.record import Measured
-from replay.measure.protocol import Protocol
-from replay.protocols.drivers.fio_writer import OFFERED, ONE_WRITER, PacedWriter
-from replay.protocols.drivers.tool import FIO_FACTORS, RAMP
+from replay.evidence.record import Measured, Wait
+from replay.measure.protocol import Protocol, WhileRunning
+from replay.protocols.drivers.fio_writer import OFFERED, ONE_WRITER, LoggedWriter, PacedWriter
+from replay.protocols.drivers.tool import FIO_FACTORS, FIO_OPTIONS, RAMP, RATE_IO_DEPTH
 from replay.protocols.observers.daemons import CellCountersAboveIdle, without_counters
-from replay.protocols.observers.mirror import Level, MirrorPosition
-from replay.protocols.observers.snapshots import INTERVAL, SnapshotsAfterRamp, SnapshotsTaken, check_intervals
-from replay.protocols.observers.trims import TrimmedAfterwards
+from replay.protocols.observers.mirror import FirstCopies, Level, MirrorPosition
+from replay.protocols.observers.snapshots import (
+    INTERVAL,
+    SnapshotsAfterRamp,
+    SnapshotsTaken,
+    TrimmedAfterwards,
+    TrimSampler,
+    await_trimmed,
+    check_intervals,
+    own_pools,
+)
+from replay.protocols.targets.images import Images
 from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledImages
+
+LOG_EVERY = Option("log_every_seconds", NUMBER, "seconds", "the length of the windows in which latencies are logged")
+
+
+class Trims(FirstCopies):
+    """Records the trim queue in the driver's table. After a cell, waits until nothing is left to copy or to trim."""
+
+    def open(self) -> None:
+        """Wait for the images' first copies, and until nothing is left to trim."""
+        super().open()
+        with self.bench.costs.measure("wait"):
+            await_trimmed(self.bench)
+
+    def started(self, cell: Cell) -> None:
+        """Set up the cell's sampler."""
+        writer = self.protocol.driver
+        self.trims = TrimSampler(self.bench.session, own_pools(self.bench), writer.table, writer.log.now)
+
+    def while_running(self, cell: Cell) -> WhileRunning:
+        """Return a function that reads the queue when it is due."""
+        return lambda elapsed_seconds: self.trims.read_when_due()
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Record the sampler's cost."""
+        measured.samples["trims"] = self.trims.cost()
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Wait until a last snapshot is copied and nothing is left to trim. Raises ReplayError if it is not copied."""
+        [made] = self.protocol.target.of(cell)
+        if made.image.mirroring is None:
+            return []
+        with self.bench.costs.measure("wait"):
+            copied = self.copies.wait_for(made, self.copies.take_snapshot(made))
+            if copied.outcome != "copied":
+                raise ReplayError(
+                    f"the mirror daemon did not copy the last snapshot within {copied.seconds:.0f} s",
+                    where=made.spec,
+                    next_step="look at the daemon's log; finished sets are kept",
+                )
+            trimmed = await_trimmed(self.bench)
+        measured.facts["seconds_until_copied"] = round(copied.seconds, 3)
+        measured.facts["seconds_until_trimmed"] = round(trimmed.seconds, 3)
+        return [copied, trimmed]
+
+
+class SnapshotIntervalProtocol(SnapshotsAfterRamp, Protocol):
+    """Writes for `target_seconds`, with a mirror snapshot every `levels["snapshot_interval_seconds"]` if it has one."""
+
+    needs = Needs(
+        tools=("snapshot-interval",),
+        factors=(INTERVAL, *FIO_FACTORS),
+        options=(*FIO_OPTIONS, LOG_EVERY),
+        programs=("fio", "rbd"),
+        mirroring="may be",
+    )
+    target = Images()
+    driver = LoggedWriter()
+    observers = (MirrorPosition(), SnapshotsTaken(), Trims())
+    overhead_seconds = 5.5
+
+    def headline(self, metrics: Mapping[str, float]) -> str:
+        """Return the rate and the tail latency."""
+        operations, tail = metrics["operations_per_second"], metrics["latency_p99_seconds"]
+        return f"{operations:,.0f} operations/s, 99 % within {1000 * tail:.1f} ms"
+
+    def check(self) -> None:
+        """Refuse variants that are mirrored by their journal, and cells that are too short for a snapshot."""
+        if journaled := [variant.name for variant in self.design.variants if variant.image.mirroring == "journal"]:
+            self.refuse(f"{', '.join(journaled)}: mirroring is 'journal'", next_step="leave it out or use snapshot")
+        check_intervals(self)
 
 
 class WriteLatencyProtocol(SnapshotsAfterRamp, Protocol):
@@ -43,16 +123,14 @@ class WriteLatencyProtocol(SnapshotsAfterRamp, Protocol):
         ),
         options=(
             RAMP,
-            Option("log_every_seconds", NUMBER, "seconds", "the length of the windows in which latencies are logged"),
+            LOG_EVERY,
             Option("idle_seconds", NUMBER, "seconds", "how long the daemons are watched at rest, once a block"),
             Option("offered_share", NUMBER, "", "the offered rate as a share of what is kept up with", default=0.6),
             Option("peak_of", TEXT, "", "the variant whose peak is found as a closed loop", default="journal"),
             Option("replay_of", TEXT, "", "the variant whose replay rate is found as well", default="journal-mirrored"),
             Option("peak_seconds", NUMBER, "seconds", "how long a closed loop may run to find a rate", default=8),
             Option("peak_io_depth", WHOLE, "operations", "operations in flight of that closed loop", default=16),
-            Option(
-                "rate_io_depth", WHOLE, "operations", "the most operations in flight at an offered rate", default=128
-            ),
+            RATE_IO_DEPTH,
         ),
         programs=("fio", "rbd"),
         mirroring="may be",

@@ -17,9 +17,9 @@ from replay.cluster.site import LOCAL_HOSTS, missing
 from replay.design.design import Cell
 from replay.evidence.record import Measured
 from replay.measure.bench import Bench
-from replay.measure.protocol import Driver, WhileRunning, bytes_written
+from replay.measure.protocol import Driver, WhileRunning
 from replay.ownership.images import BlockImage
-from replay.protocols.drivers.tool import client_values, hidden, run_observed, runtime_of
+from replay.protocols.drivers.tool import bytes_written, client_values, hidden, run_observed, runtime_of
 from replay.tools import OutputError, Result, render
 from replay.tools.fio import TOOL, client_argv, job_file, job_options
 from replay.tools.fio_report import read_clients

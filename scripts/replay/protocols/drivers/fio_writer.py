@@ -56,7 +56,11 @@ class LoggedWriter(Driver):
         """Write for `runtime_of(cell)`, and log the step `write` with the origin of fio's times."""
         options: Mapping[str, Any] = self.protocol.job_options(cell)
         runtime, ramp = self.runtime_of(cell), ramp_of(options)
-        of_fio = {**log_options(options.get("log_every_seconds")), **options.get("fio_options", {})}
+        every = options.get("log_every_seconds")
+        # The log of completion latencies has a line for each operation, or the mean of each window.
+        of_fio: dict[str, Any] = {"write_lat_log": "{logs}", "per_job_logs": 0, "log_unix_epoch": 1}
+        of_fio |= {} if every is None else {"log_avg_msec": round(1000 * every)}
+        of_fio |= options.get("fio_options", {})
         text = jobs_text(cell.levels, {**options, "fio_options": of_fio}, 1)
         started = self.log.now()
         measured = run_fio(
@@ -81,7 +85,7 @@ class LoggedWriter(Driver):
             log_lines=latencies.count(b"\n"),
         )
         alone = int(cell.levels.get("io_depth", options.get("io_depth", 16))) == 1 and "log_max_value" in of_fio
-        if (gap := gap_in(latencies, options.get("log_every_seconds"), one_at_a_time=alone)) is not None:
+        if (gap := gap_in(latencies, every, one_at_a_time=alone)) is not None:
             measured.facts["longest_gap_seconds"] = gap
         self.written = bytes_by_job(measured).get(ENTITY.format(1), 0)
         self.bench.commit(self.protocol.target.write_of(cell, self.written * (1 + ramp / runtime)))
@@ -104,15 +108,6 @@ def gap_in(log: bytes, window_seconds: float | None, *, one_at_a_time: bool) -> 
     if window_seconds is not None and window_seconds > SHORT_WINDOW_SECONDS:
         return None
     return longest_gap(int(line[0]) / 1e3 for line in lines)
-
-
-def log_options(every_seconds: float | None = None) -> dict[str, Any]:
-    """Return fio's options for a log of completion latencies with times of the wall clock.
-
-    The log has a line for each operation, or one with the mean for each window of `every_seconds`.
-    """
-    options: dict[str, Any] = {"write_lat_log": "{logs}", "per_job_logs": 0, "log_unix_epoch": 1}
-    return options | ({} if every_seconds is None else {"log_avg_msec": round(1000 * every_seconds)})
 
 
 def keep_log(measured: Measured, log: StepLog, table: SampleTable) -> None:

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.base.programs import Programs
 from replay.cluster.running import ToolRun, run_together
 from replay.design.design import Cell
+from replay.design.needs import WHOLE, Factor, Option
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, Write
 from replay.evidence.record import Measured, Wait
-from replay.measure.machine import MachineReading, MachineSampler, busiest, joined
-from replay.measure.protocol import Driver, WhileRunning, writes
-from replay.ownership.locks import SlotLock
+from replay.measure.bench import Bench, MachineReading, MachineSampler
+from replay.measure.protocol import Driver, WhileRunning
+from replay.protocols.drivers.tool import last_line, writes
 from replay.protocols.targets.objects import hide_host
 from replay.tools import OutputError, Result, rados_bench, render
 from replay.tools.base import role_of
 from replay.tools.rados_bench import RadosBench, mode_of
+
+RADOS_FACTORS = (
+    Factor("mode", "what rados bench does", words=("write", "seq", "rand"), required=True),
+    Factor("object_size_bytes", "bytes of each object", required=True),
+)
+RADOS_OPTIONS = (
+    Option("threads", WHOLE, "operations", "operations in flight per instance", default=16, varies=True),
+    Option("write_most_objects", WHOLE, "objects", "the most that a cell may write"),
+    Option("write_most_bytes", WHOLE, "bytes", "the most that a cell may write"),
+)
 
 
 class RadosRounds(Driver):
@@ -52,11 +61,9 @@ class RadosRounds(Driver):
                 cell.levels,
                 template,
                 [target.objects.values(target.pool_of(cell), name) for name in names],
+                bench=self.bench,
                 seconds=seconds,
                 target_seconds=self.design.sizing.target_seconds,
-                programs=self.bench.programs,
-                slot=self.bench.slot,
-                sampler=self.bench.sampler,
                 between=lambda: between.extend(self.between_passes()),
             )
         measured = Measured(
@@ -171,8 +178,7 @@ class Rounds:
                 if run.exit_status is None:
                     return "timed_out", f"{which}: killed after {run.seconds:.0f} s"
                 if run.exit_status != 0:
-                    said = run.stderr.decode(errors="replace").strip().splitlines()
-                    return "failed", f"{which}: exit status {run.exit_status}: {said[-1][:200] if said else 'silent'}"
+                    return "failed", f"{which}: exit status {run.exit_status}: {last_line(run.stderr) or 'silent'}"
         return None
 
     def last_seconds(self, tool: RadosBench, levels: Mapping[str, Any]) -> float | None:
@@ -200,11 +206,9 @@ def run_rounds(
     template: Sequence[str],
     values: Sequence[Mapping[str, str | None]],
     *,
+    bench: Bench,
     seconds: int,
     target_seconds: float,
-    programs: Programs,
-    slot: SlotLock | None,
-    sampler: MachineSampler,
     between: Callable[[], None],
 ) -> Rounds:
     """Run one instance for each of `values` for `seconds`, all at once, and return the rounds.
@@ -213,11 +217,23 @@ def run_rounds(
     `between` is called before each further pass.
     """
     rounds, spent = Rounds(), 0.0
-    run = partial(run_together, timeout_seconds=seconds + PATIENCE_SECONDS, programs=programs, slot=slot)
     while True:
-        readings = [sampler.read()]
-        rounds.add(*_round(template, values, seconds, run, lambda _, seen=readings: seen.append(sampler.read())))
-        readings.append(sampler.read())
+        readings = [bench.sampler.read()]
+        with TemporaryDirectory(prefix="replay-") as folder:
+            outputs = [Path(folder) / f"output-{instance}" for instance, _ in enumerate(values, start=1)]
+            commands = [
+                render(list(template), {**of_instance, "seconds": str(seconds), "output": str(output)})
+                for of_instance, output in zip(values, outputs, strict=True)
+            ]
+            runs = run_together(
+                commands,
+                timeout_seconds=seconds + PATIENCE_SECONDS,
+                programs=bench.programs,
+                slot=bench.slot,
+                while_running=lambda _, seen=readings: seen.append(bench.sampler.read()),
+            )
+            rounds.add(runs, [output.read_bytes() if output.exists() else None for output in outputs])
+        readings.append(bench.sampler.read())
         last = rounds.last_seconds(tool, levels)
         rounds.stretches.append(busiest(readings, last))
         if mode_of(levels) != "seq" or last is None or len(rounds.runs) >= MOST_PASSES:
@@ -228,18 +244,38 @@ def run_rounds(
         between()
 
 
-def _round(
-    template: Sequence[str],
-    values: Sequence[Mapping[str, str | None]],
-    seconds: int,
-    run: Callable[..., list[ToolRun]],
-    while_running: Callable[[float], None],
-) -> tuple[list[ToolRun], list[bytes | None]]:
-    with TemporaryDirectory(prefix="replay-") as folder:
-        outputs = [Path(folder) / f"output-{instance}" for instance, _ in enumerate(values, start=1)]
-        commands = [
-            render(list(template), {**of_instance, "seconds": str(seconds), "output": str(output)})
-            for of_instance, output in zip(values, outputs, strict=True)
-        ]
-        runs = run(commands, while_running=while_running)
-        return runs, [output.read_bytes() if output.exists() else None for output in outputs]
+def busiest(readings: Sequence[MachineReading], seconds: float | None) -> tuple[MachineReading, MachineReading]:
+    """Return the two readings, `seconds` apart or a little more, between which the CPU idled least.
+
+    Returns the first and the last if no two are that far apart, or if `seconds` is None.
+    """
+    first, last = readings[0], readings[-1]
+    if seconds is None:
+        return first, last
+    found, least, end = (first, last), 1.1, 0
+    for start in readings:
+        while end < len(readings) and readings[end].clock - start.clock < seconds:
+            end += 1
+        if end == len(readings):
+            break
+        ticks = readings[end].all_ticks - start.all_ticks
+        idle = (readings[end].idle_ticks - start.idle_ticks) / ticks if ticks > 0 else 1.0
+        if idle < least:
+            found, least = (start, readings[end]), idle
+    return found
+
+
+def joined(stretches: Iterable[tuple[MachineReading, MachineReading]]) -> tuple[MachineReading, MachineReading]:
+    """Return one stretch for one or more others: the sum of their ticks, busy milliseconds and seconds."""
+    pairs = list(stretches)
+    disks = len(pairs[0][0].disk_busy_milliseconds)
+    total = MachineReading(
+        idle_ticks=sum(after.idle_ticks - before.idle_ticks for before, after in pairs),
+        all_ticks=sum(after.all_ticks - before.all_ticks for before, after in pairs),
+        disk_busy_milliseconds=tuple(
+            sum(after.disk_busy_milliseconds[disk] - before.disk_busy_milliseconds[disk] for before, after in pairs)
+            for disk in range(disks)
+        ),
+        clock=sum(after.clock - before.clock for before, after in pairs),
+    )
+    return MachineReading(0, 0, (0,) * disks, 0.0), total

@@ -24,8 +24,8 @@ from replay.design.sizing import (
 )
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, host
-from replay.measure.protocol import Driver, Protocol, WhileRunning, bytes_written, writes
-from replay.protocols.drivers.tool import client_values, hidden, run_observed, tool_options
+from replay.measure.protocol import Driver, Protocol, WhileRunning
+from replay.protocols.drivers.tool import bytes_written, client_values, hidden, run_observed, writes
 from replay.tools import OutputError, Result, Tool
 
 #: Stands in for a cell's id in the account.
@@ -153,8 +153,12 @@ class OneTool(Driver):
     ) -> Measured:
         """Run the tool. A pilot passes the number of bytes to transfer."""
         place = self.protocol.target.names(cell)
-        options = tool_options(self.bench, self.protocol.job_options(cell), cell.variant.client_options)
-        options["namespace"] = bool(place.get("namespace"))
+        options = {
+            **self.protocol.job_options(cell),
+            "client_options": dict(cell.variant.client_options),
+            "keyring": self.bench.primary_cluster.keyring is not None,
+            "namespace": bool(place.get("namespace")),
+        }
         if io_total_bytes is None:
             io_total_bytes = self.io_total_bytes[self.sized_by[cell.cell_id].cell_id]
         tool = self.protocol.reader

@@ -6,6 +6,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -15,29 +16,20 @@ from replay.base.clock import utc_text
 from replay.base.programs import Programs
 from replay.cluster.cluster import Cluster
 from replay.cluster.running import ToolRun, run_tool
+from replay.design import sizing
 from replay.design.design import Cell
-from replay.design.needs import FLAG, NUMBER, TEXT, WHOLE, Factor, Option
+from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Option
 from replay.design.sizing import Write
 from replay.evidence.record import Measured
 from replay.measure.bench import Bench
 from replay.measure.protocol import Driver, WhileRunning
 from replay.ownership.locks import SlotLock
 from replay.tools import Result, render
+from replay.tools.iperf3 import levels_of
 
 IO_SIZE = Factor("io_size_bytes", "bytes of each operation", required=True)
 IO_PATTERN = Factor("io_pattern", "where operations go: rand, seq", words=("rand", "seq", "full-seq"))
 RW_MIX = Factor("rw_mix_read", "percent of reads in a mix")
-
-RBD_BENCH_FACTORS = (
-    Factor("io_type", "what operations do", words=("read", "write", "readwrite", "rw"), required=True),
-    Factor("io_pattern", "where operations go", words=("rand", "seq", "full-seq"), required=True),
-    IO_SIZE,
-    RW_MIX,
-)
-RBD_BENCH_OPTIONS = (
-    Option("io_threads", WHOLE, "operations", "operations in flight", default=16, varies=True),
-    Option("one_pass", FLAG, "", "whether a sequential cell goes through its image only once", default=False),
-)
 
 FIO_FACTORS = (
     Factor("io_type", "what operations do, as fio names it: randwrite, read, randrw, …", required=True),
@@ -50,26 +42,10 @@ RAMP = Option(
     "ramp_seconds", NUMBER, "seconds", "how long the load runs before fio's report begins", default=1, can_be_zero=True
 )
 FIO_OPTIONS = (IO_DEPTH, RAMP)
+RATE_IO_DEPTH = Option(
+    "rate_io_depth", WHOLE, "operations", "the most operations in flight at an offered rate", default=128
+)
 CLIENTS = Factor("clients", "how many clients start together, each with an image of its own", required=True)
-
-RADOS_FACTORS = (
-    Factor("mode", "what rados bench does", words=("write", "seq", "rand"), required=True),
-    Factor("object_size_bytes", "bytes of each object", required=True),
-)
-RADOS_OPTIONS = (
-    Option("threads", WHOLE, "operations", "operations in flight per instance", default=16, varies=True),
-    Option("write_most_objects", WHOLE, "objects", "the most that a cell may write"),
-    Option("write_most_bytes", WHOLE, "bytes", "the most that a cell may write"),
-)
-
-DEVICE_CLASS = Factor("device_class", "the device class that holds the data", words=("fast", "capped"), required=True)
-CAP_OPTIONS = (
-    Option(
-        "cap_iops", WHOLE, "operations/s", "the most reads, and the most writes, that the disk of a capped OSD may do"
-    ),
-    Option("most_replicas", WHOLE, "copies", "the most copies of each object; fewer if a class has fewer OSDs"),
-    Option("pg_num", WHOLE, "", "placement groups of each pool that Replay makes"),
-)
 
 FIO_FILE_OPTION = Option(
     "file_size_bytes", WHOLE, "bytes", "the size of the file, or of the part of an image, that is used"
@@ -98,43 +74,41 @@ class ByLevel(Driver):
 
     def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Let the cell's driver do its I/O."""
-        return self.driver_of(cell).run(cell, seed, while_running=while_running)
+        return self.driver_of(cell).run(in_words_of_tool(cell), seed, while_running=while_running)
 
     def expected_writes(self, cell: Cell) -> list[Write]:
         """Return what the cell's driver may write."""
-        return self.driver_of(cell).expected_writes(cell)
+        return self.driver_of(cell).expected_writes(in_words_of_tool(cell))
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
         """Return how many bytes the cell's driver wrote."""
-        return self.driver_of(cell).written_bytes(cell, result)
+        return self.driver_of(cell).written_bytes(in_words_of_tool(cell), result)
+
+
+def in_words_of_tool(cell: Cell) -> Cell:
+    """Return the cell with the levels that its tool knows."""
+    return replace(cell, levels=levels_of(cell.levels))
+
+
+def cluster_values(cluster: Cluster, prefix: str = "") -> dict[str, str | None]:
+    """Return the values of `{conf} {client} {keyring}` for a cluster; `prefix` begins these names."""
+    return {
+        f"{prefix}conf": str(cluster.conf),
+        f"{prefix}client": cluster.client,
+        f"{prefix}keyring": str(cluster.keyring) if cluster.keyring else None,
+    }
 
 
 def client_values(bench: Bench) -> dict[str, str | None]:
     """Return the values of `{conf} {client} {keyring} {pool} {namespace}` on this site."""
-    cluster, data = bench.primary_cluster, bench.site.pools.data
-    return {
-        "conf": str(cluster.conf),
-        "client": cluster.client,
-        "keyring": str(cluster.keyring) if cluster.keyring else None,
-        "pool": data.name,
-        "namespace": data.namespace or None,
-    }
+    data = bench.site.pools.data
+    return {**cluster_values(bench.primary_cluster), "pool": data.name, "namespace": data.namespace or None}
 
 
 def rbd_template(cluster: Cluster, prefix: str = "") -> list[str]:
     """Return the start of an `rbd` command on a cluster, with the placeholders `{conf} {client} {keyring}`."""
     keyring = ["--keyring", f"{{{prefix}keyring}}"] if cluster.keyring else []
     return ["rbd", "--conf", f"{{{prefix}conf}}", "--name", f"{{{prefix}client}}", *keyring]
-
-
-def tool_options(bench: Bench, options: Mapping[str, Any], client_options: Mapping[str, str]) -> dict[str, Any]:
-    """Return a tool's options: the design's, the variant's client options, and those that this site needs."""
-    return {
-        **options,
-        "client_options": dict(client_options),
-        "keyring": bench.primary_cluster.keyring is not None,
-        "namespace": bool(bench.site.pools.data.namespace),
-    }
 
 
 def run_observed(
@@ -187,9 +161,14 @@ def run_observed(
     if run.exit_status is None:
         measured.invalid = ("timed_out", f"killed after {timeout_seconds:.0f} s")
     elif run.exit_status != 0:
-        last = run.stderr.decode(errors="replace").strip().splitlines()
-        measured.invalid = ("failed", f"exit status {run.exit_status}: {last[-1][:200] if last else 'silent'}")
+        measured.invalid = ("failed", f"exit status {run.exit_status}: {last_line(run.stderr) or 'silent'}")
     return measured
+
+
+def last_line(stderr: bytes) -> str:
+    """Return the last line of a program's complaint, cut to what people read; empty if it said nothing."""
+    said = stderr.decode(errors="replace").strip().splitlines()
+    return said[-1][:200] if said else ""
 
 
 def hidden(measured: Measured, words: Mapping[str, str]) -> Measured:
@@ -198,6 +177,26 @@ def hidden(measured: Measured, words: Mapping[str, str]) -> Measured:
         for role, (name, content) in measured.results.items():
             measured.results[role] = (name, content.replace(word.encode(), placeholder.encode()))
     return measured
+
+
+def writes(cell: Cell) -> bool:
+    """Return whether a cell's clients write."""
+    return sizing.writes(cell.levels)
+
+
+def bytes_written(cell: Cell, metrics: Mapping[str, float]) -> float:
+    """Return how many bytes a cell's clients wrote, from a tool's metrics: of a mix with reads, only the writes."""
+    return metrics.get("write_bytes", metrics.get("bytes", 0.0)) if writes(cell) else 0.0
+
+
+def is_journaled(cell: Cell) -> bool:
+    """Return whether a cell's writes also go through its image's journal."""
+    return "journaling" in cell.variant.image.features
+
+
+def throughput(metrics: Mapping[str, float]) -> str:
+    """Return the rate in bytes per second, as text for people."""
+    return f"{metrics['bytes_per_second'] / 2**20:,.1f} MiB/s"
 
 
 def longest_gap(seconds: Iterable[float]) -> float | None:
@@ -222,8 +221,8 @@ MOST_SAID = 2000
 class StepLog:
     """Runs commands and logs each as a step. Times are seconds of the monotonic clock since `origin`.
 
-    `values` fill the placeholders of argv. In the log, placeholders stay in place of names and paths of this site, and
-    of the values in `also_hidden`. `programs` says which installation's programs the commands run.
+    `values` fill the placeholders of argv. In the log, placeholders stay in place of names and paths of this site.
+    `programs` says which installation's programs the commands run.
     """
 
     def __init__(
@@ -231,7 +230,6 @@ class StepLog:
         values: Mapping[str, str | None],
         slot: SlotLock | None = None,
         run: Callable[..., ToolRun] = run_tool,
-        also_hidden: Sequence[str] = (),
         *,
         programs: Programs,
     ) -> None:
@@ -241,7 +239,6 @@ class StepLog:
         self.programs = programs
         self.lines: list[dict[str, Any]] = []
         self._run = run
-        self._hidden = (*_HIDDEN, *also_hidden)
 
     def now(self) -> float:
         """Return the seconds since `origin`."""
@@ -299,7 +296,11 @@ class StepLog:
 
     def hide(self, text: str) -> str:
         """Return `text` with placeholders instead of this site's names and paths. The longest are replaced first."""
-        named = [(value, name) for name, value in self.values.items() if value and name in self._hidden]
+        named = [
+            (value, name)
+            for name, value in self.values.items()
+            if value and (name in _HIDDEN or name.startswith("image"))
+        ]
         for value, name in sorted(named, key=lambda pair: -len(pair[0])):
             text = text.replace(value, f"{{{name}}}")
         return text
@@ -310,4 +311,4 @@ class StepLog:
         return "".join(json.dumps(line, sort_keys=True) + "\n" for line in ordered).encode()
 
 
-_HIDDEN = ("conf", "keyring", "second_conf", "second_keyring", "image", "image_name", "copy")
+_HIDDEN = ("conf", "keyring", "second_conf", "second_keyring", "copy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import tempfile
 import time
@@ -20,18 +21,17 @@ from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.protocol import Driver, WhileRunning
-from replay.protocols.drivers.tool import StepLog, client_values, longest_gap, rbd_template
+from replay.protocols.drivers.tool import StepLog, client_values, cluster_values, longest_gap, rbd_template
 from replay.protocols.drivers.trial_client import BLOCK_BYTES, inspect
 from replay.protocols.observers.snapshots import Snapshots
-from replay.protocols.targets.mirrored_pair import MirroredPair, client_argv, client_spec
+from replay.protocols.targets.mirrored_pair import MirroredPair, client_argv
 from replay.sandbox.interventions import SiteLoss
-from replay.tools import Result, render
+from replay.tools import render
 
 #: `rbd mirror image promote` ends with these until the other side's demotion arrives: EBUSY if the journal
 #: is mirrored ("demotion is not propagated yet"), EROFS if snapshots are.
 NOT_YET = (16, 30)
 PROMOTE_PATIENCE_SECONDS = 120.0
-PROMOTE_PAUSE_SECONDS = 0.1
 FIRST_WRITE_PATIENCE_SECONDS = 60.0
 #: In a stretch cluster, monitors and OSDs first agree that a site is gone, and the lost client's lock expires.
 STRETCH_PATIENCE_SECONDS = 240.0
@@ -71,22 +71,12 @@ class Trial:
     def __init__(
         self, bench: Bench, pair: MirroredPair, plan: TrialPlan, second: Cluster, loss: SiteLoss | None = None
     ) -> None:
-        self.bench = bench
-        self.loss = loss
+        self.bench, self.pair, self.plan, self.second, self.loss = bench, pair, plan, second, loss
         self.daemons_stopped = 0
-        self.plan = plan
-        self.second = second
-        self.pair = pair
         self.acknowledgements = b""
         self.snapshot_facts: dict[str, Any] = {}
-        values = client_values(bench) | {
-            "image": pair.made.spec,
-            "image_name": pair.made.name,
-            "second_image": pair.there.spec,
-            "second_conf": str(self.second.conf),
-            "second_client": self.second.client,
-            "second_keyring": str(self.second.keyring) if self.second.keyring else None,
-        }
+        values = client_values(bench) | cluster_values(second, "second_")
+        values |= {"image": pair.made.spec, "image_name": pair.made.name, "second_image": pair.there.spec}
         self.log = StepLog(values, bench.slot, programs=bench.programs)
 
     def run(self) -> None:
@@ -146,17 +136,12 @@ class Trial:
             self._written(started, writer, exit_status=status, said=writer.stderr().decode(errors="replace"))
             if status != 0:
                 raise ReplayError(f"the writer failed: {writer.complaint()}")
-            demote = [*connection, "mirror", "image", "demote", "{image}"]
-            self._must("demote", demote)
+            self._must("demote", [*connection, "mirror", "image", "demote", "{image}"])
         self.snapshot_facts = snapshots.facts()
 
     def _written(self, started: float, writer: Background, *, exit_status: int | None, said: str) -> None:
-        acknowledged = self._acknowledged()
-        argv = ["python3", "{trial_client}", "write", "{trial}"]
-        self.log.add(
-            "write", started, self.log.now() - started, argv=argv, exit_status=exit_status, said=said,
-            acknowledged=acknowledged,
-        )  # fmt: skip
+        argv, how = ["python3", "{trial_client}", "write", "{trial}"], {"exit_status": exit_status, "said": said}
+        self.log.add("write", started, self.log.now() - started, argv=argv, **how, acknowledged=self._acknowledged())
         if writer.exit_status not in (None, 0):
             raise ReplayError(f"the writer failed: {writer.complaint()}")
 
@@ -183,8 +168,7 @@ class Trial:
             return
         deadline = time.monotonic() + PROMOTE_PATIENCE_SECONDS
         waiting = self._waiting("the copy to be promoted", PROMOTE_PATIENCE_SECONDS)
-        attempt = 1
-        while True:
+        for attempt in itertools.count(1):
             run = self.log.command(
                 "promote",
                 template,
@@ -197,8 +181,7 @@ class Trial:
                 return
             if run.exit_status not in NOT_YET or time.monotonic() > deadline:
                 raise ReplayError(f"promote failed with status {run.exit_status} in attempt {attempt}")
-            attempt += 1
-            waiting.pause(PROMOTE_PAUSE_SECONDS)
+            waiting.pause(0.1)
 
     def _promote_without_site(self, template: list[str]) -> None:
         started, deadline = self.log.now(), time.monotonic() + LOST_SITE_PATIENCE_SECONDS
@@ -245,11 +228,10 @@ class Trial:
     def _verify(self, side: str) -> None:
         """Read one side's whole image with rbd's export, and log what it holds."""
         cluster, prefix = (self.bench.primary_cluster, "") if side == "first" else (self.second, "second_")
-        connection, image = rbd_template(cluster, prefix), f"{{{prefix}image}}"
         with tempfile.TemporaryDirectory(prefix="replay-") as folder:
             copy = Path(folder) / "copy"
             self.log.values["copy"] = str(copy)
-            template = [*connection, "export", "--no-progress", image, "{copy}"]
+            template = [*rbd_template(cluster, prefix), "export", "--no-progress", f"{{{prefix}image}}", "{copy}"]
             self._must("verify", template, side=side, timeout_seconds=300, programs=cluster.programs)
             contents = inspect(copy.read_bytes(), self.plan.seed)
         self.log.lines[-1] |= asdict(contents)
@@ -271,7 +253,8 @@ class Trial:
         return self.bench.waiting(what, at_most_seconds, mirrored=True, writing=False)
 
     def _client(self, stack: ExitStack, mode: str, cluster: Cluster, patience_seconds: float) -> Background:
-        spec = client_spec(
+        argv = client_argv(
+            mode,
             cluster,
             self.pair.made if mode == "write" else self.pair.there,
             self.plan.client_options,
@@ -280,10 +263,7 @@ class Trial:
             writes_per_second=self.plan.writes_per_second,
         )
         started = Background(
-            client_argv(mode, spec),
-            programs=cluster.programs,
-            slot=self.bench.slot,
-            ready_within_seconds=patience_seconds,
+            argv, programs=cluster.programs, slot=self.bench.slot, ready_within_seconds=patience_seconds
         )
         # End it before killing it: a killed client leaves a watch, and its image cannot be removed for half a minute.
         stack.callback(started.kill)
@@ -327,7 +307,6 @@ class TrialDriver(Driver):
             except ReplayError as error:
                 problem = error
             after = self.bench.sampler.read()
-        ended_at = utc_now()
         return Measured(
             argv=_argv(plan),
             results={
@@ -337,21 +316,13 @@ class TrialDriver(Driver):
             },
             exit_status=0 if problem is None else 1,
             started_at=started_at,
-            ended_at=ended_at,
+            ended_at=utc_now(),
             tool_seconds=trial.log.now(),
             load=self.bench.sampler.load(before, after),
             facts=_facts(plan, trial) | self.facts_of(plan),
             waits=self.after_trial(plan),
             invalid=None if problem is None else ("failed", problem.what),
         )
-
-
-def invalid_without_snapshot(cell: Cell, measured: Measured, result: Result) -> None:
-    """Mark a trial of a snapshot-mirrored image as invalid if no snapshot was taken in it."""
-    # A snapshot that the loss cut off may have been taken after all. Then the second cluster holds some of the writes.
-    without = not measured.facts.get("snapshots_taken") and not result.metrics["writes_present"]
-    if cell.variant.image.mirroring == "snapshot" and without:
-        measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the trial's writer wrote")
 
 
 def _facts(plan: TrialPlan, trial: Trial) -> dict[str, Any]:

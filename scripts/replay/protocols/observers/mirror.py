@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 from replay.base.errors import ReplayError
 from replay.cluster.mirroring import (
     NOT_BEGUN,
-    MirrorDaemon,
     Position,
     ReplayCounters,
-    copied_snapshots,
-    is_replaying,
     read_positions,
-    take_mirror_snapshot,
-    wait_until_copied,
     wait_until_level,
     wait_until_replayed,
 )
 from replay.design.design import Cell, Design
 from replay.evidence.record import Measured, Wait
-from replay.measure.bench import Bench, await_done
-from replay.measure.protocol import Observer, WhileRunning, bytes_written, writes
+from replay.measure.protocol import Observer, WhileRunning
 from replay.ownership.daemon_settings import POLL_AGE
-from replay.ownership.images import BlockImage
-from replay.protocols.drivers.tool import StepLog, client_values, rbd_template
-from replay.protocols.observers.catch_up import REPLAYING, STALL_SECONDS, STATE_WITHIN_SECONDS, await_state
+from replay.protocols.drivers.tool import StepLog, bytes_written, client_values, rbd_template, writes
+from replay.protocols.observers.copies import STALL_SECONDS, Copies
 from replay.protocols.observers.snapshots import Snapshots
 from replay.tools import Result
 
-FIRST_COPY_WITHIN_SECONDS = COPY_WITHIN_SECONDS = 300.0
 #: The daemon's counters are at rest if they have not changed for this long.
 QUIET_SECONDS = 1.0
 
@@ -38,88 +29,6 @@ QUIET_SECONDS = 1.0
 def snapshot_interval(design: Design) -> float:
     """Return how many seconds apart an experiment takes mirror snapshots if no level says so."""
     return design.configuration.get("snapshot_interval_seconds") or 1.0
-
-
-class Copies:
-    """The copies of a site's images on its second cluster, and the daemon that makes them."""
-
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
-        self.daemon: MirrorDaemon | None = None
-        second = bench.site.second_site
-        if second is not None and second.mirror_daemon_admin_socket is not None:
-            self.daemon = MirrorDaemon(second.mirror_daemon_admin_socket, second.pool)
-
-    def require_daemon(self) -> MirrorDaemon:
-        """Return the daemon. Raises ReplayError if the site does not name its admin socket."""
-        if self.daemon is None:
-            raise ReplayError(
-                "no admin socket of the mirror daemon is named, so Replay cannot tell when replay is finished",
-                where=f"config/sites/{self.bench.site.name}.yaml",
-                next_step="name second_cluster.mirror_daemon_admin_socket",
-            )
-        return self.daemon
-
-    def await_state(self, images: Sequence[str], wanted: str) -> None:
-        """Wait until the daemon has all images in a state. Raises ReplayError naming one that is not."""
-        waiting = self.bench.waiting(f"the mirror daemon's state {wanted!r}", STATE_WITHIN_SECONDS, mirrored=True)
-        await_state(self.require_daemon(), images, wanted, pause=waiting.pause)
-
-    def counters(self, made: BlockImage) -> ReplayCounters:
-        """Return what the daemon has replayed of an image; zeros if there is no daemon to ask."""
-        return ReplayCounters() if self.daemon is None else self.daemon.counters(made.name)
-
-    def take_snapshot(self, made: BlockImage) -> int:
-        """Take a mirror snapshot of an image and return its id. Raises ReplayError if that fails."""
-        return take_mirror_snapshot(self.bench.primary_cluster, made.spec)
-
-    def wait_for(self, made: BlockImage, snapshot: int, *, timeout_seconds: float = COPY_WITHIN_SECONDS) -> Wait:
-        """Wait until the copy holds a mirror snapshot; the outcome is `copied` or `stalled`.
-
-        Raises ReplayError with the cause if it never can.
-        """
-        spec = f"{self.bench.site.second_site.pool}/{made.name}"
-        waiting = self.bench.waiting(f"the copy of {made.name}", timeout_seconds, mirrored=True)
-        return wait_until_copied(
-            lambda: copied_snapshots(self.bench.site.secondary, spec, while_running=waiting.glance),
-            snapshot,
-            timeout_seconds=timeout_seconds,
-            sleep=waiting.pause,
-        )
-
-    def await_first(self, made: BlockImage) -> None:
-        """Wait until the second cluster holds the image as it is now. Raises ReplayError if it does not in time."""
-        if made.image.mirroring is None:
-            return
-        with self.bench.costs.measure("prepare"):
-            if made.image.mirroring == "snapshot":
-                wait = self.wait_for(made, self.take_snapshot(made), timeout_seconds=FIRST_COPY_WITHIN_SECONDS)
-            else:
-                wait = self._await_replaying(made)
-        if wait.outcome != "copied":
-            raise ReplayError(
-                f"no copy on the second cluster after {FIRST_COPY_WITHIN_SECONDS:.0f} s",
-                where=made.spec,
-                next_step="look at `rbd mirror pool status --verbose` on the second cluster",
-            )
-
-    def _await_replaying(self, made: BlockImage) -> Wait:
-        daemon, second = self.daemon, self.bench.site.second_site
-        waiting = self.bench.waiting(f"the first copy of {made.name}", FIRST_COPY_WITHIN_SECONDS, mirrored=True)
-
-        def is_there() -> bool:
-            if daemon is None:
-                return is_replaying(second.cluster, f"{second.pool}/{made.name}")
-            return daemon.state(made.name) == REPLAYING
-
-        return await_done(
-            is_there,
-            reason="first_copy",
-            outcomes=("copied", "stalled"),
-            seconds=FIRST_COPY_WITHIN_SECONDS,
-            every=1.0 if daemon is None else 0.25,
-            pause=waiting.pause,
-        )
 
 
 class FirstCopies(Observer):
@@ -188,29 +97,21 @@ class Level(FirstCopies):
         return self.copies.wait_for(self.made, self.copies.take_snapshot(self.made))
 
     def _await_journal(self) -> Wait:
+        """Wait by the daemon's counters, or by the journal's own positions where the daemon cannot be asked."""
         daemon = self.copies.daemon
-        if daemon is None:
-            return self._await_positions()
-        quiet = QUIET_SECONDS + (daemon.option(POLL_AGE) if self.has_ramp else 0.0)
         waiting = self.bench.waiting(
             f"the replay of {self.made.name}, as long as it advances every {STALL_SECONDS:.0f} s", None, mirrored=True
         )
+        if daemon is None:
+            return wait_until_level(
+                lambda: read_positions(self.bench.primary_cluster, self.made.spec), self.position, sleep=waiting.pause
+            )
+        quiet = QUIET_SECONDS + (daemon.option(POLL_AGE) if self.has_ramp else 0.0)
         return wait_until_replayed(
             lambda: daemon.counters(self.made.name),
             self.before,
             self.written_bytes,
             quiet_seconds=quiet,
-            sleep=waiting.pause,
-        )
-
-    def _await_positions(self) -> Wait:
-        """Wait by the journal's own positions, on a site whose daemon cannot be asked."""
-        waiting = self.bench.waiting(
-            f"the replay of {self.made.name}, as long as it advances every {STALL_SECONDS:.0f} s", None, mirrored=True
-        )
-        return wait_until_level(
-            lambda: read_positions(self.bench.primary_cluster, self.made.spec),
-            self.position,
             sleep=waiting.pause,
         )
 
@@ -275,21 +176,17 @@ class MirrorPosition(Observer):
         self.before = self.daemon.counters(made.name) if self.made and self.daemon else None
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Read the counters again, and record the progress."""
-        if self.before is not None:
-            measured.facts |= progress_of(self.daemon, self.made, self.before)
+        """Read the counters again, and record the progress since the cell began.
 
-
-def progress_of(daemon: MirrorDaemon, made: BlockImage, before: ReplayCounters) -> dict[str, float]:
-    """Return how far the daemon got with an image since `before`, as facts for a sidecar.
-
-    These are `replayed_bytes_in_cell` and `journal_poll_age_seconds` for a journal, else `snapshots_copied_in_cell`. A
-    counter that fell means that the daemon was started again meanwhile; its progress is then unknown and left out.
-    """
-    now = daemon.counters(made.name)
-    if made.image.mirroring == "journal":
-        found, advanced = "replayed_bytes_in_cell", now.entry_bytes - before.entry_bytes
-        settings = {"journal_poll_age_seconds": daemon.option(POLL_AGE)}
-    else:
-        found, advanced, settings = "snapshots_copied_in_cell", now.snapshots - before.snapshots, {}
-    return settings | ({found: advanced} if advanced >= 0 else {})
+        A counter that fell means that the daemon was started again meanwhile; its progress is unknown and left out.
+        """
+        if self.before is None:
+            return
+        now = self.daemon.counters(self.made.name)
+        if self.made.image.mirroring == "journal":
+            fact, advanced = "replayed_bytes_in_cell", now.entry_bytes - self.before.entry_bytes
+            measured.facts["journal_poll_age_seconds"] = self.daemon.option(POLL_AGE)
+        else:
+            fact, advanced = "snapshots_copied_in_cell", now.snapshots - self.before.snapshots
+        if advanced >= 0:
+            measured.facts[fact] = advanced

@@ -1,17 +1,25 @@
-"""Takes mirror snapshots at an interval while a client writes, without holding up the caller."""
+"""Mirror snapshots: taken at an interval while a client writes, without holding up the caller, and trimmed later.
+
+What is left to trim is observed while a client writes, and awaited afterwards.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from replay.base.errors import ReplayError
+from replay.cluster.placement_groups import TRIMS, groups_at
 from replay.cluster.running import Background
+from replay.cluster.session import MonitorSession
 from replay.design.design import Cell
 from replay.design.needs import Factor
 from replay.design.sizing import seconds_of
-from replay.evidence.record import Measured
+from replay.evidence.record import Measured, SampleTable, Wait
+from replay.measure.bench import Bench, await_done
 from replay.measure.protocol import Observer, Protocol, WhileRunning
 from replay.protocols.drivers.tool import StepLog
 from replay.tools import render
@@ -109,6 +117,18 @@ class Snapshots:
         self.log.add("snapshot", self._started, seconds, argv=self._template, exit_status=status, said=said)
 
 
+def ordered_snapshot(log: StepLog, rbd: list[str], spec: str, **step: str) -> int:
+    """Take a mirror snapshot as a step of a log; return its id. `step` holds further keys for the log's line.
+
+    Raises ReplayError if no snapshot was taken.
+    """
+    run = log.command("snapshot", [*rbd, "mirror", "image", "snapshot", spec], **step)
+    words = run.stdout.decode(errors="replace").split()
+    if run.exit_status != 0 or not words or not words[-1].isdigit():
+        raise ReplayError(f"no mirror snapshot was taken: {log.lines[-1]['said'][-200:]}", where=step.get("image"))
+    return int(words[-1])
+
+
 def check_intervals(protocol: Protocol) -> None:
     """Refuse variants that take snapshots but are not mirrored by them, and cells that are too short for one.
 
@@ -165,3 +185,123 @@ class SnapshotsTaken(Observer):
         """End a snapshot that was cut off."""
         if self.snapshots is not None:
             self.snapshots.close()
+
+
+# What is left to trim -------------------------------------------------------------------------------------------------
+
+
+#: The monitors get reports on placement groups every few seconds (`mgr_stats_period`). Sampling more often is useless.
+TRIMS_EVERY_SECONDS = 2.0
+CLUSTER = "cluster"
+
+
+class TrimSampler:
+    """Counts over time, into `table`, what is left to trim: `snapshots_to_trim` and `snaptrim_placement_groups`.
+
+    Snapshots and placement groups are those of `pools`. `cost` returns the wall time that sampling took.
+    """
+
+    def __init__(
+        self, session: MonitorSession, pools: Sequence[str], table: SampleTable, now: Callable[[], float]
+    ) -> None:
+        self.session = session
+        self.pools = pools
+        self.table = table
+        self.now = now
+        self.readings = 0
+        self.reading_seconds = 0.0
+        self._due = float("-inf")
+
+    def read_when_due(self) -> None:
+        """Take a sample if the last one is long enough ago."""
+        if self.now() >= self._due:
+            self._due = self.now() + TRIMS_EVERY_SECONDS
+            started, at = time.monotonic(), self.now()
+            self.table.add(at, CLUSTER, "snapshots_to_trim", snapshots_to_trim(self.session, self.pools))
+            self.table.add(at, CLUSTER, "snaptrim_placement_groups", trimming(self.session, self.pools))
+            self.readings += 1
+            self.reading_seconds += time.monotonic() - started
+
+    def cost(self) -> dict[str, Any]:
+        """Return the sampler's own cost, for the sidecar."""
+        return {"readings": self.readings, "cost_seconds": round(self.reading_seconds, 4)}
+
+
+def trimming(session: MonitorSession, pools: Iterable[str]) -> int:
+    """Return how many placement groups of these pools trim or wait to trim."""
+    return groups_at(session, TRIMS, pools).total()
+
+
+def snapshots_to_trim(session: MonitorSession, pools: Iterable[str]) -> int:
+    """Return how many removed snapshots of these pools are not trimmed from every placement group yet.
+
+    The OSD map holds each until it is trimmed, so none is missed between two reports of placement groups.
+    """
+    dump = session.command({"prefix": "osd dump"})
+    ids = {one["pool"] for one in dump["pools"] if one["pool_name"] in set(pools)}
+    queued = [pool for pool in dump.get("removed_snaps_queue", ()) if pool["pool"] in ids]
+    return sum(int(interval["length"]) for pool in queued for interval in pool["snaps"])
+
+
+def wait_until_trimmed(
+    sides: Sequence[tuple[MonitorSession, Sequence[str]]],
+    *,
+    timeout_seconds: float,
+    every: float = 0.5,
+    clock: Callable[[], float] = time.monotonic,
+    pause: Callable[[float], None],
+) -> Wait:
+    """Wait until no removed snapshot is left to trim, or being trimmed, on any side (session, names of pools).
+
+    The outcome is `trimmed`, or `still_trimming` after the time limit: a neighbour may use a pool, too.
+    """
+    most = 0
+
+    def are_trimmed() -> bool:
+        nonlocal most
+        left = sum(snapshots_to_trim(session, pools) for session, pools in sides)
+        most = max(most, left)
+        return left == 0 and not any(trimming(session, pools) for session, pools in sides)
+
+    wait = await_done(
+        are_trimmed,
+        reason="snapshots_trimmed",
+        outcomes=("trimmed", "still_trimming"),
+        seconds=timeout_seconds,
+        every=every,
+        pause=pause,
+        clock=clock,
+    )
+    wait.details["snapshots_to_trim"] = most
+    return wait
+
+
+TRIMMED_WITHIN_SECONDS = 300.0
+
+
+class TrimmedAfterwards(Observer):
+    """Waits after a cell that took mirror snapshots until nothing is left to trim on either cluster.
+
+    Declare it after the observer that waits for the copy: snapshots are removed once they are copied.
+    """
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Wait until nothing is left to trim."""
+        if cell.variant.image.mirroring != "snapshot":
+            return []
+        with self.bench.costs.measure("wait"):
+            return [await_trimmed(self.bench)]
+
+
+def await_trimmed(bench: Bench) -> Wait:
+    """Wait until nothing is left to trim in the pools that Replay writes to, on either cluster."""
+    sides: list[tuple[MonitorSession, Sequence[str]]] = [(bench.session, own_pools(bench))]
+    if bench.secondary is not None:
+        sides.append((bench.secondary, [bench.site.second_site.pool]))
+    waiting = bench.waiting("snapshots to be trimmed", TRIMMED_WITHIN_SECONDS, mirrored=bench.secondary is not None)
+    return wait_until_trimmed(sides, timeout_seconds=TRIMMED_WITHIN_SECONDS, pause=waiting.pause)
+
+
+def own_pools(bench: Bench) -> list[str]:
+    """Return the names of the pools that Replay writes to."""
+    return [pool.name for pool in bench.site.pools.all()]

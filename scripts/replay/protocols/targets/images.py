@@ -13,10 +13,11 @@ from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Image
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
-from replay.measure.protocol import Target, is_journaled
+from replay.measure.protocol import Target
 from replay.ownership.images import BlockImage, create_image, create_images
 from replay.ownership.removal import remove_images
 from replay.ownership.this_machine import create_file, remove_leftover_files
+from replay.protocols.drivers.tool import is_journaled, last_line
 from replay.tools import fio, render
 
 
@@ -179,9 +180,8 @@ class OsdFile(Target):
         argv = render(fio.TOOL.argv_template(FILL, options), values)
         run = run_tool(argv, timeout_seconds=bound, programs=self.bench.programs, slot=self.bench.slot)
         if run.exit_status != 0 or path.stat().st_blocks * STAT_BLOCK_BYTES < size:
-            said = run.stderr.decode(errors="replace").strip().splitlines()
             raise ReplayError(
-                f"fio could not fill a file beside the OSDs: {said[-1][:200] if said else 'it said nothing'}",
+                f"fio could not fill a file beside the OSDs: {last_line(run.stderr) or 'it said nothing'}",
                 where=path.parent,
                 next_step="check whether that file system supports direct I/O (tmpfs on older kernels does not)",
             )

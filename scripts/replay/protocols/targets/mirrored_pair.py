@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-from typing import Any
 
 from replay.base.errors import ReplayError, cleaning_up
 from replay.base.programs import SYSTEM_PYTHON
@@ -22,8 +21,8 @@ from replay.ownership.images import BlockImage, create_image
 from replay.ownership.open_site import OpenSite
 from replay.ownership.removal import remove_images
 from replay.protocols.drivers import trial_client
-from replay.protocols.observers.catch_up import REPLAYING, STOPPED
-from replay.protocols.observers.mirror import Copies
+from replay.protocols.drivers.tool import cluster_values
+from replay.protocols.observers.copies import REPLAYING, STOPPED, Copies
 from replay.protocols.targets.images import FreshImage, Images
 
 FILL_SECONDS_AT_MOST = 300.0
@@ -112,9 +111,8 @@ class FreshPair(Target):
             FILL_SECONDS_AT_MOST, 60 + 2 * size / (self.bench.site.ceilings.rate_bytes_per_second or math.inf)
         )
         options = dict(cell.variant.client_options)
-        spec = client_spec(self.bench.primary_cluster, made, options, seed=self.content_seed)
         filling = Background(
-            client_argv("fill", spec),
+            client_argv("fill", self.bench.primary_cluster, made, options, seed=self.content_seed),
             programs=self.bench.programs,
             slot=self.bench.slot,
             ready_within_seconds=patience,
@@ -126,14 +124,15 @@ class FreshPair(Target):
             filling.kill()
 
 
-def client_spec(
-    cluster: Cluster, image: BlockImage, options: dict[str, str], *, seed: int, **more: float
-) -> dict[str, Any]:
-    """Return the SPEC of `trial_client.py`; `more` is origin and writes_per_second."""
-    return {
-        "conf": str(cluster.conf),
-        "client": cluster.client,
-        "keyring": str(cluster.keyring) if cluster.keyring else None,
+def client_argv(
+    mode: str, cluster: Cluster, image: BlockImage, options: dict[str, str], *, seed: int, **more: float
+) -> list[str]:
+    """Return the argv that runs `trial_client.py` with the Python that has Ceph's modules.
+
+    `more` is origin and writes_per_second, if the mode needs them.
+    """
+    spec = {
+        **cluster_values(cluster),
         "options": options,
         "pool": image.pool,
         "namespace": image.namespace,
@@ -141,10 +140,6 @@ def client_spec(
         "seed": seed,
         **more,
     }
-
-
-def client_argv(mode: str, spec: dict[str, Any]) -> list[str]:
-    """Return the argv that runs `trial_client.py` with the Python that has Ceph's modules."""
     return [SYSTEM_PYTHON, "-E", trial_client.__file__, mode, json.dumps(spec)]
 
 

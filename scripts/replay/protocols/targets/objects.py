@@ -19,6 +19,7 @@ from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.protocol import Target
+from replay.protocols.drivers.tool import cluster_values, last_line
 from replay.tools import OutputError, rados_bench, render
 from replay.tools.rados_bench import RadosBench, mode_of, removed_objects
 
@@ -71,26 +72,14 @@ class BenchObjects:
 
     def values(self, pool: str, run_name: str) -> dict[str, str | None]:
         """Return the values of the tool's placeholders for a run in a pool."""
-        cluster = self.bench.primary_cluster
-        return {
-            "conf": str(cluster.conf),
-            "client": cluster.client,
-            "keyring": str(cluster.keyring) if cluster.keyring else None,
-            "pool": pool,
-            "run_name": run_name,
-        }
+        return {**cluster_values(self.bench.primary_cluster), "pool": pool, "run_name": run_name}
 
     def holds(self, wanted: Fill) -> bool:
         """Return whether the objects of a fill exist."""
         return self.fills.get((wanted.pool, wanted.run_name)) == wanted
 
-    def fill(self, wanted: Fill) -> bool:
-        """Write the objects of a fill unless they exist; return whether they had to be written.
-
-        Raises ReplayError if fewer were written than wanted.
-        """
-        if self.holds(wanted):
-            return False
+    def fill(self, wanted: Fill) -> None:
+        """Write the objects of a fill. Raises ReplayError if fewer were written than wanted."""
         seconds = math.ceil(
             PATIENCE_SECONDS + wanted.bytes / SLOWEST_BYTES_PER_SECOND + wanted.objects / SLOWEST_OBJECTS_PER_SECOND
         )
@@ -114,7 +103,6 @@ class BenchObjects:
         if written != wanted.objects:
             raise _failed(f"filling {wanted.pool} wrote {written} of {wanted.objects} objects", wanted.pool, run)
         self.fills[wanted.pool, wanted.run_name] = wanted
-        return True
 
     def remove(self, pool: str, run_names: Iterable[str]) -> Removal:
         """Remove the objects of these run names, and verify by counting that none is left.
@@ -175,10 +163,8 @@ def hide_host(content: bytes) -> bytes:
 
 
 def _failed(what: str, pool: str, run: ToolRun) -> ReplayError:
-    said = run.stderr.decode(errors="replace").strip().splitlines()
-    return ReplayError(
-        what, where=pool, next_step=f"rados said: {said[-1][:200]}" if said else "look at the cluster's health"
-    )
+    said = last_line(run.stderr)
+    return ReplayError(what, where=pool, next_step=f"rados said: {said}" if said else "look at the cluster's health")
 
 
 class ObjectPools(Target):

@@ -1,0 +1,255 @@
+"""The copies of images on the second cluster, and the daemon that makes them: its states, its counters over time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from replay.base.clock import poll
+from replay.base.errors import ReplayError
+from replay.cluster.mirroring import (
+    MirrorDaemon,
+    ReplayCounters,
+    copied_snapshots,
+    is_replaying,
+    take_mirror_snapshot,
+    wait_until_copied,
+)
+from replay.cluster.site import Site
+from replay.design.needs import Factor
+from replay.evidence.record import SampleTable, Wait
+from replay.measure.bench import Bench, await_done
+from replay.measure.protocol import Protocol
+from replay.ownership.images import BlockImage
+
+FIRST_COPY_WITHIN_SECONDS = COPY_WITHIN_SECONDS = 300.0
+STOPPING, STOPPED, REPLAYING = "Stopping", "Stopped", "Replaying"
+STATE_WITHIN_SECONDS = 60.0
+#: A copy is given up if nothing changes for this long before everything is replayed.
+STALL_SECONDS = 60.0
+
+MODE_FACTOR = Factor("mode", "how the variant's image is mirrored", words=("journal", "snapshot"), required=True)
+
+
+def lacking_mirror_daemon(site: Site) -> dict[str, str]:
+    """Return why the mirror daemon cannot be asked on a site; empty if it can."""
+    if site.second_site is not None and site.second_site.mirror_daemon_admin_socket is None:
+        return {"second_site": "the site's file names no admin socket of the mirror daemon, whose counters this needs"}
+    return {}
+
+
+def check_modes(protocol: Protocol, unmirrored: str | None = None) -> None:
+    """Raise ConfigurationError if a variant's level `mode` is not how its image is mirrored.
+
+    `unmirrored` is the mode of an image that is not, None if there is none.
+    """
+    for variant in protocol.design.variants:
+        mode, mirroring = variant.levels.get("mode"), variant.image.mirroring
+        if mode != (mirroring or unmirrored):
+            protocol.refuse(
+                f"{variant.name}: levels.mode is {mode!r}, but mirroring is {mirroring!r}",
+                next_step="give each variant the same word for `mirroring` and in `levels: { mode: … }`",
+            )
+
+
+class Copies:
+    """The copies of a site's images on its second cluster, and the daemon that makes them."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.daemon: MirrorDaemon | None = None
+        second = bench.site.second_site
+        if second is not None and second.mirror_daemon_admin_socket is not None:
+            self.daemon = MirrorDaemon(second.mirror_daemon_admin_socket, second.pool)
+
+    def require_daemon(self) -> MirrorDaemon:
+        """Return the daemon. Raises ReplayError if the site does not name its admin socket."""
+        if self.daemon is None:
+            raise ReplayError(
+                "no admin socket of the mirror daemon is named, so Replay cannot tell when replay is finished",
+                where=f"config/sites/{self.bench.site.name}.yaml",
+                next_step="name second_cluster.mirror_daemon_admin_socket",
+            )
+        return self.daemon
+
+    def await_state(self, images: Sequence[str], wanted: str) -> None:
+        """Wait until the daemon has all images in a state. Raises ReplayError naming one that is not."""
+        waiting = self.bench.waiting(f"the mirror daemon's state {wanted!r}", STATE_WITHIN_SECONDS, mirrored=True)
+        await_state(self.require_daemon(), images, wanted, pause=waiting.pause)
+
+    def counters(self, made: BlockImage) -> ReplayCounters:
+        """Return what the daemon has replayed of an image; zeros if there is no daemon to ask."""
+        return ReplayCounters() if self.daemon is None else self.daemon.counters(made.name)
+
+    def take_snapshot(self, made: BlockImage) -> int:
+        """Take a mirror snapshot of an image and return its id. Raises ReplayError if that fails."""
+        return take_mirror_snapshot(self.bench.primary_cluster, made.spec)
+
+    def wait_for(self, made: BlockImage, snapshot: int, *, timeout_seconds: float = COPY_WITHIN_SECONDS) -> Wait:
+        """Wait until the copy holds a mirror snapshot; the outcome is `copied` or `stalled`.
+
+        Raises ReplayError with the cause if it never can.
+        """
+        spec = f"{self.bench.site.second_site.pool}/{made.name}"
+        waiting = self.bench.waiting(f"the copy of {made.name}", timeout_seconds, mirrored=True)
+        return wait_until_copied(
+            lambda: copied_snapshots(self.bench.site.secondary, spec, while_running=waiting.glance),
+            snapshot,
+            timeout_seconds=timeout_seconds,
+            sleep=waiting.pause,
+        )
+
+    def await_first(self, made: BlockImage) -> None:
+        """Wait until the second cluster holds the image as it is now. Raises ReplayError if it does not in time."""
+        if made.image.mirroring is None:
+            return
+        with self.bench.costs.measure("prepare"):
+            if made.image.mirroring == "snapshot":
+                wait = self.wait_for(made, self.take_snapshot(made), timeout_seconds=FIRST_COPY_WITHIN_SECONDS)
+            else:
+                wait = self._await_replaying(made)
+        if wait.outcome != "copied":
+            raise ReplayError(
+                f"no copy on the second cluster after {FIRST_COPY_WITHIN_SECONDS:.0f} s",
+                where=made.spec,
+                next_step="look at `rbd mirror pool status --verbose` on the second cluster",
+            )
+
+    def _await_replaying(self, made: BlockImage) -> Wait:
+        daemon, second = self.daemon, self.bench.site.second_site
+        waiting = self.bench.waiting(f"the first copy of {made.name}", FIRST_COPY_WITHIN_SECONDS, mirrored=True)
+
+        def is_there() -> bool:
+            if daemon is None:
+                return is_replaying(second.cluster, f"{second.pool}/{made.name}")
+            return daemon.state(made.name) == REPLAYING
+
+        return await_done(
+            is_there,
+            reason="first_copy",
+            outcomes=("copied", "stalled"),
+            seconds=FIRST_COPY_WITHIN_SECONDS,
+            every=1.0 if daemon is None else 0.25,
+            pause=waiting.pause,
+        )
+
+
+# The daemon's states of images ----------------------------------------------------------------------------------------
+
+
+def await_state(
+    daemon: MirrorDaemon,
+    images: Sequence[str],
+    wanted: str,
+    *,
+    within_seconds: float = STATE_WITHIN_SECONDS,
+    pause: Callable[[float], None],
+) -> None:
+    """Wait until every image's replayer has reached a state. Raises ReplayError that names one that does not."""
+    other = ""
+
+    def are_there() -> bool | None:
+        nonlocal other
+        for image in images:
+            if (state := daemon.state(image)) != wanted:
+                other = f"{image} is {state!r}"
+                return None
+        return True
+
+    poll(
+        are_there,
+        what=f"the mirror daemon to become {wanted!r}",
+        seconds=within_seconds,
+        every=0.1,
+        seen=lambda: other,
+        next_step="look at the daemon's log, then run measure again; finished sets are kept",
+        pause=pause,
+    )
+
+
+def resume(daemon: MirrorDaemon, image: str, *, pause: Callable[[float], None]) -> None:
+    """Start the replay of an image that was stopped, or is being stopped. Does nothing if it is already replaying.
+
+    Raises ReplayError if it does not stop in time: an image that is being stopped refuses to start.
+    """
+    [state] = poll(
+        lambda: [state] if (state := daemon.state(image)) != STOPPING else None,
+        what=f"the mirror daemon to stop replaying {image}",
+        seconds=STATE_WITHIN_SECONDS,
+        every=0.1,
+        next_step="look at the daemon's log, then run measure again; finished sets are kept",
+        pause=pause,
+    )
+    if state == STOPPED:
+        daemon.start(image)
+
+
+# The daemon's counters over time --------------------------------------------------------------------------------------
+
+
+Counters = Mapping[str, ReplayCounters]
+
+
+def journal_level(expected_bytes: Mapping[str, int]) -> Callable[[Counters], bool]:
+    """Return a test of whether each image's journal was replayed by at least these many bytes."""
+    return lambda counters: all(counters[name].entry_bytes >= wanted for name, wanted in expected_bytes.items())
+
+
+def snapshots_level(wanted: Mapping[str, int]) -> Callable[[Counters], bool]:
+    """Return a test of whether the daemon copied at least this many snapshots of each image."""
+    return lambda counters: all(counters[name].snapshots >= count for name, count in wanted.items())
+
+
+class MirrorSampler:
+    """Reads the daemon's counters of `images` (entity to name) into `table`; `now` is seconds since the cell's origin.
+
+    `readings` is the number of readings, `reading_seconds` the wall time that they took.
+    """
+
+    def __init__(
+        self, daemon: MirrorDaemon, images: Mapping[str, str], table: SampleTable, now: Callable[[], float]
+    ) -> None:
+        self.daemon = daemon
+        self.images = dict(images)
+        self.table = table
+        self.now = now
+        self.readings = 0
+        self.reading_seconds = 0.0
+        self._due = float("-inf")
+
+    def read(self) -> dict[str, ReplayCounters]:
+        """Read all images' counters once, record them, and return them by entity.
+
+        Counters of an image that the daemon has stopped are not recorded, and are zero in the result.
+        """
+        started = time.monotonic()
+        at, counted = self.now(), self.daemon.image_counters(self.images.values())
+        found = {}
+        for entity, name in self.images.items():
+            image = counted[name]
+            for metric, value in {**numbers_in(image.journal), **numbers_in(image.snapshot)}.items():
+                self.table.add(at, entity, metric, value)
+            found[entity] = image.totals()
+        self.readings += 1
+        self.reading_seconds += time.monotonic() - started
+        return found
+
+    def read_when_due(self, every_seconds: float) -> None:
+        """Read once if the last such reading is at least `every_seconds` ago."""
+        if self.now() >= self._due:
+            self._due = self.now() + every_seconds
+            self.read()
+
+    def cost(self) -> dict[str, Any]:
+        """Return the sampler's own cost, for the sidecar."""
+        return {"readings": self.readings, "cost_seconds": round(self.reading_seconds, 4)}
+
+
+def numbers_in(section: Mapping[str, Any]) -> dict[str, float]:
+    """Return a section's counters by name. Counters with parts become `name.part`, without the average."""
+    found: dict[str, float] = {}
+    for name, value in section.items():
+        parts = {f"{name}.{part}": one for part, one in value.items()} if isinstance(value, dict) else {name: value}
+        found |= {key: one for key, one in parts.items() if isinstance(one, int | float) and ".avgtime" not in key}
+    return found
