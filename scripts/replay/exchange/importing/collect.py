@@ -9,7 +9,7 @@ from pathlib import Path
 
 from replay.evidence.durable import sha256
 from replay.exchange.importing.files import LeftOut, SourceFile, files_below
-from replay.exchange.importing.fio_reports import SEVERAL
+from replay.exchange.importing.fio_reports import common
 from replay.exchange.importing.recognise import FIO_LOG, read_outputs, recognise
 from replay.exchange.importing.runs import Level, Part, Run
 from replay.tools import OutputError
@@ -280,17 +280,12 @@ def _one_of(several: list[Run]) -> Run | str:
     if "jobs" in first.levels:
         jobs = [run.levels["jobs"] for run in several]
         levels["jobs"] = UNSTATED if UNSTATED in jobs else sum(map(int, jobs))
-    names = {name for run in several for name in run.options}
-    options = {}
-    for name in sorted(names):
-        values = {run.options.get(name, "") for run in several}
-        options[name] = values.pop() if len(values) == 1 else SEVERAL
     moments = [run.reported_at for run in several]
     return replace(
         first,
         parts=tuple(part for run in several for part in run.parts),
         levels=levels,
-        options={name: value for name, value in options.items() if value},
+        options=common([run.options for run in several]),
         reported_at=max(moments) if all(moments) else None,
         metrics=frozenset.intersection(*(run.metrics for run in several)),
         series=frozenset(),

@@ -1,15 +1,20 @@
-"""The documents of an imported experiment, in the formats of measured ones, without unknown facts. Pure."""
+"""The files of an imported experiment, in the formats of measured ones, without unknown facts. Pure."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from replay.derive.designs import ADDED
 from replay.design.design import digest_of
+from replay.evidence.data_set import pretty_json
+from replay.evidence.read import SEAL
 from replay.exchange.importing.arrange import Arranged, Cell
-from replay.exchange.importing.recognise import FAMILIES
+from replay.exchange.importing.recognise import roles
+from replay.exchange.importing.runs import Part
 
 #: The protocol of everything that Replay did not measure itself; receipts and sidecars name it as their `origin`.
 IMPORTED = "imported"
@@ -17,10 +22,16 @@ IMPORTED = "imported"
 _NAMES = frozenset({
     "filename", "directory", "rbdname", "pool", "hostname", "opendir", "filename_format", "command target",
 })  # fmt: skip
-_TITLES = {
-    "fio": "fio", "fio-text": "fio's text", "rbd-bench": "rbd bench", "rados-bench": "rados bench",
-    "elbencho": "elbencho",
-}  # fmt: skip
+#: By the reader of its results: a tool in names of experiments, its name for a person, and the ending of its files.
+_TOOLS = {
+    "fio_report": ("fio", "fio", "result.json"),
+    "fio_text": ("fio-text", "fio's text", "txt"),
+    "rbd_bench_output": ("rbd-bench", "rbd bench", "stdout"),
+    "rados_bench_output": ("rados-bench", "rados bench", "result"),
+    "elbencho_row": ("elbencho", "elbencho", "csv"),
+}
+ORIGINALS = "originals"
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 _METRICS: tuple[tuple[str, str, str, str, str, bool], ...] = (
     ("operations_per_second", "iops", "IOPS", "operations_per_second", "higher", True),
     ("bytes_per_second", "throughput", "Throughput", "bytes_per_second", "higher", False),
@@ -53,7 +64,7 @@ class Variant:
 
 def experiment_name(tool: str) -> str:
     """Return the name of the experiment of a tool's results. No configured experiment begins like this."""
-    return f"{IMPORTED}-{FAMILIES[tool]}"
+    return f"{IMPORTED}-{_TOOLS[tool][0]}"
 
 
 def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]:
@@ -65,7 +76,7 @@ def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]
         "schema_version": 1,
         "origin": IMPORTED,
         "experiment": experiment_name(arranged.tool),
-        "title": f"Imported results of {_TITLES[FAMILIES[arranged.tool]]}",
+        "title": f"Imported results of {_TOOLS[arranged.tool][1]}",
         "scale": IMPORTED,
         "protocol": IMPORTED,
         "tool": arranged.tool,
@@ -146,16 +157,17 @@ def plan_of(block: int, cells: Iterable[Cell]) -> str:
     return digest_of({"block": block, "origin": IMPORTED, "cells": sorted(of_cells)})
 
 
-def sidecar_of(
+def _head(cell: Cell, experiment: str) -> dict[str, Any]:
+    return {"schema_version": 1, "origin": IMPORTED, "experiment": experiment, "block": cell.block}
+
+
+def _sidecar(
     cell: Cell, experiment: str, label: str, files: Mapping[str, str], folders: Sequence[str]
 ) -> dict[str, Any]:
     """Return a cell's sidecar. `files`: names by role; `folders`: the names of the folders that were given."""
     run = cell.run
     return {
-        "schema_version": 1,
-        "origin": IMPORTED,
-        "experiment": experiment,
-        "block": cell.block,
+        **_head(cell, experiment),
         "point": cell.point,
         "variant": cell.variant,
         "label": label,
@@ -187,14 +199,11 @@ def sidecar_of(
     }
 
 
-def seal_of(cells: Sequence[Cell], experiment: str) -> dict[str, Any]:
+def _seal(cells: Sequence[Cell], experiment: str) -> dict[str, Any]:
     """Return `attempt.json` of the variants of a point that make one repetition."""
     first = cells[0]
     return {
-        "schema_version": 1,
-        "origin": IMPORTED,
-        "experiment": experiment,
-        "block": first.block,
+        **_head(first, experiment),
         "point": first.point,
         "attempt": 1,
         "order": [cell.variant for cell in cells],
@@ -206,13 +215,10 @@ def seal_of(cells: Sequence[Cell], experiment: str) -> dict[str, Any]:
     }
 
 
-def receipt_of(cells: Sequence[Cell], experiment: str, design: str, plan: str) -> dict[str, Any]:
+def _receipt(cells: Sequence[Cell], experiment: str, design: str, plan: str) -> dict[str, Any]:
     """Return the receipt of a block: that it was imported, and by which design and plan."""
     return {
-        "schema_version": 1,
-        "origin": IMPORTED,
-        "experiment": experiment,
-        "block": cells[0].block,
+        **_head(cells[0], experiment),
         "design": design,
         "plan": plan,
         "sets": sorted({cell.point for cell in cells}),
@@ -224,6 +230,46 @@ def receipt_of(cells: Sequence[Cell], experiment: str, design: str, plan: str) -
 def _latest(cells: Iterable[Cell]) -> dict[str, str]:
     moments = [cell.run.reported_at for cell in cells if cell.run.reported_at]
     return {"ended_at": max(moments)} if moments else {}
+
+
+#: A document, or the place of a part of an original.
+Content = bytes | Part
+
+
+def members_of(
+    cells: Sequence[Cell], design: str, plan: str, variants: Sequence[Variant], packed: set[str]
+) -> dict[str, Content]:
+    """Return the members of a block's pack: documents, and parts of the originals. `packed` gets whole originals."""
+    experiment = experiment_name(cells[0].run.tool)
+    labels = {one.name: one.label for one in variants}
+    folders = [one.label for one in variants]
+    found: dict[str, Content] = {}
+    for point, several in groupby(cells, key=lambda cell: cell.point):
+        of_set = sorted(several, key=lambda cell: cell.run.folder)
+        folder = f"block-{of_set[0].block:02d}/{point}/attempt-1"
+        for cell in of_set:
+            files = {}
+            outputs = roles()
+            for part in cell.run.parts:
+                role = part.role or next(outputs)
+                middle = part.role or role.removeprefix("output").removeprefix("-") or "1"
+                name = f"{cell.variant}.{middle}.{'log' if part.role else _TOOLS[cell.run.tool][2]}"
+                files[role] = name
+                found[f"{folder}/{name}"] = part
+                if not part.whole and part.sha256 not in packed:
+                    packed.add(part.sha256)
+                    found[_original(part)] = replace(part, ranges=((0, part.size),), encoding="utf-8")
+            sidecar = _sidecar(cell, experiment, labels[cell.variant], files, folders)
+            found[f"{folder}/{cell.variant}.json"] = pretty_json(sidecar)
+        found[f"{folder}/{SEAL}"] = pretty_json(_seal(of_set, experiment))
+    block = cells[0].block
+    found[f"block-{block:02d}/receipt-{plan}.json"] = pretty_json(_receipt(cells, experiment, design, plan))
+    return found
+
+
+def _original(part: Part) -> str:
+    """Return the path of a whole original of which a run is only a part."""
+    return f"{ORIGINALS}/{part.sha256[:12]}-{_NOT_PLAIN.sub('-', part.path.rpartition('/')[2])[-60:]}"
 
 
 def campaign_of(data_set: str, label: str, experiments: Iterable[Arranged]) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from typing import Any
 from replay.base.clock import utc_text
 from replay.exchange.importing.fio_reports import (
     SAME,
-    SEVERAL,
     Report,
     Workload,
+    common,
     load_options,
     logs_of,
     members,
@@ -60,23 +60,17 @@ class _Job:
         return str(self.entry.get("jobname", ""))[:80]
 
 
-class Fio:
-    """The format of fio's JSON and JSON+."""
+def knows(text: str) -> bool:
+    """Return whether a text contains fio's JSON."""
+    return '"fio version"' in text and "{" in text
 
-    family = "fio"
 
-    @staticmethod
-    def knows(text: str) -> bool:
-        """Return whether a text contains fio's JSON."""
-        return '"fio version"' in text and "{" in text
-
-    @staticmethod
-    def read(text: str) -> list[Found | NotTaken]:
-        """Return the runs of every report in a text: one for each workload of jobs that ran at once."""
-        found: list[Found | NotTaken] = []
-        for report in reports_in(text):
-            found += [report] if isinstance(report, NotTaken) else _of_report(report)
-        return found
+def read(text: str) -> list[Found | NotTaken]:
+    """Return the runs of every report in a text: one for each workload of jobs that ran at once."""
+    found: list[Found | NotTaken] = []
+    for report in reports_in(text):
+        found += [report] if isinstance(report, NotTaken) else _of_report(report)
+    return found
 
 
 def _of_report(report: Report) -> list[Found | NotTaken]:
@@ -112,7 +106,7 @@ def _of_report(report: Report) -> list[Found | NotTaken]:
                     tool="fio_report",
                     parts=_ranges(report, lists[0], [job.index for job in several], len(jobs)),
                     levels=dict(workload.levels),
-                    options=_common([job.options for job in several]),
+                    options=common([load_options(job.options) for job in several]),
                     job=several[0].name,
                     place=place,
                     reported_at=_moment(report.value),
@@ -261,16 +255,6 @@ def _count(jobs: Sequence[_Job], release: tuple[int, int]) -> int | str:
             return f"{len(several)} of {asked} jobs reported"
         total += max(asked, len(several))
     return total
-
-
-def _common(several: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return the other options of the jobs of one workload; those that differ are `several`."""
-    each = [load_options(options) for options in several]
-    found = {}
-    for name in sorted({name for options in each for name in options}):
-        values = {options.get(name, "") for options in each}
-        found[name] = values.pop() if len(values) == 1 else SEVERAL
-    return {name: value for name, value in found.items() if value}
 
 
 def _moment(report: Mapping[str, Any]) -> str | None:

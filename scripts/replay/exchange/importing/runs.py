@@ -169,25 +169,16 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Run:
-    """A run whose outputs were read: the facts of `Found`, the places of its texts, and the metrics that it states.
+class Run(Found):
+    """A run whose outputs were read: what was found, the places of its texts, and the metrics that it states.
 
     `parts` are the outputs of processes that ran at once, then its logs over time. `series` are the metrics that it
     states over time.
     """
 
-    tool: str
     parts: tuple[Part, ...]
-    levels: Mapping[str, Level]
-    options: Mapping[str, str]
-    job: str
-    place: str
-    reported_at: str | None
-    version: str | None
-    metrics: frozenset[str]
+    metrics: frozenset[str] = frozenset()
     series: frozenset[str] = frozenset()
-    notes: tuple[str, ...] = ()
-    logs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def folder(self) -> int:

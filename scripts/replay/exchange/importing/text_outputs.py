@@ -1,4 +1,4 @@
-"""Output of `rbd bench` and of `rados bench`, as text or as JSON, also several runs in one log or note.
+"""Output that is text, also several runs in one log or note: of `rbd bench`, of `rados bench` (its JSON, too), of fio.
 
 `rados bench` does not print whether it read sequentially, nor how many operations were in flight while it read. The
 command line above it may say so, or a folder's name. CBT writes its own summary beside the text, which is left out.
@@ -12,10 +12,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from replay.exchange.importing.fio_reports import Workload, size_of, workload_of
 from replay.exchange.importing.runs import (
     Found,
     Level,
     NotTaken,
+    Ranges,
     View,
     bytes_of,
     joined,
@@ -28,7 +30,8 @@ from replay.exchange.importing.runs import (
     without_prefix,
 )
 from replay.tools import rados_output, rbd_bench
-from replay.tools.base import number
+from replay.tools.base import UNSTATED, number
+from replay.tools.fio_text import Section, sections
 
 CUT_OFF = "a run without a summary: it was cut off"
 _MODES = ("write", "seq", "rand")
@@ -45,22 +48,18 @@ MOST_DOCUMENTS = 10_000
 
 @dataclass
 class _Lines:
-    """The lines of one run: where they are, by kind with their parts, and what stands before the first."""
+    """The lines of one run: where each is, its kind and its parts; and what stands before the first."""
 
     before: str
-    spans: list[tuple[int, int]] = field(default_factory=list)
-    kinds: list[str] = field(default_factory=list)
-    matches: list[re.Match[str]] = field(default_factory=list)
-
-    def add(self, span: tuple[int, int], kind: str, match: re.Match[str]) -> None:
-        """Add a line."""
-        self.spans.append(span)
-        self.kinds.append(kind)
-        self.matches.append(match)
+    lines: list[tuple[tuple[int, int], str, re.Match[str]]] = field(default_factory=list)
 
     def all(self, kind: str) -> list[re.Match[str]]:
         """Return the lines of a kind."""
-        return [match for one, match in zip(self.kinds, self.matches, strict=True) if one == kind]
+        return [match for _, one, match in self.lines if one == kind]
+
+    def ranges(self, view: View) -> Ranges:
+        """Return where the lines are in the whole text."""
+        return _ranges(view, [span for span, _, _ in self.lines])
 
 
 def _view(text: str, anchor: re.Pattern[str]) -> View:
@@ -69,24 +68,22 @@ def _view(text: str, anchor: re.Pattern[str]) -> View:
     return (match and without_prefix(text, match.start())) or whole_text(text)
 
 
+def _ranges(view: View, spans: Sequence[tuple[int, int]]) -> Ranges:
+    return joined(one for start, end in joined(spans) for one in view.ranges(start, end))
+
+
 # rbd bench -----------------------------------------------------------------------------------------------------------
 
 
-class RbdBench:
-    """The format of `rbd bench`."""
+def knows_rbd_bench(text: str) -> bool:
+    """Return whether a text contains the header of `rbd bench`."""
+    return _RBD_ANCHOR.search(text) is not None
 
-    family = "rbd-bench"
 
-    @staticmethod
-    def knows(text: str) -> bool:
-        """Return whether a text contains the header of `rbd bench`."""
-        return _RBD_ANCHOR.search(text) is not None
-
-    @staticmethod
-    def read(text: str) -> list[Found | NotTaken]:
-        """Return the runs of a text, each from its header to the last line of its summary."""
-        view = _view(text, _RBD_ANCHOR)
-        return [_rbd_run(run, view) for run in _rbd_runs(view.text)]
+def read_rbd_bench(text: str) -> list[Found | NotTaken]:
+    """Return the runs of a text, each from its header to the last line of its summary."""
+    view = _view(text, _RBD_ANCHOR)
+    return [_rbd_run(run, view) for run in _rbd_runs(view.text)]
 
 
 def _rbd_runs(text: str) -> Iterator[_Lines]:
@@ -98,7 +95,7 @@ def _rbd_runs(text: str) -> Iterator[_Lines]:
                 yield run
             run, last = _Lines(text[last:start]), end
         if run and kind and not (kind == rbd_bench.ROW and run.all(rbd_bench.SUMMARY)):
-            run.add((start, end), kind, match)
+            run.lines.append(((start, end), kind, match))
             last = end
     if run:
         yield run
@@ -107,7 +104,7 @@ def _rbd_runs(text: str) -> Iterator[_Lines]:
 def _rbd_run(run: _Lines, view: View) -> Found | NotTaken:
     if not run.all(rbd_bench.SUMMARY):
         return NotTaken(CUT_OFF)
-    header = run.matches[0]
+    header = run.all(rbd_bench.HEADER)[0]
     pattern = header["pattern"].strip()
     stated: dict[str, Level] = {
         "io_type": header["type"] or "write",
@@ -127,32 +124,26 @@ def _rbd_run(run: _Lines, view: View) -> Found | NotTaken:
     })  # fmt: skip
     if isinstance(levels, NotTaken):
         return levels
-    return Found("rbd_bench_output", _ranges(view, run.spans), levels, {"io_total_bytes": header["bytes"]})
+    return Found("rbd_bench_output", run.ranges(view), levels, {"io_total_bytes": header["bytes"]})
 
 
 # rados bench ---------------------------------------------------------------------------------------------------------
 
 
-class RadosBench:
-    """The format of `rados bench`."""
+def knows_rados_bench(text: str) -> bool:
+    """Return whether a text is output of `rados bench`, or CBT's summary of one."""
+    return bool(_RADOS_ANCHOR.search(text) or _RADOS_JSON.search(text) or _is_summary_of_cbt(text))
 
-    family = "rados-bench"
 
-    @staticmethod
-    def knows(text: str) -> bool:
-        """Return whether a text is output of `rados bench`, or CBT's summary of one."""
-        return bool(_RADOS_ANCHOR.search(text) or _RADOS_JSON.search(text) or _is_summary_of_cbt(text))
-
-    @staticmethod
-    def read(text: str) -> list[Found | NotTaken]:
-        """Return the runs of a text."""
-        if _is_summary_of_cbt(text):
-            return [NotTaken("CBT's own summary of an output of rados bench: the output beside it counts")]
-        found: list[Found | NotTaken] = []
-        if _RADOS_ANCHOR.search(text):
-            view = _view(text, _RADOS_ANCHOR)
-            found += [_rados_run(run, view) for run in _rados_runs(view.text)]
-        return [*found, *_rados_reports(text)]
+def read_rados_bench(text: str) -> list[Found | NotTaken]:
+    """Return the runs of a text."""
+    if _is_summary_of_cbt(text):
+        return [NotTaken("CBT's own summary of an output of rados bench: the output beside it counts")]
+    found: list[Found | NotTaken] = []
+    if _RADOS_ANCHOR.search(text):
+        view = _view(text, _RADOS_ANCHOR)
+        found += [_rados_run(run, view) for run in _rados_runs(view.text)]
+    return [*found, *_rados_reports(text)]
 
 
 def _is_summary_of_cbt(text: str) -> bool:
@@ -178,8 +169,8 @@ def _rados_runs(text: str) -> Iterator[_Lines]:
             if run:
                 yield run
             run = _Lines(text[last:start])
-        if run and not (kind == rados_output.ROW and (labels or rados_output.TITLES not in run.kinds)):
-            run.add((start, end), kind, match)
+        if run and not (kind == rados_output.ROW and (labels or not run.all(rados_output.TITLES))):
+            run.lines.append(((start, end), kind, match))
             last = end
     if run:
         yield run
@@ -193,7 +184,7 @@ def _rados_run(run: _Lines, view: View) -> Found | NotTaken:
     sizes = {name: whole_number(values.get(f"{name} size")) for name in ("Object", "Write", "Read")}
     announced = run.all(rados_output.ANNOUNCEMENT)
     threads = int(announced[0]["threads"]) if announced else None
-    return _rados_found(run.before, kinds[0], sizes, threads, _ranges(view, run.spans))
+    return _rados_found(run.before, kinds[0], sizes, threads, run.ranges(view))
 
 
 def _rados_reports(text: str) -> Iterator[Found | NotTaken]:
@@ -219,7 +210,7 @@ def _rados_reports(text: str) -> Iterator[Found | NotTaken]:
 
 
 def _rados_found(
-    before: str, kind: str, sizes: dict[str, int | None], threads: int | None, ranges: tuple[tuple[int, int], ...]
+    before: str, kind: str, sizes: dict[str, int | None], threads: int | None, ranges: Ranges
 ) -> Found | NotTaken:
     operation = sizes[kind.title()]
     size = sizes["Object"] or operation
@@ -247,5 +238,91 @@ def _number(value: object) -> int | None:
     return int(found) if found is not None and found == int(found) and found > 0 else None
 
 
-def _ranges(view: View, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    return joined(one for start, end in joined(spans) for one in view.ranges(start, end))
+# fio's normal and terse text: its headline figures, where there is no JSON --------------------------------------------
+
+_KNOWN = re.compile(r"\(groupid=\d+, jobs=\d+\): err= *\d|(?:^|\W)[345];fio-\d[^;\s]*;[^;\n]*;\d+;\d+;\d")
+_BANNER = re.compile(r"\bfio-\d+\.\d+[^;\s]*[ \t\r]*$", re.MULTILINE)
+_STATUS = re.compile(r"^.*Run status group \d", re.MULTILINE)
+_STARTED = re.compile(r"\bStarting (?:(\d+) (?:process|thread)\w*)(?: and (\d+) (?:process|thread)\w*)?")
+
+
+def knows_fio_text(text: str) -> bool:
+    """Return whether a text contains results of fio as normal or terse text, and none as JSON."""
+    return '"fio version"' not in text and _KNOWN.search(text) is not None
+
+
+def read_fio_text(text: str) -> list[Found | NotTaken]:
+    """Return the runs of a text: one for each workload of jobs that ran at once."""
+    view = _view(text, _BANNER)
+    return [found for group in _groups(view.text) for found in _of_group(*group, view)]
+
+
+def _groups(text: str) -> Iterator[tuple[str, int | None, bool, list[Section]]]:
+    """Yield (version, jobs started if all are in one group, whether it is unclear what ran at once, sections).
+
+    A report begins with fio's version and ends with the status of its groups. Without either, and in terse text, nobody
+    knows whether jobs of one name ran at once, so each name is by itself.
+    """
+    banners, statuses = [*_BANNER.finditer(text)], [*_STATUS.finditer(text)]
+    groups: dict[tuple[int, int, int, str], list[Section]] = {}
+    for section in sections(text):
+        start = section.spans[-1][0]
+        before = sum(one.end() <= start for one in banners), sum(one.end() <= start for one in statuses)
+        apart = bool(section.version) or not (banners or statuses)
+        groups.setdefault((*before, section.group, section.name if apart else ""), []).append(section)
+    for (begun, ended, _, name), several in groups.items():
+        banner = banners[begun - 1] if begun else None
+        match = _STARTED.search(text, banner.end(), several[0].spans[-1][0]) if banner and not name else None
+        only = sum(key[:2] == (begun, ended) for key in groups) == 1
+        started = sum(int(count) for count in match.groups() if count) if match and only else None
+        yield several[0].version or (banner[0].strip() if banner else ""), started, bool(name), several
+
+
+def _of_group(
+    version: str, started: int | None, unclear: bool, group: Sequence[Section], view: View
+) -> Iterator[Found | NotTaken]:
+    name = group[0].name
+    if failed := [section for section in group if section.error]:
+        yield NotTaken(f"{failed[0].name}: error {failed[0].error}: its figures do not count")
+        return
+    if unclear and len(group) > 1:
+        yield NotTaken(f"{name}: the text of {len(group)} jobs does not say whether they ran at once")
+        return
+    jobs = sum(section.jobs for section in group)
+    if started is not None and jobs != started:
+        yield NotTaken(f"{name}: {jobs} of {started} jobs reported")
+        return
+    by_levels: dict[object, tuple[Workload, list[Section]]] = {}
+    for section in group:
+        workload = _workload(section, view)
+        if isinstance(workload, str):
+            yield NotTaken(f"{section.name}: {workload}")
+            return
+        by_levels.setdefault(workload.levels, (workload, []))[1].append(section)
+    for workload, several in by_levels.values():
+        jobs = sum(section.jobs for section in several)
+        at_once = {"workloads_at_once": len(by_levels)} if len(by_levels) > 1 else {}
+        spans = sorted({span for section in several for span in section.spans})
+        engine = several[0].options.get("ioengine")
+        yield Found(
+            tool="fio_text",
+            parts=_ranges(view, spans),
+            levels={**dict(workload.levels), "jobs": jobs or UNSTATED, **at_once},
+            options={"ioengine": engine} if engine else {},
+            job=several[0].name[:80],
+            version=version[:60] or None,
+            notes=workload.notes,
+        )
+
+
+def _workload(section: Section, view: View) -> Workload | str:
+    """Return the workload of a section, in the terms of fio's JSON."""
+    options = dict(section.options)
+    alone = {"iodepth_level": {"1": 100.0}} if options.pop("reached_depth", "") else {}
+    if section.version:
+        fields = view.text[section.spans[-1][0] : section.spans[-1][1]].split(";")
+        values = [number(text) or 0.0 for text in fields[5:9]]
+        if len(values) == 4 and (operations := values[2] * values[3] / 1000):
+            size = size_of(operations, values[0] * 1024)
+            options |= {"bs": str(size)} if size else {}
+    return workload_of(alone, {"kb_base": "1024", **options})
