@@ -24,11 +24,19 @@ from replay.base.programs import COMPARED_RELEASES
 from replay.base.tables import level_text
 from replay.base.terminal import waiting
 from replay.exchange.sides import Metric, Run, Side, read_side, runs_of
-from replay.exchange.talk_findings import findings_of
-from replay.exchange.talk_pictures import Plan
-from replay.exchange.talk_points import CLIENTS, LOADS, Told, Variant, points_of
-from replay.exchange.talk_ratios import Walk, along_axis, claims_document, compared, through_layers
-from replay.exchange.talk_sense import FURTHER_COLUMNS, Sense, sense_of
+from replay.exchange.talk_points import (
+    CLIENTS,
+    LOADS,
+    Told,
+    Variant,
+    Walk,
+    along_axis,
+    claims_document,
+    compared,
+    points_of,
+    through_layers,
+)
+from replay.exchange.talk_sense import FURTHER_COLUMNS, Plan, Sense, findings_of, sense_of
 from replay.exchange.talk_slides import Slide, talk_slides
 
 TALK_FILE = "slides/talk/talk.yaml"

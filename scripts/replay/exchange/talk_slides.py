@@ -8,18 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from replay.exchange.talk_findings import (
-    Finding,
+from replay.exchange.talk_parts import (
     answer,
-    needs,
-    next_step,
-    not_the_same_question,
-    subject_of,
-    title_of,
-    title_of_walk,
-)
-from replay.exchange.talk_pictures import (
-    Plan,
     busy,
     canvas,
     differences,
@@ -29,12 +19,18 @@ from replay.exchange.talk_pictures import (
     marks,
     measure,
     measured_with,
+    needs,
+    next_step,
+    not_the_same_question,
     panels,
     rows_of,
     side_by_side,
+    subject_of,
+    title_of,
+    title_of_walk,
 )
-from replay.exchange.talk_points import FACTOR_WORDS, KIND_FACTORS, SOURCE, bound, counted, first_upper, sourced
-from replay.exchange.talk_ratios import Walk
+from replay.exchange.talk_points import FACTOR_WORDS, KIND_FACTORS, SOURCE, Walk, bound, counted, first_upper, sourced
+from replay.exchange.talk_sense import Finding, Plan
 
 QUESTION_SECONDS, ANSWER_SECONDS, SECONDS = 25, 60, 45
 #: As many facts as a slide has room for, and as many slides of findings as a talk.
