@@ -10,7 +10,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import suggestion
 from replay.base.stats import CONFIDENCE, median
-from replay.base.tables import csv_text, number_text, rounded
+from replay.base.tables import csv_text, level_text, number_text, rounded
 from replay.exchange.sides import HIGHER, LOWER, SINGLE, UNKNOWN, VERDICTS, WITHIN, Comparison, Outcome, Side
 
 COLUMNS = (
@@ -36,7 +36,7 @@ def row_of(one: Comparison) -> dict[str, Any]:
 
 def comparisons_csv(comparisons: Sequence[Comparison]) -> str:
     """Return a CSV with a row for each ratio."""
-    return csv_text([COLUMNS, *([_text(value) for value in row_of(one).values()] for one in comparisons)])
+    return csv_text([COLUMNS, *([*map(level_text, row_of(one).values())] for one in comparisons)])
 
 
 def runs_csv(comparisons: Sequence[Comparison]) -> str:
@@ -49,10 +49,6 @@ def runs_csv(comparisons: Sequence[Comparison]) -> str:
                 key = (side, one.experiment, one.metric.name, one.metric.unit, variant, point)
                 rows[(*key, str(block), number_text(value))] = None
     return csv_text([RUN_COLUMNS, *rows])
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else number_text(value)
 
 
 def provenance(side: Side) -> dict[str, Any]:
@@ -186,20 +182,11 @@ def check(condition: tuple[str, str, float], comparisons: Sequence[Comparison]) 
             f"--fail-if '{text}': no point compares {metric}",
             next_step=suggestion(metric, known) if known else "compare data sets that share points",
         )
-    decided = [one for one in here if _has_interval(one)]
+    decided = [one for one in here if one.estimate and one.estimate.low is not None]
     if not decided:
         raise ConfigurationError(
             f"--fail-if '{text}': no ratio of {metric} has an interval, so this can be neither met nor ruled out",
             next_step="measure or import two runs or more of each point",
         )
-    return Checked(
-        text, tuple(one for one in decided if _beyond(one, sign, limit)), len(decided), len(here) - len(decided)
-    )
-
-
-def _has_interval(one: Comparison) -> bool:
-    return one.estimate is not None and one.estimate.low is not None
-
-
-def _beyond(one: Comparison, sign: str, limit: float) -> bool:
-    return one.estimate.high < limit if sign == "<" else one.estimate.low > limit
+    met = (one for one in decided if (one.estimate.high < limit if sign == "<" else one.estimate.low > limit))
+    return Checked(text, tuple(met), len(decided), len(here) - len(decided))

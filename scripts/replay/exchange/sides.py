@@ -195,14 +195,13 @@ def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
             raise ConfigurationError(
                 f"{folder_name} has no runs of a variant {variant!r}", next_step=suggestion(variant, sorted(known))
             )
-        experiments = {one: _only(variant, experiment) for one, experiment in experiments.items()}
+        experiments = {
+            one: replace(experiment, runs=tuple(run for run in experiment.runs if run.variant == variant))
+            for one, experiment in experiments.items()
+        }
     present = {one: found for one, found in experiments.items() if found.runs}
     verify_compared(folder, present)
     return Side(name, manifest, present, exploratory=exploratory_claims(folder, present))
-
-
-def _only(variant: str, experiment: Experiment) -> Experiment:
-    return replace(experiment, runs=tuple(run for run in experiment.runs if run.variant == variant))
 
 
 def _manifest(folder: Path) -> Mapping[str, Any]:
@@ -327,7 +326,7 @@ def verify_compared(folder: Path, experiments: Collection[str]) -> None:
             raise EvidenceError(
                 f"altered: it is not what {DATAPACKAGE} says",
                 where=folder / name,
-                next_step=f"derive it again: {replay_command('derive', '--data', folder.name)}",
+                next_step=_derive_again(folder),
             )
 
 
@@ -347,8 +346,6 @@ def exploratory_claims(folder: Path, experiments: Collection[str]) -> Mapping[st
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(
-            f"cannot be read: {type(error).__name__}: {error}",
-            where=path,
-            next_step=f"derive it again: {replay_command('derive', '--data', folder.name)}",
+            f"cannot be read: {type(error).__name__}: {error}", where=path, next_step=_derive_again(folder)
         ) from error
     return {experiment: tuple(sorted(names)) for experiment, names in sorted(found.items())}

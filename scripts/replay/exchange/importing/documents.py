@@ -71,7 +71,7 @@ def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]
     """Return the content of `design-<digest>.json`: everything that deriving needs."""
     present = {cell.variant for cell in arranged.cells}
     compared = [one for one in variants if one.name in present]
-    shared = {name: text for name, text in arranged.shared.items() if name not in _NAMES}
+    shared = _public(arranged.shared)
     return {
         "schema_version": 1,
         "origin": IMPORTED,
@@ -93,7 +93,7 @@ def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]
                 "label": one.label,
                 "reference": len(compared) > 1 and index == 0,
                 "control": False,
-                **_options_of(arranged.of_variant.get(one.name, {})),
+                **({"options": own} if (own := _public(arranged.of_variant.get(one.name, {}))) else {}),
             }
             for index, one in enumerate(compared)
         ],
@@ -107,6 +107,10 @@ def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]
         "levels": {name: dict(found) for name, found in arranged.words.items()},
         "skipped": [],
     }
+
+
+def _public(options: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in options.items() if name not in _NAMES}
 
 
 def _metrics(arranged: Arranged) -> list[dict[str, Any]]:
@@ -144,11 +148,6 @@ def notes_of(arranged: Arranged) -> list[dict[str, Any]]:
             points = found.setdefault(note, {})
             points[cell.point] = points.get(cell.point, 0) + 1
     return [{"note": note, "runs": sum(points.values()), "points": list(points)} for note, points in found.items()]
-
-
-def _options_of(options: Mapping[str, str]) -> dict[str, Any]:
-    told = {name: text for name, text in options.items() if name not in _NAMES}
-    return {"options": told} if told else {}
 
 
 def plan_of(block: int, cells: Iterable[Cell]) -> str:

@@ -6,7 +6,7 @@ What a report does not state is not assumed. A level is what an option says, or 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -279,8 +279,5 @@ def _ranges(report: Report, key: str, chosen: Sequence[int], jobs: int) -> Range
         if place + 1 < len(chosen):
             # Another entry follows, so there is a comma.
             ranges.append((entries[index][1], entries[index + 1][0]))
-    return joined(_in_view(report, [*ranges, (end - 1, report.end)]))
-
-
-def _in_view(report: Report, ranges: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
-    return (one for start, end in ranges for one in report.view.ranges(start, end))
+    ranges.append((end - 1, report.end))
+    return joined(one for start, stop in ranges for one in report.view.ranges(start, stop))

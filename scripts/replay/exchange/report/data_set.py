@@ -256,7 +256,9 @@ def _digits(value: float) -> str:
 
 
 def between(found: Sequence[float], said: Callable[[float], str]) -> str:
-    """Return the ends of values: `248 to 397`; one text if both read the same."""
+    """Return the ends of values: `248 to 397`; one text if both read the same, NOTHING if there are none."""
+    if not found:
+        return NOTHING
     low, high = said(min(found)), said(max(found))
     return low if low == high else f"{low} to {high}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -70,10 +70,11 @@ def page(data: DataSet, parts: Sequence[Part], style: str, version: str) -> str:
     """Return the HTML of the report. `style` is its CSS, `version` that of Replay."""
     name = data.side.name
     title = f"What mirroring costs: {name}" if data.of(*MIRRORING) else f"What was measured: {name}"
+    limitation = data.manifest.get("limitation")
     body = [
         paragraph(_where(data.manifest), "muted"),
         _short(parts),
-        paragraph(_limitation(data.manifest)),
+        paragraph(f"What its owner says of this site: “{limitation}”" if limitation else ""),
         *(part.body for part in parts),
         _verdicts(data),
         heading("What was not measured"),
@@ -108,11 +109,6 @@ def _short(parts: Sequence[Part]) -> str:
     return f'<ul class="short">{"".join(items)}</ul>' if items else ""
 
 
-def _limitation(manifest: Mapping[str, Any]) -> str:
-    limitation = manifest.get("limitation")
-    return f"What its owner says of this site: “{limitation}”" if limitation else ""
-
-
 def _over_time(data: DataSet) -> Part:
     """Return the charts of what fio's logs and the rows of `rados bench` and `rbd bench` tell of imported runs."""
     written = {"seconds": seconds, "bytes_per_second": bytes_per_second}
@@ -136,10 +132,12 @@ def _verdicts(data: DataSet) -> str:
     )
     if not here:
         return f"{heading('What people say')}\n{line}" if others else ""
+    # An exploratory verdict decides nothing.
+    kinds = ["" if one["exploratory"] else _KINDS.get(one["verdict"], "") for one in here]
     columns = [
         Column("somebody says", [one["sentence"] for one in here]),
         Column("these figures say", [one["reason"] or "" for one in here]),
-        Column("here", [_verdict(one) for one in here], kinds=[_kind(one) for one in here]),
+        Column("here", [_verdict(one) for one in here], kinds=kinds),
     ]
     caption = "A verdict says whether the whole 95 % interval lies within what the sentence needs"
     parts = [heading("What people say, and what these figures say"), table(columns, caption, stacked=True)]
@@ -150,11 +148,6 @@ def _verdict(claim: Mapping[str, Any]) -> str:
     over = claim.get("over_campaigns")
     said = claim["verdict"] if over not in _KINDS else f"{claim['verdict']}; {over} over all campaigns"
     return f"{said}; exploratory: {claim['exploratory_reason']}" if claim["exploratory"] else said
-
-
-def _kind(claim: Mapping[str, Any]) -> str:
-    """Return the class of a verdict; an exploratory one decides nothing."""
-    return "" if claim["exploratory"] else _KINDS.get(claim["verdict"], "")
 
 
 def _skipped(data: DataSet) -> Iterator[str]:
@@ -268,7 +261,7 @@ def distance(data: DataSet) -> Part:
     columns = [
         Column("experiment", [one.name for one, _ in found]),
         *(
-            Column(name, [_ends(runs, column, said) for _, runs in found], NUMBER)
+            Column(name, [between(values(runs, column), said) for _, runs in found], NUMBER)
             for name, column, said in (
                 ("round trip", _MEASURED + RTT, seconds),
                 ("asked for", RTT, seconds),
@@ -282,11 +275,6 @@ def distance(data: DataSet) -> Part:
     headline = f"The sites were {between(every, seconds)} apart (round trip)."
     body = f"{heading('The distance between the sites')}\n{table(told(columns), 'The line between the sites')}"
     return Part(headline, f"Recorded with {number_of(len(every), 'run')}.", body)
-
-
-def _ends(runs: pd.DataFrame, column: str, said: Callable[[float | None], str]) -> str:
-    found = values(runs, column)
-    return between(found, said) if found else NOTHING
 
 
 def run(options: argparse.Namespace) -> int:

@@ -64,15 +64,13 @@ def _has_tail(levels: Mapping[str, Any]) -> bool:
     return levels.get("load") != _ONE_WRITER
 
 
-def _is_mirrored(runs: pd.DataFrame) -> bool:
-    """Return whether something was copied in these runs, or was to be."""
-    return bool(values(runs, "replayed_fraction_during_cell") or values(runs, "snapshots_taken_in_cell"))
-
-
 def _headline(one: Measured, levels: Mapping[str, Any], runs: pd.DataFrame) -> str:
     """Return what the mirrored modes pay, and what the reference does."""
+    copied = ("replayed_fraction_during_cell", "snapshots_taken_in_cell")
     found = [
-        (variant, rows) for variant, rows in one.by_variant(runs) if variant.get("reference") or _is_mirrored(rows)
+        (variant, rows)
+        for variant, rows in one.by_variant(runs)
+        if variant.get("reference") or any(values(rows, column) for column in copied)
     ]
     found.sort(key=lambda pair: bool(pair[0].get("reference")))
     texts = []
