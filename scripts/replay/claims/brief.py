@@ -1,15 +1,18 @@
-"""A data set's claims as a few plain sentences: templates of `config/claims.yaml`, filled with figures. Pure.
+"""`replay claims --brief`: a few plain sentences, from templates of `config/claims.yaml`, and ratios of throughput.
 
 Nothing is computed here except how many digits of a figure are shown, so sentences, deck and files always agree.
 """
 
 from __future__ import annotations
 
+import csv
+import json
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 from replay.base.errors import ConfigurationError
 from replay.base.stats import CONFIDENCE
@@ -27,6 +30,9 @@ from replay.claims.model import (
 )
 from replay.claims.tables import PLACEHOLDER
 
+NO_INTERVAL = "  (no interval: it needs at least two blocks)"
+_RATIOS = "ratio-throughput-"
+_UNITS = ("", "K", "M", "G")
 #: What a template may name, in braces.
 OF_A_CLAIM = ("estimate", "interval")
 OF_ANOTHER_DATA_SET = ("data_set", "estimate", "interval", "verdict")
@@ -214,3 +220,73 @@ def percent(value: float) -> str:
 def filled(template: str, figures: Mapping[str, str]) -> str:
     """Replace every placeholder of a template. Reading the templates has checked that all are known."""
     return PLACEHOLDER.sub(lambda match: figures[match[1]], template)
+
+
+# Ratios of throughput -------------------------------------------------------------------------------------------------
+
+
+def print_ratios(data_set: Path, stream: TextIO) -> None:
+    """Print a data set's ratios of throughput with their intervals, and an empty line; nothing if it has none."""
+    try:
+        entries = json.loads((data_set / "manifest.json").read_text(encoding="utf-8"))["experiments"]
+    except FileNotFoundError:
+        entries = {}  # the data set has not been described yet
+    lines: list[str] = []
+    for folder in sorted(data_set.glob("*/aggregate")):
+        charts = sorted(path for path in folder.glob(f"{_RATIOS}*.csv") if path.name.count(".") == 1)
+        if charts:
+            lines += _of_experiment(folder.parent.name, entries.get(folder.parent.name, {}), charts)
+    if lines:
+        print(*lines, "", sep="\n", file=stream)
+
+
+def _of_experiment(name: str, entry: dict[str, Any], charts: Sequence[Path]) -> Iterator[str]:
+    labels = [variant["label"] for variant in entry.get("variants", ()) if variant.get("reference")]
+    reference = labels[0][:1].lower() + labels[0][1:] if labels else "the reference"
+    yield f"{entry.get('title', name)}: throughput of {reference} ÷ throughput of …"
+    lacks_interval = False
+    for path in charts:
+        (_, *xs), *rows = _fields(path)
+        spread = {(row[0], row[1]): row[2:4] for row in _fields(path.with_suffix(".spread.csv"))}
+        table = [[f"  {path.stem.removeprefix(_RATIOS).replace('-', ' ')}", *map(size_text, xs)]]
+        for series, *values in rows:
+            ends = [spread.get((series, x), ["", ""]) for x in xs]
+            lacks_interval |= any(value and not all(end) for value, end in zip(values, ends, strict=True))
+            table.append([f"    {series}", *map(_cell, values, ends)])
+        yield from aligned(table, "   ")
+    if lacks_interval:
+        yield NO_INTERVAL
+
+
+def size_text(text: str) -> str:
+    """Return bytes as an I/O size (4096 becomes 4K), and anything else unchanged."""
+    if not text.isdecimal():
+        return text
+    value, unit = int(text), 0
+    while value >= 1024 and value % 1024 == 0 and unit < len(_UNITS) - 1:
+        value, unit = value // 1024, unit + 1
+    return f"{value}{_UNITS[unit]}"
+
+
+def _cell(value: str, ends: Sequence[str]) -> str:
+    if not value:
+        return "-"
+    low, high = (times(float(end), digits=3) if end else "" for end in ends)
+    return times(float(value), digits=3) + (f" [{low}, {high}]" if low and high else "")
+
+
+def _fields(path: Path) -> list[list[str]]:
+    """Return the rows of a CSV, the header included; none if there is no such file."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return list(csv.reader(file))
+    except FileNotFoundError:
+        return []
+
+
+def aligned(rows: Sequence[Sequence[str]], between: str) -> Iterator[str]:
+    """Yield rows with their columns aligned; a row of one field takes the whole line."""
+    table = [row for row in rows if len(row) > 1]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in rows:
+        yield between.join(text.ljust(width) for text, width in zip(row, widths, strict=False)).rstrip()
