@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.paths import ROOT
-from replay.claims.datapackage import write_datapackage
+from replay.claims.descriptions import write_datapackage
 from replay.cli.main import main
 from replay.exchange.page import DOT, Row, strip
 from replay.exchange.report.data_set import bytes_per_second, per_second, seconds, size

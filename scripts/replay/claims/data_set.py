@@ -22,11 +22,10 @@ from replay.base.programs import titles_in
 from replay.base.tables import json_text, write_if_changed
 from replay.claims.answer import write_answer
 from replay.claims.compare import write_releases
-from replay.claims.datapackage import write_datapackage
+from replay.claims.descriptions import write_datapackage, write_recording
 from replay.claims.documents import six_digits, write_claims
 from replay.claims.load import load_book
 from replay.claims.model import Book, Claim, Condition, Count, Region
-from replay.claims.recording import write_recording
 from replay.derive.computed import costliest
 from replay.derive.part import Derived, read_part, refuse_altered_tables
 from replay.design.configuration import claims_path

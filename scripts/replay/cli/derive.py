@@ -16,7 +16,7 @@ from replay.base.paths import JUDGING, benchmarks_directory, program_digest, sho
 from replay.base.progress import Part, Progress
 from replay.base.snakemake import cause_in, end_of, log_path, run_snakemake
 from replay.base.terminal import waiting
-from replay.claims.datapackage import differences
+from replay.claims.descriptions import differences
 from replay.derive.outliers import flagged_in
 from replay.derive.part import read_part
 from replay.evidence.data_set import named_experiments

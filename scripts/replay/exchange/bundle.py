@@ -21,7 +21,7 @@ from replay.base.invocation import after_missing, replay_command
 from replay.base.paths import benchmarks_directory, version
 from replay.base.tables import csv_text, json_text
 from replay.base.terminal import waiting
-from replay.claims.datapackage import differences
+from replay.claims.descriptions import differences
 from replay.claims.load import load_book
 from replay.design.configuration import claims_path
 from replay.evidence.durable import sha256

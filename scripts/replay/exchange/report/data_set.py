@@ -19,7 +19,7 @@ from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.stats import median
 from replay.base.tables import level_text
-from replay.claims.datapackage import DATAPACKAGE, differences
+from replay.claims.descriptions import DATAPACKAGE, differences
 from replay.derive.part import LINES
 from replay.design.link import RTT
 from replay.exchange.page import Column
