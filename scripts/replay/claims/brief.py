@@ -24,9 +24,7 @@ from replay.claims.model import (
     REFUTED,
     Book,
     Claim,
-    Control,
     Plain,
-    Wording,
 )
 from replay.claims.tables import PLACEHOLDER
 
@@ -59,8 +57,8 @@ def plain_of(raw: Mapping[str, Any], conditions: Collection[str], where: str) ->
     return Plain(condition, raw["shown"], raw["finding"], follows)
 
 
-def wording_of(raw: Mapping[str, Any], experiments: Collection[str], where: str) -> Wording:
-    """Return the wording that claims share. Raises ConfigurationError for an unknown experiment or placeholder."""
+def check_wording(raw: Mapping[str, Any], experiments: Collection[str], where: str) -> None:
+    """Raise ConfigurationError for an unknown experiment or placeholder in the wording that claims share."""
     for name, allowed in (
         ("against", OF_ANOTHER_DATA_SET),
         ("not_in_other", OF_AN_ABSENT_CLAIM),
@@ -68,7 +66,6 @@ def wording_of(raw: Mapping[str, Any], experiments: Collection[str], where: str)
         ("measured_in_part", ()),
     ):
         _check(f"plain.{name}", raw[name], allowed, where)
-    controls = {}
     for experiment, texts in raw.get("controls", {}).items():
         if experiment not in experiments:
             raise ConfigurationError(
@@ -78,8 +75,6 @@ def wording_of(raw: Mapping[str, Any], experiments: Collection[str], where: str)
             )
         for name, text in texts.items():
             _check(f"plain.controls.{experiment}.{name}", text, OF_A_CONTROL, where)
-        controls[experiment] = Control(**texts)
-    return Wording(**{**raw, "controls": controls})
 
 
 def _check(name: str, text: str, allowed: Collection[str], where: str) -> None:
@@ -128,7 +123,9 @@ def brief(
     ]
     there = {document["claims"][claim.id]["experiment"] for claim in book.claims if claim.id in document["claims"]}
     return sentences + [
-        _of_control(wording, name, controls[name]) for name in wording.controls if name in there and controls.get(name)
+        _of_control(texts, controls[name])
+        for name, texts in wording.get("controls", {}).items()
+        if name in there and controls.get(name)
     ]
 
 
@@ -159,43 +156,42 @@ def _is_measured(document: Mapping[str, Any], claim: Claim, plain: Plain) -> boo
 def _of_claim(
     claim: Claim,
     plain: Plain,
-    wording: Wording,
+    wording: Mapping[str, Any],
     document: Mapping[str, Any],
     other: Mapping[str, Any] | None,
 ) -> Sentence:
     judged = document["claims"][claim.id]
     figures = _figures(plain, judged)
     if judged["verdict"] == NOT_TESTABLE:
-        follows = filled(wording.not_testable, {"reason": judged["reason"]})
+        follows = filled(wording["not_testable"], {"reason": judged["reason"]})
     elif judged["verdict"] == NOT_MEASURED:
-        follows = wording.measured_in_part
+        follows = wording["measured_in_part"]
     else:
         follows = filled(plain.follows[judged["verdict"]], figures)
     return Sentence(f"{filled(plain.finding, figures)} {follows}", _beside(claim, plain, wording, other))
 
 
-def _beside(claim: Claim, plain: Plain, wording: Wording, other: Mapping[str, Any] | None) -> str:
+def _beside(claim: Claim, plain: Plain, wording: Mapping[str, str], other: Mapping[str, Any] | None) -> str:
     if other is None:
         return ""
     name = {"data_set": other["data_set"]}
     if not _is_measured(other, claim, plain):
-        return filled(wording.not_in_other, name)
+        return filled(wording["not_in_other"], name)
     judged = other["claims"][claim.id]
     verdict = _IN_PART if judged["verdict"] == NOT_MEASURED else judged["verdict"]
-    return filled(wording.against, {**name, **_figures(plain, judged), "verdict": verdict})
+    return filled(wording["against"], {**name, **_figures(plain, judged), "verdict": verdict})
 
 
-def _of_control(wording: Wording, experiment: str, control: Mapping[str, Any]) -> Sentence:
+def _of_control(texts: Mapping[str, str], control: Mapping[str, Any]) -> Sentence:
     """Return what a control found. It passed if there are intervals, and all of them include 1."""
-    texts = wording.controls[experiment]
     if not control["intervals"]:
-        return Sentence(texts.no_interval)
+        return Sentence(texts["no_interval"])
     figures = {
         "intervals": str(control["intervals"]),
         "excluding_one": str(control["excluding_one"]),
         "geometric_mean": times(control["geometric_mean"], digits=3),
     }
-    return Sentence(filled(texts.passed if control["excluding_one"] == 0 else texts.strayed, figures))
+    return Sentence(filled(texts["strayed" if control["excluding_one"] else "passed"], figures))
 
 
 def _figures(plain: Plain, judged: Mapping[str, Any]) -> dict[str, str]:

@@ -10,6 +10,7 @@ import io
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TextIO
 
 from rich.console import Console, RenderableType
@@ -116,7 +117,7 @@ def _chosen(assessment: Assessment, experiments: list[str] | None) -> Assessment
             raise ConfigurationError(
                 f"--experiment {name}: there is no such experiment", next_step=suggestion(name, list(known))
             )
-    return assessment.of(experiments)
+    return replace(assessment, judgements=tuple(j for j in assessment.judgements if j.claim.experiment in experiments))
 
 
 def _unmet(expected: str, assessment: Assessment) -> str:
@@ -164,7 +165,8 @@ def _print(parts: Iterable[RenderableType], stream: TextIO) -> None:
 def _assessment(assessment: Assessment) -> Iterator[RenderableType]:
     if not assessment.judgements:
         yield NO_CLAIM
-    for kind, judgements in ((CLAIM, assessment.claims), (SETUP_CHECK, assessment.setup_checks)):
+    for kind in (CLAIM, SETUP_CHECK):
+        judgements = [judgement for judgement in assessment.judgements if judgement.claim.kind == kind]
         if not judgements:
             continue
         if kind == SETUP_CHECK:

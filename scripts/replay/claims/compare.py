@@ -98,7 +98,10 @@ def _condition(
     *,
     one_host: bool,
 ) -> ConditionComparison:
-    results = tuple(_result(judgement, condition) for judgement in judgements)
+    results = tuple(
+        next((result for result in judgement.results if result.condition.name == condition.name), None)
+        for judgement in judgements
+    )
     absent = [name for name, side in zip(names, results, strict=True) if side is None or side.n == 0]
     if absent:
         return ConditionComparison(condition, results, missing=f"not measured in {' and '.join(absent)}")
@@ -123,10 +126,6 @@ def _condition(
         p_value=difference.p_value,
         paired=paired,
     )
-
-
-def _result(judgement: Judgement, condition: Condition | Count) -> ConditionResult | None:
-    return next((result for result in judgement.results if result.condition.name == condition.name), None)
 
 
 def _corrected(compared: Sequence[ClaimComparison]) -> list[ClaimComparison]:

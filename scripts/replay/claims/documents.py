@@ -82,7 +82,7 @@ def _claim(judgement: Judgement, over: ClaimOverCampaigns) -> dict[str, Any]:
         "kind": claim.kind,
         "sentence": claim.sentence,
         "source": claim.source,
-        "says": [{"words": said.words, "place": said.place, "source": said.source} for said in claim.says],
+        "says": [vars(said) for said in claim.says],
         "differs": claim.differs or None,
         "ours": claim.ours or None,
         "experiment": claim.experiment,
@@ -184,18 +184,16 @@ def six_digits(value: float | None) -> float | None:
 
 
 def as_csv(assessment: Assessment) -> str:
-    """Return the text of claims.csv: one row per condition, and one for a claim without any."""
+    """Return the text of claims.csv: one row per condition."""
     rows = [
         (judgement.claim.id, judgement.claim.kind, *_shown(result), *_verdict(judgement))
         for judgement in assessment.judgements
-        for result in judgement.results or (None,)
+        for result in judgement.results
     ]
     return csv_text([COLUMNS, *rows])
 
 
-def _shown(result: ConditionResult | None) -> tuple[str, ...]:
-    if result is None:
-        return ("",) * 9
+def _shown(result: ConditionResult) -> tuple[str, ...]:
     numbers = (result.estimate, result.low, result.high, result.p_value, result.q_value)
     estimate, low, high, p_value, q_value = ("" if value is None else f"{six_digits(value):g}" for value in numbers)
     region = result.condition.region.text()

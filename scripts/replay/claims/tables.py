@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from replay.base import stats as statistics
+from replay.base.tables import level_text
 from replay.claims.model import (
     DECIDES_CONFIRMATION,
     DECIDES_REFUTATION,
@@ -55,8 +56,9 @@ class Table:
             if str(row["used"]) == "1"
         }
 
+    # A level is as tidy.csv writes it, so that 4096 and "4096" are the same.
     def _key(self, block: Any, variant: str, levels: Mapping[str, Any]) -> tuple:
-        return (int(block), variant, *(_text(levels[factor]) for factor in self.factors))
+        return (int(block), variant, *(level_text(levels[factor]) for factor in self.factors))
 
     @property
     def blocks(self) -> list[int]:
@@ -114,11 +116,6 @@ def _facts(row: Row) -> dict[str, float | str]:
     return facts
 
 
-def _text(level: Any) -> str:
-    """Return a level as tidy.csv writes it, so that 4096 and "4096" are the same."""
-    return f"{level:g}" if isinstance(level, float) else str(level)
-
-
 def _rows(path: Path) -> list[dict[str, str]]:
     try:
         with path.open(newline="", encoding="utf-8") as file:
@@ -159,19 +156,14 @@ def what_decides_instead(presupposed: Sequence[Presupposed], results: Sequence[C
     )
 
 
-class _PresupposedCell(NamedTuple):
-    """A cell's runs in the blocks that a claim uses, as rows."""
-
-    name: str
-    runs: Mapping[int, Row]
-
-
 def _examine(presupposition: Presupposition, table: Table, results: Sequence[ConditionResult]) -> Presupposed:
-    predicate, cells = presupposition.predicate, list(_cells(presupposition, table, results))
+    predicate, cells = presupposition.predicate, _cells(presupposition, table, results)
     noun, needed = predicate.fact.noun, f"has to be {predicate.in_words()}"
     if not cells:
         return Presupposed(presupposition, None, f"{noun} is not known: none of the cells was measured")
-    values = {cell.name: _values(cell, predicate.fact.name) for cell in cells}
+    values = {
+        name: [row["facts"].get(predicate.fact.name) for row in of_blocks.values()] for name, of_blocks in cells.items()
+    }
     failed = {name: value for name, known in values.items() if (value := failing_value(predicate, known)) is not None}
     if failed:
         worst = max(failed, key=lambda name: _distance(predicate, failed[name]))
@@ -188,35 +180,30 @@ def _examine(presupposition: Presupposition, table: Table, results: Sequence[Con
 
 def _cells(
     presupposition: Presupposition, table: Table, results: Sequence[ConditionResult]
-) -> Iterator[_PresupposedCell]:
-    """Yield the cells of the claim's ratios that the presupposition is about."""
+) -> dict[str, dict[int, Row]]:
+    """Return the cells of the claim's ratios that the presupposition is about: their runs in the blocks it uses."""
     ratios = [result for result in results if isinstance(result.condition, Condition) and result.blocks]
     if presupposition.slower and presupposition.decides == DECIDES_REFUTATION:
         ratios = [result for result in ratios if result.verdict == REFUTED] or ratios
     runs: dict[str, dict[int, Row]] = {}
     for result in ratios:
-        for selector in selectors_of(result, slower=presupposition.slower):
+        for selector in _selectors_of(result, slower=presupposition.slower):
             if presupposition.variants and selector.variant not in presupposition.variants:
                 continue
             for block in result.blocks:
                 for point, row in zip(selector.points(), table.find(block, selector), strict=True):
                     if all(point[factor] in wanted for factor, wanted in presupposition.levels.items()):
                         runs.setdefault(f"{row['point']} {row['variant']}", {})[block] = row
-    for name, of_blocks in runs.items():
-        yield _PresupposedCell(name, of_blocks)
+    return runs
 
 
-def selectors_of(result: ConditionResult, *, slower: bool) -> list[Selector]:
+def _selectors_of(result: ConditionResult, *, slower: bool) -> list[Selector]:
     """Return the selectors of a ratio, or with `slower` those of the side that is worse by the ratio's metric."""
     if not slower:
         return [selector for _, selector in result.condition.terms]
     over_is_slower = (result.estimate < 1) == (result.condition.better == "higher")
     sign = 1 if over_is_slower else -1
     return [selector for weight, selector in result.condition.terms if weight == sign]
-
-
-def _values(cell: _PresupposedCell, fact: str) -> list[float | str | None]:
-    return [row["facts"].get(fact) for row in cell.runs.values()]
 
 
 def failing_value(predicate: Predicate, values: Sequence[float | str | None]) -> float | str | None:
