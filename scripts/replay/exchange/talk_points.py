@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from replay.base.tables import level_text
+from replay.claims import brief
 from replay.exchange.sides import Experiment, Metric, Run
 
 #: The source of figures that are counted or computed from the talk's data, and of its claims.
@@ -145,10 +146,8 @@ def plain_label(text: str) -> str:
 
 def size_text(size: int) -> str:
     """Return a size in the largest unit in which it is a whole number: 4K, 1M."""
-    units = ["B", "K", "M", "G"]
-    while size and size % 1024 == 0 and len(units) > 1:
-        size, units = size // 1024, units[1:]
-    return f"{size}{units[0]}"
+    text = brief.size_text(str(size))
+    return f"{text}B" if text.isdecimal() else text
 
 
 def kind_of(levels: Mapping[str, Any]) -> tuple[str, str]:

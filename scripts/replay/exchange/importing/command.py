@@ -16,6 +16,7 @@ from replay.base.invocation import deck_command, replay_command
 from replay.base.paths import benchmarks_directory, shown
 from replay.base.tables import csv_text
 from replay.base.terminal import waiting
+from replay.claims.brief import size_text
 from replay.claims.data_set import derive_data_set
 from replay.design.design import digest_of
 from replay.evidence import durable
@@ -36,7 +37,7 @@ from replay.exchange.importing.documents import (
     plan_of,
 )
 from replay.exchange.importing.files import LeftOut, in_order, name_of
-from replay.exchange.importing.runs import Level, Part
+from replay.exchange.importing.runs import Part
 
 #: A table, not JSON: the deck publishes the JSON files of a data set, and names of files may reveal too much.
 ACCOUNT = "imported.csv"
@@ -59,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         if not collected.runs:
             _say_left_out(collected.left_out, everything=options.left_out)
             raise ConfigurationError(
-                f"none of the {_files(len(collected.sources))} contains a result that Replay can read",
+                f"none of the {_counted(len(collected.sources), 'file')} contains a result that Replay can read",
                 where=", ".join(map(str, folders)),
                 next_step="docs/importing.md lists the results that Replay reads",
             )
@@ -79,8 +80,9 @@ def run(options: argparse.Namespace) -> int:
         except ReplayError:
             durable.remove_tree(data_set)
             raise
+    seconds = time.perf_counter() - started
     print(
-        f"imported {_runs(len(collected.runs))} into {shown(data_set)} in {time.perf_counter() - started:.1f} s; "
+        f"imported {_counted(len(collected.runs), 'run')} into {shown(data_set)} in {seconds:.1f} s; "
         f"{ACCOUNT} there says what became of every file"
     )
     raw = replay_command("raw", "ls", "--data", options.data)
@@ -267,13 +269,14 @@ def _say_arranged(arranged: Arranged, variants: Sequence[Variant]) -> None:
     least, most = min(counts.values()), max(counts.values())
     times = f"{least}" if least == most else f"{least} to {most}"
     at = "1 point" if len(points) == 1 else f"{len(points)} points"
-    print(f"{experiment_name(arranged.tool)}: {_runs(len(arranged.cells))} at {at}, n = {times}")
+    print(f"{experiment_name(arranged.tool)}: {_counted(len(arranged.cells), 'run')} at {at}, n = {times}")
     for option, values in differences(arranged, variants).items():
         print(f"  {option} differs: {', '.join(f'{value} in {name}' for name, value in values.items())}")
     for name, levels in arranged.factors.items():
         if len(levels) > 1 or name == arranged.x_factor:
             place = " (the axis)" if name == arranged.x_factor else ""
-            print(f"  {name}{place}: {_some([_level(name, level) for level in levels], 8)}")
+            texts = [size_text(str(level)) if name in _SIZES else str(level) for level in levels]
+            print(f"  {name}{place}: {_some(texts, 8)}")
     if len(variants) > 1:
         shared = sum(len(present) == len(variants) for present in points.values())
         of = "1 point is" if len(points) == 1 else f"{len(points)} points are"
@@ -287,20 +290,10 @@ def _say_arranged(arranged: Arranged, variants: Sequence[Variant]) -> None:
         print("  if they are not: name each of these folders, or their folder with --variants, and they are compared")
     for note in notes_of(arranged):
         where = f"{note['points'][0]}{' and others' if len(note['points']) > 1 else ''}"
-        print(f"  {_runs(note['runs'])} ({where}): {note['note']}")
+        print(f"  {_counted(note['runs'], 'run')} ({where}): {note['note']}")
     if least == 1:
         which = "each point has" if most == 1 else f"{sum(count == 1 for count in counts.values())} points have"
         print(f"  n = 1: {which} a single run, which cannot say whether a difference is more than noise")
-
-
-def _level(factor: str, level: Level) -> str:
-    """Return a level for a person: sizes in the largest unit in which they are whole numbers."""
-    if factor not in _SIZES or not isinstance(level, int):
-        return str(level)
-    size, units = level, ["", "K", "M", "G"]
-    while size and size % 1024 == 0 and len(units) > 1:
-        size, units = size // 1024, units[1:]
-    return f"{size}{units[0]}"
 
 
 def _say_left_out(left_out: Sequence[LeftOut], *, everything: bool) -> None:
@@ -308,7 +301,7 @@ def _say_left_out(left_out: Sequence[LeftOut], *, everything: bool) -> None:
     if not left_out:
         return
     files = len({(one.folder, one.path) for one in left_out})
-    print(f"left out, in whole or in part: {_files(files)}")
+    print(f"left out, in whole or in part: {_counted(files, 'file')}")
     if everything:
         for one in left_out:
             print(f"  {one.path}: {one.why}")
@@ -328,9 +321,5 @@ def _some(texts: Sequence[str], most: int) -> str:
     return f"{', '.join(texts[:most])}{more}"
 
 
-def _files(count: int) -> str:
-    return f"{count} files" if count != 1 else "1 file"
-
-
-def _runs(count: int) -> str:
-    return f"{count} runs" if count != 1 else "1 run"
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

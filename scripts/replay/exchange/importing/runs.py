@@ -75,8 +75,9 @@ def whole_text(text: str) -> View:
     return View(text, [(0, len(text))])
 
 
-def lines(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield where each line from `start` on begins and ends, with its newline."""
+def lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each line begins and ends, with its newline."""
+    start = 0
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
         yield start, end
