@@ -19,7 +19,7 @@ from replay.base import stats as statistics
 from replay.base.clock import why_not_in_turns
 from replay.base.programs import COMPARED_RELEASES, older_releases
 from replay.base.tables import json_text, write_if_changed
-from replay.claims.documents import kind_of, six_digits
+from replay.claims.documents import kind_of, rounded
 from replay.claims.judge import judge_data_set, with_versions
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,
@@ -177,11 +177,7 @@ def _condition_document(comparison: ConditionComparison) -> dict[str, Any]:
         "kind": kind_of(comparison.condition),
         **{name: _side_document(side) for name, side in zip(_SIDES, comparison.results, strict=True)},
         "interval": None if comparison.low is None else "paired" if comparison.paired else "welch",
-        "ratio": six_digits(comparison.ratio),
-        "low": six_digits(comparison.low),
-        "high": six_digits(comparison.high),
-        "degrees_of_freedom": six_digits(comparison.degrees_of_freedom),
-        "p_value": six_digits(comparison.p_value),
+        **rounded(comparison, "ratio", "low", "high", "degrees_of_freedom", "p_value"),
         "more_than_noise": comparison.more_than_noise,
         "missing": comparison.missing or None,
     }
@@ -190,13 +186,7 @@ def _condition_document(comparison: ConditionComparison) -> dict[str, Any]:
 def _side_document(side: ConditionResult | None) -> dict[str, Any] | None:
     if side is None:
         return None
-    return {
-        "estimate": six_digits(side.estimate),
-        "low": six_digits(side.low),
-        "high": six_digits(side.high),
-        "n": side.n,
-        "verdict": side.verdict,
-    }
+    return {**rounded(side, "estimate", "low", "high"), "n": side.n, "verdict": side.verdict}
 
 
 # Releases: `replay interleave --data NAME` measures each into a data set of its own, NAME-16, NAME-18 and so on

@@ -24,6 +24,7 @@ from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
 from replay.base.programs import COMPARED_RELEASES
 from replay.base.tables import json_text, level_text, number_text, write_if_changed
+from replay.claims.tables import rows_in
 from replay.derive.part import KEYS, LONG_HEADER, REGISTERED_FILE, RUNS_FILE, SPREAD_HEADER
 from replay.evidence.data_set import MANIFEST
 from replay.evidence.durable import sha256
@@ -52,20 +53,8 @@ class TimedAttempt:
 def write_recording(data_set: Path) -> bool:
     """Write recording.json from the current manifest.json and tidy tables; return whether it changed."""
     manifest = json.loads((data_set / MANIFEST).read_text(encoding="utf-8"))
-    tables = {
-        name: rows for name in manifest["experiments"] if (rows := _read_rows(data_set / name / "tidy.csv")) is not None
-    }
+    tables = {name: rows_in(data_set / name / "tidy.csv") for name in manifest["experiments"]}
     return write_if_changed(data_set / RECORDING, json_text(recording(manifest, tables)))
-
-
-def _read_rows(path: Path) -> list[dict[str, str]] | None:
-    """Return the rows of a tidy table; None if there is none, or if it does not say when a cell ended."""
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            return list(reader) if "ended_at" in (reader.fieldnames or ()) else None
-    except FileNotFoundError:
-        return None
 
 
 def recording(manifest: Mapping[str, Any], tables: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
@@ -108,7 +97,7 @@ def attempts_of(rows: Iterable[Row]) -> list[TimedAttempt]:
         cells.setdefault((row["block"], row["point"], row["attempt"]), []).append(row)
     attempts = []
     for (block, _, _), several in cells.items():
-        timed = [row for row in several if row["started_at"] and row["ended_at"]]
+        timed = [row for row in several if row.get("started_at") and row.get("ended_at")]
         if timed:
             attempts.append(
                 TimedAttempt(

@@ -122,15 +122,12 @@ def _condition(result: ConditionResult) -> dict[str, Any]:
         "kind": kind_of(condition),
         "says": result.says,
         "metric": condition.metric,
-        "estimate": six_digits(result.estimate),
-        "low": six_digits(result.low),
-        "high": six_digits(result.high),
+        **rounded(result, "estimate", "low", "high"),
         "n": result.n,
         "hosts": result.hosts,
         "neighbours": result.neighbours,
         "region": {"low": condition.region.low, "high": condition.region.high},
-        "p_value": six_digits(result.p_value),
-        "q_value": six_digits(result.q_value),
+        **rounded(result, "p_value", "q_value"),
         "verdict": result.verdict,
         "reason": result.reason,
         "cells": list(result.cells),
@@ -147,11 +144,9 @@ def _campaigns(over: ConditionOverCampaigns) -> dict[str, Any]:
                 "name": campaign.name,
                 "host": campaign.host or None,
                 "bottleneck": campaign.bottleneck,
-                "estimate": six_digits(campaign.estimate),
-                "low": six_digits(campaign.low),
-                "high": six_digits(campaign.high),
+                **rounded(campaign, "estimate", "low", "high"),
                 "n": campaign.n,
-                "standard_error": six_digits(campaign.standard_error),
+                **rounded(campaign, "standard_error"),
                 "verdict": campaign.verdict,
                 "testable": campaign.testable,
             }
@@ -161,9 +156,7 @@ def _campaigns(over: ConditionOverCampaigns) -> dict[str, Any]:
         if mean is None
         else {
             "estimate": six_digits(mean.value),
-            "low": six_digits(mean.low),
-            "high": six_digits(mean.high),
-            "standard_error": six_digits(mean.standard_error),
+            **rounded(mean, "low", "high", "standard_error"),
             "tau": six_digits(over.tau),
         },
         "prediction": None
@@ -183,6 +176,11 @@ def six_digits(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.6g}")
 
 
+def rounded(one: Any, *names: str) -> dict[str, float | None]:
+    """Return numbers of a result by their names, for the files."""
+    return {name: six_digits(getattr(one, name)) for name in names}
+
+
 def as_csv(assessment: Assessment) -> str:
     """Return the text of claims.csv: one row per condition."""
     rows = [
@@ -194,8 +192,8 @@ def as_csv(assessment: Assessment) -> str:
 
 
 def _shown(result: ConditionResult) -> tuple[str, ...]:
-    numbers = (result.estimate, result.low, result.high, result.p_value, result.q_value)
-    estimate, low, high, p_value, q_value = ("" if value is None else f"{six_digits(value):g}" for value in numbers)
+    numbers = rounded(result, "estimate", "low", "high", "p_value", "q_value").values()
+    estimate, low, high, p_value, q_value = ("" if value is None else f"{value:g}" for value in numbers)
     region = result.condition.region.text()
     return result.condition.name, estimate, low, high, str(result.n), region, p_value, q_value, result.verdict
 

@@ -78,7 +78,7 @@ def read_table(experiment: Path, factors: Sequence[str]) -> Table | None:
     """
     if not (experiment / "tidy.csv").exists():
         return None
-    return Table(_rows(experiment / "tidy.csv"), factors, registered_in(_rows(experiment / REGISTERED_FILE)))
+    return Table(rows_in(experiment / "tidy.csv"), factors, registered_in(rows_in(experiment / REGISTERED_FILE)))
 
 
 def registered_in(rows: Iterable[Mapping[str, str]]) -> Registered:
@@ -116,7 +116,8 @@ def _facts(row: Row) -> dict[str, float | str]:
     return facts
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
+def rows_in(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table, none if there is no such file."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
