@@ -7,7 +7,7 @@ import re
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -27,7 +27,6 @@ from replay.exchange.importing.collect import Collected, collect
 from replay.exchange.importing.documents import (
     IMPORTED,
     Content,
-    Variant,
     campaign_of,
     design_of,
     differences,
@@ -109,24 +108,24 @@ def _folders(options: argparse.Namespace) -> list[Path]:
     return inside
 
 
-def _variants_of(folders: Sequence[Path]) -> list[Variant]:
-    """Return a variant for each folder: its name, made unique."""
-    found: list[Variant] = []
+def _variants_of(folders: Sequence[Path]) -> dict[str, str]:
+    """Return a variant for each folder: its name, made unique, and its label."""
+    found: dict[str, str] = {}
     for folder in folders:
         base = name_of(folder.resolve()) or "results"
         label, number = base, 1
         slug = _NOT_PLAIN.sub("-", base.lower()).strip("-")[:40] or "results"
         name = slug
-        while name in {one.name for one in found}:
+        while name in found:
             number += 1
             label, name = f"{base} ({number})", f"{slug}-{number}"
-        found.append(Variant(name, label))
+        found[name] = label
     return found
 
 
-def experiments_of(collected: Collected, variants: Sequence[Variant], *, pooled: bool = False) -> list[Arranged]:
+def experiments_of(collected: Collected, variants: Iterable[str], *, pooled: bool = False) -> list[Arranged]:
     """Return the runs of each tool as an experiment, in the order in which tools were found."""
-    names = {number: one.name for number, one in enumerate(variants)}
+    names = dict(enumerate(variants))
     tools = dict.fromkeys(run.tool for run in collected.runs)
     return [arrange(tool, [run for run in collected.runs if run.tool == tool], names, pooled=pooled) for tool in tools]
 
@@ -137,7 +136,7 @@ def experiments_of(collected: Collected, variants: Sequence[Variant], *, pooled:
 def _write_data_set(
     data_set: Path,
     label: str,
-    variants: Sequence[Variant],
+    variants: Mapping[str, str],
     experiments: Sequence[Arranged],
     collected: Collected,
 ) -> None:
@@ -157,7 +156,7 @@ def _write_data_set(
                 working.mkdir()
                 for one in experiments:
                     _write_experiment(working / experiment_name(one.tool), one, variants, collected)
-                durable.write_synced(working / ACCOUNT, _account(variants, experiments, collected).encode())
+                durable.write_synced(working / ACCOUNT, _account([*variants.values()], experiments, collected).encode())
                 durable.write_synced(working / CAMPAIGN, pretty_json(campaign_of(data_set.name, label, experiments)))
                 durable.put_in_place(working, data_set)
             finally:
@@ -185,7 +184,7 @@ def _require_new(data_set: Path) -> None:
     )
 
 
-def _write_experiment(directory: Path, arranged: Arranged, variants: Sequence[Variant], collected: Collected) -> None:
+def _write_experiment(directory: Path, arranged: Arranged, variants: Mapping[str, str], collected: Collected) -> None:
     raw = directory / "raw"
     raw.mkdir(parents=True)
     public = design_of(arranged, variants)
@@ -237,7 +236,7 @@ def _read_again(part: Part, collected: Collected) -> bytes:
     return content
 
 
-def _account(variants: Sequence[Variant], experiments: Sequence[Arranged], collected: Collected) -> str:
+def _account(labels: Sequence[str], experiments: Sequence[Arranged], collected: Collected) -> str:
     """Return the content of `imported.csv`: a row for every imported file, and for every reason to leave one out."""
     taken: dict[tuple[int, str], list[str]] = {}
     notes: dict[tuple[int, str], dict[str, None]] = {}
@@ -254,13 +253,13 @@ def _account(variants: Sequence[Variant], experiments: Sequence[Arranged], colle
         *((one.folder, one.path, "", "", "", "0", one.why, "") for one in collected.left_out),
     ]
     rows.sort(key=lambda row: (row[0], in_order(row[1]), row[6]))
-    return csv_text([ACCOUNT_HEADER, *([variants[row[0]].label, *row[1:]] for row in rows)])
+    return csv_text([ACCOUNT_HEADER, *([labels[row[0]], *row[1:]] for row in rows)])
 
 
 # What is said of it ---------------------------------------------------------------------------------------------------
 
 
-def _say_arranged(arranged: Arranged, variants: Sequence[Variant]) -> None:
+def _say_arranged(arranged: Arranged, variants: Mapping[str, str]) -> None:
     """Print how a tool's runs were understood: what differs, factors, axis, repetitions, what can be compared."""
     points: dict[str, set[str]] = {}
     for cell in arranged.cells:

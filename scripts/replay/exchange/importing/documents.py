@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -54,23 +54,15 @@ _OVER_TIME: tuple[tuple[str, str, str, str, str], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Variant:
-    """A folder that was named: its slug and its label."""
-
-    name: str
-    label: str
-
-
 def experiment_name(tool: str) -> str:
     """Return the name of the experiment of a tool's results. No configured experiment begins like this."""
     return f"{IMPORTED}-{_TOOLS[tool][0]}"
 
 
-def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]:
-    """Return the content of `design-<digest>.json`: everything that deriving needs."""
+def design_of(arranged: Arranged, variants: Mapping[str, str]) -> dict[str, Any]:
+    """Return the content of `design-<digest>.json`: everything that deriving needs. `variants` are labels by name."""
     present = {cell.variant for cell in arranged.cells}
-    compared = [one for one in variants if one.name in present]
+    compared = [name for name in variants if name in present]
     shared = _public(arranged.shared)
     return {
         "schema_version": 1,
@@ -89,13 +81,13 @@ def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]
         "options": shared,
         "variants": [
             {
-                "name": one.name,
-                "label": one.label,
+                "name": name,
+                "label": variants[name],
                 "reference": len(compared) > 1 and index == 0,
                 "control": False,
-                **({"options": own} if (own := _public(arranged.of_variant.get(one.name, {}))) else {}),
+                **({"options": own} if (own := _public(arranged.of_variant.get(name, {}))) else {}),
             }
-            for index, one in enumerate(compared)
+            for index, name in enumerate(compared)
         ],
         "metrics": _metrics(arranged),
         **({"notes": notes} if (notes := notes_of(arranged)) else {}),
@@ -130,13 +122,14 @@ def _metrics(arranged: Arranged) -> list[dict[str, Any]]:
     ]
 
 
-def differences(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, dict[str, str]]:
+def differences(arranged: Arranged, variants: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Return the options that differ between variants though they are no factor: values by the variants' labels."""
-    present = [one for one in variants if one.name in {cell.variant for cell in arranged.cells}]
-    names = dict.fromkeys(name for options in arranged.of_variant.values() for name in options if name not in _NAMES)
+    with_runs = {cell.variant for cell in arranged.cells}
+    present = {name: label for name, label in variants.items() if name in with_runs}
+    options = dict.fromkeys(name for own in arranged.of_variant.values() for name in own if name not in _NAMES)
     return {
-        name: {one.label: arranged.of_variant.get(one.name, {}).get(name, "not stated") for one in present}
-        for name in names
+        option: {label: arranged.of_variant.get(name, {}).get(option, "not stated") for name, label in present.items()}
+        for option in options
     }
 
 
@@ -236,12 +229,11 @@ Content = bytes | Part
 
 
 def members_of(
-    cells: Sequence[Cell], design: str, plan: str, variants: Sequence[Variant], packed: set[str]
+    cells: Sequence[Cell], design: str, plan: str, variants: Mapping[str, str], packed: set[str]
 ) -> dict[str, Content]:
     """Return the members of a block's pack: documents, and parts of the originals. `packed` gets whole originals."""
     experiment = experiment_name(cells[0].run.tool)
-    labels = {one.name: one.label for one in variants}
-    folders = [one.label for one in variants]
+    folders = [*variants.values()]
     found: dict[str, Content] = {}
     for point, several in groupby(cells, key=lambda cell: cell.point):
         of_set = sorted(several, key=lambda cell: cell.run.folder)
@@ -258,7 +250,7 @@ def members_of(
                 if not part.whole and part.sha256 not in packed:
                     packed.add(part.sha256)
                     found[_original(part)] = replace(part, ranges=((0, part.size),), encoding="utf-8")
-            sidecar = _sidecar(cell, experiment, labels[cell.variant], files, folders)
+            sidecar = _sidecar(cell, experiment, variants[cell.variant], files, folders)
             found[f"{folder}/{cell.variant}.json"] = pretty_json(sidecar)
         found[f"{folder}/{SEAL}"] = pretty_json(_seal(of_set, experiment))
     block = cells[0].block

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from replay.exchange.importing.runs import Level, NotTaken, View, whole_number, whole_text, without_prefix
+from replay.exchange.importing.runs import Level, View, whole_number, whole_text, without_prefix
 from replay.tools.base import UNSTATED
 
 # fio writes a report each `--status-interval`, and each counts from the start of the run, so only the last one counts.
@@ -42,7 +42,7 @@ class Report:
         return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
-def reports_in(text: str) -> Iterator[Report | NotTaken]:
+def reports_in(text: str) -> Iterator[Report | str]:
     """Yield every report in a text, of one run the last, and what is not whole."""
     found = list(_reports(whole_text(text)))
     if not any(isinstance(one, Report) for one in found):
@@ -51,13 +51,13 @@ def reports_in(text: str) -> Iterator[Report | NotTaken]:
         inside = list(_reports(view)) if view else []
         found = inside if any(isinstance(one, Report) for one in inside) else found
     reports = [one for one in found if isinstance(one, Report)]
-    yield from (one for one in found if isinstance(one, NotTaken))
+    yield from (one for one in found if isinstance(one, str))
     for report, following in zip(reports, [*reports[1:], None], strict=False):
         if following is None or not _continues(report, following):
             yield report
 
 
-def _reports(view: View) -> Iterator[Report | NotTaken]:
+def _reports(view: View) -> Iterator[Report | str]:
     text, at, last = view.text, 0, 0
     while match := _CANDIDATE.search(text, at):
         start = match.end()
@@ -65,7 +65,7 @@ def _reports(view: View) -> Iterator[Report | NotTaken]:
             value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
             if _REPORT.match(text, start):
-                yield NotTaken(f"not whole JSON: {error}"[:160])
+                yield f"not whole JSON: {error}"[:160]
             at = start + 1
             continue
         for begin, stop, inner in _within(text, start, end, value):

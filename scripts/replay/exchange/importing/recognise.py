@@ -1,6 +1,7 @@
 """From a file's bytes to the runs in it, each read by the Reader that will derive it. Pure.
 
-A file is recognised by its content, never by its name. elbencho's CSV, in which every run appends its rows below one
+A file is recognised by its content, never by its name. What reads a format gives the runs that it found, and as texts
+the reasons why others are not imported. elbencho's CSV, in which every run appends its rows below one
 header, is read here.
 """
 
@@ -19,7 +20,6 @@ from replay.exchange.importing import fio, text_outputs
 from replay.exchange.importing.runs import (
     Found,
     Level,
-    NotTaken,
     Part,
     Ranges,
     Run,
@@ -61,8 +61,8 @@ def recognise(folder: int, path: str, content: bytes) -> tuple[list[Run], list[s
     digest = sha256(content)
     runs, reasons = [], []
     for one in (one for read in known.values() for one in read(text.text)):
-        if isinstance(one, NotTaken):
-            reasons.append(one.why)
+        if isinstance(one, str):
+            reasons.append(one)
             continue
         part = Part(folder, path, digest, len(content), _in_bytes(text, len(content), one), text.encoding)
         try:
@@ -144,11 +144,11 @@ def _knows_elbencho(text: str) -> bool:
     return all(name in header for name in _NEEDED)
 
 
-def _read_elbencho(text: str) -> list[Found | NotTaken]:
+def _read_elbencho(text: str) -> list[Found | str]:
     """Return the run of each row."""
     rows = io.StringIO(text, newline="\n").readlines()
     header, at = rows[0], len(rows[0])
-    found: list[Found | NotTaken] = []
+    found: list[Found | str] = []
     others: dict[str, int] = {}
     for number, row in enumerate(rows[1:], 2):
         span, at = (at, at + len(row)), at + len(row)
@@ -157,7 +157,7 @@ def _read_elbencho(text: str) -> list[Found | NotTaken]:
         try:
             fields = fields_of(header + row, f"line {number}")
         except OutputError as error:
-            found.append(NotTaken(f"line {number}: {error.what}"))
+            found.append(f"line {number}: {error.what}")
             continue
         kind = io_type_of(fields["operation"])
         if kind is None:
@@ -165,7 +165,7 @@ def _read_elbencho(text: str) -> list[Found | NotTaken]:
             continue
         levels = _levels(fields, kind)
         if isinstance(levels, str):
-            found.append(NotTaken(f"line {number}: {levels}"))
+            found.append(f"line {number}: {levels}")
             continue
         found.append(
             Found(
@@ -180,7 +180,7 @@ def _read_elbencho(text: str) -> list[Found | NotTaken]:
         )
     for operation, count in sorted(others.items()):
         counted = f"{count} rows" if count > 1 else "1 row"
-        found.append(NotTaken(f"{counted} of {operation!r}: only READ, WRITE and RWMIX are imported"))
+        found.append(f"{counted} of {operation!r}: only READ, WRITE and RWMIX are imported")
     return found
 
 
@@ -231,7 +231,7 @@ def _moment(text: str) -> str | None:
 
 
 #: Each format: the tool's name for a person; whether a text has it; the runs of such a text, and what is left out.
-_FORMATS: tuple[tuple[str, Callable[[str], bool], Callable[[str], list[Found | NotTaken]]], ...] = (
+_FORMATS: tuple[tuple[str, Callable[[str], bool], Callable[[str], list[Found | str]]], ...] = (
     ("fio", fio.knows, fio.read),
     ("fio", text_outputs.knows_fio_text, text_outputs.read_fio_text),
     ("rbd-bench", text_outputs.knows_rbd_bench, text_outputs.read_rbd_bench),

@@ -140,13 +140,6 @@ class Found:
 
 
 @dataclass(frozen=True)
-class NotTaken:
-    """A part of a known tool's file that is not imported, and why."""
-
-    why: str
-
-
-@dataclass(frozen=True)
 class Part:
     """The place of a run's text: bytes of an original. `whole`: all of them. `role` is that of its file."""
 
@@ -242,12 +235,12 @@ def whole_number(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) <= 15 else None
 
 
-def with_command(levels: Mapping[str, Level], asked: Mapping[str, Level | None]) -> dict[str, Level] | NotTaken:
-    """Return levels with those that only the command line states; NotTaken if it states others than the output."""
+def with_command(levels: Mapping[str, Level], asked: Mapping[str, Level | None]) -> dict[str, Level] | str:
+    """Return levels with those that only the command line states; a reason if it states others than the output."""
     found = dict(levels)
     for name, value in asked.items():
         if value is None:
             continue
         if found.setdefault(name, value) != value:
-            return NotTaken(f"the command line above it asks for {name} {value}, its output says {found[name]}")
+            return f"the command line above it asks for {name} {value}, its output says {found[name]}"
     return found

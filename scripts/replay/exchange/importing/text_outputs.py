@@ -16,7 +16,6 @@ from replay.exchange.importing.fio_reports import Workload, size_of, workload_of
 from replay.exchange.importing.runs import (
     Found,
     Level,
-    NotTaken,
     Ranges,
     View,
     bytes_of,
@@ -80,7 +79,7 @@ def knows_rbd_bench(text: str) -> bool:
     return _RBD_ANCHOR.search(text) is not None
 
 
-def read_rbd_bench(text: str) -> list[Found | NotTaken]:
+def read_rbd_bench(text: str) -> list[Found | str]:
     """Return the runs of a text, each from its header to the last line of its summary."""
     view = _view(text, _RBD_ANCHOR)
     return [_rbd_run(run, view) for run in _rbd_runs(view.text)]
@@ -101,9 +100,9 @@ def _rbd_runs(text: str) -> Iterator[_Lines]:
         yield run
 
 
-def _rbd_run(run: _Lines, view: View) -> Found | NotTaken:
+def _rbd_run(run: _Lines, view: View) -> Found | str:
     if not run.all(rbd_bench.SUMMARY):
-        return NotTaken(CUT_OFF)
+        return CUT_OFF
     header = run.all(rbd_bench.HEADER)[0]
     pattern = header["pattern"].strip()
     stated: dict[str, Level] = {
@@ -122,7 +121,7 @@ def _rbd_run(run: _Lines, view: View) -> Found | NotTaken:
         "io_size_bytes": bytes_of(option(words, "--io-size")),
         "io_threads": whole_number(option(words, "--io-threads")),
     })  # fmt: skip
-    if isinstance(levels, NotTaken):
+    if isinstance(levels, str):
         return levels
     return Found("rbd_bench_output", run.ranges(view), levels, {"io_total_bytes": header["bytes"]})
 
@@ -135,11 +134,11 @@ def knows_rados_bench(text: str) -> bool:
     return bool(_RADOS_ANCHOR.search(text) or _RADOS_JSON.search(text) or _is_summary_of_cbt(text))
 
 
-def read_rados_bench(text: str) -> list[Found | NotTaken]:
+def read_rados_bench(text: str) -> list[Found | str]:
     """Return the runs of a text."""
     if _is_summary_of_cbt(text):
-        return [NotTaken("CBT's own summary of an output of rados bench: the output beside it counts")]
-    found: list[Found | NotTaken] = []
+        return ["CBT's own summary of an output of rados bench: the output beside it counts"]
+    found: list[Found | str] = []
     if _RADOS_ANCHOR.search(text):
         view = _view(text, _RADOS_ANCHOR)
         found += [_rados_run(run, view) for run in _rados_runs(view.text)]
@@ -176,18 +175,18 @@ def _rados_runs(text: str) -> Iterator[_Lines]:
         yield run
 
 
-def _rados_run(run: _Lines, view: View) -> Found | NotTaken:
+def _rados_run(run: _Lines, view: View) -> Found | str:
     values = {match["label"]: match["value"] for match in run.all(rados_output.STATEMENT)}
     kinds = [kind for kind in ("write", "read") if f"Total {kind}s made" in values]
     if len(kinds) != 1 or rados_output.LAST not in values:
-        return NotTaken(CUT_OFF)
+        return CUT_OFF
     sizes = {name: whole_number(values.get(f"{name} size")) for name in ("Object", "Write", "Read")}
     announced = run.all(rados_output.ANNOUNCEMENT)
     threads = int(announced[0]["threads"]) if announced else None
     return _rados_found(run.before, kinds[0], sizes, threads, run.ranges(view))
 
 
-def _rados_reports(text: str) -> Iterator[Found | NotTaken]:
+def _rados_reports(text: str) -> Iterator[Found | str]:
     """Yield the runs of every JSON document of `rados bench` in a text."""
     decoder, last, why = json.JSONDecoder(), 0, ""
     for start in itertools.islice(_JSON_START.finditer(text), MOST_DOCUMENTS) if _RADOS_JSON.search(text) else ():
@@ -206,24 +205,24 @@ def _rados_reports(text: str) -> Iterator[Found | NotTaken]:
             yield _rados_found(text[last : start.start()], kinds[0], sizes, threads, ((start.start(), end),))
         last = end
     if not last and why:
-        yield NotTaken(why)
+        yield why
 
 
 def _rados_found(
     before: str, kind: str, sizes: dict[str, int | None], threads: int | None, ranges: Ranges
-) -> Found | NotTaken:
+) -> Found | str:
     operation = sizes[kind.title()]
     size = sizes["Object"] or operation
     if not size or not operation:
-        return NotTaken("it does not say how large the objects are")
+        return "it does not say how large the objects are"
     words = last_command(before, "rados", "bench")
     # After the seconds: a pool may have the name of a mode.
     mode = next((word for time, word in itertools.pairwise(words) if whole_number(time) and word in _MODES), None)
     if mode and kind != ("write" if mode == "write" else "read"):
-        return NotTaken(f"the command line above it asks for {mode}, its output is of {kind}s")
+        return f"the command line above it asks for {mode}, its output is of {kind}s"
     asked = whole_number(option(words, "-t", "--concurrent-ios"))
     if None not in (asked, threads) and asked != threads:
-        return NotTaken(f"the command line above it asks for {asked} operations at once, its output says {threads}")
+        return f"the command line above it asks for {asked} operations at once, its output says {threads}"
     levels: dict[str, Level] = {"mode": mode or kind, "object_size_bytes": size}
     if (stated := threads or asked) is not None:
         levels["threads"] = stated
@@ -251,7 +250,7 @@ def knows_fio_text(text: str) -> bool:
     return '"fio version"' not in text and _KNOWN.search(text) is not None
 
 
-def read_fio_text(text: str) -> list[Found | NotTaken]:
+def read_fio_text(text: str) -> list[Found | str]:
     """Return the runs of a text: one for each workload of jobs that ran at once."""
     view = _view(text, _BANNER)
     return [found for group in _groups(view.text) for found in _of_group(*group, view)]
@@ -280,23 +279,23 @@ def _groups(text: str) -> Iterator[tuple[str, int | None, bool, list[Section]]]:
 
 def _of_group(
     version: str, started: int | None, unclear: bool, group: Sequence[Section], view: View
-) -> Iterator[Found | NotTaken]:
+) -> Iterator[Found | str]:
     name = group[0].name
     if failed := [section for section in group if section.error]:
-        yield NotTaken(f"{failed[0].name}: error {failed[0].error}: its figures do not count")
+        yield f"{failed[0].name}: error {failed[0].error}: its figures do not count"
         return
     if unclear and len(group) > 1:
-        yield NotTaken(f"{name}: the text of {len(group)} jobs does not say whether they ran at once")
+        yield f"{name}: the text of {len(group)} jobs does not say whether they ran at once"
         return
     jobs = sum(section.jobs for section in group)
     if started is not None and jobs != started:
-        yield NotTaken(f"{name}: {jobs} of {started} jobs reported")
+        yield f"{name}: {jobs} of {started} jobs reported"
         return
     by_levels: dict[object, tuple[Workload, list[Section]]] = {}
     for section in group:
         workload = _workload(section, view)
         if isinstance(workload, str):
-            yield NotTaken(f"{section.name}: {workload}")
+            yield f"{section.name}: {workload}"
             return
         by_levels.setdefault(workload.levels, (workload, []))[1].append(section)
     for workload, several in by_levels.values():
