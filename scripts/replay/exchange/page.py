@@ -117,7 +117,7 @@ def words(name: str) -> str:
 
 
 def origin(name: str, facts: Mapping[str, Any]) -> str:
-    """Return the table of where a data set's figures come from. `facts` are those of `output.provenance`."""
+    """Return the table of where a data set's figures come from. `facts` are those of `compare_text.provenance`."""
     tables = facts["tables"]
     rows = [(key, text) for key, value in facts.items() if key != "tables" and (text := _value(value))]
     rows += [(path, f"SHA-256 {digest}") for path, digest in tables.items()]

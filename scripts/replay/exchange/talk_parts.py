@@ -213,7 +213,7 @@ def forest(plan: Plan, findings: Sequence[Finding]) -> str:
     )
 
 
-def panels(plan: Plan, wanted: Iterable[tuple[str, Point]], titles: Mapping[str, str] | None = None) -> list[str]:
+def panels(plan: Plan, wanted: Iterable[tuple[str, Point]], titles: Mapping[str, str] | None = None) -> str:
     """Return charts of medians and ranges, a row for each variant: the first that there are of these metrics at points.
 
     `titles` are headings by metric; without one, a chart is headed by what the operations were.
@@ -238,10 +238,10 @@ def _heading(told: Told, chart: str, point: Point) -> str:
     return ", ".join([first_upper(point.kind), *told_apart])
 
 
-def side_by_side(charts: Iterable[tuple[str, str]]) -> list[str]:
-    """Return charts beside each other, each with its heading."""
+def side_by_side(charts: Iterable[tuple[str, str]]) -> str:
+    """Return charts beside each other, each with its heading; "" for none."""
     rows = [f'<div class="panel"><h3>{heading}</h3>{one}</div>' for heading, one in charts]
-    return ['<div class="panels">', *rows, "</div>"] if rows else []
+    return "\n".join(['<div class="panels">', *rows, "</div>"]) if rows else ""
 
 
 def canvas(told: Told, kind: str, chart: str, more: str = "") -> str:
@@ -254,7 +254,7 @@ def file(told: Told, chart: str) -> str:
     return f"benchmarks/{told.data_set}/{told.name}/aggregate/{chart}.csv"
 
 
-def marks(points: Sequence[Point]) -> list[str]:
+def marks(points: Sequence[Point]) -> str:
     """Return a drawing of a hollow mark for each load: circles for reads, squares for writes, a row for each kind."""
     rows: dict[str, list[Point]] = {}
     for point in points:
@@ -278,7 +278,7 @@ def marks(points: Sequence[Point]) -> list[str]:
     label = "A hollow mark for each load: circles for reads, squares for writes"
     height = 90 * min(2, len(rows))
     svg = f'<svg viewBox="0 0 1136 {height}" role="img" aria-label="{label}" data-source="definition">'
-    return [f'<div class="drawing">{svg}{"".join(parts)}</svg></div>']
+    return f'<div class="drawing">{svg}{"".join(parts)}</svg></div>'
 
 
 # Lines ---------------------------------------------------------------------------------------------------------------
@@ -290,8 +290,8 @@ def measure(plan: Plan, text: str) -> str:
     return f'<p class="measure">{text}{cache}</p>'
 
 
-def busy(plan: Plan, findings: Sequence[Finding]) -> list[str]:
-    """Return the line below a picture that says what was full where something is settled."""
+def busy(plan: Plan, findings: Sequence[Finding]) -> str:
+    """Return the line below a picture that says what was full where something is settled; "" if nothing was."""
     found: dict[str, list[tuple[float, str]]] = {}
     for one in findings:
         full = [plan.sense.busy.get((variant.name, one.ratio.point.name)) for variant in plan.told.variants]
@@ -302,7 +302,7 @@ def busy(plan: Plan, findings: Sequence[Finding]) -> list[str]:
     for what, points in found.items():
         share = sourced(f"{min(points)[0]:.0f} %", SOURCE)
         texts.append(f"{what} was {share} busy or more at {', '.join(text for _, text in points)}")
-    return ["", f'<p class="source">{first_upper("; ".join(texts))}</p>'] if texts else []
+    return f'<p class="source">{first_upper("; ".join(texts))}</p>' if texts else ""
 
 
 def differences(told: Told) -> Iterable[tuple[str, str]]:
