@@ -11,7 +11,8 @@ import pytest
 from replay.base.stats import welch_difference
 from replay.claims.brief import NO_INTERVAL, print_ratios, size_text
 from replay.claims.command import print_comparison
-from replay.claims.compare import compare, comparison_document
+from replay.claims.documents import comparison_document
+from replay.claims.evaluate import compare
 from replay.claims.judge import judge_data_set
 from replay.claims.model import NOT_MEASURED, SETUP_CHECK, Assessment, Region
 from support.claims import claim_of, condition, judged, printed, rows, write_tidy

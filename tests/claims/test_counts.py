@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.claims.command import print_assessment, print_comparison
-from replay.claims.compare import compare, comparison_document
-from replay.claims.documents import as_csv, as_document
-from replay.claims.evaluate import judge
+from replay.claims.documents import as_csv, as_document, comparison_document
+from replay.claims.evaluate import compare, judge
 from replay.claims.model import (
     HELD,
     INCONCLUSIVE,

@@ -23,9 +23,8 @@ from replay.base.invocation import suggestion
 from replay.base.paths import benchmarks_directory
 from replay.base.terminal import console_of, is_terminal
 from replay.claims.brief import aligned, as_text, brief, print_ratios
-from replay.claims.compare import ClaimComparison, ConditionComparison, compare, comparison_document
-from replay.claims.documents import as_document
-from replay.claims.evaluate import three_digits
+from replay.claims.documents import as_document, comparison_document
+from replay.claims.evaluate import ClaimComparison, ConditionComparison, compare, three_digits
 from replay.claims.judge import (
     FALSE_DISCOVERY_RATE,
     judge_data_set,

@@ -21,9 +21,8 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.programs import titles_in
 from replay.base.tables import json_text, write_if_changed
 from replay.claims.answer import write_answer
-from replay.claims.compare import write_releases
 from replay.claims.descriptions import write_datapackage, write_recording
-from replay.claims.documents import six_digits, write_claims
+from replay.claims.documents import six_digits, write_claims, write_releases
 from replay.claims.load import load_book
 from replay.claims.model import Book, Claim, Condition, Region
 from replay.derive.computed import costliest

@@ -1,8 +1,12 @@
-"""What claims rest on: an experiment's rows, whether its cells were as presupposed, and what its blocks registered."""
+"""What claims rest on, and what an experiment's rows say without statistics.
+
+Whether its cells were as presupposed, its counts, and what its blocks registered.
+"""
 
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,17 +15,22 @@ from typing import Any
 from replay.base import stats as statistics
 from replay.base.tables import level_text
 from replay.claims.model import (
+    BLOCKS_FOR_VERDICT,
     DECIDES_CONFIRMATION,
     DECIDES_REFUTATION,
     HELD,
+    INCONCLUSIVE,
     NOT_MEASURED,
     REFUTED,
     Claim,
     Condition,
     ConditionResult,
+    Count,
+    Origin,
     Presupposed,
     Presupposition,
     Selector,
+    agreed,
 )
 from replay.claims.predicate import Predicate
 from replay.derive.facts import FACTS, FactType
@@ -125,7 +134,7 @@ def rows_in(path: Path) -> list[dict[str, str]]:
         return []
 
 
-# Whether a claim's cells were as it presupposes, and whether it was registered first.
+# Whether a claim's cells were as it presupposes.
 # Each cell is judged over the runs that the claim uses: by their median, by every single run if the fact is a count,
 # and by more than half of the runs if it is a word. A run that does not state the fact leaves the presupposition
 # undecided.
@@ -223,6 +232,74 @@ def failing_value(predicate: Predicate, values: Sequence[float | str | None]) ->
 
 def _distance(predicate: Predicate, value: float | str) -> float:
     return 0.0 if isinstance(value, str) else abs(value - predicate.value)
+
+
+# Counts --------------------------------------------------------------------------------------------------------------
+
+
+def origin_of(rows: Sequence[Row]) -> Origin:
+    """Return the host and the bottleneck of a block's cells."""
+    return Origin(*(agreed(str(row.get(column) or "") for row in rows) for column in ("host", "limiter")))
+
+
+def examine_count(condition: Count, table: Table) -> ConditionResult:
+    """Return the result: refuted if any block differs, held if enough blocks match the claim.
+
+    A block is ignored if one of its cells is missing or has no count.
+    """
+    counted: dict[int, list[float]] = {}
+    origins: dict[int, Origin] = {}
+    used: list[Row] = []
+    for block in table.blocks:
+        rows = table.find(block, condition.cells)
+        values = [_counted(row, condition.metric) for row in rows or ()]
+        if rows is None or None in values:
+            continue
+        counted[block], origins[block] = values, origin_of(rows)
+        used += rows
+    says = filled(condition.says, used)
+    if not counted:
+        return ConditionResult(condition, NOT_MEASURED, "no block holds all of its cells", says)
+    blocks = {block: _furthest(values, condition.equals) for block, values in counted.items()}
+    verdict, reason = _count_verdict(condition, blocks)
+    return ConditionResult(
+        condition,
+        verdict,
+        reason,
+        says,
+        estimate=_furthest(list(blocks.values()), condition.equals),
+        low=min(min(values) for values in counted.values()),
+        high=max(max(values) for values in counted.values()),
+        n=len(blocks),
+        cells=tuple(dict.fromkeys(row["cell"] for row in used)),
+        blocks=blocks,
+        origins=origins,
+    )
+
+
+def _counted(row: Row, metric: str) -> float | None:
+    text = row.get(metric)
+    value = math.nan if text in (None, "") else float(text)
+    return value if math.isfinite(value) else None
+
+
+def _furthest(values: Sequence[float], claimed: int) -> float:
+    return max(values, key=lambda value: (abs(value - claimed), value))
+
+
+def _count_verdict(condition: Count, blocks: Mapping[int, float]) -> tuple[str, str]:
+    needed = condition.region.text()
+    differing = {block: value for block, value in blocks.items() if value != condition.equals}
+    if differing:
+        block, value = next(iter(differing.items()))
+        alike = f"{len(blocks) - len(differing)} of {len(blocks)} blocks are"
+        return REFUTED, f"{value:g} in block {block}: the claim needs {needed}, and {alike}"
+    if len(blocks) < BLOCKS_FOR_VERDICT:
+        return INCONCLUSIVE, f"{needed} in one block, and a verdict needs {BLOCKS_FOR_VERDICT}"
+    return HELD, f"{needed} in each of {len(blocks)} blocks"
+
+
+# Registration --------------------------------------------------------------------------------------------------------
 
 
 def exploratory(claim: Claim, results: Iterable[ConditionResult], registered: Registered) -> str:
