@@ -22,9 +22,23 @@ from replay.base.stats import Estimate
 from replay.cli.main import main
 from replay.exchange.compare import at_levels, compare_sides, paired_up
 from replay.exchange.compare_page import ROW, ROWS, figure, page, ticks
-from replay.exchange.compare_text import COLUMNS, Checked, check, document, summary_lines
+from replay.exchange.compare_text import (
+    COLUMNS,
+    HIGHER,
+    LOWER,
+    NONE,
+    PAIRED,
+    SINGLE,
+    UNKNOWN,
+    WELCH,
+    WITHIN,
+    Checked,
+    Outcome,
+    check,
+    document,
+    summary_lines,
+)
 from replay.exchange.page import style_sheet
-from replay.exchange.sides import HIGHER, LOWER, NONE, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN, Outcome
 from support.compared import METRIC, comparison, experiment, runs, side
 from support.datasets import spread_of
 from support.foreign_results import job, report, write

@@ -16,23 +16,23 @@ from replay.base.stats import independent_log_ratio, paired_log_ratio
 from replay.base.tables import json_text, level_text
 from replay.base.terminal import waiting
 from replay.exchange.compare_page import page
-from replay.exchange.compare_text import Checked, check, document, ratio_text, summary_lines
-from replay.exchange.page import style_sheet, write_page
-from replay.exchange.sides import (
+from replay.exchange.compare_text import (
     NONE,
     PAIRED,
     SINGLE,
     WELCH,
+    Checked,
     Comparison,
     Difference,
-    Experiment,
-    Metric,
     NotCompared,
     Outcome,
-    Run,
-    Side,
-    read_side,
+    check,
+    document,
+    ratio_text,
+    summary_lines,
 )
+from replay.exchange.page import style_sheet, write_page
+from replay.exchange.sides import Experiment, Metric, Run, Side, read_side
 
 
 def run(options: argparse.Namespace) -> int:

@@ -10,7 +10,16 @@ from html import escape
 from replay.base.stats import median
 from replay.base.tables import number_text
 from replay.exchange.compare_text import (
+    HIGHER,
+    LOWER,
+    PAIRED,
+    SINGLE,
+    UNKNOWN,
+    WELCH,
+    WITHIN,
     Checked,
+    Comparison,
+    Outcome,
     comparisons_csv,
     counted,
     difference_lines,
@@ -33,7 +42,6 @@ from replay.exchange.page import (
     table,
     words,
 )
-from replay.exchange.sides import HIGHER, LOWER, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN, Comparison, Outcome
 
 #: The number of rows of a figure that fit on a printed page.
 ROWS = 28
