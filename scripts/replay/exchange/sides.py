@@ -18,7 +18,7 @@ from replay.claims.descriptions import DATAPACKAGE, recorded_digests
 from replay.evidence.durable import sha256
 from replay.evidence.read import verify_packs
 
-#: The protocol of imported results.
+#: The protocol of everything that Replay did not measure itself; receipts and sidecars name it as their `origin`.
 IMPORTED = "imported"
 
 

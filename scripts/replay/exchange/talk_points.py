@@ -209,14 +209,13 @@ LEAST_LEVELS = 3
 
 @dataclass(frozen=True)
 class Ratio:
-    """A condition of a claim: `over` divided by `under`, each a variant and levels. `variant` is that of `over`."""
+    """A condition of a claim: `over` divided by `under`, each a variant and levels."""
 
     claim: str
     name: str
     metric: Metric
     point: Point
     label: str
-    variant: Variant
     over: Mapping[str, Any]
     under: Mapping[str, Any]
 
@@ -234,7 +233,7 @@ def compared(told: Told, metrics: Iterable[Metric], shared: Sequence[tuple[Varia
             if both[0].keys() & both[1].keys():
                 yield Ratio(
                     slug(metric.name), slug(f"{variant.name}-{point.name}"), metric, point,
-                    plain_label(f"{variant.label}, {point.label}") if several else point.label, variant,
+                    plain_label(f"{variant.label}, {point.label}") if several else point.label,
                     {"variant": variant.name, **point.levels}, {"variant": first.name, **point.levels},
                 )  # fmt: skip
 
@@ -297,7 +296,7 @@ def _walk(name: str, unit: str, cells: Sequence[Cell], metrics: Sequence[Metric]
     def ratio(metric: Metric, start: Cell, end: Cell) -> Ratio:
         sides = [{"variant": one.variant.name, **one.point.levels} for one in (end, start)]
         way = f"{start.tag} to {end.tag}"
-        return Ratio(name, slug(f"{metric.name}-{way}"), metric, end.point, way, end.variant, *sides)
+        return Ratio(name, slug(f"{metric.name}-{way}"), metric, end.point, way, *sides)
 
     return Walk(
         name, unit, tuple(cells),

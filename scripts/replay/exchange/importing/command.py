@@ -25,7 +25,6 @@ from replay.evidence.durable import SUMS, sha256, sums_text
 from replay.exchange.importing.arrange import Arranged, arrange, repetitions
 from replay.exchange.importing.collect import Collected, collect
 from replay.exchange.importing.documents import (
-    IMPORTED,
     Content,
     campaign_of,
     design_of,
@@ -37,6 +36,7 @@ from replay.exchange.importing.documents import (
 )
 from replay.exchange.importing.files import LeftOut, in_order, name_of
 from replay.exchange.importing.runs import Part
+from replay.exchange.sides import IMPORTED
 
 #: A table, not JSON: the deck publishes the JSON files of a data set, and names of files may reveal too much.
 ACCOUNT = "imported.csv"

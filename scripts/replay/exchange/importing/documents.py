@@ -15,9 +15,8 @@ from replay.evidence.read import SEAL
 from replay.exchange.importing.arrange import Arranged, Cell
 from replay.exchange.importing.recognise import roles
 from replay.exchange.importing.runs import Part
+from replay.exchange.sides import IMPORTED
 
-#: The protocol of everything that Replay did not measure itself; receipts and sidecars name it as their `origin`.
-IMPORTED = "imported"
 #: Options for the output of results. They do not affect the measurement, and may name a host or a person.
 _NAMES = frozenset({
     "filename", "directory", "rbdname", "pool", "hostname", "opendir", "filename_format", "command target",
