@@ -168,7 +168,8 @@ def _rados_runs(text: str) -> Iterator[_Lines]:
             if run:
                 yield run
             run = _Lines(text[last:start])
-        if run and not (kind == rados_output.ROW and (labels or not run.all(rados_output.TITLES))):
+        titled = run and any(one == rados_output.TITLES for _, one, _ in run.lines)
+        if run and not (kind == rados_output.ROW and (labels or not titled)):
             run.lines.append(((start, end), kind, match))
             last = end
     if run:
