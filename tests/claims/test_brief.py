@@ -80,7 +80,7 @@ def numbers_besides(text, *templates):
 
 @given(documents("mine"), documents("other"), CONTROL)
 def test_a_sentence_says_no_figure_that_is_not_in_the_files(document, other, control):
-    spoken = [claim for claim in PLAIN if beside_of(claim, document) == BOOK.wording.against]
+    spoken = [claim for claim in PLAIN if beside_of(claim, document) == BOOK.wording["against"]]
     *said, last = brief(BOOK, document, {"rbd-journaling": control}, other)
     assert len(said) == len(spoken)
     for claim, sentence in zip(spoken, said, strict=True):
@@ -91,22 +91,22 @@ def test_a_sentence_says_no_figure_that_is_not_in_the_files(document, other, con
             values, n = figures_of(claim, source)
             for shown in numbers_besides(text, *templates):
                 assert shown == str(n) or any(rounds_to(value, shown) for value in values), (text, shown)
-    one = BOOK.wording.controls["rbd-journaling"]
-    template = one.no_interval if not control["intervals"] else one.strayed if control["excluding_one"] else one.passed
-    for shown in numbers_besides(last.text, template):
+    one = BOOK.wording["controls"]["rbd-journaling"]
+    follows = "no_interval" if not control["intervals"] else "strayed" if control["excluding_one"] else "passed"
+    for shown in numbers_besides(last.text, one[follows]):
         whole = (str(control["intervals"]), str(control["excluding_one"]))
         assert shown in whole or rounds_to(control["geometric_mean"], shown), last.text
 
 
 def follows_of(claim, document):
     verdict = document["claims"][claim.id]["verdict"]
-    of_all = {NOT_TESTABLE: BOOK.wording.not_testable, NOT_MEASURED: BOOK.wording.measured_in_part}
+    of_all = {NOT_TESTABLE: BOOK.wording["not_testable"], NOT_MEASURED: BOOK.wording["measured_in_part"]}
     return of_all.get(verdict) or claim.plain.follows[verdict]
 
 
 def beside_of(claim, document):
     measured = document["claims"][claim.id]["conditions"][claim.plain.condition]["n"] > 0
-    return BOOK.wording.against if measured else BOOK.wording.not_in_other
+    return BOOK.wording["against" if measured else "not_in_other"]
 
 
 def document_of(claim, verdict, estimate=1.83, low=1.62, high=2.07, n=6):

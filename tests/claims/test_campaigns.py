@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from claims.simulate_campaigns import coverage
 from replay.base.stats import mean_with_interval, t_quantile
 from replay.claims.campaigns import over_campaigns, random_effects, variance_between
+from replay.claims.command import print_assessment
 from replay.claims.documents import as_document
 from replay.claims.judge import campaign_folders, judge_data_set, with_campaigns
 from replay.claims.load import load_book
 from replay.claims.model import HELD, IN_THIS_CAMPAIGN, REFUTED, Assessment, Count, Region
-from replay.claims.printing import print_assessment
 from support.claims import claim, claim_of, condition, judged, presuppose, printed, rows, select, write_tidy
 
 #: Viechtbauer 2005 (see `replay.claims.campaigns`), examples on pages 271 and 272: estimates, their variances, and the

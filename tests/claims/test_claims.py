@@ -11,11 +11,11 @@ from dataclasses import replace
 import pytest
 
 from replay.base.stats import independent_log_ratio, welch_difference
+from replay.claims.command import print_assessment
 from replay.claims.documents import as_csv, as_document, write_claims
 from replay.claims.evaluate import judge
 from replay.claims.judge import judge_data_set, with_q_values
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, REFUTED, Region
-from replay.claims.printing import print_assessment
 from support.claims import EQUAL, claim, claim_of, condition, judged, printed, rows, select, write_tidy
 from support.commands import run_claims
 

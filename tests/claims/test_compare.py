@@ -9,10 +9,12 @@ from dataclasses import replace
 import pytest
 
 from replay.base.stats import welch_difference
-from replay.claims.compare import compare, comparison_document
+from replay.claims.brief import NO_INTERVAL, print_ratios, size_text
+from replay.claims.command import print_comparison
+from replay.claims.documents import comparison_document
+from replay.claims.evaluate import compare
 from replay.claims.judge import judge_data_set
 from replay.claims.model import NOT_MEASURED, SETUP_CHECK, Assessment, Region
-from replay.claims.printing import NO_INTERVAL, print_comparison, print_ratios, size_text
 from support.claims import claim_of, condition, judged, printed, rows, write_tidy
 from support.commands import run_claims
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.claims.compare import compare, comparison_document
-from replay.claims.documents import as_csv, as_document
-from replay.claims.evaluate import judge
+from replay.claims.command import print_assessment, print_comparison
+from replay.claims.documents import as_csv, as_document, comparison_document
+from replay.claims.evaluate import compare, judge
 from replay.claims.model import (
     HELD,
     INCONCLUSIVE,
@@ -25,7 +25,6 @@ from replay.claims.model import (
     Region,
     Selector,
 )
-from replay.claims.printing import print_assessment, print_comparison
 from replay.claims.tables import Table
 from support.claims import FACTORS, condition, presuppose, printed, rows
 from support.claims import judged as judged_rows

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from replay.base.programs import older_releases
-from replay.claims.compare import compare, compared_claims, releases_document, write_releases
+from replay.claims.documents import compared_claims, releases_document, write_releases
+from replay.claims.evaluate import compare
 from replay.claims.judge import judge_data_set
 from replay.claims.load import load_book
 from support.claims import write_tidy

@@ -15,7 +15,7 @@ from replay.base import stats as statistics
 from replay.base.clock import utc_text
 from replay.base.paths import ROOT
 from replay.claims.data_set import derive_data_set
-from replay.claims.recording import LONGEST_PAUSE_SECONDS, attempts_of, played_seconds, recording
+from replay.claims.descriptions import LONGEST_PAUSE_SECONDS, attempts_of, played_seconds, recording
 from replay.derive.part import RUNS_FILE
 from support.datasets import rows_of
 from support.rawtree import METRICS, RawTree

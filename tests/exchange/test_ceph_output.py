@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.exchange.importing.ceph import CUT_OFF
 from replay.exchange.importing.recognise import recognise
+from replay.exchange.importing.text_outputs import CUT_OFF
 from replay.tools import reader
 from support.hostile import at_most
 from support.samples import output, sample

@@ -18,7 +18,7 @@ from replay.claims.data_set import derive_data_set
 from replay.cli.main import main
 from replay.evidence.data_set import verified_members
 from replay.evidence.read import list_raw, verify_all
-from replay.exchange.importing import command, data_set, files
+from replay.exchange.importing import command, files
 from support.commands import run_derive
 from support.foreign_results import ELBENCHO_HEADER, elbencho_row, job, report, write
 from support.samples import output
@@ -375,14 +375,14 @@ def test_two_imports_at_once_do_not_break_each_other(tmp_path, benchmarks, monke
     """The second begins while the first has its lock, and waits until the first is done."""
     write(tmp_path / "mine", sweep(20_000))
     other = threading.Thread(target=imported, args=(tmp_path / "mine", "--data", "second"))
-    put_in_place = data_set.durable.put_in_place
+    put_in_place = command.durable.put_in_place
 
     def meanwhile(working: Path, final: Path) -> None:
         if final.name == "first":
             other.start()
         put_in_place(working, final)
 
-    monkeypatch.setattr(data_set.durable, "put_in_place", meanwhile)
+    monkeypatch.setattr(command.durable, "put_in_place", meanwhile)
     assert imported(tmp_path / "mine", "--data", "first") == 0
     other.join()
     for name in ("first", "second"):
@@ -392,14 +392,14 @@ def test_two_imports_at_once_do_not_break_each_other(tmp_path, benchmarks, monke
 
 def test_of_two_imports_of_one_name_one_is_refused(tmp_path, benchmarks, monkeypatch, capsys):
     write(tmp_path / "mine", sweep(20_000))
-    put_in_place, statuses = data_set.durable.put_in_place, []
+    put_in_place, statuses = command.durable.put_in_place, []
     other = threading.Thread(target=lambda: statuses.append(imported(tmp_path / "mine", "--data", "mine")))
 
     def meanwhile(working: Path, final: Path) -> None:
         other.start()
         put_in_place(working, final)
 
-    monkeypatch.setattr(data_set.durable, "put_in_place", meanwhile)
+    monkeypatch.setattr(command.durable, "put_in_place", meanwhile)
     assert imported(tmp_path / "mine", "--data", "mine") == 0
     other.join()
     assert statuses == [2]

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.paths import ROOT
-from replay.claims.datapackage import write_datapackage
+from replay.claims.descriptions import write_datapackage
 from replay.cli.main import main
-from replay.exchange.report.figure import DOT, Row, strip
-from replay.exchange.report.words import bytes_per_second, per_second, seconds, size
+from replay.exchange.page import DOT, Row, strip
+from replay.exchange.report.data_set import bytes_per_second, per_second, seconds, size
 from support.pages import ASKING, PageReader
 from support.reported import entry_of, runs_of, write_experiment, write_manifest, write_ratios
 

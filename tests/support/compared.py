@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from replay.base.stats import Estimate
-from replay.exchange.sides import SINGLE, WELCH, Comparison, Experiment, Metric, Run, Side
+from replay.exchange.compare_text import SINGLE, WELCH, Comparison
+from replay.exchange.sides import Experiment, Metric, Run, Side
 
 METRIC = Metric("iops", "operations_per_second", "IOPS", "operations_per_second", "higher")
 _MOMENT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -1,15 +1,18 @@
-"""A data set's claims as a few plain sentences: templates of `config/claims.yaml`, filled with figures. Pure.
+"""`replay claims --brief`: a few plain sentences, from templates of `config/claims.yaml`, and ratios of throughput.
 
 Nothing is computed here except how many digits of a figure are shown, so sentences, deck and files always agree.
 """
 
 from __future__ import annotations
 
+import csv
+import json
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 from replay.base.errors import ConfigurationError
 from replay.base.stats import CONFIDENCE
@@ -21,12 +24,13 @@ from replay.claims.model import (
     REFUTED,
     Book,
     Claim,
-    Control,
     Plain,
-    Wording,
 )
 from replay.claims.tables import PLACEHOLDER
 
+NO_INTERVAL = "  (no interval: it needs at least two blocks)"
+_RATIOS = "ratio-throughput-"
+_UNITS = ("", "K", "M", "G")
 #: What a template may name, in braces.
 OF_A_CLAIM = ("estimate", "interval")
 OF_ANOTHER_DATA_SET = ("data_set", "estimate", "interval", "verdict")
@@ -53,8 +57,8 @@ def plain_of(raw: Mapping[str, Any], conditions: Collection[str], where: str) ->
     return Plain(condition, raw["shown"], raw["finding"], follows)
 
 
-def wording_of(raw: Mapping[str, Any], experiments: Collection[str], where: str) -> Wording:
-    """Return the wording that claims share. Raises ConfigurationError for an unknown experiment or placeholder."""
+def check_wording(raw: Mapping[str, Any], experiments: Collection[str], where: str) -> None:
+    """Raise ConfigurationError for an unknown experiment or placeholder in the wording that claims share."""
     for name, allowed in (
         ("against", OF_ANOTHER_DATA_SET),
         ("not_in_other", OF_AN_ABSENT_CLAIM),
@@ -62,7 +66,6 @@ def wording_of(raw: Mapping[str, Any], experiments: Collection[str], where: str)
         ("measured_in_part", ()),
     ):
         _check(f"plain.{name}", raw[name], allowed, where)
-    controls = {}
     for experiment, texts in raw.get("controls", {}).items():
         if experiment not in experiments:
             raise ConfigurationError(
@@ -72,8 +75,6 @@ def wording_of(raw: Mapping[str, Any], experiments: Collection[str], where: str)
             )
         for name, text in texts.items():
             _check(f"plain.controls.{experiment}.{name}", text, OF_A_CONTROL, where)
-        controls[experiment] = Control(**texts)
-    return Wording(**{**raw, "controls": controls})
 
 
 def _check(name: str, text: str, allowed: Collection[str], where: str) -> None:
@@ -122,7 +123,9 @@ def brief(
     ]
     there = {document["claims"][claim.id]["experiment"] for claim in book.claims if claim.id in document["claims"]}
     return sentences + [
-        _of_control(wording, name, controls[name]) for name in wording.controls if name in there and controls.get(name)
+        _of_control(texts, controls[name])
+        for name, texts in wording.get("controls", {}).items()
+        if name in there and controls.get(name)
     ]
 
 
@@ -153,43 +156,42 @@ def _is_measured(document: Mapping[str, Any], claim: Claim, plain: Plain) -> boo
 def _of_claim(
     claim: Claim,
     plain: Plain,
-    wording: Wording,
+    wording: Mapping[str, Any],
     document: Mapping[str, Any],
     other: Mapping[str, Any] | None,
 ) -> Sentence:
     judged = document["claims"][claim.id]
     figures = _figures(plain, judged)
     if judged["verdict"] == NOT_TESTABLE:
-        follows = filled(wording.not_testable, {"reason": judged["reason"]})
+        follows = filled(wording["not_testable"], {"reason": judged["reason"]})
     elif judged["verdict"] == NOT_MEASURED:
-        follows = wording.measured_in_part
+        follows = wording["measured_in_part"]
     else:
         follows = filled(plain.follows[judged["verdict"]], figures)
     return Sentence(f"{filled(plain.finding, figures)} {follows}", _beside(claim, plain, wording, other))
 
 
-def _beside(claim: Claim, plain: Plain, wording: Wording, other: Mapping[str, Any] | None) -> str:
+def _beside(claim: Claim, plain: Plain, wording: Mapping[str, str], other: Mapping[str, Any] | None) -> str:
     if other is None:
         return ""
     name = {"data_set": other["data_set"]}
     if not _is_measured(other, claim, plain):
-        return filled(wording.not_in_other, name)
+        return filled(wording["not_in_other"], name)
     judged = other["claims"][claim.id]
     verdict = _IN_PART if judged["verdict"] == NOT_MEASURED else judged["verdict"]
-    return filled(wording.against, {**name, **_figures(plain, judged), "verdict": verdict})
+    return filled(wording["against"], {**name, **_figures(plain, judged), "verdict": verdict})
 
 
-def _of_control(wording: Wording, experiment: str, control: Mapping[str, Any]) -> Sentence:
+def _of_control(texts: Mapping[str, str], control: Mapping[str, Any]) -> Sentence:
     """Return what a control found. It passed if there are intervals, and all of them include 1."""
-    texts = wording.controls[experiment]
     if not control["intervals"]:
-        return Sentence(texts.no_interval)
+        return Sentence(texts["no_interval"])
     figures = {
         "intervals": str(control["intervals"]),
         "excluding_one": str(control["excluding_one"]),
         "geometric_mean": times(control["geometric_mean"], digits=3),
     }
-    return Sentence(filled(texts.passed if control["excluding_one"] == 0 else texts.strayed, figures))
+    return Sentence(filled(texts["strayed" if control["excluding_one"] else "passed"], figures))
 
 
 def _figures(plain: Plain, judged: Mapping[str, Any]) -> dict[str, str]:
@@ -214,3 +216,73 @@ def percent(value: float) -> str:
 def filled(template: str, figures: Mapping[str, str]) -> str:
     """Replace every placeholder of a template. Reading the templates has checked that all are known."""
     return PLACEHOLDER.sub(lambda match: figures[match[1]], template)
+
+
+# Ratios of throughput -------------------------------------------------------------------------------------------------
+
+
+def print_ratios(data_set: Path, stream: TextIO) -> None:
+    """Print a data set's ratios of throughput with their intervals, and an empty line; nothing if it has none."""
+    try:
+        entries = json.loads((data_set / "manifest.json").read_text(encoding="utf-8"))["experiments"]
+    except FileNotFoundError:
+        entries = {}  # the data set has not been described yet
+    lines: list[str] = []
+    for folder in sorted(data_set.glob("*/aggregate")):
+        charts = sorted(path for path in folder.glob(f"{_RATIOS}*.csv") if path.name.count(".") == 1)
+        if charts:
+            lines += _of_experiment(folder.parent.name, entries.get(folder.parent.name, {}), charts)
+    if lines:
+        print(*lines, "", sep="\n", file=stream)
+
+
+def _of_experiment(name: str, entry: dict[str, Any], charts: Sequence[Path]) -> Iterator[str]:
+    labels = [variant["label"] for variant in entry.get("variants", ()) if variant.get("reference")]
+    reference = labels[0][:1].lower() + labels[0][1:] if labels else "the reference"
+    yield f"{entry.get('title', name)}: throughput of {reference} ÷ throughput of …"
+    lacks_interval = False
+    for path in charts:
+        (_, *xs), *rows = _fields(path)
+        spread = {(row[0], row[1]): row[2:4] for row in _fields(path.with_suffix(".spread.csv"))}
+        table = [[f"  {path.stem.removeprefix(_RATIOS).replace('-', ' ')}", *map(size_text, xs)]]
+        for series, *values in rows:
+            ends = [spread.get((series, x), ["", ""]) for x in xs]
+            lacks_interval |= any(value and not all(end) for value, end in zip(values, ends, strict=True))
+            table.append([f"    {series}", *map(_cell, values, ends)])
+        yield from aligned(table, "   ")
+    if lacks_interval:
+        yield NO_INTERVAL
+
+
+def size_text(text: str) -> str:
+    """Return bytes as an I/O size (4096 becomes 4K), and anything else unchanged."""
+    if not text.isdecimal():
+        return text
+    value, unit = int(text), 0
+    while value >= 1024 and value % 1024 == 0 and unit < len(_UNITS) - 1:
+        value, unit = value // 1024, unit + 1
+    return f"{value}{_UNITS[unit]}"
+
+
+def _cell(value: str, ends: Sequence[str]) -> str:
+    if not value:
+        return "-"
+    low, high = (times(float(end), digits=3) if end else "" for end in ends)
+    return times(float(value), digits=3) + (f" [{low}, {high}]" if low and high else "")
+
+
+def _fields(path: Path) -> list[list[str]]:
+    """Return the rows of a CSV, the header included; none if there is no such file."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return list(csv.reader(file))
+    except FileNotFoundError:
+        return []
+
+
+def aligned(rows: Sequence[Sequence[str]], between: str) -> Iterator[str]:
+    """Yield rows with their columns aligned; a row of one field takes the whole line."""
+    table = [row for row in rows if len(row) > 1]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in rows:
+        yield between.join(text.ljust(width) for text, width in zip(row, widths, strict=False)).rstrip()

@@ -1,25 +1,63 @@
-"""`replay claims`: a data set's verdict on every claim of the talk, alone or compared with another data set."""
+"""`replay claims`: a data set's verdict on every claim of the talk, alone or compared with another data set.
+
+On a terminal it prints in colours and to its width, elsewhere plain text.
+"""
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TextIO
 
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from replay.base import stats as statistics
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import suggestion
 from replay.base.paths import benchmarks_directory
-from replay.claims.brief import as_text, brief
-from replay.claims.compare import compare, comparison_document
-from replay.claims.documents import as_document
-from replay.claims.judge import judge_data_set, read_controls, with_campaigns, with_versions
+from replay.base.terminal import console_of, is_terminal
+from replay.claims.brief import aligned, as_text, brief, print_ratios
+from replay.claims.documents import as_document, comparison_document
+from replay.claims.evaluate import ClaimComparison, ConditionComparison, compare, three_digits
+from replay.claims.judge import (
+    FALSE_DISCOVERY_RATE,
+    judge_data_set,
+    multiplicity,
+    read_controls,
+    with_campaigns,
+    with_versions,
+)
 from replay.claims.load import load_book
-from replay.claims.model import VERDICTS, Assessment, Book, Judgement
-from replay.claims.printing import print_assessment, print_comparison, print_ratios
+from replay.claims.model import (
+    CLAIM,
+    IN_THIS_CAMPAIGN,
+    NOT_MEASURED,
+    SETUP_CHECK,
+    VERDICTS,
+    Assessment,
+    Book,
+    Claim,
+    ClaimOverCampaigns,
+    ConditionResult,
+    Count,
+    Judgement,
+)
 from replay.design.configuration import experiment_names
+
+NO_CLAIM = "no claim is about these experiments"
+EXPLORATORY = "Exploratory: not registered, as it stands, before all of its blocks were measured."
+SETUP_CHECKS = "Checks of the set-up, which say nothing about storage:"
+#: Columns of plain text, into a pipe or a file.
+PLAIN_WIDTH = 120
+
+_STYLES = {"held": "green", "refuted": "bold red", "inconclusive": "yellow"}
+_VERDICT_WIDTH = 20
 
 
 def run(options: argparse.Namespace) -> int:
@@ -38,34 +76,22 @@ def run(options: argparse.Namespace) -> int:
     if options.brief:
         if options.ratios:
             print_ratios(data_set, sys.stdout)
-        print(_brief(book, assessment, other, data_set))
+        beside = None if other is None else as_document(other)
+        sentences = brief(book, as_document(assessment), read_controls(data_set), beside)
+        print(as_text(assessment.data_set, sentences))
     elif options.json:
-        print(json.dumps(_document(assessment, other), indent=2, ensure_ascii=False))
+        compared = None if other is None else comparison_document(assessment, other, compare(assessment, other))
+        print(json.dumps(compared or as_document(assessment), indent=2, ensure_ascii=False))
     elif other is None:
         print_assessment(assessment, sys.stdout)
     else:
         print_comparison(assessment, other, compare(assessment, other), sys.stdout)
     if left_out and not options.json and not options.brief:
-        print(_absent(left_out))
+        number = "1 more claim is" if len(left_out) == 1 else f"{len(left_out)} more claims are"
+        print(f"{number} not measured: {', '.join(judgement.claim.id for judgement in left_out)}")
     for text in unmet:
         print(text, file=sys.stderr)
     return 1 if unmet else 0
-
-
-def _document(assessment: Assessment, other: Assessment | None) -> dict[str, Any]:
-    if other is None:
-        return as_document(assessment)
-    return comparison_document(assessment, other, compare(assessment, other))
-
-
-def _absent(left_out: Sequence[Judgement]) -> str:
-    number = "1 more claim is" if len(left_out) == 1 else f"{len(left_out)} more claims are"
-    return f"{number} not measured: {', '.join(judgement.claim.id for judgement in left_out)}"
-
-
-def _brief(book: Book, assessment: Assessment, other: Assessment | None, data_set: Path) -> str:
-    beside = None if other is None else as_document(other)
-    return as_text(assessment.data_set, brief(book, as_document(assessment), read_controls(data_set), beside))
 
 
 def _other(options: argparse.Namespace, book: Book) -> Assessment | None:
@@ -90,7 +116,7 @@ def _chosen(assessment: Assessment, experiments: list[str] | None) -> Assessment
             raise ConfigurationError(
                 f"--experiment {name}: there is no such experiment", next_step=suggestion(name, list(known))
             )
-    return assessment.of(experiments)
+    return replace(assessment, judgements=tuple(j for j in assessment.judgements if j.claim.experiment in experiments))
 
 
 def _unmet(expected: str, assessment: Assessment) -> str:
@@ -106,3 +132,185 @@ def _unmet(expected: str, assessment: Assessment) -> str:
     if judgement.verdict == verdict:
         return ""
     return f"{name}: expected {verdict}, found {judgement.verdict}: {judgement.reason}"
+
+
+# Verdicts -------------------------------------------------------------------------------------------------------------
+
+
+def print_assessment(assessment: Assessment, stream: TextIO) -> None:
+    """Print each claim: its verdict, its sentence, and the reason below it."""
+    _print(_assessment(assessment), stream)
+
+
+def print_comparison(
+    first: Assessment, second: Assessment, compared: Sequence[ClaimComparison], stream: TextIO
+) -> None:
+    """Print the verdicts on each claim, both estimates of each condition, and their ratio.
+
+    A claim whose verdicts differ begins with ≠. Checks of the set-up come last, under a line of their own.
+    """
+    _print(_comparison(first, second, compared), stream)
+
+
+def _print(parts: Iterable[RenderableType], stream: TextIO) -> None:
+    page = io.StringIO()
+    console = console_of(stream) if is_terminal(stream) else Console(file=page, width=PLAIN_WIDTH, color_system=None)
+    for part in parts:
+        console.print(part, markup=False, emoji=False, highlight=False, soft_wrap=not isinstance(part, Table))
+    # Without the spaces that fill each line of a table.
+    stream.write("\n".join(line.rstrip() for line in page.getvalue().split("\n")))
+
+
+def _assessment(assessment: Assessment) -> Iterator[RenderableType]:
+    if not assessment.judgements:
+        yield NO_CLAIM
+    for kind in (CLAIM, SETUP_CHECK):
+        judgements = [judgement for judgement in assessment.judgements if judgement.claim.kind == kind]
+        if not judgements:
+            continue
+        if kind == SETUP_CHECK:
+            yield f"\n{SETUP_CHECKS}"
+        table = Table.grid()
+        table.add_column(width=_VERDICT_WIDTH, no_wrap=True)
+        table.add_column(overflow="fold")
+        for judgement in judgements:
+            over = assessment.over_campaigns.get(judgement.claim.id)
+            reasons = [judgement.reason, *(_over_campaigns(over) if over else ())]
+            table.add_row(
+                Text(judgement.verdict.upper(), _STYLES.get(judgement.verdict, "dim")),
+                Text.assemble(_heading(judgement), "\n", ("\n".join(reasons), "dim")),
+            )
+        yield table
+    for line in _summary(assessment):
+        yield Text(line, "dim")
+
+
+def _over_campaigns(over: ClaimOverCampaigns) -> Iterator[str]:
+    """Yield a line for each condition that several campaigns tested: their mean, and what to expect of the next."""
+    for name, condition in over.conditions.items():
+        if condition.mean is None:
+            continue
+        which = f"{name}, " if len(over.conditions) > 1 else ""
+        if condition.prediction is None:
+            estimates = " and ".join(three_digits(campaign.estimate) for campaign in condition.tested)
+            yield f"{which}over two campaigns: {estimates}, which do not tell what to expect of the next"
+            continue
+        low, high = map(three_digits, condition.prediction)
+        verdict = "not settled" if condition.verdict == IN_THIS_CAMPAIGN else condition.verdict
+        mean = _figure(*condition.mean[:3])
+        yield f"{which}over {len(condition.tested)} campaigns: {mean}, the next one {low} to {high}: {verdict}"
+
+
+def _heading(judgement: Judgement) -> str:
+    """Return a claim for people: its sentence, who makes it, its id, and whether it is exploratory."""
+    claim, exploratory = judgement.claim, ", exploratory" if judgement.exploratory else ""
+    return f"{claim.sentence} ({_whose(claim)}, {claim.id}{exploratory})"
+
+
+def _whose(claim: Claim) -> str:
+    """Return who makes a claim: a source, or Replay, prompted by a source."""
+    return f"ours, after {claim.source}" if claim.ours else claim.source
+
+
+def _summary(assessment: Assessment) -> Iterator[str]:
+    """Yield what ends a table of claims: what chance alone would produce, what exploratory means, which hosts."""
+    many = multiplicity(assessment.judgements)
+    if many.tested:
+        yield ""
+        yield (
+            f"{many.decided} of {many.tested} tested claims are decided. Chance alone would get at most "
+            f"{many.by_chance:.1f} of them wrong, on average."
+        )
+        yield (
+            f"{many.discoveries} of {many.conditions} conditions have a q-value of {FALSE_DISCOVERY_RATE:g} or less "
+            "(Benjamini-Hochberg)."
+        )
+    if any(judgement.exploratory for judgement in assessment.judgements):
+        yield EXPLORATORY
+    yield from _hosts(assessment)
+
+
+def _hosts(assessment: Assessment) -> Iterator[str]:
+    """Yield a line for each experiment with a tested claim whose blocks come from several hosts: which from which."""
+    tested = {judged.claim.experiment for judged in assessment.judgements if judged.verdict != NOT_MEASURED}
+    for name in sorted(tested & assessment.machines.keys()):
+        blocks_of: dict[str, list[str]] = {}
+        for block, hosts in assessment.machines[name].items():
+            for host in hosts:
+                blocks_of.setdefault(host, []).append(block)
+        if len(blocks_of) > 1:
+            shares = "; ".join(
+                f"block{'s' if len(blocks) > 1 else ''} {', '.join(blocks)} on {host}"
+                for host, blocks in blocks_of.items()
+            )
+            yield f"{name} was measured on {len(blocks_of)} hosts: {shares}."
+
+
+# Two data sets --------------------------------------------------------------------------------------------------------
+
+
+def _comparison(first: Assessment, second: Assessment, compared: Sequence[ClaimComparison]) -> Iterator[RenderableType]:
+    for side in (first, second):
+        yield f"{side.data_set}: {side.measured_with or 'its versions are not recorded'}"
+    rows = [["", first.data_set, second.data_set, f"{first.data_set} ÷ {second.data_set}"]]
+    for kind in (CLAIM, SETUP_CHECK):
+        claims = [comparison for comparison in compared if comparison.claim.kind == kind]
+        rows += [[""], [SETUP_CHECKS]] if claims and kind == SETUP_CHECK else []
+        rows += [row for comparison in claims for row in _compared_rows(comparison)]
+    yield from aligned(rows, "  ")
+    yield ""
+    yield _compared_summary(compared)
+    if any(judgement.exploratory for comparison in compared for judgement in comparison.judgements):
+        yield EXPLORATORY
+
+
+def _compared_rows(comparison: ClaimComparison) -> list[list[str]]:
+    claim, mark = comparison.claim, "≠" if comparison.verdicts_differ else " "
+    verdicts = [
+        f"{judgement.verdict.upper()}{', exploratory' if judgement.exploratory else ''}"
+        for judgement in comparison.judgements
+    ]
+    return [
+        [f"{mark} {claim.sentence} ({_whose(claim)}, {claim.id})"],
+        ["    verdict", *verdicts, ""],
+        *map(_compared_row, comparison.conditions),
+    ]
+
+
+def _compared_row(comparison: ConditionComparison) -> list[str]:
+    sides = ["not measured" if side is None or side.n == 0 else _side(side) for side in comparison.results]
+    if comparison.more_than_noise is None:
+        figure = "" if comparison.ratio is None else f"{_figure(comparison.ratio)}: "
+        return [f"    {comparison.condition.name}", *sides, f"{figure}{comparison.missing}"]
+    noise = "more than noise" if comparison.more_than_noise else "within noise"
+    figure = _figure(comparison.ratio, comparison.low, comparison.high)
+    return [f"    {comparison.condition.name}", *sides, f"{figure}: {noise}{', in pairs' if comparison.paired else ''}"]
+
+
+def _side(result: ConditionResult) -> str:
+    if isinstance(result.condition, Count):
+        counted = f"{result.low:g}" if result.low == result.high else f"{result.low:g} to {result.high:g}"
+        return f"{counted} n = {result.n} {result.verdict}"
+    return f"{_figure(result.estimate, result.low, result.high)} n = {result.n} {result.verdict}"
+
+
+def _figure(value: float, low: float | None = None, high: float | None = None) -> str:
+    ends = "" if low is None or high is None else f" [{three_digits(low)}, {three_digits(high)}]"
+    return f"{three_digits(value)}{ends}"
+
+
+def _compared_summary(compared: Sequence[ClaimComparison]) -> str:
+    conditions = [condition for comparison in compared for condition in comparison.conditions]
+    tested = [condition for condition in conditions if condition.more_than_noise is not None]
+    paired = {condition.paired for condition in tested} or {False}
+    methods = " or ".join(
+        name
+        for name, is_used in (("Welch's t", False), ("Student's t over pairs of blocks", True))
+        if is_used in paired
+    )
+    return (
+        f"{sum(comparison.verdicts_differ for comparison in compared)} of {len(compared)} verdicts differ (≠); "
+        f"{sum(bool(condition.more_than_noise) for condition in tested)} of {len(tested)} ratios differ by more than "
+        f"noise ({statistics.CONFIDENCE:.0%} intervals by {methods}; "
+        "Holm's correction over all of them)"
+    )

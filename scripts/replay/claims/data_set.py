@@ -21,12 +21,10 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.paths import json_text, write_if_changed
 from replay.base.programs import titles_in
 from replay.claims.answer import write_answer
-from replay.claims.compare import write_releases
-from replay.claims.datapackage import write_datapackage
-from replay.claims.documents import six_digits, write_claims
+from replay.claims.descriptions import write_datapackage, write_recording
+from replay.claims.documents import six_digits, write_claims, write_releases
 from replay.claims.load import load_book
-from replay.claims.model import Book, Claim, Condition, Count, Region
-from replay.claims.recording import write_recording
+from replay.claims.model import Book, Claim, Condition, Region
 from replay.derive.computed import costliest
 from replay.derive.part import Derived, read_part, refuse_altered_tables
 from replay.design.configuration import claims_path
@@ -203,14 +201,12 @@ def manifest(name: str, campaign: Mapping[str, Any], entries: Mapping[str, Mappi
         "site_label": campaign.get("site_label"),
         "limitation": campaign.get("limitation"),
         "altered": False,
-        "setup": _with_releases(
-            _setup(
-                campaign.get("setup") or {},
-                cpu=gathered("processors"),
-                kernel=gathered("kernels"),
-                ceph_version=gathered("ceph_versions"),
-                librbd_version=gathered("librbd_versions"),
-            )
+        "setup": _setup(
+            campaign.get("setup") or {},
+            cpu=gathered("processors"),
+            kernel=gathered("kernels"),
+            ceph_version=gathered("ceph_versions"),
+            librbd_version=gathered("librbd_versions"),
         ),
         **_upper_bounds(entries),
         **({"samplers": sampler} if (sampler := costliest(entries)) else {}),
@@ -226,13 +222,10 @@ def manifest(name: str, campaign: Mapping[str, Any], entries: Mapping[str, Mappi
 def _setup(noted: Mapping[str, Any], **seen: list[str]) -> dict[str, Any]:
     """Return the set-up that was noted when the data set was started, updated with what the runs saw.
 
-    Each of `seen` lists everything that cells were measured on, because a data set can be resumed on another host.
+    Each of `seen` lists everything that cells were measured on, because a data set can be resumed on another host. The
+    releases of daemons and client are added, such as `16 (pacific)`, if they are known.
     """
-    return {**noted, **{key: ", ".join(values) for key, values in seen.items() if key in noted and values}}
-
-
-def _with_releases(setup: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the set-up with the releases of daemons and client, such as `16 (pacific)`, if they are known."""
+    setup = {**noted, **{key: ", ".join(values) for key, values in seen.items() if key in noted and values}}
     names = {"ceph_release": "ceph_version", "client_release": "librbd_version"}
     return {**setup, **{name: titles for name, key in names.items() if (titles := titles_in(setup.get(key)))}}
 
@@ -277,7 +270,7 @@ def _with_margins(name: str, entry: Mapping[str, Any], claims: list[Claim]) -> M
         for claim in claims
         if claim.experiment == name
         for condition in claim.conditions
-        if _says_no_difference(condition)
+        if isinstance(condition, Condition) and condition.region.equivalence and len(condition.terms) == 2
     ]
     charts = {}
     for key, chart in entry["charts"].items():
@@ -308,11 +301,6 @@ def _margin(
         "series": list(dict.fromkeys(series for series, _ in drawn)),
         "claims": list(dict.fromkeys(claim for _, claim in drawn)),
     }
-
-
-def _says_no_difference(condition: Condition | Count) -> bool:
-    """Return whether a condition says that one ratio is 1 within a margin."""
-    return isinstance(condition, Condition) and condition.region.equivalence and len(condition.terms) == 2
 
 
 def _as_drawn(condition: Condition, chart: Mapping[str, Any], entry: Mapping[str, Any]) -> tuple[str, Region] | None:

@@ -1,19 +1,23 @@
-"""What a data set says about each claim, as files: claims.json and claims.csv."""
+"""What data sets say about each claim, for programs: claims.json, claims.csv, a comparison of two, releases.json."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from replay.base import stats as statistics
 from replay.base.paths import csv_text, json_text, write_if_changed
+from replay.base.programs import COMPARED_RELEASES, older_releases
 from replay.claims.campaigns import CAMPAIGNS_FOR_PREDICTION
-from replay.claims.evaluate import EQUIVALENCE_BLOCKS
-from replay.claims.judge import FALSE_DISCOVERY_RATE, judge_data_set, multiplicity, with_campaigns
+from replay.claims.evaluate import EQUIVALENCE_BLOCKS, ClaimComparison, ConditionComparison, compare
+from replay.claims.judge import FALSE_DISCOVERY_RATE, judge_data_set, multiplicity, with_campaigns, with_versions
 from replay.claims.load import load_book
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,
     Assessment,
+    Book,
     ClaimOverCampaigns,
     Condition,
     ConditionOverCampaigns,
@@ -82,7 +86,7 @@ def _claim(judgement: Judgement, over: ClaimOverCampaigns) -> dict[str, Any]:
         "kind": claim.kind,
         "sentence": claim.sentence,
         "source": claim.source,
-        "says": [{"words": said.words, "place": said.place, "source": said.source} for said in claim.says],
+        "says": [vars(said) for said in claim.says],
         "differs": claim.differs or None,
         "ours": claim.ours or None,
         "experiment": claim.experiment,
@@ -122,15 +126,12 @@ def _condition(result: ConditionResult) -> dict[str, Any]:
         "kind": kind_of(condition),
         "says": result.says,
         "metric": condition.metric,
-        "estimate": six_digits(result.estimate),
-        "low": six_digits(result.low),
-        "high": six_digits(result.high),
+        **rounded(result, "estimate", "low", "high"),
         "n": result.n,
         "hosts": result.hosts,
         "neighbours": result.neighbours,
         "region": {"low": condition.region.low, "high": condition.region.high},
-        "p_value": six_digits(result.p_value),
-        "q_value": six_digits(result.q_value),
+        **rounded(result, "p_value", "q_value"),
         "verdict": result.verdict,
         "reason": result.reason,
         "cells": list(result.cells),
@@ -147,11 +148,9 @@ def _campaigns(over: ConditionOverCampaigns) -> dict[str, Any]:
                 "name": campaign.name,
                 "host": campaign.host or None,
                 "bottleneck": campaign.bottleneck,
-                "estimate": six_digits(campaign.estimate),
-                "low": six_digits(campaign.low),
-                "high": six_digits(campaign.high),
+                **rounded(campaign, "estimate", "low", "high"),
                 "n": campaign.n,
-                "standard_error": six_digits(campaign.standard_error),
+                **rounded(campaign, "standard_error"),
                 "verdict": campaign.verdict,
                 "testable": campaign.testable,
             }
@@ -161,9 +160,7 @@ def _campaigns(over: ConditionOverCampaigns) -> dict[str, Any]:
         if mean is None
         else {
             "estimate": six_digits(mean.value),
-            "low": six_digits(mean.low),
-            "high": six_digits(mean.high),
-            "standard_error": six_digits(mean.standard_error),
+            **rounded(mean, "low", "high", "standard_error"),
             "tau": six_digits(over.tau),
         },
         "prediction": None
@@ -183,21 +180,24 @@ def six_digits(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.6g}")
 
 
+def rounded(one: Any, *names: str) -> dict[str, float | None]:
+    """Return numbers of a result by their names, for the files."""
+    return {name: six_digits(getattr(one, name)) for name in names}
+
+
 def as_csv(assessment: Assessment) -> str:
-    """Return the text of claims.csv: one row per condition, and one for a claim without any."""
+    """Return the text of claims.csv: one row per condition."""
     rows = [
         (judgement.claim.id, judgement.claim.kind, *_shown(result), *_verdict(judgement))
         for judgement in assessment.judgements
-        for result in judgement.results or (None,)
+        for result in judgement.results
     ]
     return csv_text([COLUMNS, *rows])
 
 
-def _shown(result: ConditionResult | None) -> tuple[str, ...]:
-    if result is None:
-        return ("",) * 9
-    numbers = (result.estimate, result.low, result.high, result.p_value, result.q_value)
-    estimate, low, high, p_value, q_value = ("" if value is None else f"{six_digits(value):g}" for value in numbers)
+def _shown(result: ConditionResult) -> tuple[str, ...]:
+    numbers = rounded(result, "estimate", "low", "high", "p_value", "q_value").values()
+    estimate, low, high, p_value, q_value = ("" if value is None else f"{value:g}" for value in numbers)
     region = result.condition.region.text()
     return result.condition.name, estimate, low, high, str(result.n), region, p_value, q_value, result.verdict
 
@@ -206,3 +206,104 @@ def _verdict(judgement: Judgement) -> tuple[str, ...]:
     met = [examined.met for examined in judgement.presupposed]
     presuppositions = "not met" if False in met else "not recorded" if None in met else "met" if met else "none"
     return judgement.verdict, str(bool(judgement.exploratory)).lower(), presuppositions, judgement.reason
+
+
+# Two data sets -------------------------------------------------------------------------------------------------------
+
+_SIDES = ("data_set", "against")
+
+
+def comparison_document(first: Assessment, second: Assessment, compared: Sequence[ClaimComparison]) -> dict[str, Any]:
+    """Return the comparison for programs. `ratio` is the first data set's estimate ÷ the second's."""
+    sides = dict(zip(_SIDES, (first, second), strict=True))
+    return {
+        "schema_version": 2,
+        "data_set": first.data_set,
+        "against": second.data_set,
+        "measured_with": {name: side.measured_with or None for name, side in sides.items()},
+        "altered": dict.fromkeys(_SIDES, False),
+        "method": {"confidence": statistics.CONFIDENCE, "correction": "holm"},
+        "claims": compared_claims(compared),
+    }
+
+
+def compared_claims(compared: Sequence[ClaimComparison]) -> dict[str, Any]:
+    """Return what was compared of each claim, by its id, for programs."""
+    return {comparison.claim.id: _claim_document(comparison) for comparison in compared}
+
+
+def _claim_document(comparison: ClaimComparison) -> dict[str, Any]:
+    claim, judgements = comparison.claim, dict(zip(_SIDES, comparison.judgements, strict=True))
+    return {
+        "kind": claim.kind,
+        "sentence": claim.sentence,
+        "source": claim.source,
+        "verdicts": {name: judgement.verdict for name, judgement in judgements.items()},
+        "exploratory": {name: bool(judgement.exploratory) for name, judgement in judgements.items()},
+        "verdicts_differ": comparison.verdicts_differ,
+        "conditions": {each.condition.name: _condition_document(each) for each in comparison.conditions},
+    }
+
+
+def _condition_document(comparison: ConditionComparison) -> dict[str, Any]:
+    return {
+        "kind": kind_of(comparison.condition),
+        **{name: _side_document(side) for name, side in zip(_SIDES, comparison.results, strict=True)},
+        "interval": None if comparison.low is None else "paired" if comparison.paired else "welch",
+        **rounded(comparison, "ratio", "low", "high", "degrees_of_freedom", "p_value"),
+        "more_than_noise": comparison.more_than_noise,
+        "missing": comparison.missing or None,
+    }
+
+
+def _side_document(side: ConditionResult | None) -> dict[str, Any] | None:
+    if side is None:
+        return None
+    return {**rounded(side, "estimate", "low", "high"), "n": side.n, "verdict": side.verdict}
+
+
+# Releases: `replay interleave --data NAME` measures each into a data set of its own, NAME-16, NAME-18 and so on
+
+
+def write_releases(data_set: Path, book: Book) -> bool:
+    """Write releases.json, or remove it if there is nothing to compare with; return whether anything changed.
+
+    Raises EvidenceError if a manifest cannot be read.
+    """
+    path = data_set / COMPARED_RELEASES
+    older = older_releases(data_set)
+    folders = [data_set, *older] if older else []
+    assessments = [with_versions(judge_data_set(folder, book), folder) for folder in folders]
+    document = releases_document(*assessments) if assessments else None
+    if document is not None:
+        return write_if_changed(path, json_text(document))
+    existed = path.exists()
+    path.unlink(missing_ok=True)
+    return existed
+
+
+def releases_document(own: Assessment, *others: Assessment) -> dict[str, Any] | None:
+    """Return the content of releases.json: per older data set, each claim that both measured. Pure.
+
+    None if there is no such claim. All ratios of one comparison are tested together, as `replay claims --against` tests
+    them.
+    """
+    against = {}
+    for other in others:
+        measured = {judgement.claim.id for judgement in other.measured()[0].judgements}
+        both = tuple(judgement for judgement in own.measured()[0].judgements if judgement.claim.id in measured)
+        compared = compare(replace(own, judgements=both), other)
+        if compared:
+            against[other.data_set] = {
+                "measured_with": other.measured_with or None,
+                "claims": compared_claims(compared),
+            }
+    if not against:
+        return None
+    return {
+        "schema_version": 1,
+        "data_set": own.data_set,
+        "measured_with": own.measured_with or None,
+        "method": {"confidence": statistics.CONFIDENCE, "correction": "holm"},
+        "against": against,
+    }

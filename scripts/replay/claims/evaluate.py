@@ -1,4 +1,4 @@
-"""Turns a tidy table into verdicts: rows with their facts in, judgements out. Pure.
+"""Turns a tidy table into verdicts, and compares two data sets: does a ratio differ by more than noise? Pure.
 
 docs/claims.md explains the method: one estimate per block; Student's t-interval over blocks, on the logarithm; two
 one-sided tests (Schuirmann 1987) for "no difference"; Holm 1979 over a claim's conditions before it is refuted. Counts
@@ -8,10 +8,11 @@ have no interval and no correction, because a count has no noise: 0 primaries ar
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from replay.base import stats as statistics
+from replay.base.clock import why_not_in_turns
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,
     CLAIM,
@@ -20,15 +21,24 @@ from replay.claims.model import (
     NOT_MEASURED,
     NOT_TESTABLE,
     REFUTED,
+    Assessment,
     Claim,
     Condition,
     ConditionResult,
     Count,
     Judgement,
     Origin,
-    agreed,
 )
-from replay.claims.tables import Row, Table, examine_presuppositions, exploratory, filled, what_decides_instead
+from replay.claims.tables import (
+    Row,
+    Table,
+    examine_count,
+    examine_presuppositions,
+    exploratory,
+    filled,
+    origin_of,
+    what_decides_instead,
+)
 
 #: "No measurable difference" needs this many blocks, and a 90 % interval inside the margin (two one-sided 5 % tests).
 EQUIVALENCE_BLOCKS = 8
@@ -49,7 +59,9 @@ def judge(claim: Claim, table: Table | None) -> Judgement:
     verdict, reason = _together(results)
     presupposed = examine_presuppositions(claim, table, results)
     if instead := what_decides_instead(presupposed, results, verdict):
-        verdict, reason = NOT_TESTABLE, instead + _figures(results)
+        has_figure = len(results) == 1 and results[0].n >= BLOCKS_FOR_VERDICT
+        figure = f" (the figure is {_interval_text(results[0])})" if has_figure else ""
+        verdict, reason = NOT_TESTABLE, instead + figure
     unregistered = exploratory(claim, results, table.registered) if claim.kind == CLAIM else ""
     return Judgement(claim, verdict, reason, results, presupposed, unregistered)
 
@@ -57,7 +69,7 @@ def judge(claim: Claim, table: Table | None) -> Judgement:
 def examine(condition: Condition | Count, table: Table) -> ConditionResult:
     """Return what the table says about one condition."""
     if isinstance(condition, Count):
-        return _examine_count(condition, table)
+        return examine_count(condition, table)
     return _examine_independent(condition, table) if condition.independent else _examine_ratio(condition, table)
 
 
@@ -80,9 +92,11 @@ def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
             min(row.get("started_at") or "" for row in of_block),
             max(row.get("ended_at") or "" for row in of_block),
         )
-        origins[block] = _origin(of_block)
+        origins[block] = origin_of(of_block)
         used += of_block
-        neighbours = neighbours and _ran_together([rows for _, rows in terms])
+        # Its cells over and under each ratio belong to the same sets: terms come in such pairs.
+        sets = [{row["point"] for row in rows} for _, rows in terms]
+        neighbours = neighbours and sets[::2] == sets[1::2]
     says = filled(condition.says, used)
     if not blocks:
         return ConditionResult(condition, NOT_MEASURED, "no block holds all of its cells", says)
@@ -106,10 +120,7 @@ def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
 
 
 def _examine_independent(condition: Condition, table: Table) -> ConditionResult:
-    """Return what two independent samples say: their runs are no pairs, so one side may have more of them.
-
-    Source: Welch 1947, on the logarithms; see `welch_difference`.
-    """
+    """Return what two independent samples say, by Welch 1947: their runs are no pairs, so one side may have more."""
     sides: list[dict[int, float]] = []
     used: dict[int, list[Row]] = {}
     for _, selector in condition.terms:
@@ -139,21 +150,10 @@ def _examine_independent(condition: Condition, table: Table) -> ConditionResult:
         blocks={block: math.exp(over[block] - under[block]) for block in sorted(over.keys() & under.keys())},
         neighbours=False,
         freedom=welch.degrees_of_freedom if welch else None,
-        origins={block: _origin(several) for block, several in used.items()},
+        origins={block: origin_of(several) for block, several in used.items()},
     )
     verdict, reason = _verdict(result, ())
     return replace(result, verdict=verdict, reason=reason)
-
-
-def _origin(rows: Sequence[Row]) -> Origin:
-    """Return the host and the bottleneck of a block's cells."""
-    return Origin(*(agreed(str(row.get(column) or "") for row in rows) for column in ("host", "limiter")))
-
-
-def _ran_together(terms: Sequence[Sequence[Row]]) -> bool:
-    """Return whether a block's cells over and under each ratio belong to the same sets. Terms come in such pairs."""
-    sets = [{row["point"] for row in rows} for rows in terms]
-    return all(over == under for over, under in zip(sets[::2], sets[1::2], strict=True))
 
 
 def confidence_of(condition: Condition) -> float:
@@ -243,13 +243,6 @@ def _tail(result: ConditionResult) -> float:
     return statistics.tail_probability(abs(estimate - nearest), half, samples, confidence_of(result.condition))
 
 
-def _figures(results: Sequence[ConditionResult]) -> str:
-    """Return a claim's figure as text, for a verdict that does not rest on it; "" unless it has one condition."""
-    if len(results) != 1 or results[0].n < BLOCKS_FOR_VERDICT:
-        return ""
-    return f" (the figure is {_interval_text(results[0])})"
-
-
 def _together(results: Sequence[ConditionResult]) -> tuple[str, str]:
     for verdict in (REFUTED, NOT_MEASURED, INCONCLUSIVE):
         for result in results:
@@ -258,61 +251,100 @@ def _together(results: Sequence[ConditionResult]) -> tuple[str, str]:
     return HELD, results[0].reason if len(results) == 1 else "every condition is held"
 
 
-# Counts ---------------------------------------------------------------------------------------------------------------
+# Two data sets -------------------------------------------------------------------------------------------------------
+# Their blocks are two independent samples, which may differ in number and spread, so the interval is Welch's. If both
+# were measured in turns, and each pair of blocks by one host, the same blocks are pairs: drift cancels out, and the
+# interval is Student's. "More than noise" means significant after Holm's correction over all conditions of all claims.
 
 
-def _examine_count(condition: Count, table: Table) -> ConditionResult:
-    """Return the result: refuted if any block differs, held if enough blocks match the claim.
+@dataclass(frozen=True)
+class ConditionComparison:
+    """One condition in two data sets. A result is None if its data set has no data for the experiment.
 
-    A block is ignored if one of its cells is missing or has no count.
+    `ratio` is the first estimate ÷ the second, `low` and `high` bound its 95 % interval, and `p_value` is two-sided.
+    Without an interval, `more_than_noise` is None and `missing` says why, or whether two counts are alike. `paired`
+    says that the blocks of both were compared in pairs.
     """
-    counted: dict[int, list[float]] = {}
-    origins: dict[int, Origin] = {}
-    used: list[Row] = []
-    for block in table.blocks:
-        rows = table.find(block, condition.cells)
-        values = [_counted(row, condition.metric) for row in rows or ()]
-        if rows is None or None in values:
-            continue
-        counted[block], origins[block] = values, _origin(rows)
-        used += rows
-    says = filled(condition.says, used)
-    if not counted:
-        return ConditionResult(condition, NOT_MEASURED, "no block holds all of its cells", says)
-    blocks = {block: _furthest(values, condition.equals) for block, values in counted.items()}
-    verdict, reason = _count_verdict(condition, blocks)
-    return ConditionResult(
+
+    condition: Condition | Count
+    results: tuple[ConditionResult | None, ConditionResult | None]
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    degrees_of_freedom: float | None = None
+    p_value: float | None = None
+    more_than_noise: bool | None = None
+    missing: str = ""
+    paired: bool = False
+
+
+@dataclass(frozen=True)
+class ClaimComparison:
+    """One claim in two data sets."""
+
+    claim: Claim
+    judgements: tuple[Judgement, Judgement]
+    conditions: tuple[ConditionComparison, ...]
+
+    @property
+    def verdicts_differ(self) -> bool:
+        """Return whether the data sets give the claim different verdicts."""
+        return len({judgement.verdict for judgement in self.judgements}) > 1
+
+
+def compare(first: Assessment, second: Assessment) -> list[ClaimComparison]:
+    """Return the comparison of every claim, in the order of the first data set."""
+    others = {judgement.claim.id: judgement for judgement in second.judgements}
+    names, compared = (first.data_set, second.data_set), []
+    for judgement in first.judgements:
+        claim, other = judgement.claim, others[judgement.claim.id]
+        # One host measured each block of both sides, which may be another one for another block.
+        machines, theirs = (side.machines.get(claim.experiment, {}) for side in (first, second))
+        one_host = bool(machines) and machines == theirs and all(len(hosts) == 1 for hosts in machines.values())
+        conditions = (_compared(each, (judgement, other), names, one_host=one_host) for each in claim.conditions)
+        compared.append(ClaimComparison(claim, (judgement, other), tuple(conditions)))
+    return _corrected(compared)
+
+
+def _compared(
+    condition: Condition | Count, judgements: tuple[Judgement, Judgement], names: tuple[str, str], *, one_host: bool
+) -> ConditionComparison:
+    results = tuple(
+        next((result for result in judgement.results if result.condition.name == condition.name), None)
+        for judgement in judgements
+    )
+    absent = [name for name, side in zip(names, results, strict=True) if side is None or side.n == 0]
+    if absent:
+        return ConditionComparison(condition, results, missing=f"not measured in {' and '.join(absent)}")
+    first, second = results
+    if isinstance(condition, Count):
+        alike = {*first.blocks.values()} == {*second.blocks.values()}
+        return ConditionComparison(condition, results, missing=f"counts: {'alike' if alike else 'they differ'}")
+    ratio = first.estimate / second.estimate
+    few = [name for name, side in zip(names, results, strict=True) if side.n < BLOCKS_FOR_VERDICT]
+    if few:
+        missing = f"no interval is possible: one block in {' and '.join(few)}"
+        return ConditionComparison(condition, results, ratio, missing=missing)
+    paired = one_host and not why_not_in_turns(first.times, second.times)
+    # Sorted, so that each block is at the same place on both sides.
+    logs = [[math.log(value) for _, value in sorted(side.blocks.items())] for side in results]
+    difference = (statistics.paired_difference if paired else statistics.welch_difference)(*logs)
+    return ConditionComparison(
         condition,
-        verdict,
-        reason,
-        says,
-        estimate=_furthest(list(blocks.values()), condition.equals),
-        low=min(min(values) for values in counted.values()),
-        high=max(max(values) for values in counted.values()),
-        n=len(blocks),
-        cells=tuple(dict.fromkeys(row["cell"] for row in used)),
-        blocks=blocks,
-        origins=origins,
+        results,
+        *(math.exp(value) for value in difference[:3]),
+        degrees_of_freedom=difference.degrees_of_freedom,
+        p_value=difference.p_value,
+        paired=paired,
     )
 
 
-def _counted(row: Row, metric: str) -> float | None:
-    text = row.get(metric)
-    value = math.nan if text in (None, "") else float(text)
-    return value if math.isfinite(value) else None
+def _corrected(compared: Sequence[ClaimComparison]) -> list[ClaimComparison]:
+    """Set for each condition with a p-value whether it is significant after Holm's correction over all of them."""
+    p_values = [condition.p_value for comparison in compared for condition in comparison.conditions]
+    stands = iter(statistics.holm([value for value in p_values if value is not None]))
 
+    def corrected(condition: ConditionComparison) -> ConditionComparison:
+        return condition if condition.p_value is None else replace(condition, more_than_noise=next(stands))
 
-def _furthest(values: Sequence[float], claimed: int) -> float:
-    return max(values, key=lambda value: (abs(value - claimed), value))
-
-
-def _count_verdict(condition: Count, blocks: Mapping[int, float]) -> tuple[str, str]:
-    needed = condition.region.text()
-    differing = {block: value for block, value in blocks.items() if value != condition.equals}
-    if differing:
-        block, value = next(iter(differing.items()))
-        alike = f"{len(blocks) - len(differing)} of {len(blocks)} blocks are"
-        return REFUTED, f"{value:g} in block {block}: the claim needs {needed}, and {alike}"
-    if len(blocks) < BLOCKS_FOR_VERDICT:
-        return INCONCLUSIVE, f"{needed} in one block, and a verdict needs {BLOCKS_FOR_VERDICT}"
-    return HELD, f"{needed} in each of {len(blocks)} blocks"
+    return [replace(each, conditions=tuple(corrected(condition) for condition in each.conditions)) for each in compared]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.claims.brief import plain_of, wording_of
+from replay.claims.brief import check_wording, plain_of
 from replay.claims.model import (
     CLAIM,
     DECIDES_ANY,
@@ -25,7 +25,7 @@ from replay.claims.model import (
 )
 from replay.claims.predicate import parse_predicate
 from replay.claims.tables import PLACEHOLDER
-from replay.derive.facts import FACTS, Fact, FactType
+from replay.derive.facts import FACTS, FactType
 from replay.design.configuration import (
     Document,
     claim_digest,
@@ -58,9 +58,9 @@ def load_book(data_set: Path | None = None) -> Book:
         _check_source(raw["source"], sources, document.where("claims", number, "source"))
         claims[raw["id"]] = _claim(raw, known, document, number, sources)
     plain = document.data.get("plain")
-    return Book(
-        sources, tuple(claims.values()), wording_of(plain, list(known), document.where("plain")) if plain else None
-    )
+    if plain:
+        check_wording(plain, list(known), document.where("plain"))
+    return Book(sources, tuple(claims.values()), plain)
 
 
 def known_experiments(data_set: Path | None = None) -> dict[str, Mapping[str, Any]]:
@@ -132,7 +132,8 @@ def _presupposition(
     raw: Mapping[str, Any], conditions: Sequence[Condition | Count], experiment: Mapping[str, Any], where: str
 ) -> Presupposition:
     wanted = raw.get("of", {})
-    slower, wanted = wanted == "slower", {} if wanted == "slower" else _as_lists(wanted)
+    slower, wanted = wanted == "slower", {} if wanted == "slower" else wanted
+    wanted = {key: tuple(value) if isinstance(value, list) else (value,) for key, value in wanted.items()}
     variants, levels = wanted.pop("variant", ()), wanted
     if unknown := [factor for factor in levels if factor not in experiment["factors"]]:
         raise ConfigurationError(
@@ -148,10 +149,6 @@ def _presupposition(
     return Presupposition(
         parse_predicate(raw["that"], where), raw["because"], variants, levels, slower, raw.get("decides", DECIDES_ANY)
     )
-
-
-def _as_lists(wanted: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    return {key: tuple(value) if isinstance(value, list) else (value,) for key, value in wanted.items()}
 
 
 def _matches(selector: Selector, variants: Sequence[str], levels: Mapping[str, Sequence[Any]]) -> bool:
@@ -222,7 +219,8 @@ def _check_chart(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: s
 def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any], where: str) -> Condition | Count:
     metrics = {each["metric"]: each for each in experiment["metrics"]}
     if metric not in metrics and metric in FACTS and FACTS[metric].type is not FactType.WORD:
-        metrics[metric] = _metric_of(FACTS[metric])
+        # The facts that claims use are costs, so less is better.
+        metrics[metric] = {"unit": FACTS[metric].type.value, "better": "lower"}
     if metric not in metrics:
         raise ConfigurationError(f"metric {metric!r} is not one of {list(metrics)}", where=where)
     for name in PLACEHOLDER.findall(raw["says"]):
@@ -254,11 +252,6 @@ def _condition(raw: Mapping[str, Any], metric: str, experiment: Mapping[str, Any
         raw["name"], raw["says"], metric, tuple(terms), _region(raw, where), better, raw.get("simultaneous", 1),
         independent,
     )  # fmt: skip
-
-
-def _metric_of(fact: Fact) -> Mapping[str, str]:
-    """Return a fact in the form of an experiment's metric. The facts that claims use are costs, so less is better."""
-    return {"unit": fact.type.value, "better": "lower"}
 
 
 def _selector(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> Selector:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -143,26 +143,6 @@ class Plain:
 
 
 @dataclass(frozen=True)
-class Control:
-    """What to say about an experiment's A/A control: all intervals include 1, some exclude it, or there is none yet."""
-
-    passed: str
-    strayed: str
-    no_interval: str
-
-
-@dataclass(frozen=True)
-class Wording:
-    """The wording that all claims share, and that of each experiment's control."""
-
-    against: str
-    not_in_other: str
-    not_testable: str
-    measured_in_part: str
-    controls: Mapping[str, Control]
-
-
-@dataclass(frozen=True)
 class Claim:
     """A sentence with its conditions, all of which must hold.
 
@@ -196,7 +176,7 @@ class Book:
 
     sources: Mapping[str, str]
     claims: tuple[Claim, ...]
-    wording: Wording | None = None
+    wording: Mapping[str, Any] | None = None
 
 
 class Origin(NamedTuple):
@@ -349,21 +329,6 @@ class Assessment:
     over_campaigns: Mapping[str, ClaimOverCampaigns] = field(default_factory=dict)
     measured_with: str = ""
     machines: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-
-    @property
-    def claims(self) -> tuple[Judgement, ...]:
-        """The verdicts on claims about storage."""
-        return tuple(judgement for judgement in self.judgements if judgement.claim.kind == CLAIM)
-
-    @property
-    def setup_checks(self) -> tuple[Judgement, ...]:
-        """The verdicts on the set-up itself."""
-        return tuple(judgement for judgement in self.judgements if judgement.claim.kind == SETUP_CHECK)
-
-    def of(self, experiments: Collection[str]) -> Assessment:
-        """Return the assessment with only the claims of these experiments."""
-        judgements = (judgement for judgement in self.judgements if judgement.claim.experiment in experiments)
-        return replace(self, judgements=tuple(judgements))
 
     def measured(self) -> tuple[Assessment, tuple[Judgement, ...]]:
         """Return the assessment without the claims that are not measured, and those claims by themselves."""

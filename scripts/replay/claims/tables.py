@@ -1,26 +1,36 @@
-"""What claims rest on: an experiment's rows, whether its cells were as presupposed, and what its blocks registered."""
+"""What claims rest on, and what an experiment's rows say without statistics.
+
+Whether its cells were as presupposed, its counts, and what its blocks registered.
+"""
 
 from __future__ import annotations
 
 import csv
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from replay.base import stats as statistics
+from replay.base.paths import level_text
 from replay.claims.model import (
+    BLOCKS_FOR_VERDICT,
     DECIDES_CONFIRMATION,
     DECIDES_REFUTATION,
     HELD,
+    INCONCLUSIVE,
     NOT_MEASURED,
     REFUTED,
     Claim,
     Condition,
     ConditionResult,
+    Count,
+    Origin,
     Presupposed,
     Presupposition,
     Selector,
+    agreed,
 )
 from replay.claims.predicate import Predicate
 from replay.derive.facts import FACTS, FactType
@@ -55,8 +65,9 @@ class Table:
             if str(row["used"]) == "1"
         }
 
+    # A level is as tidy.csv writes it, so that 4096 and "4096" are the same.
     def _key(self, block: Any, variant: str, levels: Mapping[str, Any]) -> tuple:
-        return (int(block), variant, *(_text(levels[factor]) for factor in self.factors))
+        return (int(block), variant, *(level_text(levels[factor]) for factor in self.factors))
 
     @property
     def blocks(self) -> list[int]:
@@ -76,7 +87,7 @@ def read_table(experiment: Path, factors: Sequence[str]) -> Table | None:
     """
     if not (experiment / "tidy.csv").exists():
         return None
-    return Table(_rows(experiment / "tidy.csv"), factors, registered_in(_rows(experiment / REGISTERED_FILE)))
+    return Table(rows_in(experiment / "tidy.csv"), factors, registered_in(rows_in(experiment / REGISTERED_FILE)))
 
 
 def registered_in(rows: Iterable[Mapping[str, str]]) -> Registered:
@@ -114,12 +125,8 @@ def _facts(row: Row) -> dict[str, float | str]:
     return facts
 
 
-def _text(level: Any) -> str:
-    """Return a level as tidy.csv writes it, so that 4096 and "4096" are the same."""
-    return f"{level:g}" if isinstance(level, float) else str(level)
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
+def rows_in(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table, none if there is no such file."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
@@ -127,7 +134,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
         return []
 
 
-# Whether a claim's cells were as it presupposes, and whether it was registered first.
+# Whether a claim's cells were as it presupposes.
 # Each cell is judged over the runs that the claim uses: by their median, by every single run if the fact is a count,
 # and by more than half of the runs if it is a word. A run that does not state the fact leaves the presupposition
 # undecided.
@@ -159,19 +166,14 @@ def what_decides_instead(presupposed: Sequence[Presupposed], results: Sequence[C
     )
 
 
-class _PresupposedCell(NamedTuple):
-    """A cell's runs in the blocks that a claim uses, as rows."""
-
-    name: str
-    runs: Mapping[int, Row]
-
-
 def _examine(presupposition: Presupposition, table: Table, results: Sequence[ConditionResult]) -> Presupposed:
-    predicate, cells = presupposition.predicate, list(_cells(presupposition, table, results))
+    predicate, cells = presupposition.predicate, _cells(presupposition, table, results)
     noun, needed = predicate.fact.noun, f"has to be {predicate.in_words()}"
     if not cells:
         return Presupposed(presupposition, None, f"{noun} is not known: none of the cells was measured")
-    values = {cell.name: _values(cell, predicate.fact.name) for cell in cells}
+    values = {
+        name: [row["facts"].get(predicate.fact.name) for row in of_blocks.values()] for name, of_blocks in cells.items()
+    }
     failed = {name: value for name, known in values.items() if (value := failing_value(predicate, known)) is not None}
     if failed:
         worst = max(failed, key=lambda name: _distance(predicate, failed[name]))
@@ -188,35 +190,30 @@ def _examine(presupposition: Presupposition, table: Table, results: Sequence[Con
 
 def _cells(
     presupposition: Presupposition, table: Table, results: Sequence[ConditionResult]
-) -> Iterator[_PresupposedCell]:
-    """Yield the cells of the claim's ratios that the presupposition is about."""
+) -> dict[str, dict[int, Row]]:
+    """Return the cells of the claim's ratios that the presupposition is about: their runs in the blocks it uses."""
     ratios = [result for result in results if isinstance(result.condition, Condition) and result.blocks]
     if presupposition.slower and presupposition.decides == DECIDES_REFUTATION:
         ratios = [result for result in ratios if result.verdict == REFUTED] or ratios
     runs: dict[str, dict[int, Row]] = {}
     for result in ratios:
-        for selector in selectors_of(result, slower=presupposition.slower):
+        for selector in _selectors_of(result, slower=presupposition.slower):
             if presupposition.variants and selector.variant not in presupposition.variants:
                 continue
             for block in result.blocks:
                 for point, row in zip(selector.points(), table.find(block, selector), strict=True):
                     if all(point[factor] in wanted for factor, wanted in presupposition.levels.items()):
                         runs.setdefault(f"{row['point']} {row['variant']}", {})[block] = row
-    for name, of_blocks in runs.items():
-        yield _PresupposedCell(name, of_blocks)
+    return runs
 
 
-def selectors_of(result: ConditionResult, *, slower: bool) -> list[Selector]:
+def _selectors_of(result: ConditionResult, *, slower: bool) -> list[Selector]:
     """Return the selectors of a ratio, or with `slower` those of the side that is worse by the ratio's metric."""
     if not slower:
         return [selector for _, selector in result.condition.terms]
     over_is_slower = (result.estimate < 1) == (result.condition.better == "higher")
     sign = 1 if over_is_slower else -1
     return [selector for weight, selector in result.condition.terms if weight == sign]
-
-
-def _values(cell: _PresupposedCell, fact: str) -> list[float | str | None]:
-    return [row["facts"].get(fact) for row in cell.runs.values()]
 
 
 def failing_value(predicate: Predicate, values: Sequence[float | str | None]) -> float | str | None:
@@ -235,6 +232,74 @@ def failing_value(predicate: Predicate, values: Sequence[float | str | None]) ->
 
 def _distance(predicate: Predicate, value: float | str) -> float:
     return 0.0 if isinstance(value, str) else abs(value - predicate.value)
+
+
+# Counts --------------------------------------------------------------------------------------------------------------
+
+
+def origin_of(rows: Sequence[Row]) -> Origin:
+    """Return the host and the bottleneck of a block's cells."""
+    return Origin(*(agreed(str(row.get(column) or "") for row in rows) for column in ("host", "limiter")))
+
+
+def examine_count(condition: Count, table: Table) -> ConditionResult:
+    """Return the result: refuted if any block differs, held if enough blocks match the claim.
+
+    A block is ignored if one of its cells is missing or has no count.
+    """
+    counted: dict[int, list[float]] = {}
+    origins: dict[int, Origin] = {}
+    used: list[Row] = []
+    for block in table.blocks:
+        rows = table.find(block, condition.cells)
+        values = [_counted(row, condition.metric) for row in rows or ()]
+        if rows is None or None in values:
+            continue
+        counted[block], origins[block] = values, origin_of(rows)
+        used += rows
+    says = filled(condition.says, used)
+    if not counted:
+        return ConditionResult(condition, NOT_MEASURED, "no block holds all of its cells", says)
+    blocks = {block: _furthest(values, condition.equals) for block, values in counted.items()}
+    verdict, reason = _count_verdict(condition, blocks)
+    return ConditionResult(
+        condition,
+        verdict,
+        reason,
+        says,
+        estimate=_furthest(list(blocks.values()), condition.equals),
+        low=min(min(values) for values in counted.values()),
+        high=max(max(values) for values in counted.values()),
+        n=len(blocks),
+        cells=tuple(dict.fromkeys(row["cell"] for row in used)),
+        blocks=blocks,
+        origins=origins,
+    )
+
+
+def _counted(row: Row, metric: str) -> float | None:
+    text = row.get(metric)
+    value = math.nan if text in (None, "") else float(text)
+    return value if math.isfinite(value) else None
+
+
+def _furthest(values: Sequence[float], claimed: int) -> float:
+    return max(values, key=lambda value: (abs(value - claimed), value))
+
+
+def _count_verdict(condition: Count, blocks: Mapping[int, float]) -> tuple[str, str]:
+    needed = condition.region.text()
+    differing = {block: value for block, value in blocks.items() if value != condition.equals}
+    if differing:
+        block, value = next(iter(differing.items()))
+        alike = f"{len(blocks) - len(differing)} of {len(blocks)} blocks are"
+        return REFUTED, f"{value:g} in block {block}: the claim needs {needed}, and {alike}"
+    if len(blocks) < BLOCKS_FOR_VERDICT:
+        return INCONCLUSIVE, f"{needed} in one block, and a verdict needs {BLOCKS_FOR_VERDICT}"
+    return HELD, f"{needed} in each of {len(blocks)} blocks"
+
+
+# Registration --------------------------------------------------------------------------------------------------------
 
 
 def exploratory(claim: Claim, results: Iterable[ConditionResult], registered: Registered) -> str:

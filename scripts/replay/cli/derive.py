@@ -22,7 +22,7 @@ from replay.base.paths import JUDGING, benchmarks_directory, program_digest, sho
 from replay.base.progress import Part, Progress
 from replay.base.snakemake import cause_in, end_of, log_path, run_snakemake
 from replay.base.terminal import waiting
-from replay.claims.datapackage import differences
+from replay.claims.descriptions import differences
 from replay.cli.data_commands import CLAIMS, DERIVE
 from replay.cli.grammar import Command
 from replay.derive.part import flagged_in, read_part

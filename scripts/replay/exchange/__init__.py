@@ -1,1 +1,1 @@
-"""Takes results in from elsewhere, and gives them away: import, compare, bundle, talk."""
+"""Takes results in from elsewhere, and gives them away: import, compare, report, bundle, talk."""

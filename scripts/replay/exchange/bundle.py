@@ -11,7 +11,7 @@ import json
 import math
 import re
 import socket
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.invocation import after_missing, replay_command
 from replay.base.paths import benchmarks_directory, csv_text, json_text, version
 from replay.base.terminal import waiting
-from replay.claims.datapackage import differences
+from replay.claims.descriptions import differences
 from replay.claims.load import load_book
 from replay.design.configuration import claims_path
 from replay.evidence.durable import sha256
@@ -111,10 +111,13 @@ def _once(redaction: Redaction) -> list[Finding]:
 
 def _show(redaction: Redaction, *, everything: bool) -> None:
     """Print every text that leaves, once, and the figures outside tables: all of them, or how many."""
-    texts = [*distinct(redaction.leaving, lambda value: isinstance(value, str))]
+    texts: dict[str, list[str]] = {}
+    for where, value in redaction.leaving:
+        if isinstance(value, str):
+            texts.setdefault(value, []).append(where)
     print(f"{len(texts)} different texts would leave:")
-    for value, where, count in texts:
-        print(f"  {value}    ({where}{f' and {count - 1} more' if count > 1 else ''})")
+    for text, places in texts.items():
+        print(f"  {text}    ({places[0]}{f' and {len(places) - 1} more' if len(places) > 1 else ''})")
     figures = [one for one in redaction.leaving if not isinstance(one[1], str)]
     print(f"and {len(figures)} figures beside those of the tables{':' if everything else '; --list shows them'}")
     if everything:
@@ -172,40 +175,26 @@ class Finding:
     looks_like: str
 
 
-@dataclass(frozen=True)
-class Leaf:
-    """The form of a value that may leave."""
-
-    kind: str
-
-
-NUMBER, TEXT, DATE, FILE = Leaf("number"), Leaf("text"), Leaf("date"), Leaf("file")
-
-
-@dataclass(frozen=True)
-class Each:
-    """A mapping whose keys are names, or a list, of values of one form."""
-
-    of: Any
-
+#: The form of a value that may leave. A list of one form is a list, or a mapping whose keys are names, of such values.
+NUMBER, TEXT, DATE, FILE = "number", "text", "date", "file"
 
 _X = {"label": TEXT, "unit": TEXT, "factor": TEXT, "better": TEXT}
 _CHART = {
-    "title": TEXT, "path": FILE, "companions": Each(FILE), "runs": TEXT, "kind": TEXT, "metric": TEXT, "column": TEXT,
-    "workload": Each(TEXT), "x": _X, "y": _X, "series": Each(TEXT), "sparse": Each(TEXT), "n": Each(NUMBER),
-    "attempts": Each(NUMBER), "limiter": TEXT, "measured_to": DATE, "summary": Each(Each(NUMBER)),
-    "margin": {"low": NUMBER, "high": NUMBER, "series": Each(TEXT), "claims": Each(TEXT)},
+    "title": TEXT, "path": FILE, "companions": [FILE], "runs": TEXT, "kind": TEXT, "metric": TEXT, "column": TEXT,
+    "workload": [TEXT], "x": _X, "y": _X, "series": [TEXT], "sparse": [TEXT], "n": [NUMBER],
+    "attempts": [NUMBER], "limiter": TEXT, "measured_to": DATE, "summary": [[NUMBER]],
+    "margin": {"low": NUMBER, "high": NUMBER, "series": [TEXT], "claims": [TEXT]},
 }  # fmt: skip
 _EXPERIMENT = {
-    "title": TEXT, "sources": Each(TEXT), "scale": TEXT, "protocol": TEXT, "tool": TEXT, "blocks": NUMBER,
-    "cells": NUMBER, "cells_measured": NUMBER, "attempts": NUMBER, "invalid": Each(NUMBER), "abandoned_cells": NUMBER,
-    "factors": Each(Each(TEXT)), "ratio_direction": TEXT, "parameters": Each(NUMBER), "limiters": Each(NUMBER),
-    "variants": Each({"name": TEXT, "label": TEXT, "reference": NUMBER, "control": NUMBER}), "control": Each(NUMBER),
-    "charts": Each(_CHART),
+    "title": TEXT, "sources": [TEXT], "scale": TEXT, "protocol": TEXT, "tool": TEXT, "blocks": NUMBER,
+    "cells": NUMBER, "cells_measured": NUMBER, "attempts": NUMBER, "invalid": [NUMBER], "abandoned_cells": NUMBER,
+    "factors": [[TEXT]], "ratio_direction": TEXT, "parameters": [NUMBER], "limiters": [NUMBER],
+    "variants": [{"name": TEXT, "label": TEXT, "reference": NUMBER, "control": NUMBER}], "control": [NUMBER],
+    "charts": [_CHART],
     "provenance": {
-        "measured_from": DATE, "measured_to": DATE, "ceph_versions": Each(TEXT), "librbd_versions": Each(TEXT),
+        "measured_from": DATE, "measured_to": DATE, "ceph_versions": [TEXT], "librbd_versions": [TEXT],
         # Hosts are told apart by their CPUs, without the pseudonyms: so a talk says that several measured.
-        "processors": Each(TEXT),
+        "processors": [TEXT],
     },
 }  # fmt: skip
 _SETUP = {
@@ -220,7 +209,7 @@ _CEILING = {
 #: What of manifest.json may leave.
 MANIFEST = {
     "schema_version": NUMBER, "data_set": TEXT, "label": TEXT, "limitation": TEXT, "altered": NUMBER, "setup": _SETUP,
-    "ceilings": Each(_CEILING), "measured_from": DATE, "measured_to": DATE, "experiments": Each(_EXPERIMENT),
+    "ceilings": [_CEILING], "measured_from": DATE, "measured_to": DATE, "experiments": [_EXPERIMENT],
 }  # fmt: skip
 #: A campaign without its host, as a manifest without its machines.
 _CAMPAIGN = {
@@ -229,17 +218,17 @@ _CAMPAIGN = {
 }  # fmt: skip
 _CONDITION = {
     "kind": TEXT, "says": TEXT, "metric": TEXT, "estimate": NUMBER, "low": NUMBER, "high": NUMBER, "n": NUMBER,
-    "equals": NUMBER, "region": Each(NUMBER), "verdict": TEXT, "reason": TEXT, "neighbours": NUMBER,
-    "campaigns": Each(_CAMPAIGN), "mean": Each(NUMBER), "prediction": Each(NUMBER), "over_campaigns": TEXT,
+    "equals": NUMBER, "region": [NUMBER], "verdict": TEXT, "reason": TEXT, "neighbours": NUMBER,
+    "campaigns": [_CAMPAIGN], "mean": [NUMBER], "prediction": [NUMBER], "over_campaigns": TEXT,
 }  # fmt: skip
 _CLAIM = {
     "kind": TEXT, "sentence": TEXT, "source": TEXT, "experiment": TEXT, "chart": TEXT, "verdict": TEXT, "reason": TEXT,
-    "exploratory": NUMBER, "exploratory_reason": TEXT, "conditions": Each(_CONDITION), "over_campaigns": TEXT,
+    "exploratory": NUMBER, "exploratory_reason": TEXT, "conditions": [_CONDITION], "over_campaigns": TEXT,
 }  # fmt: skip
 #: What of claims.json may leave.
 CLAIMS = {
-    "schema_version": NUMBER, "data_set": TEXT, "altered": NUMBER, "method": Each(NUMBER),
-    "sources": Each({"title": TEXT}), "claims": Each(_CLAIM),
+    "schema_version": NUMBER, "data_set": TEXT, "altered": NUMBER, "method": [NUMBER],
+    "sources": [{"title": TEXT}], "claims": [_CLAIM],
 }  # fmt: skip
 
 
@@ -263,48 +252,39 @@ class Redaction:
 
     def document(self, value: Any, allowed: Any, where: str) -> Any:
         """Return what of a value may leave; what has another form than the allowed one is left out."""
-        if isinstance(allowed, Leaf):
+        if isinstance(allowed, str):
             return self._leaf(value, allowed, where)
-        if isinstance(allowed, Each):
-            if isinstance(value, Mapping):
-                return {
-                    self._text(str(key), where): self.document(one, allowed.of, f"{where}.{key}")
-                    for key, one in value.items()
-                    if self._fits(one, allowed.of)
-                }
-            if isinstance(value, Sequence) and not isinstance(value, str):
-                return [self.document(one, allowed.of, f"{where}[{at}]") for at, one in enumerate(value)]
-            return None
+        if isinstance(allowed, list) and isinstance(value, Sequence) and not isinstance(value, str):
+            return [self.document(one, allowed[0], f"{where}[{at}]") for at, one in enumerate(value)]
         if not isinstance(value, Mapping):
             return None
+        if isinstance(allowed, list):
+            return {
+                self._text(str(key), where): self.document(one, allowed[0], f"{where}.{key}")
+                for key, one in value.items()
+                if _fits(one, allowed[0])
+            }
         return {
             key: self.document(value[key], form, f"{where}.{key}")
             for key, form in allowed.items()
-            if key in value and self._fits(value[key], form)
+            if key in value and _fits(value[key], form)
         }
 
     def table(self, rows: Sequence[Sequence[str]], where: str) -> list[list[str]]:
         """Return a table whose cells are numbers, empty, or texts that may leave."""
         return [[cell if _is_number(cell) else self._text(cell, where) for cell in row] for row in rows]
 
-    @staticmethod
-    def _fits(value: Any, form: Any) -> bool:
-        """Return whether a value has the form of a figure where only figures are allowed."""
-        if form is not NUMBER:
-            return True
-        return value is None or isinstance(value, int | float)
-
-    def _leaf(self, value: Any, form: Leaf, where: str) -> Any:
+    def _leaf(self, value: Any, form: str, where: str) -> Any:
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, int | float):
             self.leaving.append((where, value))
             return value if math.isfinite(value) else None
-        if not isinstance(value, str) or form is NUMBER:
+        if not isinstance(value, str) or form == NUMBER:
             return None
-        if form is DATE:
+        if form == DATE:
             return self._noted(value, where) if _DATE.fullmatch(value) else None
-        if form is FILE:
+        if form == FILE:
             return self._screened(value, where, re.sub(r"[/.]", " ", value)) if _FILE.fullmatch(value) else None
         return self._text(value, where)
 
@@ -327,6 +307,11 @@ class Redaction:
         return text
 
 
+def _fits(value: Any, form: Any) -> bool:
+    """Return whether a value has the form of a figure where only figures are allowed."""
+    return form != NUMBER or value is None or isinstance(value, int | float)
+
+
 def _is_number(cell: str) -> bool:
     if not cell:
         return True
@@ -334,13 +319,3 @@ def _is_number(cell: str) -> bool:
         return math.isfinite(float(cell))
     except ValueError:
         return False
-
-
-def distinct(leaving: Sequence[tuple[str, Any]], of: Callable[[Any], bool]) -> Iterator[tuple[Any, str, int]]:
-    """Yield each different value, where it stands first, and how often it leaves."""
-    seen: dict[Any, list[str]] = {}
-    for where, value in leaving:
-        if of(value):
-            seen.setdefault(value, []).append(where)
-    for value, places in seen.items():
-        yield value, places[0], len(places)

@@ -8,30 +8,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from replay.base.clock import Times, why_not_in_turns
+from replay.base.clock import why_not_in_turns
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import suggestion
 from replay.base.paths import benchmarks_directory, json_text, level_text, version
 from replay.base.stats import independent_log_ratio, paired_log_ratio
 from replay.base.terminal import waiting
 from replay.exchange.compare_page import page
-from replay.exchange.compare_text import Checked, check, document, ratio_text, summary_lines
-from replay.exchange.page import style_sheet, write_page
-from replay.exchange.sides import (
+from replay.exchange.compare_text import (
     NONE,
     PAIRED,
     SINGLE,
     WELCH,
+    Checked,
     Comparison,
     Difference,
-    Experiment,
-    Metric,
     NotCompared,
     Outcome,
-    Run,
-    Side,
-    read_side,
+    check,
+    document,
+    ratio_text,
+    summary_lines,
 )
+from replay.exchange.page import style_sheet, write_page
+from replay.exchange.sides import Experiment, Metric, Run, Side, read_side
 
 
 def run(options: argparse.Namespace) -> int:
@@ -40,7 +40,13 @@ def run(options: argparse.Namespace) -> int:
     for name in names:
         if names.count(name) > 1:
             raise ConfigurationError(f"{name} is named twice", next_step="compare different data sets, or variants")
-    outcome = _compared(names, options.experiment, options.only)
+    pairs = options.experiment
+    with waiting(f"comparing {', '.join(names)}"):
+        sides = [
+            read_side(benchmarks_directory(), name, [pair[1 if number else 0] for pair in pairs])
+            for number, name in enumerate(names)
+        ]
+        outcome = compare_sides(at_levels(paired_up(sides, pairs), options.only))
     checked = [check(one, outcome.comparisons) for one in options.fail_if]
     if options.out:
         write_page(options.out, page(outcome, checked, style_sheet(), version()))
@@ -51,15 +57,6 @@ def run(options: argparse.Namespace) -> int:
         if options.out:
             print(f"wrote {options.out}: one page that opens anywhere")
     return _said(checked)
-
-
-def _compared(names: Sequence[str], pairs: Sequence[Pair], levels: Sequence[str]) -> Outcome:
-    with waiting(f"comparing {', '.join(names)}"):
-        sides = [
-            read_side(benchmarks_directory(), name, wanted_of(pairs, first=not number))
-            for number, name in enumerate(names)
-        ]
-        return compare_sides(at_levels(paired_up(sides, pairs), levels))
 
 
 def _said(checked: Sequence[Checked]) -> int:
@@ -219,7 +216,9 @@ def estimate(first: Mapping[int, Run], second: Mapping[int, Run], column: str, a
     elif min(len(under), len(over)) == 1:
         method, why = SINGLE, "one run on one side: no interval"
     else:
-        why = apart or why_not_paired(*stating)
+        why = apart or why_not_in_turns(
+            *({block: (run.started_at, run.ended_at) for block, run in runs.items()} for runs in stating)
+        )
         method = WELCH if why else PAIRED
     try:
         found = (paired_log_ratio if method == PAIRED else independent_log_ratio)(over, under)
@@ -240,24 +239,10 @@ def why_hosts_differ(first: Experiment, second: Experiment) -> str:
     return ""
 
 
-def why_not_paired(first: Mapping[int, Run], second: Mapping[int, Run]) -> str:
-    """Return why the runs of a point, by block, are not pairs; empty if they are."""
-    return why_not_in_turns(_times(first), _times(second))
-
-
-def _times(runs: Mapping[int, Run]) -> Times:
-    return {block: (run.started_at, run.ended_at) for block, run in runs.items()}
-
-
 # Which experiments and levels were asked for. Pure -------------------------------------------------------------------
 
 #: An experiment of the first data set, and the one of the others that it is compared with.
 Pair = tuple[str, str]
-
-
-def wanted_of(pairs: Sequence[Pair], *, first: bool) -> list[str]:
-    """Return the experiments that the first data set, or the others, are asked for; none means all."""
-    return [pair[0 if first else 1] for pair in pairs]
 
 
 def paired_up(sides: Sequence[Side], pairs: Sequence[Pair]) -> tuple[Side, ...]:

@@ -10,7 +10,16 @@ from html import escape
 from replay.base.paths import number_text
 from replay.base.stats import median
 from replay.exchange.compare_text import (
+    HIGHER,
+    LOWER,
+    PAIRED,
+    SINGLE,
+    UNKNOWN,
+    WELCH,
+    WITHIN,
     Checked,
+    Comparison,
+    Outcome,
     comparisons_csv,
     counted,
     difference_lines,
@@ -33,7 +42,6 @@ from replay.exchange.page import (
     table,
     words,
 )
-from replay.exchange.sides import HIGHER, LOWER, PAIRED, SINGLE, UNKNOWN, WELCH, WITHIN, Comparison, Outcome
 
 #: The number of rows of a figure that fit on a printed page.
 ROWS = 28
@@ -52,11 +60,12 @@ def page(outcome: Outcome, checked: Sequence[Checked], style: str, version: str)
     """Return the HTML of the report. `style` is its CSS, `version` that of Replay."""
     names = [side.name for side in outcome.sides]
     title = f"{' and '.join(names[1:])} compared with {names[0]}"
+    exploratory = exploratory_lines(outcome)
     parts = [
         paragraph(f"A ratio divides by {names[0]}: above 1 is more than there, below 1 is less."),
         _conditions(checked),
         *(_pair(outcome, number) for number in range(1, len(outcome.sides))),
-        _exploratory(outcome),
+        *([heading("Exploratory claims"), bullets(exploratory)] if exploratory else []),
         _reading(outcome.comparisons),
         heading("Where the figures come from"),
         *(origin(side.name, provenance(side)) for side in outcome.sides),
@@ -125,10 +134,11 @@ def _table(group: Sequence[Comparison], caption: str) -> str:
     place = [Column("variant", [one.variant for one in group])]
     for number, (factor, _) in enumerate(group[0].levels):
         levels = [one.levels[number][1] for one in group]
-        place.append(Column(words(factor), levels, NUMBER if all(map(_is_number, levels)) else ""))
+        are_numbers = all(text.replace(".", "", 1).isdecimal() for text in levels)
+        place.append(Column(words(factor), levels, NUMBER if are_numbers else ""))
     how = Column("method", [f"{one.method} ({one.why})" if one.why else one.method for one in group])
     same = [one for one in (*place, how) if len(group) > 1 and len(set(one.texts)) == 1]
-    medians = [[_four_digits(median(list(one.values[side].values()))) for one in group] for side in (0, 1)]
+    medians = [[number_text(float(f"{median([*one.values[side].values()]):.4g}")) for one in group] for side in (0, 1)]
     counts = [[str(len(one.values[side])) for one in group] for side in (0, 1)]
     said = [f"{one.verdict}, {one.judgement}" if one.judgement else one.verdict for one in group]
     beyond = [(one.judgement or "beyond") if one.verdict in (HIGHER, LOWER) else "" for one in group]
@@ -144,14 +154,6 @@ def _table(group: Sequence[Comparison], caption: str) -> str:
     ]
     shared = "; ".join([caption, *(f"{one.heading}: {one.texts[0]}" for one in same)])
     return table(columns, shared, f"{caption}, {second}")
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdecimal()
-
-
-def _four_digits(value: float) -> str:
-    return number_text(float(f"{value:.4g}"))
 
 
 def _reading(comparisons: Sequence[Comparison]) -> str:
@@ -175,17 +177,10 @@ def _reading(comparisons: Sequence[Comparison]) -> str:
     )
 
 
-def _exploratory(outcome: Outcome) -> str:
-    lines = exploratory_lines(outcome)
-    if not lines:
-        return ""
-    return f"{heading('Exploratory claims')}\n{bullets(lines)}"
-
-
 def _downloads(comparisons: Sequence[Comparison]) -> str:
-    ratios, runs = comparisons_csv(comparisons), runs_csv(comparisons)
-    items = _download("ratios.csv", ratios, "every ratio") + _download("runs.csv", runs, "every run")
-    return f"<h2>The data</h2>\n<ul>{items}</ul>"
+    ratios = _download("ratios.csv", comparisons_csv(comparisons), "every ratio")
+    runs = _download("runs.csv", runs_csv(comparisons), "every run")
+    return f"<h2>The data</h2>\n<ul>{ratios}{runs}</ul>"
 
 
 def _download(name: str, text: str, said: str) -> str:
@@ -206,14 +201,12 @@ _Scale = Callable[[float], float]
 
 
 def figure(comparisons: Sequence[Comparison], title: str, identifier: str) -> str:
-    """Return the SVG of comparisons that have a ratio; `identifier` is unique on its page. ValueError if one has none.
+    """Return the SVG of comparisons that have a ratio; `identifier` is unique on its page.
 
     The axis is symmetric about 1, so that a halving and a doubling are equally far away.
     """
-    estimates = [one.estimate for one in comparisons if one.estimate]
-    if not estimates or len(estimates) != len(comparisons):
-        raise ValueError("a figure needs ratios")
-    far = max(abs(math.log(value)) for one in estimates for value in one[:3] if value is not None and value > 0)
+    values = [value for one in comparisons for value in one.estimate[:3]]
+    far = max(abs(math.log(value)) for value in values if value is not None and value > 0)
     # A little more than the farthest value, and enough that noise of a thousandth does not fill the chart.
     reach = max(far * 1.08, math.log(1.02))
     middle, half = LEFT + (WIDTH - LEFT - RIGHT) / 2, (WIDTH - LEFT - RIGHT) / 2
@@ -223,7 +216,7 @@ def figure(comparisons: Sequence[Comparison], title: str, identifier: str) -> st
 
     bottom = TOP + ROW * len(comparisons)
     parts = [_axis(x, reach, bottom)]
-    labels = labels_of(comparisons)
+    labels = _labels_of(comparisons)
     for number, (one, label) in enumerate(zip(comparisons, labels, strict=True)):
         parts.append(_mark(one, label, x, TOP + ROW * (number + 0.5)))
     pairs = zip(comparisons, labels, strict=True)
@@ -256,13 +249,9 @@ def _axis(x: _Scale, reach: float, bottom: float) -> str:
         # Labels that would touch each other are left out; that of 1 never is.
         room = min(at - last, math.inf if tick >= 1 else x(1.0) - at)
         if tick == 1 or room >= 40:
-            parts.append(f'<text class="axis" x="{at:.1f}" y="{bottom + 18}" text-anchor="middle">{_tick(tick)}</text>')
+            parts.append(f'<text class="axis" x="{at:.1f}" y="{bottom + 18}" text-anchor="middle">{tick:.3g}</text>')
             last = at
     return "".join(parts)
-
-
-def _tick(value: float) -> str:
-    return f"{value:.3g}"
 
 
 def _mark(one: Comparison, label: str, x: _Scale, y: float) -> str:
@@ -280,7 +269,7 @@ def _mark(one: Comparison, label: str, x: _Scale, y: float) -> str:
     return f'{text}{span}<path class="{kind}" d="M{at:.1f} {y - 7:.1f}l7 7l-7 7l-7 -7z"/>'
 
 
-def labels_of(comparisons: Sequence[Comparison]) -> list[str]:
+def _labels_of(comparisons: Sequence[Comparison]) -> list[str]:
     """Return the names of rows: the levels that differ between them. The table below has the other levels."""
     variants = {one.variant for one in comparisons}
     varying = {pair[0] for one in comparisons for pair in one.levels if pair not in comparisons[0].levels}

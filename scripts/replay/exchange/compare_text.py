@@ -1,18 +1,23 @@
-"""Comparisons for programs and for a terminal: CSV, JSON, a few lines, and the conditions of `--fail-if`. Pure."""
+"""The results of comparing, and how programs and a terminal get them: CSV, JSON, lines, conditions. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.invocation import suggestion
-from replay.base.paths import csv_text, number_text, rounded
-from replay.base.stats import CONFIDENCE, median
-from replay.exchange.sides import HIGHER, LOWER, SINGLE, UNKNOWN, VERDICTS, WITHIN, Comparison, Outcome, Side
+from replay.base.paths import csv_text, level_text, number_text, rounded
+from replay.base.stats import CONFIDENCE, Estimate, median
+from replay.exchange.sides import Metric, Side
 
+#: How a ratio was estimated.
+PAIRED, WELCH, SINGLE, NONE = "paired", "Welch", "one run", "none"
+#: Where its interval lies. "No difference beyond noise" is not "no difference".
+HIGHER, LOWER, WITHIN, UNKNOWN = "higher", "lower", "within noise", "no interval"
+VERDICTS = (HIGHER, LOWER, WITHIN, UNKNOWN)
 COLUMNS = (
     "first", "second", "experiment", "metric", "unit", "better", "variant_first", "variant_second", "point",
     "n_first", "n_second", "median_first", "median_second", "ratio", "low", "high", "method", "verdict", "why",
@@ -20,6 +25,85 @@ COLUMNS = (
 RUN_COLUMNS = ("data_set", "experiment", "metric", "unit", "variant", "point", "block", "value")
 #: Points that are listed one by one in a terminal.
 SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A metric at a point that two sides share: `estimate` is the ratio second ÷ first.
+
+    `estimate` is None if there is no ratio (`method` is NONE), its bounds are None without an interval. `why` says why
+    the method is not the stronger one. `values` are those of the runs of both sides, by block.
+    """
+
+    first: str
+    second: str
+    experiment: str
+    metric: Metric
+    variants: tuple[str, str]
+    levels: tuple[tuple[str, str], ...]
+    values: tuple[Mapping[int, float], Mapping[int, float]]
+    estimate: Estimate | None
+    method: str
+    why: str = ""
+
+    @property
+    def point(self) -> str:
+        """The point in words."""
+        return ", ".join(f"{factor} = {level}" for factor, level in self.levels) or "the only point"
+
+    @property
+    def variant(self) -> str:
+        """The variant's name, or both names if they differ."""
+        first, second = self.variants
+        return first if first == second else f"{second} ÷ {first}"
+
+    @property
+    def verdict(self) -> str:
+        """Where the interval lies: beside 1, or on it."""
+        if self.estimate is None or self.estimate.low is None or self.estimate.high is None:
+            return UNKNOWN
+        return HIGHER if self.estimate.low > 1 else LOWER if self.estimate.high < 1 else WITHIN
+
+    @property
+    def judgement(self) -> str:
+        """`better` or `worse` for a difference beyond noise of a metric that has a better direction, else empty."""
+        if self.metric.better is None or self.verdict not in (HIGHER, LOWER):
+            return ""
+        return "better" if self.verdict == self.metric.better else "worse"
+
+
+@dataclass(frozen=True)
+class NotCompared:
+    """Something that two sides do not share, and why that keeps it from being compared."""
+
+    first: str
+    second: str
+    experiment: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    """An option, or a fact of the set-up, that differs between two sides; None where a side does not state it.
+
+    `experiment` is empty for the set-up, which is that of the whole data set.
+    """
+
+    first: str
+    second: str
+    experiment: str
+    option: str
+    values: tuple[str | None, str | None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All results of comparing."""
+
+    sides: tuple[Side, ...]
+    comparisons: tuple[Comparison, ...]
+    not_compared: tuple[NotCompared, ...] = ()
+    differences: tuple[Difference, ...] = ()
 
 
 def row_of(one: Comparison) -> dict[str, Any]:
@@ -36,7 +120,7 @@ def row_of(one: Comparison) -> dict[str, Any]:
 
 def comparisons_csv(comparisons: Sequence[Comparison]) -> str:
     """Return a CSV with a row for each ratio."""
-    return csv_text([COLUMNS, *([_text(value) for value in row_of(one).values()] for one in comparisons)])
+    return csv_text([COLUMNS, *([*map(level_text, row_of(one).values())] for one in comparisons)])
 
 
 def runs_csv(comparisons: Sequence[Comparison]) -> str:
@@ -49,10 +133,6 @@ def runs_csv(comparisons: Sequence[Comparison]) -> str:
                 key = (side, one.experiment, one.metric.name, one.metric.unit, variant, point)
                 rows[(*key, str(block), number_text(value))] = None
     return csv_text([RUN_COLUMNS, *rows])
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else number_text(value)
 
 
 def provenance(side: Side) -> dict[str, Any]:
@@ -186,20 +266,11 @@ def check(condition: tuple[str, str, float], comparisons: Sequence[Comparison]) 
             f"--fail-if '{text}': no point compares {metric}",
             next_step=suggestion(metric, known) if known else "compare data sets that share points",
         )
-    decided = [one for one in here if _has_interval(one)]
+    decided = [one for one in here if one.estimate and one.estimate.low is not None]
     if not decided:
         raise ConfigurationError(
             f"--fail-if '{text}': no ratio of {metric} has an interval, so this can be neither met nor ruled out",
             next_step="measure or import two runs or more of each point",
         )
-    return Checked(
-        text, tuple(one for one in decided if _beyond(one, sign, limit)), len(decided), len(here) - len(decided)
-    )
-
-
-def _has_interval(one: Comparison) -> bool:
-    return one.estimate is not None and one.estimate.low is not None
-
-
-def _beyond(one: Comparison, sign: str, limit: float) -> bool:
-    return one.estimate.high < limit if sign == "<" else one.estimate.low > limit
+    met = (one for one in decided if (one.estimate.high < limit if sign == "<" else one.estimate.low > limit))
+    return Checked(text, tuple(met), len(decided), len(here) - len(decided))

@@ -1,4 +1,4 @@
-"""Reads data sets for comparing, giving away and telling; what is compared, and the results."""
+"""Reads data sets for comparing, giving away and telling: their experiments, metrics and runs."""
 
 from __future__ import annotations
 
@@ -14,16 +14,12 @@ from typing import Any
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.invocation import after_missing, replay_command, suggestion
 from replay.base.paths import level_text
-from replay.base.stats import Estimate
-from replay.claims.datapackage import DATAPACKAGE, recorded_digests
+from replay.claims.descriptions import DATAPACKAGE, recorded_digests
 from replay.evidence.durable import sha256
 from replay.evidence.read import verify_packs
 
-#: How a ratio was estimated.
-PAIRED, WELCH, SINGLE, NONE = "paired", "Welch", "one run", "none"
-#: Where its interval lies. "No difference beyond noise" is not "no difference".
-HIGHER, LOWER, WITHIN, UNKNOWN = "higher", "lower", "within noise", "no interval"
-VERDICTS = (HIGHER, LOWER, WITHIN, UNKNOWN)
+#: The protocol of everything that Replay did not measure itself; receipts and sidecars name it as their `origin`.
+IMPORTED = "imported"
 
 
 @dataclass(frozen=True)
@@ -92,89 +88,6 @@ class Side:
     exploratory: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A metric at a point that two sides share: `estimate` is the ratio second ÷ first.
-
-    `estimate` is None if there is no ratio (`method` is NONE), its bounds are None without an interval. `why` says why
-    the method is not the stronger one. `values` are those of the runs of both sides, by block.
-    """
-
-    first: str
-    second: str
-    experiment: str
-    metric: Metric
-    variants: tuple[str, str]
-    levels: tuple[tuple[str, str], ...]
-    values: tuple[Mapping[int, float], Mapping[int, float]]
-    estimate: Estimate | None
-    method: str
-    why: str = ""
-
-    @property
-    def point(self) -> str:
-        """The point in words."""
-        return ", ".join(f"{factor} = {level}" for factor, level in self.levels) or "the only point"
-
-    @property
-    def variant(self) -> str:
-        """The variant's name, or both names if they differ."""
-        first, second = self.variants
-        return first if first == second else f"{second} ÷ {first}"
-
-    @property
-    def verdict(self) -> str:
-        """Where the interval lies: beside 1, or on it."""
-        if self.estimate is None or self.estimate.low is None or self.estimate.high is None:
-            return UNKNOWN
-        return HIGHER if self.estimate.low > 1 else LOWER if self.estimate.high < 1 else WITHIN
-
-    @property
-    def judgement(self) -> str:
-        """`better` or `worse` for a difference beyond noise of a metric that has a better direction, else empty."""
-        if self.metric.better is None or self.verdict not in (HIGHER, LOWER):
-            return ""
-        return "better" if self.verdict == self.metric.better else "worse"
-
-
-@dataclass(frozen=True)
-class NotCompared:
-    """Something that two sides do not share, and why that keeps it from being compared."""
-
-    first: str
-    second: str
-    experiment: str
-    why: str
-
-
-@dataclass(frozen=True)
-class Difference:
-    """An option, or a fact of the set-up, that differs between two sides; None where a side does not state it.
-
-    `experiment` is empty for the set-up, which is that of the whole data set.
-    """
-
-    first: str
-    second: str
-    experiment: str
-    option: str
-    values: tuple[str | None, str | None]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """All results of comparing."""
-
-    sides: tuple[Side, ...]
-    comparisons: tuple[Comparison, ...]
-    not_compared: tuple[NotCompared, ...] = ()
-    differences: tuple[Difference, ...] = ()
-
-
-#: The protocol of imported results.
-IMPORTED = "imported"
-
-
 def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
     """Return the data set `NAME`, or one variant of it with `NAME:VARIANT`; with `only`, only these experiments.
 
@@ -195,14 +108,13 @@ def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
             raise ConfigurationError(
                 f"{folder_name} has no runs of a variant {variant!r}", next_step=suggestion(variant, sorted(known))
             )
-        experiments = {one: _only(variant, experiment) for one, experiment in experiments.items()}
+        experiments = {
+            one: replace(experiment, runs=tuple(run for run in experiment.runs if run.variant == variant))
+            for one, experiment in experiments.items()
+        }
     present = {one: found for one, found in experiments.items() if found.runs}
     verify_compared(folder, present)
     return Side(name, manifest, present, exploratory=exploratory_claims(folder, present))
-
-
-def _only(variant: str, experiment: Experiment) -> Experiment:
-    return replace(experiment, runs=tuple(run for run in experiment.runs if run.variant == variant))
 
 
 def _manifest(folder: Path) -> Mapping[str, Any]:
@@ -327,7 +239,7 @@ def verify_compared(folder: Path, experiments: Collection[str]) -> None:
             raise EvidenceError(
                 f"altered: it is not what {DATAPACKAGE} says",
                 where=folder / name,
-                next_step=f"derive it again: {replay_command('derive', '--data', folder.name)}",
+                next_step=_derive_again(folder),
             )
 
 
@@ -347,8 +259,6 @@ def exploratory_claims(folder: Path, experiments: Collection[str]) -> Mapping[st
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(
-            f"cannot be read: {type(error).__name__}: {error}",
-            where=path,
-            next_step=f"derive it again: {replay_command('derive', '--data', folder.name)}",
+            f"cannot be read: {type(error).__name__}: {error}", where=path, next_step=_derive_again(folder)
         ) from error
     return {experiment: tuple(sorted(names)) for experiment, names in sorted(found.items())}

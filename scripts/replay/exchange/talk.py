@@ -23,11 +23,19 @@ from replay.base.paths import ROOT, benchmarks_directory, config_directory, leve
 from replay.base.programs import COMPARED_RELEASES
 from replay.base.terminal import waiting
 from replay.exchange.sides import Metric, Run, Side, read_side, runs_of
-from replay.exchange.talk_findings import findings_of
-from replay.exchange.talk_pictures import Plan
-from replay.exchange.talk_points import CLIENTS, LOADS, Told, Variant, points_of
-from replay.exchange.talk_ratios import Walk, along_axis, claims_document, compared, through_layers
-from replay.exchange.talk_sense import FURTHER_COLUMNS, Sense, sense_of
+from replay.exchange.talk_points import (
+    CLIENTS,
+    LOADS,
+    Told,
+    Variant,
+    Walk,
+    along_axis,
+    claims_document,
+    compared,
+    points_of,
+    through_layers,
+)
+from replay.exchange.talk_sense import FURTHER_COLUMNS, Plan, Sense, findings_of, sense_of
 from replay.exchange.talk_slides import Slide, talk_slides
 
 TALK_FILE = "slides/talk/talk.yaml"
@@ -62,7 +70,12 @@ def run(options: argparse.Namespace) -> int:
     _require_new(folder)
     side = read_side(benchmarks_directory(), options.data, options.experiment)
     told = _told(side, options.experiment)
-    asked = Asked(options.title, _metrics(told, options.metric), _layers(told, options.layers))
+    variants = {name: one for one in told.variants for name in (one.name, one.label)}
+    asked = Asked(
+        options.title,
+        _chosen("--metric", dict.fromkeys(options.metric), told.experiment.metrics, "no chart draws it"),
+        _chosen("--layers", options.layers, variants, "no such variant"),
+    )
     with waiting(f"writing {options.out}"):
         slides, said = _write_whole(folder, side, told, asked)
     appendix = sum(one.in_appendix for one in slides)
@@ -112,19 +125,11 @@ def _told(side: Side, wanted: Sequence[str]) -> Told:
     return Told(side.name, name, entry, experiment, tuple(chosen), points, found)
 
 
-def _metrics(told: Told, wanted: Sequence[str]) -> list[Metric]:
-    known = told.experiment.metrics
+def _chosen(option: str, wanted: Iterable[str], known: Mapping[str, Any], why: str) -> list[Any]:
+    """Return what was named with an option; `why` says why an unknown name is refused."""
     for name in wanted:
         if name not in known:
-            raise ConfigurationError(f"--metric {name}: no chart draws it", next_step=suggestion(name, [*known]))
-    return [known[name] for name in dict.fromkeys(wanted)]
-
-
-def _layers(told: Told, wanted: Sequence[str]) -> list[Variant]:
-    known = {name: one for one in told.variants for name in (one.name, one.label)}
-    for name in wanted:
-        if name not in known:
-            raise ConfigurationError(f"--layers {name}: no such variant", next_step=suggestion(name, [*known]))
+            raise ConfigurationError(f"{option} {name}: {why}", next_step=suggestion(name, [*known]))
     return [known[name] for name in wanted]
 
 

@@ -1,20 +1,24 @@
-"""What somebody who knows storage looks at before believing a figure: the queue, pairs, order, time, cache, disk."""
+"""What a talk rests on: what is true of the runs, and what the ratios decide.
+
+Somebody who knows storage looks at the queue, pairs, order, time, cache and disk before believing a figure.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from replay.base.clock import seconds_of
-from replay.base.stats import median
+from replay.base.stats import median, t_quantile
 from replay.evidence.read import SIDECAR, list_raw
-from replay.exchange.talk_points import LOADS, MEAN_LATENCY, Point, Told, Variant
+from replay.exchange.sides import Metric
+from replay.exchange.talk_points import LOADS, MEAN_LATENCY, Point, Ratio, Told, Variant, Walk
 
 RATE = "operations_per_second"
 #: Columns of tidy.csv that no chart draws.
@@ -183,3 +187,82 @@ def _shares(text: str) -> Iterable[tuple[str, float]]:
 def _bytes(text: str) -> float:
     match = _SIZE.match(text.lower())
     return int(match[1]) * 1024 ** " kmgt".index(match[2] or " ") if match else math.inf
+
+
+# What the ratios decide ----------------------------------------------------------------------------------------------
+
+#: Within this factor, a difference does not count.
+SAME = 1.1
+#: The normal quantile of a power of 80 %.
+_POWER = 0.84
+#: So many runs are too many to ask for, and so many are looked for.
+MANY_RUNS, MOST_RUNS = 20, 999
+_REFUTED = "refuted"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A ratio with what claims.json says of it. `logs` are those of its repetitions."""
+
+    ratio: Ratio
+    estimate: float
+    low: float | None
+    high: float | None
+    n: int
+    logs: tuple[float, ...]
+    is_settled: bool
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the whole interval is so close to 1 that the difference does not count."""
+        return self.low is not None and self.low >= 1 / SAME and self.high <= SAME
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the side above the line is ahead."""
+        return (self.estimate > 1) != (self.ratio.metric.better == "lower")
+
+    @property
+    def width(self) -> float:
+        """How wide the interval is, as a logarithm; 0 without one."""
+        return math.log(self.high / self.low) if self.low else 0.0
+
+    @property
+    def runs_needed(self) -> int | None:
+        """The runs that would settle a difference of 10 % with a power of 80 %; None without a spread."""
+        if self.n < 2:
+            return None
+        mean = math.fsum(self.logs) / self.n
+        spread = math.sqrt(math.fsum((one - mean) ** 2 for one in self.logs) / (self.n - 1))
+        enough = (n for n in range(2, MOST_RUNS) if (t_quantile(n) + _POWER) * spread / math.sqrt(n) <= math.log(SAME))
+        return next(enough, MOST_RUNS)
+
+
+def findings_of(document: Mapping[str, Any], ratios: Iterable[Ratio]) -> list[Finding]:
+    """Return what claims.json says of ratios, without those that no block has."""
+    found = []
+    for one in ratios:
+        said = document["claims"][one.claim]["conditions"][one.name]
+        if said["estimate"] is not None:
+            logs = tuple(math.log(value) for value in said["blocks"].values())
+            settled = said["verdict"] == _REFUTED
+            found.append(Finding(one, said["estimate"], said["low"], said["high"], said["n"], logs, settled))
+    return found
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the talk says: its comparisons by metric, and its walks, each with what its ratios are."""
+
+    told: Told
+    sense: Sense
+    manifest: Mapping[str, Any]
+    rate: Metric
+    tail: Metric | None
+    compared: Mapping[str, Sequence[Finding]]
+    walks: Sequence[tuple[Walk, Sequence[Finding]]]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All comparisons, those of the rate first."""
+        return [one for several in self.compared.values() for one in several]

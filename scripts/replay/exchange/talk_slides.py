@@ -8,18 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from replay.exchange.talk_findings import (
-    Finding,
+from replay.exchange.talk_parts import (
     answer,
-    needs,
-    next_step,
-    not_the_same_question,
-    subject_of,
-    title_of,
-    title_of_walk,
-)
-from replay.exchange.talk_pictures import (
-    Plan,
     busy,
     canvas,
     differences,
@@ -29,12 +19,18 @@ from replay.exchange.talk_pictures import (
     marks,
     measure,
     measured_with,
+    needs,
+    next_step,
+    not_the_same_question,
     panels,
     rows_of,
     side_by_side,
+    subject_of,
+    title_of,
+    title_of_walk,
 )
-from replay.exchange.talk_points import FACTOR_WORDS, KIND_FACTORS, SOURCE, bound, counted, first_upper, sourced
-from replay.exchange.talk_ratios import Walk
+from replay.exchange.talk_points import FACTOR_WORDS, KIND_FACTORS, SOURCE, Walk, bound, counted, first_upper, sourced
+from replay.exchange.talk_sense import Finding, Plan
 
 QUESTION_SECONDS, ANSWER_SECONDS, SECONDS = 25, 60, 45
 #: As many facts as a slide has room for, and as many slides of findings as a talk.
@@ -44,7 +40,10 @@ RANGE = "a mark is the median, a line reaches from the lowest run to the highest
 
 
 class Slide(NamedTuple):
-    """A slide: its id, how long it takes, its body by line, its note, what only the speaker can say, attributes."""
+    """A slide: its id, how long it takes, its body, its note, what only the speaker can say, attributes.
+
+    The parts of the body have a blank line between them; an empty one is left out.
+    """
 
     name: str
     seconds: int
@@ -60,7 +59,8 @@ class Slide(NamedTuple):
         uncounted = ' data-visibility="uncounted"' if self.in_appendix else ""
         head = f'<!-- .slide: id="{self.name}" data-timing="{self.seconds}"{self.more}{uncounted} -->'
         yours = ["", f"(yours: {self.yours})"] if self.yours else []
-        return "\n".join([head, *self.body, "", "<!-- Note -->", self.note, *yours])
+        body = "\n\n".join(filter(None, self.body))
+        return "\n".join([head, body, "", "<!-- Note -->", self.note, *yours])
 
 
 def talk_slides(plan: Plan) -> list[Slide]:
@@ -93,15 +93,10 @@ def _question(plan: Plan) -> Slide:
     what = "questions" if several else "loads"
     body = [
         '<h1 data-talk="title"></h1>',
-        "",
         f'<p class="lead">{versus}</p>',
-        "",
-        *marks(told.points),
-        "",
+        marks(told.points),
         f"<p>{first_upper(counted(len(told.points)))} {what if len(told.points) > 1 else what[:-1]}{times}</p>",
-        "",
         '<p class="credits" data-talk="speaker event date repository"></p>',
-        "",
         f'<p class="source">{measured_with(plan)}</p>',
     ]
     note = (
@@ -118,8 +113,7 @@ def _answer(plan: Plan) -> Slide:
     rate = next(several for several in plan.compared.values() if several)
     widest = sorted(rate, key=lambda one: -one.width)
     charts = panels(plan, [(one.ratio.metric.name, one.ratio.point) for one in widest])
-    body = [f"## {title}" + (f"<br>{second}" if second else ""), "", measure(plan, RANGE), ""]
-    body += charts or [forest(plan, rate)]
+    body = [f"## {title}" + (f"<br>{second}" if second else ""), measure(plan, RANGE), charts or forest(plan, rate)]
     note = (
         "Look at the marks first: two a load, and one of them leads. That is the chart of a blog post. "
         "Now look at the lines. They reach from the lowest to the highest run of the same thing on the same machine. "
@@ -133,8 +127,8 @@ def _answer(plan: Plan) -> Slide:
 
 
 def _not_the_same(plan: Plan) -> Slide:
-    body = [f"## {not_the_same_question(plan.told)}", "", measure(plan, RANGE), ""]
-    body += panels(plan, [(plan.rate.name, point) for point in plan.told.points])
+    charts = panels(plan, [(plan.rate.name, point) for point in plan.told.points])
+    body = [f"## {not_the_same_question(plan.told)}", measure(plan, RANGE), charts]
     note = "Nobody can divide these figures: the loads were not the same. So there is no ratio in this talk."
     return Slide("answer", ANSWER_SECONDS, body, note, "why the loads differ")
 
@@ -143,13 +137,8 @@ def _figures(plan: Plan) -> Slide:
     point, several = plan.told.points[0], len(plan.told.points)
     metrics = [plan.rate, *([plan.tail] if plan.tail else [])]
     title = point.phrase if several == 1 else f"{counted(several)} loads"
-    body = [
-        f"## {first_upper(title)}{fixed(plan)}.",
-        "",
-        measure(plan, RANGE),
-        "",
-        *panels(plan, [(one.name, point) for one in metrics], {one.name: subject_of(one) for one in metrics}),
-    ]
+    charts = panels(plan, [(one.name, point) for one in metrics], {one.name: subject_of(one) for one in metrics})
+    body = [f"## {first_upper(title)}{fixed(plan)}.", measure(plan, RANGE), charts]
     note = "This is what was measured, and nothing to compare it with. Is it much? Ask what you need."
     return Slide("answer", ANSWER_SECONDS, body, note, "what you need")
 
@@ -165,11 +154,9 @@ def _metric(plan: Plan, findings: Sequence[Finding]) -> Slide:
     over = told.label(told.variants[1]) if len(told.variants) == 2 else "each"
     body = [
         f"## {title_of(findings, told)}",
-        "",
         measure(plan, f"{over} ÷ {told.label(told.variants[0])}, {interval}"),
-        "",
         forest(plan, findings),
-        *busy(plan, findings),
+        busy(plan, findings),
     ]
     better = "more, which is better" if metric.better == "higher" else "less, which is better"
     side = "right" if metric.better == "higher" else "left"
@@ -199,22 +186,21 @@ def _walk(plan: Plan, walk: Walk, findings: Sequence[Finding]) -> Slide:
     charts = [told.chart(name, first.point) for name in metrics]
     titles = {name: told.bound(f"charts.{chart}.y.label") for name, chart in zip(metrics, charts, strict=True)}
     where = f"{first.point.phrase}{fixed(plan)}" if walk.name == "layers" else f"{label}, {first.point.kind}"
-    body = [f"## {title_of_walk(walk, findings)}", "", measure(plan, where), ""]
     if walk.name == "curve":
         more = f' data-chart-more="{file(told, charts[0])}" data-chart-load-name="in flight"'
         more += ' data-chart-x-unit="operations_per_second"'
-        body.append(
-            canvas(told, "response", charts[1], f'{more} data-chart-x-title="{first_upper(first.point.kind)} a second"')
-        )
+        more += f' data-chart-x-title="{first_upper(first.point.kind)} a second"'
+        picture = canvas(told, "response", charts[1], more)
         note = "To the right is what it finishes, upwards how long each request waits. Each point has more in flight."
     elif walk.name == "layers":
-        body += panels(plan, [(name, first.point) for name in metrics], titles)
+        picture = panels(plan, [(name, first.point) for name in metrics], titles)
         note = "Each layer lies on the one before, so it can only cost. Where is the largest step?"
     else:
         canvases = [canvas(told, "line", chart, ' data-chart-y-scale="logarithmic"') for chart in charts]
-        body += side_by_side(zip(titles.values(), canvases, strict=True))
+        picture = side_by_side(zip(titles.values(), canvases, strict=True))
         note = "Small requests count by their number, large ones by their bytes. Both pictures are of the same runs."
     note += f" It goes from {first.place} to {last.place}."
+    body = [f"## {title_of_walk(walk, findings)}", measure(plan, where), picture]
     return Slide(walk.name, ANSWER_SECONDS, body, note, "where your own load is")
 
 
@@ -223,13 +209,9 @@ def _mix(plan: Plan) -> Slide | None:
     names = [name for name in (f"read-{plan.rate.name}", f"write-{plan.rate.name}") if point]
     if not names or not all(plan.told.chart(name, point) for name in names):
         return None
-    body = [
-        "## A mix is two loads: reads and writes, each apart.",
-        "",
-        measure(plan, RANGE),
-        "",
-        *panels(plan, [(name, point) for name in names], dict(zip(names, ("Reads", "Writes"), strict=True))),
-    ]
+    titles = dict(zip(names, ("Reads", "Writes"), strict=True))
+    charts = panels(plan, [(name, point) for name in names], titles)
+    body = ["## A mix is two loads: reads and writes, each apart.", measure(plan, RANGE), charts]
     note = "The average of a read and a write is the time of neither. So here they are apart, as the tool counted them."
     return Slide("mix", SECONDS, body, note, "which of them your users wait for")
 
@@ -260,7 +242,7 @@ def _next(plan: Plan) -> Slide:
         f'<div><p class="order"><em>{sourced(figure, SOURCE)}</em></p><p>{text}</p></div>' for figure, text in rows[:3]
     ]
     title = next_step(plan.findings, sense, is_full=not empty)
-    body = [f"## {title}", "", *(['<div class="monday">', *figures, "</div>", ""] if figures else [])]
+    body = [f"## {title}", "\n".join(['<div class="monday">', *figures, "</div>"]) if figures else ""]
     if told.entry["tool"] == "fio_report" and (sense.too_short or sense.small_file or not sense.ramp):
         command = "fio --runtime=60 --ramp_time=5 --size=16g"
         body.append(f"<p><code>{command}</code>, in random order, {sourced('five')} times</p>")
@@ -284,7 +266,7 @@ def _setup(plan: Plan) -> Slide:
     facts += [(f"<code>{factor}</code>", told.bound(f"factors.{factor}")) for factor in told.entry["factors"]
               if factor not in FACTOR_WORDS and factor not in KIND_FACTORS]  # fmt: skip
     lines = [f"<div><dt>{term}</dt><dd>{text}</dd></div>" for term, text in facts[:FACTS]]
-    body = ["## What was measured, and how often", "", '<dl class="facts">', *lines, "</dl>"]
+    body = ["## What was measured, and how often", "\n".join(['<dl class="facts">', *lines, "</dl>"])]
     limited = [bound("manifest.limitation")] if plan.manifest.get("limitation") else []
     notes = [*limited, *(f"{sourced(note)}." for note in told.experiment.notes)]
     return Slide("setup", SECONDS, body, " ".join(notes) or "Say what the machine is, and whose.")
@@ -306,6 +288,6 @@ def _method(plan: Plan) -> Slide:
         lines.append(
             f"{subject_of(plan.tail)}: higher percentiles need more operations than a run has, or are not stated"
         )
-    body = ["## How to read these figures", "", *(f"- {line}" for line in lines)]
+    body = ["## How to read these figures", "\n".join(f"- {line}" for line in lines)]
     note = "Say here what a careful listener would doubt first. Whoever wants to test a finding measures it again."
     return Slide("method", SECONDS, body, note, more=' class="dense"')

@@ -91,19 +91,25 @@ def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str], *, pool
     varied = _varied_options(runs)
     words: dict[str, dict[str, str]] = {}
     columns |= _option_columns(runs, varied, words)
-    for name, texts_of in ((PLACE, _job_places), (FOLDER, _folders), (JOB, _job_names)):
+    for name, texts_of in (
+        (PLACE, lambda: [run.place for run in runs]),
+        (FOLDER, lambda: _folders(runs, columns)),
+        (JOB, lambda: _with_digits([run.job for run in runs])),
+    ):
         if pooled and name != PLACE:
             continue
-        texts = texts_of(runs, columns)
-        if _mixes(runs, columns, texts):
+        # Runs with different texts would be repetitions of one another.
+        if not _follows(texts := texts_of(), _places(runs, columns)):
             columns[name] = _plain_levels(texts, words.setdefault(name, {}))
     x_factor = _axis(columns)
     varying = [name for name, values in columns.items() if len(set(values)) > 1 and name != x_factor]
     named = [name for name in _NAMED_FIRST if name in columns]
     workload = tuple(dict.fromkeys([*named, *varying]))
     for name in workload:
-        if name in _TOLD_BY_OTHERS and _unique_without(columns, x_factor, workload, name):
-            workload = tuple(one for one in workload if one != name)
+        others = tuple(one for one in workload if one != name)
+        kept = [columns[one] for one in (*others, *([x_factor] if x_factor else []))]
+        if name in _TOLD_BY_OTHERS and _follows(columns[name], zip(*kept, strict=True)):
+            workload = others
     label, unit = _AXES[x_factor] if x_factor else (None, None)
     shared = {
         name: values.pop()
@@ -156,14 +162,6 @@ def _in_rising_order(levels: Iterable[Level]) -> tuple[Level, ...]:
     """Return levels once each: numbers by size, then words as they came."""
     unique = dict.fromkeys(levels)
     return (*sorted(one for one in unique if isinstance(one, int)), *(one for one in unique if isinstance(one, str)))
-
-
-def _job_places(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list[str]:
-    return [run.place for run in runs]
-
-
-def _job_names(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list[str]:
-    return _with_digits([run.job for run in runs])
 
 
 def _with_digits(texts: Sequence[str]) -> list[str]:
@@ -247,9 +245,7 @@ def _folders(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> lis
     """Return how paths differ by more than digits: the folders, or the whole path if folders are not enough."""
     folders = _with_digits([run.path.rpartition("/")[0] for run in runs])
     paths = [_MANY_DIGITS.sub("", run.path) for run in runs]
-    places = _places(runs, columns)
-    pooled = {(*place, folder): path for place, folder, path in zip(places, folders, paths, strict=True)}
-    enough = all(pooled[(*place, folder)] == path for place, folder, path in zip(places, folders, paths, strict=True))
+    enough = _follows(paths, [(*place, one) for place, one in zip(_places(runs, columns), folders, strict=True)])
     return _without_common(folders if enough else _with_digits([run.path for run in runs]))
 
 
@@ -266,27 +262,16 @@ def _places(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list
     return [(run.folder, *levels) for run, levels in zip(runs, zip(*columns.values(), strict=True), strict=True)]
 
 
-def _mixes(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]], texts: Sequence[str]) -> bool:
-    """Return whether runs with different texts would be repetitions of one another."""
-    seen: dict[tuple, str] = {}
-    return any(seen.setdefault(place, text) != text for place, text in zip(_places(runs, columns), texts, strict=True))
+def _follows(levels: Iterable[Level], places: Iterable[tuple[Any, ...]]) -> bool:
+    """Return whether levels follow from places: they are the same wherever the place is the same."""
+    seen: dict[tuple[Any, ...], Level] = {}
+    return all(seen.setdefault(place, level) == level for place, level in zip(places, levels, strict=True))
 
 
 def _axis(columns: Mapping[str, Sequence[Level]]) -> str | None:
     """Return the factor along the axis: the numeric one with the most levels; None if no run states all of its."""
     numeric = [name for name in _AXES if name in columns and all(isinstance(one, int) for one in columns[name])]
     return max(numeric, key=lambda name: (len(set(columns[name])), -numeric.index(name)), default=None)
-
-
-def _unique_without(
-    columns: Mapping[str, Sequence[Level]], x_factor: str | None, workload: Iterable[str], without: str
-) -> bool:
-    kept = [columns[name] for name in (*workload, *([x_factor] if x_factor else [])) if name != without]
-    seen: dict[tuple, Level] = {}
-    return all(
-        seen.setdefault(place, level) == level
-        for place, level in zip(zip(*kept, strict=True), columns[without], strict=True)
-    )
 
 
 def _cells(

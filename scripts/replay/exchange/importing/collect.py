@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from replay.evidence.durable import sha256
 from replay.exchange.importing.files import LeftOut, SourceFile, files_below
-from replay.exchange.importing.fio_reports import SEVERAL
+from replay.exchange.importing.fio_reports import common
 from replay.exchange.importing.recognise import FIO_LOG, read_outputs, recognise
 from replay.exchange.importing.runs import Level, Part, Run
 from replay.tools import OutputError
@@ -35,8 +35,8 @@ class Collected:
         return self.sources[key].location.read_bytes()
 
 
-def collect(folders: list[Path], unpacked: Path, tell: Callable[[str], None] = lambda _: None) -> Collected:
-    """Return the content of the folders. `unpacked` is an empty folder for archives; `tell` gets the progress.
+def collect(folders: list[Path], unpacked: Path) -> Collected:
+    """Return the content of the folders. `unpacked` is an empty folder for archives.
 
     Raises ConfigurationError for a wrong folder.
     """
@@ -45,9 +45,7 @@ def collect(folders: list[Path], unpacked: Path, tell: Callable[[str], None] = l
     texts: dict[tuple[int, str, str], str] = {}
     logs: dict[tuple[int, str], Part] = {}
     # The first of several copies counts.
-    for count, one in enumerate(sorted(files_below(folders, unpacked), key=lambda one: rank(one.path)), 1):
-        if count % 100 == 0:
-            tell(f"{count} files")
+    for one in sorted(files_below(folders, unpacked), key=lambda one: _rank(one.path)):
         if isinstance(one, LeftOut):
             found.left_out.append(one)
             continue
@@ -71,8 +69,8 @@ def collect(folders: list[Path], unpacked: Path, tell: Callable[[str], None] = l
                 found.left_out.append(LeftOut(one.folder, one.path, why))
             else:
                 texts[key] = one.path
-                runs.append(named_levels(run))
-    together, left = combined(runs, _failed(found.left_out), lambda run: _problem(run, found))
+                runs.append(_named_levels(run))
+    together, left = _combined(runs, found)
     found.left_out += left
     found.runs = _with_logs(_in_order_of(together, runs), logs, found)
     return found
@@ -82,10 +80,10 @@ def _failed(left_out: Iterable[LeftOut]) -> Mapping[Folder, Mapping[Output, str]
     """Return by folder which outputs of a run hold none, and why; copies and CBT's own files do not count."""
     failed: dict[Folder, dict[Output, str]] = {}
     for one in left_out:
-        output, above = output_of(one.path), one.path.rpartition("/")[0]
+        output, above = _output_of(one.path), one.path.rpartition("/")[0]
         copied = one.why.removeprefix(_SAME_RUN) if one.why.startswith(_SAME_RUN) else ""
         # Two outputs of one run cannot be the same: then one of them is lost.
-        twice = copied.rpartition("/")[0] == above and output_of(copied) != output
+        twice = copied.rpartition("/")[0] == above and _output_of(copied) != output
         if output and (twice or not (copied or one.why.startswith("CBT's own"))):
             failed.setdefault((one.folder, above), {})[output] = one.why
     return failed
@@ -178,7 +176,7 @@ Output = tuple[int, str]
 Folder = tuple[int, str]
 
 
-def output_of(path: str) -> Output | None:
+def _output_of(path: str) -> Output | None:
     """Return which output of a run a file is, None if it is none in a folder of CBT's results."""
     *folders, name = path.split("/")
     match = _OUTPUT.fullmatch(name)
@@ -187,7 +185,7 @@ def output_of(path: str) -> Output | None:
     return int(match["number"]), match["host"] or ""
 
 
-def rank(path: str) -> int:
+def _rank(path: str) -> int:
     """Return which of several copies of an output counts: that of the lowest rank.
 
     CBT's results are whole, and a client's folder beside them may not be. JSON that CBT extracted comes last.
@@ -198,7 +196,7 @@ def rank(path: str) -> int:
     return 0 if any(_OF_RESULTS.fullmatch(one) for one in folders) else 1
 
 
-def named_levels(run: Run) -> Run:
+def _named_levels(run: Run) -> Run:
     """Return a run with the levels that only the folders around its file state.
 
     A folder `seq` or `rand` says how `rados bench` read, and CBT's `concurrent_ops-16` how many threads it had.
@@ -215,28 +213,23 @@ def named_levels(run: Run) -> Run:
     return replace(run, levels=levels)
 
 
-def combined(
-    runs: Iterable[Run], failed: Mapping[Folder, Mapping[Output, str]], check: Callable[[Run], str]
-) -> tuple[list[Run], list[LeftOut]]:
-    """Return the runs, with those that ran at once as one, and the files of those that cannot be combined.
-
-    `failed` says of each folder which outputs hold no run, and why. `check` returns why the outputs of a combined run
-    cannot be read together, or nothing.
-    """
+def _combined(runs: Iterable[Run], found: Collected) -> tuple[list[Run], list[LeftOut]]:
+    """Return the runs, with those that ran at once as one, and the files of those that cannot be combined."""
+    failed = _failed(found.left_out)
     alone: list[Run] = []
     folders: dict[Folder, list[Run]] = {}
     for run in runs:
-        if output_of(run.path) is None:
+        if _output_of(run.path) is None:
             alone.append(run)
         else:
             folders.setdefault((run.folder, run.path.rpartition("/")[0]), []).append(run)
-    outputs = {folder: {output_of(run.path) for run in several} for folder, several in folders.items()}
+    outputs = {folder: {_output_of(run.path) for run in several} for folder, several in folders.items()}
     left: list[LeftOut] = []
     for folder, several in folders.items():
         why = _missing(folder, outputs, failed)
         one = several[0] if len(several) == 1 else _one_of(several)
         if not why:
-            why = one if isinstance(one, str) else check(one) if len(several) > 1 else ""
+            why = one if isinstance(one, str) else _problem(one, found) if len(several) > 1 else ""
         if why:
             left += [LeftOut(run.folder, run.path, why) for run in several]
         else:
@@ -280,17 +273,12 @@ def _one_of(several: list[Run]) -> Run | str:
     if "jobs" in first.levels:
         jobs = [run.levels["jobs"] for run in several]
         levels["jobs"] = UNSTATED if UNSTATED in jobs else sum(map(int, jobs))
-    names = {name for run in several for name in run.options}
-    options = {}
-    for name in sorted(names):
-        values = {run.options.get(name, "") for run in several}
-        options[name] = values.pop() if len(values) == 1 else SEVERAL
     moments = [run.reported_at for run in several]
     return replace(
         first,
         parts=tuple(part for run in several for part in run.parts),
         levels=levels,
-        options={name: value for name, value in options.items() if value},
+        options=common([run.options for run in several]),
         reported_at=max(moments) if all(moments) else None,
         metrics=frozenset.intersection(*(run.metrics for run in several)),
         series=frozenset(),

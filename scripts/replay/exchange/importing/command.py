@@ -1,4 +1,4 @@
-"""`replay import`: from folders of results to a data set whose tables are derived."""
+"""`replay import`: from folders of results to a data set whose tables are derived. It appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -7,22 +7,39 @@ import re
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 
-from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.errors import ConfigurationError, EvidenceError, ReplayError
 from replay.base.invocation import deck_command, replay_command
-from replay.base.paths import benchmarks_directory, shown
+from replay.base.paths import benchmarks_directory, csv_text, shown
 from replay.base.terminal import waiting
+from replay.claims.brief import size_text
 from replay.claims.data_set import derive_data_set
+from replay.design.design import digest_of
 from replay.evidence import durable
+from replay.evidence.data_set import CAMPAIGN, MANIFEST, design_file, pack_name, pretty_json, write_pack
+from replay.evidence.durable import SUMS, sha256, sums_text
 from replay.exchange.importing.arrange import Arranged, arrange, repetitions
 from replay.exchange.importing.collect import Collected, collect
-from replay.exchange.importing.data_set import ACCOUNT, write_data_set
-from replay.exchange.importing.documents import Variant, differences, experiment_name, notes_of
+from replay.exchange.importing.documents import (
+    Content,
+    campaign_of,
+    design_of,
+    differences,
+    experiment_name,
+    members_of,
+    notes_of,
+    plan_of,
+)
 from replay.exchange.importing.files import LeftOut, in_order, name_of
-from replay.exchange.importing.runs import Level
+from replay.exchange.importing.runs import Part
+from replay.exchange.sides import IMPORTED
 
+#: A table, not JSON: the deck publishes the JSON files of a data set, and names of files may reveal too much.
+ACCOUNT = "imported.csv"
+ACCOUNT_HEADER = ("folder", "path", "sha256", "bytes", "experiment", "runs", "left_out", "notes")
 #: The number of reasons listed without `--left-out`, of files named for each, and of sets of names of repetitions.
 SHOWN_REASONS, SHOWN_FILES, SHOWN_NAMES = 8, 3, 6
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+", re.ASCII)
@@ -37,21 +54,21 @@ def run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="replay-import-") as unpacked:
         with waiting(f"reading {', '.join(map(str, folders))}"):
             collected = collect(folders, Path(unpacked))
-        variants = variants_of(folders)
+        variants = _variants_of(folders)
         if not collected.runs:
-            say_left_out(collected.left_out, everything=options.left_out)
+            _say_left_out(collected.left_out, everything=options.left_out)
             raise ConfigurationError(
-                f"none of the {_files(len(collected.sources))} contains a result that Replay can read",
+                f"none of the {_counted(len(collected.sources), 'file')} contains a result that Replay can read",
                 where=", ".join(map(str, folders)),
                 next_step="docs/importing.md lists the results that Replay reads",
             )
         experiments = experiments_of(collected, variants, pooled=options.repetitions)
         for one in experiments:
-            say_arranged(one, variants)
+            _say_arranged(one, variants)
         if not options.dry_run:
             with waiting(f"writing {options.data}"):
-                write_data_set(data_set, options.label or options.data, variants, experiments, collected)
-    say_left_out(collected.left_out, everything=options.left_out)
+                _write_data_set(data_set, options.label or options.data, variants, experiments, collected)
+    _say_left_out(collected.left_out, everything=options.left_out)
     if options.dry_run:
         print("nothing was written: --dry-run")
         return 0
@@ -61,8 +78,9 @@ def run(options: argparse.Namespace) -> int:
         except ReplayError:
             durable.remove_tree(data_set)
             raise
+    seconds = time.perf_counter() - started
     print(
-        f"imported {_runs(len(collected.runs))} into {shown(data_set)} in {time.perf_counter() - started:.1f} s; "
+        f"imported {_counted(len(collected.runs), 'run')} into {shown(data_set)} in {seconds:.1f} s; "
         f"{ACCOUNT} there says what became of every file"
     )
     raw = replay_command("raw", "ls", "--data", options.data)
@@ -89,29 +107,158 @@ def _folders(options: argparse.Namespace) -> list[Path]:
     return inside
 
 
-def variants_of(folders: Sequence[Path]) -> list[Variant]:
-    """Return a variant for each folder: its name, made unique."""
-    found: list[Variant] = []
+def _variants_of(folders: Sequence[Path]) -> dict[str, str]:
+    """Return a variant for each folder: its name, made unique, and its label."""
+    found: dict[str, str] = {}
     for folder in folders:
         base = name_of(folder.resolve()) or "results"
         label, number = base, 1
         slug = _NOT_PLAIN.sub("-", base.lower()).strip("-")[:40] or "results"
         name = slug
-        while name in {one.name for one in found}:
+        while name in found:
             number += 1
             label, name = f"{base} ({number})", f"{slug}-{number}"
-        found.append(Variant(name, label))
+        found[name] = label
     return found
 
 
-def experiments_of(collected: Collected, variants: Sequence[Variant], *, pooled: bool = False) -> list[Arranged]:
+def experiments_of(collected: Collected, variants: Iterable[str], *, pooled: bool = False) -> list[Arranged]:
     """Return the runs of each tool as an experiment, in the order in which tools were found."""
-    names = {number: one.name for number, one in enumerate(variants)}
+    names = dict(enumerate(variants))
     tools = dict.fromkeys(run.tool for run in collected.runs)
     return [arrange(tool, [run for run in collected.runs if run.tool == tool], names, pooled=pooled) for tool in tools]
 
 
-def say_arranged(arranged: Arranged, variants: Sequence[Variant]) -> None:
+# The data set ---------------------------------------------------------------------------------------------------------
+
+
+def _write_data_set(
+    data_set: Path,
+    label: str,
+    variants: Mapping[str, str],
+    experiments: Sequence[Arranged],
+    collected: Collected,
+) -> None:
+    """Write the data set. Raises ConfigurationError if there is already one of this name.
+
+    Raises EvidenceError naming a file that changed while it was imported.
+    """
+    working = data_set.with_name(f".{data_set.name}.{IMPORTED}")
+    try:
+        data_set.parent.mkdir(parents=True, exist_ok=True)
+        # Imports into one folder write one after the other.
+        with durable.locked(data_set.parent):
+            _require_new(data_set)
+            # What an import left that was killed.
+            durable.remove_tree(working)
+            try:
+                working.mkdir()
+                for one in experiments:
+                    _write_experiment(working / experiment_name(one.tool), one, variants, collected)
+                durable.write_synced(working / ACCOUNT, _account([*variants.values()], experiments, collected).encode())
+                durable.write_synced(working / CAMPAIGN, pretty_json(campaign_of(data_set.name, label, experiments)))
+                durable.put_in_place(working, data_set)
+            finally:
+                durable.remove_tree(working)
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot be written: {error.strerror}", where=data_set, next_step="check the space and the permissions"
+        ) from error
+
+
+def _require_new(data_set: Path) -> None:
+    """Refuse a name that is taken. An import that was interrupted after its evidence was whole lacks only tables."""
+    if not data_set.exists():
+        return
+    if (data_set / ACCOUNT).exists() and not (data_set / MANIFEST).exists():
+        raise ConfigurationError(
+            "this was imported, but its tables were not made",
+            where=data_set,
+            next_step=f"make them: {replay_command('derive', '--data', data_set.name)}",
+        )
+    raise ConfigurationError(
+        "there is already a data set of this name, and evidence is never overwritten",
+        where=data_set,
+        next_step="choose another name with --data, or move that folder away",
+    )
+
+
+def _write_experiment(directory: Path, arranged: Arranged, variants: Mapping[str, str], collected: Collected) -> None:
+    raw = directory / "raw"
+    raw.mkdir(parents=True)
+    public = design_of(arranged, variants)
+    digest = digest_of(public)
+    name, content = design_file(public, digest)
+    durable.write_synced(raw / name, content)
+    sums = {name: sha256(content)}
+    packed: set[str] = set()
+    cells = sorted(arranged.cells, key=lambda cell: (cell.block, cell.point))
+    for block, here in groupby(cells, key=lambda cell: cell.block):
+        of_block = list(here)
+        plan = plan_of(block, of_block)
+        files = members_of(of_block, digest, plan, variants, packed)
+        pack = pack_name(block, plan)
+        sums[pack] = _pack(raw / pack, files, collected)
+    durable.write_synced(raw / SUMS, sums_text(sums))
+
+
+def _pack(path: Path, files: Mapping[str, Content], collected: Collected) -> str:
+    """Write a pack and return its digest. Each original is read again and compared with the first reading."""
+    content_of = _reader(collected)
+    sums = {name: sha256(content_of(one)) for name, one in files.items()}
+    return write_pack(path, sums, lambda name: content_of(files[name]), f"{path}:")
+
+
+def _reader(collected: Collected) -> Callable[[Content], bytes]:
+    last: dict[str, bytes] = {}
+
+    def content_of(one: Content) -> bytes:
+        if isinstance(one, bytes):
+            return one
+        if one.sha256 not in last:
+            last.clear()  # the parts of one file are requested one after another
+            last[one.sha256] = _read_again(one, collected)
+        return one.cut(last[one.sha256])
+
+    return content_of
+
+
+def _read_again(part: Part, collected: Collected) -> bytes:
+    try:
+        content = collected.content((part.folder, part.path))
+    except OSError as error:
+        raise EvidenceError(
+            f"it cannot be read again: {error.strerror}", where=part.path, next_step="import once more"
+        ) from error
+    if sha256(content) != part.sha256:
+        raise EvidenceError("it changed while it was imported", where=part.path, next_step="import once more")
+    return content
+
+
+def _account(labels: Sequence[str], experiments: Sequence[Arranged], collected: Collected) -> str:
+    """Return the content of `imported.csv`: a row for every imported file, and for every reason to leave one out."""
+    taken: dict[tuple[int, str], list[str]] = {}
+    notes: dict[tuple[int, str], dict[str, None]] = {}
+    runs: Counter[tuple[int, str]] = Counter()
+    for arranged in experiments:
+        for cell in arranged.cells:
+            for part in cell.run.parts:
+                key = (part.folder, part.path)
+                runs[key] += 1
+                taken[key] = [part.sha256, str(part.size), experiment_name(arranged.tool)]
+                notes.setdefault(key, {}).update(dict.fromkeys(() if part.role else cell.run.notes))
+    rows = [
+        *((*key, *facts, str(runs[key]), "", "; ".join(notes[key])) for key, facts in taken.items()),
+        *((one.folder, one.path, "", "", "", "0", one.why, "") for one in collected.left_out),
+    ]
+    rows.sort(key=lambda row: (row[0], in_order(row[1]), row[6]))
+    return csv_text([ACCOUNT_HEADER, *([labels[row[0]], *row[1:]] for row in rows)])
+
+
+# What is said of it ---------------------------------------------------------------------------------------------------
+
+
+def _say_arranged(arranged: Arranged, variants: Mapping[str, str]) -> None:
     """Print how a tool's runs were understood: what differs, factors, axis, repetitions, what can be compared."""
     points: dict[str, set[str]] = {}
     for cell in arranged.cells:
@@ -120,14 +267,14 @@ def say_arranged(arranged: Arranged, variants: Sequence[Variant]) -> None:
     least, most = min(counts.values()), max(counts.values())
     times = f"{least}" if least == most else f"{least} to {most}"
     at = "1 point" if len(points) == 1 else f"{len(points)} points"
-    print(f"{experiment_name(arranged.tool)}: {_runs(len(arranged.cells))} at {at}, n = {times}")
+    print(f"{experiment_name(arranged.tool)}: {_counted(len(arranged.cells), 'run')} at {at}, n = {times}")
     for option, values in differences(arranged, variants).items():
         print(f"  {option} differs: {', '.join(f'{value} in {name}' for name, value in values.items())}")
     for name, levels in arranged.factors.items():
         if len(levels) > 1 or name == arranged.x_factor:
             place = " (the axis)" if name == arranged.x_factor else ""
-            more = f" and {len(levels) - 8} more" if len(levels) > 8 else ""
-            print(f"  {name}{place}: {', '.join(_level(name, level) for level in levels[:8])}{more}")
+            texts = [size_text(str(level)) if name in _SIZES else str(level) for level in levels]
+            print(f"  {name}{place}: {_some(texts, 8)}")
     if len(variants) > 1:
         shared = sum(len(present) == len(variants) for present in points.values())
         of = "1 point is" if len(points) == 1 else f"{len(points)} points are"
@@ -135,35 +282,24 @@ def say_arranged(arranged: Arranged, variants: Sequence[Variant]) -> None:
         print(f"  {shared} of {of} in {where}, and can be compared")
     taken = repetitions(arranged)
     for names, alike in taken[:SHOWN_NAMES]:
-        more = f" and {len(names) - 8} more" if len(names) > 8 else ""
         others = f" (and {alike - 1} more like this)" if alike > 1 else ""
-        print(f"  taken for repetitions: {', '.join(names[:8])}{more}{others}")
+        print(f"  taken for repetitions: {_some(names, 8)}{others}")
     if any(name.endswith("/") for names, _ in taken for name in names):
         print("  if they are not: name each of these folders, or their folder with --variants, and they are compared")
     for note in notes_of(arranged):
         where = f"{note['points'][0]}{' and others' if len(note['points']) > 1 else ''}"
-        print(f"  {_runs(note['runs'])} ({where}): {note['note']}")
+        print(f"  {_counted(note['runs'], 'run')} ({where}): {note['note']}")
     if least == 1:
         which = "each point has" if most == 1 else f"{sum(count == 1 for count in counts.values())} points have"
         print(f"  n = 1: {which} a single run, which cannot say whether a difference is more than noise")
 
 
-def _level(factor: str, level: Level) -> str:
-    """Return a level for a person: sizes in the largest unit in which they are whole numbers."""
-    if factor not in _SIZES or not isinstance(level, int):
-        return str(level)
-    size, units = level, ["", "K", "M", "G"]
-    while size and size % 1024 == 0 and len(units) > 1:
-        size, units = size // 1024, units[1:]
-    return f"{size}{units[0]}"
-
-
-def say_left_out(left_out: Sequence[LeftOut], *, everything: bool) -> None:
+def _say_left_out(left_out: Sequence[LeftOut], *, everything: bool) -> None:
     """Print which files were left out, and why: by reason, or one by one."""
     if not left_out:
         return
     files = len({(one.folder, one.path) for one in left_out})
-    print(f"left out, in whole or in part: {_files(files)}")
+    print(f"left out, in whole or in part: {_counted(files, 'file')}")
     if everything:
         for one in left_out:
             print(f"  {one.path}: {one.why}")
@@ -173,15 +309,15 @@ def say_left_out(left_out: Sequence[LeftOut], *, everything: bool) -> None:
         by_reason.setdefault(one.why, []).append(one.path)
     ranked = sorted(by_reason.items(), key=lambda pair: -len(pair[1]))
     for why, paths in ranked[:SHOWN_REASONS]:
-        more = f" and {len(paths) - SHOWN_FILES} more" if len(paths) > SHOWN_FILES else ""
-        print(f"  {', '.join(paths[:SHOWN_FILES])}{more}: {why}")
+        print(f"  {_some(paths, SHOWN_FILES)}: {why}")
     if len(ranked) > SHOWN_REASONS:
         print(f"  and {len(ranked) - SHOWN_REASONS} more reasons: --left-out lists every file")
 
 
-def _files(count: int) -> str:
-    return f"{count} files" if count != 1 else "1 file"
+def _some(texts: Sequence[str], most: int) -> str:
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return f"{', '.join(texts[:most])}{more}"
 
 
-def _runs(count: int) -> str:
-    return f"{count} runs" if count != 1 else "1 run"
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

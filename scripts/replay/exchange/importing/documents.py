@@ -1,26 +1,36 @@
-"""The documents of an imported experiment, in the formats of measured ones, without unknown facts. Pure."""
+"""The files of an imported experiment, in the formats of measured ones, without unknown facts. Pure."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from replay.derive.designs import ADDED
 from replay.design.design import digest_of
+from replay.evidence.data_set import pretty_json
+from replay.evidence.read import SEAL
 from replay.exchange.importing.arrange import Arranged, Cell
-from replay.exchange.importing.recognise import FAMILIES
+from replay.exchange.importing.recognise import roles
+from replay.exchange.importing.runs import Part
+from replay.exchange.sides import IMPORTED
 
-#: The protocol of everything that Replay did not measure itself; receipts and sidecars name it as their `origin`.
-IMPORTED = "imported"
 #: Options for the output of results. They do not affect the measurement, and may name a host or a person.
 _NAMES = frozenset({
     "filename", "directory", "rbdname", "pool", "hostname", "opendir", "filename_format", "command target",
 })  # fmt: skip
-_TITLES = {
-    "fio": "fio", "fio-text": "fio's text", "rbd-bench": "rbd bench", "rados-bench": "rados bench",
-    "elbencho": "elbencho",
-}  # fmt: skip
+#: By the reader of its results: a tool in names of experiments, its name for a person, and the ending of its files.
+_TOOLS = {
+    "fio_report": ("fio", "fio", "result.json"),
+    "fio_text": ("fio-text", "fio's text", "txt"),
+    "rbd_bench_output": ("rbd-bench", "rbd bench", "stdout"),
+    "rados_bench_output": ("rados-bench", "rados bench", "result"),
+    "elbencho_row": ("elbencho", "elbencho", "csv"),
+}
+ORIGINALS = "originals"
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 _METRICS: tuple[tuple[str, str, str, str, str, bool], ...] = (
     ("operations_per_second", "iops", "IOPS", "operations_per_second", "higher", True),
     ("bytes_per_second", "throughput", "Throughput", "bytes_per_second", "higher", False),
@@ -43,29 +53,21 @@ _OVER_TIME: tuple[tuple[str, str, str, str, str], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Variant:
-    """A folder that was named: its slug and its label."""
-
-    name: str
-    label: str
-
-
 def experiment_name(tool: str) -> str:
     """Return the name of the experiment of a tool's results. No configured experiment begins like this."""
-    return f"{IMPORTED}-{FAMILIES[tool]}"
+    return f"{IMPORTED}-{_TOOLS[tool][0]}"
 
 
-def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]:
-    """Return the content of `design-<digest>.json`: everything that deriving needs."""
+def design_of(arranged: Arranged, variants: Mapping[str, str]) -> dict[str, Any]:
+    """Return the content of `design-<digest>.json`: everything that deriving needs. `variants` are labels by name."""
     present = {cell.variant for cell in arranged.cells}
-    compared = [one for one in variants if one.name in present]
-    shared = {name: text for name, text in arranged.shared.items() if name not in _NAMES}
+    compared = [name for name in variants if name in present]
+    shared = _public(arranged.shared)
     return {
         "schema_version": 1,
         "origin": IMPORTED,
         "experiment": experiment_name(arranged.tool),
-        "title": f"Imported results of {_TITLES[FAMILIES[arranged.tool]]}",
+        "title": f"Imported results of {_TOOLS[arranged.tool][1]}",
         "scale": IMPORTED,
         "protocol": IMPORTED,
         "tool": arranged.tool,
@@ -78,13 +80,13 @@ def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]
         "options": shared,
         "variants": [
             {
-                "name": one.name,
-                "label": one.label,
+                "name": name,
+                "label": variants[name],
                 "reference": len(compared) > 1 and index == 0,
                 "control": False,
-                **_options_of(arranged.of_variant.get(one.name, {})),
+                **({"options": own} if (own := _public(arranged.of_variant.get(name, {}))) else {}),
             }
-            for index, one in enumerate(compared)
+            for index, name in enumerate(compared)
         ],
         "metrics": _metrics(arranged),
         **({"notes": notes} if (notes := notes_of(arranged)) else {}),
@@ -96,6 +98,10 @@ def design_of(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, Any]
         "levels": {name: dict(found) for name, found in arranged.words.items()},
         "skipped": [],
     }
+
+
+def _public(options: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in options.items() if name not in _NAMES}
 
 
 def _metrics(arranged: Arranged) -> list[dict[str, Any]]:
@@ -115,13 +121,14 @@ def _metrics(arranged: Arranged) -> list[dict[str, Any]]:
     ]
 
 
-def differences(arranged: Arranged, variants: Sequence[Variant]) -> dict[str, dict[str, str]]:
+def differences(arranged: Arranged, variants: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Return the options that differ between variants though they are no factor: values by the variants' labels."""
-    present = [one for one in variants if one.name in {cell.variant for cell in arranged.cells}]
-    names = dict.fromkeys(name for options in arranged.of_variant.values() for name in options if name not in _NAMES)
+    with_runs = {cell.variant for cell in arranged.cells}
+    present = {name: label for name, label in variants.items() if name in with_runs}
+    options = dict.fromkeys(name for own in arranged.of_variant.values() for name in own if name not in _NAMES)
     return {
-        name: {one.label: arranged.of_variant.get(one.name, {}).get(name, "not stated") for one in present}
-        for name in names
+        option: {label: arranged.of_variant.get(name, {}).get(option, "not stated") for name, label in present.items()}
+        for option in options
     }
 
 
@@ -135,27 +142,23 @@ def notes_of(arranged: Arranged) -> list[dict[str, Any]]:
     return [{"note": note, "runs": sum(points.values()), "points": list(points)} for note, points in found.items()]
 
 
-def _options_of(options: Mapping[str, str]) -> dict[str, Any]:
-    told = {name: text for name, text in options.items() if name not in _NAMES}
-    return {"options": told} if told else {}
-
-
 def plan_of(block: int, cells: Iterable[Cell]) -> str:
     """Return the digest that names a block's pack; it covers the block's number, its cells and the originals."""
     of_cells = [[cell.cell_id, [[part.sha256, list(part.ranges)] for part in cell.run.parts]] for cell in cells]
     return digest_of({"block": block, "origin": IMPORTED, "cells": sorted(of_cells)})
 
 
-def sidecar_of(
+def _head(cell: Cell, experiment: str) -> dict[str, Any]:
+    return {"schema_version": 1, "origin": IMPORTED, "experiment": experiment, "block": cell.block}
+
+
+def _sidecar(
     cell: Cell, experiment: str, label: str, files: Mapping[str, str], folders: Sequence[str]
 ) -> dict[str, Any]:
     """Return a cell's sidecar. `files`: names by role; `folders`: the names of the folders that were given."""
     run = cell.run
     return {
-        "schema_version": 1,
-        "origin": IMPORTED,
-        "experiment": experiment,
-        "block": cell.block,
+        **_head(cell, experiment),
         "point": cell.point,
         "variant": cell.variant,
         "label": label,
@@ -187,14 +190,11 @@ def sidecar_of(
     }
 
 
-def seal_of(cells: Sequence[Cell], experiment: str) -> dict[str, Any]:
+def _seal(cells: Sequence[Cell], experiment: str) -> dict[str, Any]:
     """Return `attempt.json` of the variants of a point that make one repetition."""
     first = cells[0]
     return {
-        "schema_version": 1,
-        "origin": IMPORTED,
-        "experiment": experiment,
-        "block": first.block,
+        **_head(first, experiment),
         "point": first.point,
         "attempt": 1,
         "order": [cell.variant for cell in cells],
@@ -206,13 +206,10 @@ def seal_of(cells: Sequence[Cell], experiment: str) -> dict[str, Any]:
     }
 
 
-def receipt_of(cells: Sequence[Cell], experiment: str, design: str, plan: str) -> dict[str, Any]:
+def _receipt(cells: Sequence[Cell], experiment: str, design: str, plan: str) -> dict[str, Any]:
     """Return the receipt of a block: that it was imported, and by which design and plan."""
     return {
-        "schema_version": 1,
-        "origin": IMPORTED,
-        "experiment": experiment,
-        "block": cells[0].block,
+        **_head(cells[0], experiment),
         "design": design,
         "plan": plan,
         "sets": sorted({cell.point for cell in cells}),
@@ -224,6 +221,45 @@ def receipt_of(cells: Sequence[Cell], experiment: str, design: str, plan: str) -
 def _latest(cells: Iterable[Cell]) -> dict[str, str]:
     moments = [cell.run.reported_at for cell in cells if cell.run.reported_at]
     return {"ended_at": max(moments)} if moments else {}
+
+
+#: A document, or the place of a part of an original.
+Content = bytes | Part
+
+
+def members_of(
+    cells: Sequence[Cell], design: str, plan: str, variants: Mapping[str, str], packed: set[str]
+) -> dict[str, Content]:
+    """Return the members of a block's pack: documents, and parts of the originals. `packed` gets whole originals."""
+    experiment = experiment_name(cells[0].run.tool)
+    folders = [*variants.values()]
+    found: dict[str, Content] = {}
+    for point, several in groupby(cells, key=lambda cell: cell.point):
+        of_set = sorted(several, key=lambda cell: cell.run.folder)
+        folder = f"block-{of_set[0].block:02d}/{point}/attempt-1"
+        for cell in of_set:
+            files = {}
+            outputs = roles()
+            for part in cell.run.parts:
+                role = part.role or next(outputs)
+                middle = part.role or role.removeprefix("output").removeprefix("-") or "1"
+                name = f"{cell.variant}.{middle}.{'log' if part.role else _TOOLS[cell.run.tool][2]}"
+                files[role] = name
+                found[f"{folder}/{name}"] = part
+                if not part.whole and part.sha256 not in packed:
+                    packed.add(part.sha256)
+                    found[_original(part)] = replace(part, ranges=((0, part.size),), encoding="utf-8")
+            sidecar = _sidecar(cell, experiment, variants[cell.variant], files, folders)
+            found[f"{folder}/{cell.variant}.json"] = pretty_json(sidecar)
+        found[f"{folder}/{SEAL}"] = pretty_json(_seal(of_set, experiment))
+    block = cells[0].block
+    found[f"block-{block:02d}/receipt-{plan}.json"] = pretty_json(_receipt(cells, experiment, design, plan))
+    return found
+
+
+def _original(part: Part) -> str:
+    """Return the path of a whole original of which a run is only a part."""
+    return f"{ORIGINALS}/{part.sha256[:12]}-{_NOT_PLAIN.sub('-', part.path.rpartition('/')[2])[-60:]}"
 
 
 def campaign_of(data_set: str, label: str, experiments: Iterable[Arranged]) -> dict[str, Any]:

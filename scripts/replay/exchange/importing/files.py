@@ -274,9 +274,4 @@ def _in_zip(location: Path) -> Iterator[_Member]:
 
 def _plain(name: str) -> str:
     """Return a member's name with `/` between its folders."""
-    return (
-        name.replace("\\", "/")
-        .removeprefix("./")
-        .encode("utf-8", "surrogateescape")
-        .decode("utf-8", "backslashreplace")
-    )
+    return _text_of(name.replace("\\", "/").removeprefix("./"))

@@ -6,7 +6,7 @@ What a report does not state is not assumed. A level is what an option says, or 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -14,9 +14,9 @@ from typing import Any
 from replay.base.clock import utc_text
 from replay.exchange.importing.fio_reports import (
     SAME,
-    SEVERAL,
     Report,
     Workload,
+    common,
     load_options,
     logs_of,
     members,
@@ -24,7 +24,7 @@ from replay.exchange.importing.fio_reports import (
     seconds_of,
     workload_of,
 )
-from replay.exchange.importing.runs import Found, Level, NotTaken, Ranges, joined, last_command, option, whole_number
+from replay.exchange.importing.runs import Found, Level, Ranges, joined, last_command, option, whole_number
 from replay.tools.base import UNSTATED
 from replay.tools.fio_report import ALL_CLIENTS
 
@@ -60,51 +60,45 @@ class _Job:
         return str(self.entry.get("jobname", ""))[:80]
 
 
-class Fio:
-    """The format of fio's JSON and JSON+."""
-
-    family = "fio"
-
-    @staticmethod
-    def knows(text: str) -> bool:
-        """Return whether a text contains fio's JSON."""
-        return '"fio version"' in text and "{" in text
-
-    @staticmethod
-    def read(text: str) -> list[Found | NotTaken]:
-        """Return the runs of every report in a text: one for each workload of jobs that ran at once."""
-        found: list[Found | NotTaken] = []
-        for report in reports_in(text):
-            found += [report] if isinstance(report, NotTaken) else _of_report(report)
-        return found
+def knows(text: str) -> bool:
+    """Return whether a text contains fio's JSON."""
+    return '"fio version"' in text and "{" in text
 
 
-def _of_report(report: Report) -> list[Found | NotTaken]:
+def read(text: str) -> list[Found | str]:
+    """Return the runs of every report in a text: one for each workload of jobs that ran at once."""
+    found: list[Found | str] = []
+    for report in reports_in(text):
+        found += [report] if isinstance(report, str) else _of_report(report)
+    return found
+
+
+def _of_report(report: Report) -> list[Found | str]:
     version = str(report.value["fio version"])[:60]
     match = _VERSION.fullmatch(version)
     if match is None or int(match[1]) < 2:
-        return [NotTaken(f"a report of {version!r}: Replay knows the units of fio 2 and later")]
+        return [f"a report of {version!r}: Replay knows the units of fio 2 and later"]
     lists = [key for key in ("jobs", "client_stats") if isinstance(report.value.get(key), list)]
     if len(lists) != 1:
-        return [NotTaken("it has neither a list 'jobs' nor a list 'client_stats'")]
+        return ["it has neither a list 'jobs' nor a list 'client_stats'"]
     if lists[0] == "client_stats" and (lost := _LOST.search(report.before)):
-        return [NotTaken(f"a client is missing: {lost[0].strip()[:120]!r}")]
+        return [f"a client is missing: {lost[0].strip()[:120]!r}"]
     jobs = _jobs(report, lists[0])
     if not jobs:
-        return [NotTaken("it reports no job")]
+        return ["it reports no job"]
     if len(jobs) == 1:
         job = _with_command(jobs[0], report.before)
-        if isinstance(job, NotTaken):
+        if isinstance(job, str):
             return [job]
         jobs = [job]
     stages = _stages(jobs)
-    found: list[Found | NotTaken] = []
+    found: list[Found | str] = []
     for stage, place in zip(stages, _places(stages), strict=True):
-        if isinstance(stage, NotTaken):
+        if isinstance(stage, str):
             found.append(stage)
             continue
         for workload, several in _workloads(stage, (int(match[1]), int(match[2]))):
-            if isinstance(workload, NotTaken):
+            if isinstance(workload, str):
                 found.append(workload)
                 continue
             found.append(
@@ -112,7 +106,7 @@ def _of_report(report: Report) -> list[Found | NotTaken]:
                     tool="fio_report",
                     parts=_ranges(report, lists[0], [job.index for job in several], len(jobs)),
                     levels=dict(workload.levels),
-                    options=_common([job.options for job in several]),
+                    options=common([load_options(job.options) for job in several]),
                     job=several[0].name,
                     place=place,
                     reported_at=_moment(report.value),
@@ -124,7 +118,7 @@ def _of_report(report: Report) -> list[Found | NotTaken]:
     return found
 
 
-def _workloads(stage: Sequence[_Job], release: tuple[int, int]) -> Iterator[tuple[Workload | NotTaken, Sequence[_Job]]]:
+def _workloads(stage: Sequence[_Job], release: tuple[int, int]) -> Iterator[tuple[Workload | str, Sequence[_Job]]]:
     """Yield the workloads of jobs that ran at once, with their jobs, and what cannot be taken."""
     by_levels: dict[Any, tuple[Workload, list[_Job]]] = {}
     problems = 0
@@ -132,14 +126,14 @@ def _workloads(stage: Sequence[_Job], release: tuple[int, int]) -> Iterator[tupl
         workload = workload_of(job.entry, job.options)
         if isinstance(workload, str):
             problems += 1
-            yield NotTaken(f"{job.name}: {workload}"), [job]
+            yield f"{job.name}: {workload}", [job]
         else:
             by_levels.setdefault(workload.levels, (workload, []))[1].append(job)
     at_once = len(by_levels) + problems
     for workload, several in by_levels.values():
         count = _count(several, release)
         if isinstance(count, str):
-            yield NotTaken(f"{several[0].name}: {count}"), several
+            yield f"{several[0].name}: {count}", several
             continue
         more: list[tuple[str, Level]] = [("jobs", count or UNSTATED)]
         more += [("workloads_at_once", at_once)] if at_once > 1 else []
@@ -176,7 +170,7 @@ def _options(value: Any) -> dict[str, str]:
     }
 
 
-def _with_command(job: _Job, before: str) -> _Job | NotTaken:
+def _with_command(job: _Job, before: str) -> _Job | str:
     """Return a job with the options that only the command line above the report states."""
     words = last_command(before, "fio")
     if sum(word.startswith("--name") for word in words) > 1:
@@ -184,11 +178,11 @@ def _with_command(job: _Job, before: str) -> _Job | NotTaken:
     asked = {name: text for name, names in _ASKED.items() if (text := option(words, *names))}
     for name, text in asked.items():
         if job.options.get(name, text).lower() != text.lower():
-            return NotTaken(f"the command line above it asks for {name}={text}, its report says {job.options[name]}")
+            return f"the command line above it asks for {name}={text}, its report says {job.options[name]}"
     return _Job(job.index, job.entry, {**asked, **job.options}, job.start, job.seconds)
 
 
-def _stages(jobs: Sequence[_Job]) -> list[list[_Job] | NotTaken]:
+def _stages(jobs: Sequence[_Job]) -> list[list[_Job] | str]:
     """Return the jobs that ran at once, one list after the other in time."""
     if all(job.start is not None and job.seconds for job in jobs):
         return _by_time([(job, job.start) for job in jobs])
@@ -201,7 +195,7 @@ def _stages(jobs: Sequence[_Job]) -> list[list[_Job] | NotTaken]:
         awaited = numbers.get(job.options.get("wait_for", ""))
         numbers[job.name] = mine = number if awaited is None else awaited + 1
         numbers[job.index] = mine
-    stages: list[list[_Job] | NotTaken] = []
+    stages: list[list[_Job] | str] = []
     for number in sorted({numbers[job.index] for job in jobs}):
         here = [job for job in jobs if numbers[job.index] == number]
         delays = [seconds_of(job.options.get("startdelay", "0")) or 0.0 for job in here]
@@ -209,8 +203,8 @@ def _stages(jobs: Sequence[_Job]) -> list[list[_Job] | NotTaken]:
     return stages
 
 
-def _by_time(started: Sequence[tuple[_Job, float]]) -> list[list[_Job] | NotTaken]:
-    """Return jobs by when they began: those that ran at once; NotTaken for those that did for a part of the time."""
+def _by_time(started: Sequence[tuple[_Job, float]]) -> list[list[_Job] | str]:
+    """Return jobs by when they began: those that ran at once; why not for those that did for a part of the time."""
     stages: list[list[tuple[_Job, float]]] = []
     end = 0.0
     for job, start in sorted(started, key=lambda pair: pair[1]):
@@ -218,22 +212,22 @@ def _by_time(started: Sequence[tuple[_Job, float]]) -> list[list[_Job] | NotTake
             stages.append([])
         stages[-1].append((job, start))
         end = max(end, start + job.seconds) if len(stages[-1]) > 1 else start + job.seconds
-    found: list[list[_Job] | NotTaken] = []
+    found: list[list[_Job] | str] = []
     for stage in stages:
         starts, longest = [start for _, start in stage], max(job.seconds for job, _ in stage)
         if max(starts) - min(starts) > _AT_ONCE * longest:
             names = ", ".join(dict.fromkeys(job.name for job, _ in stage))
-            found.append(NotTaken(f"{names[:80]}: they ran at once for only a part of their time, so there is no sum"))
+            found.append(f"{names[:80]}: they ran at once for only a part of their time, so there is no sum")
         else:
             found.append([job for job, _ in sorted(stage, key=lambda pair: pair[0].index)])
     return found
 
 
-def _places(stages: Sequence[list[_Job] | NotTaken]) -> list[str]:
+def _places(stages: Sequence[list[_Job] | str]) -> list[str]:
     """Return names of the places of jobs in a row: those of their jobs, with numbers where they are the same."""
     if len(stages) == 1:
         return [""]
-    names = ["" if isinstance(stage, NotTaken) else stage[0].name for stage in stages]
+    names = ["" if isinstance(stage, str) else stage[0].name for stage in stages]
     return [
         name if names.count(name) == 1 else f"{name}-{names[: place + 1].count(name)}"
         for place, name in enumerate(names)
@@ -263,16 +257,6 @@ def _count(jobs: Sequence[_Job], release: tuple[int, int]) -> int | str:
     return total
 
 
-def _common(several: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return the other options of the jobs of one workload; those that differ are `several`."""
-    each = [load_options(options) for options in several]
-    found = {}
-    for name in sorted({name for options in each for name in options}):
-        values = {options.get(name, "") for options in each}
-        found[name] = values.pop() if len(values) == 1 else SEVERAL
-    return {name: value for name, value in found.items() if value}
-
-
 def _moment(report: Mapping[str, Any]) -> str | None:
     """Return when fio printed the report."""
     for key, unit in (("timestamp_ms", 1000), ("timestamp", 1)):
@@ -295,8 +279,5 @@ def _ranges(report: Report, key: str, chosen: Sequence[int], jobs: int) -> Range
         if place + 1 < len(chosen):
             # Another entry follows, so there is a comma.
             ranges.append((entries[index][1], entries[index + 1][0]))
-    return joined(_in_view(report, [*ranges, (end - 1, report.end)]))
-
-
-def _in_view(report: Report, ranges: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
-    return (one for start, end in ranges for one in report.view.ranges(start, end))
+    ranges.append((end - 1, report.end))
+    return joined(one for start, stop in ranges for one in report.view.ranges(start, stop))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from replay.exchange.importing.runs import Level, NotTaken, View, whole_number, whole_text, without_prefix
+from replay.exchange.importing.runs import Level, View, whole_number, whole_text, without_prefix
 from replay.tools.base import UNSTATED
 
 # fio writes a report each `--status-interval`, and each counts from the start of the run, so only the last one counts.
@@ -42,7 +42,7 @@ class Report:
         return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
-def reports_in(text: str) -> Iterator[Report | NotTaken]:
+def reports_in(text: str) -> Iterator[Report | str]:
     """Yield every report in a text, of one run the last, and what is not whole."""
     found = list(_reports(whole_text(text)))
     if not any(isinstance(one, Report) for one in found):
@@ -51,13 +51,13 @@ def reports_in(text: str) -> Iterator[Report | NotTaken]:
         inside = list(_reports(view)) if view else []
         found = inside if any(isinstance(one, Report) for one in inside) else found
     reports = [one for one in found if isinstance(one, Report)]
-    yield from (one for one in found if isinstance(one, NotTaken))
+    yield from (one for one in found if isinstance(one, str))
     for report, following in zip(reports, [*reports[1:], None], strict=False):
         if following is None or not _continues(report, following):
             yield report
 
 
-def _reports(view: View) -> Iterator[Report | NotTaken]:
+def _reports(view: View) -> Iterator[Report | str]:
     text, at, last = view.text, 0, 0
     while match := _CANDIDATE.search(text, at):
         start = match.end()
@@ -65,7 +65,7 @@ def _reports(view: View) -> Iterator[Report | NotTaken]:
             value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
             if _REPORT.match(text, start):
-                yield NotTaken(f"not whole JSON: {error}"[:160])
+                yield f"not whole JSON: {error}"[:160]
             at = start + 1
             continue
         for begin, stop, inner in _within(text, start, end, value):
@@ -174,8 +174,6 @@ _NOT_OF_THE_LOAD = frozenset({
     "exitall", "kb_base",
 })  # fmt: skip
 _LOGS = re.compile(r"write_(?:bw|lat|hist|iops)_log", re.ASCII)
-#: Stands for an option that differs between jobs that ran at once, such as the file.
-SEVERAL = "several"
 
 
 @dataclass(frozen=True)
@@ -195,7 +193,7 @@ def workload_of(entry: Mapping[str, Any], options: Mapping[str, str]) -> Workloa
     if blocks := [name for name in ("bsrange", "bssplit", "blocksize_range", "bs_unaligned") if name in options]:
         return f"its block sizes vary ({blocks[0]}={options[blocks[0]][:40]}): there is no single I/O size"
     done = [which for which in ("read", "write") if _count(entry, which, "total_ios")]
-    size = measured_size(entry) if "bs" not in options else _block_size(options, _DIRECTIONS.get(base, done))
+    size = _measured_size(entry) if "bs" not in options else _block_size(options, _DIRECTIONS.get(base, done))
     if size is None:
         return f"bs={options.get('bs', '')[:40]} is not one size"
     asked = whole_number(options.get("iodepth", "0"))
@@ -251,7 +249,7 @@ def _bytes(text: str, base: str) -> int | None:
     return int(match[1]) * kilo ** _POWERS[match[2].lower()] or None
 
 
-def measured_size(entry: Mapping[str, Any]) -> Level:
+def _measured_size(entry: Mapping[str, Any]) -> Level:
     """Return the size of the operations that fio counted, if they all had one."""
     sizes = set()
     for which in ("read", "write", "mixed"):
@@ -278,6 +276,15 @@ def size_of(operations: float, moved: float) -> int | None:
 def load_options(options: Mapping[str, str]) -> dict[str, str]:
     """Return the options that may change what is measured and are no levels."""
     return {name: text for name, text in options.items() if name not in _NOT_OF_THE_LOAD and not _LOGS.fullmatch(name)}
+
+
+def common(several: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the options of what ran at once; those that differ, such as the file, are `several`."""
+    found = {}
+    for name in sorted({name for options in several for name in options}):
+        values = {options.get(name, "") for options in several}
+        found[name] = values.pop() if len(values) == 1 else "several"
+    return {name: value for name, value in found.items() if value}
 
 
 def logs_of(options: Mapping[str, str]) -> dict[str, str]:

@@ -1,30 +1,39 @@
 """From a file's bytes to the runs in it, each read by the Reader that will derive it. Pure.
 
-A file is recognised by its content, never by its name. A format has `family` (the tool's name for a person, a slug),
-`knows(text)` and `read(text)`, which returns the runs that it found and what it left out.
+A file is recognised by its content, never by its name. What reads a format gives the runs that it found, and as texts
+the reasons why others are not imported. elbencho's CSV, in which every run appends its rows below one
+header, is read here.
 """
 
 from __future__ import annotations
 
+import io
+import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+from replay.base.clock import utc_text
 from replay.evidence.durable import sha256
-from replay.exchange.importing.ceph import RadosBench, RbdBench
-from replay.exchange.importing.elbencho import Elbencho
-from replay.exchange.importing.fio import Fio
-from replay.exchange.importing.fio_text import FioText
-from replay.exchange.importing.runs import Found, NotTaken, Part, Run, Text, decoded
+from replay.exchange.importing import fio, text_outputs
+from replay.exchange.importing.runs import (
+    Found,
+    Level,
+    Part,
+    Ranges,
+    Run,
+    Text,
+    bytes_of,
+    decoded,
+    joined,
+    option,
+    whole_number,
+)
 from replay.tools import OutputError, Result, reader
 from replay.tools.base import role_of
+from replay.tools.elbencho import fields_of, io_type_of
 
-FORMATS = (Fio, FioText, RbdBench, RadosBench, Elbencho)
-#: A tool's name for a person, by the reader of its results.
-FAMILIES = {
-    "fio_report": "fio", "fio_text": "fio-text", "rbd_bench_output": "rbd-bench",
-    "rados_bench_output": "rados-bench", "elbencho_row": "elbencho",
-}  # fmt: skip
 #: A line of fio's logs over time, as `fio_log` has it.
 FIO_LOG = re.compile(r"\d+, *-?\d+, *[012], *\d+", re.ASCII)
 _JOB_FILE = re.compile(r"^\[[^\]\n]+\]\s*$", re.MULTILINE)
@@ -46,14 +55,14 @@ def recognise(folder: int, path: str, content: bytes) -> tuple[list[Run], list[s
     text = decoded(content)
     if isinstance(text, str):
         return [], [text]
-    known = [one for one in FORMATS if one.knows(text.text)]
+    known = {name: read for name, knows, read in _FORMATS if knows(text.text)}
     if not known:
         return [], [_unknown(path, text.text)]
     digest = sha256(content)
     runs, reasons = [], []
-    for one in (one for known_format in known for one in known_format.read(text.text)):
-        if isinstance(one, NotTaken):
-            reasons.append(one.why)
+    for one in (one for read in known.values() for one in read(text.text)):
+        if isinstance(one, str):
+            reasons.append(one)
             continue
         part = Part(folder, path, digest, len(content), _in_bytes(text, len(content), one), text.encoding)
         try:
@@ -61,9 +70,11 @@ def recognise(folder: int, path: str, content: bytes) -> tuple[list[Run], list[s
         except OutputError as error:
             reasons.append(error.what)
         else:
-            runs.append(_run(one, (part,), result))
+            facts = {**vars(one), "parts": (part,), "notes": (*one.notes, *result.notes)}
+            series = frozenset(metric for _, metric, _ in result.series)
+            runs.append(Run(**facts, metrics=frozenset(result.metrics), series=series))
     if not runs and not reasons:
-        reasons.append(f"output of {' and '.join(one.family for one in known)} without a run")
+        reasons.append(f"output of {' and '.join(known)} without a run")
     return runs, list(dict.fromkeys(reasons))
 
 
@@ -81,31 +92,12 @@ def read_outputs(
     return result
 
 
-def roles() -> Iterable[str]:
-    """Yield the roles of the outputs of fio processes or instances that ran at once."""
-    number = 0
-    while number := number + 1:
-        yield role_of(number, 1)
+def roles() -> Iterator[str]:
+    """Return the roles of the outputs of fio processes or instances that ran at once."""
+    return (role_of(number, 1) for number in itertools.count(1))
 
 
-def _run(found: Found, parts: tuple[Part, ...], result: Result) -> Run:
-    return Run(
-        tool=found.tool,
-        parts=parts,
-        levels=found.levels,
-        options=found.options,
-        job=found.job,
-        place=found.place,
-        reported_at=found.reported_at,
-        version=found.version,
-        metrics=frozenset(result.metrics),
-        series=frozenset(metric for _, metric, _ in result.series),
-        notes=(*found.notes, *result.notes),
-        logs=found.logs,
-    )
-
-
-def _in_bytes(text: Text, size: int, found: Found) -> tuple[tuple[int, int], ...]:
+def _in_bytes(text: Text, size: int, found: Found) -> Ranges:
     """Return the characters of a run as bytes: all bytes, if there are only blanks around them."""
     (start, _), (_, end) = found.parts[0], found.parts[-1]
     around = text.text[:start].strip() or text.text[end:].strip()
@@ -125,3 +117,124 @@ def _unknown(path: str, text: str) -> str:
     if path.endswith((".yaml", ".yml")):
         return "configuration, which says what to run"
     return "contains none of fio's results, rbd bench, rados bench, elbencho's CSV"
+
+
+# elbencho's CSV -------------------------------------------------------------------------------------------------------
+
+_NEEDED = ("operation", "block size", "time ms [last]", "IOPS [last]", "MiB/s [last]")
+_COUNTS = {"block size": "io_size_bytes", "threads": "threads", "hosts": "hosts", "IO depth": "io_depth"}
+#: Columns for options that are not levels of every run.
+_OPTIONS = (
+    "path type", "paths", "dirs", "files", "file size", "direct IO", "random aligned", "shared paths", "truncate",
+)  # fmt: skip
+#: Options in the command that columns state, or that do not affect what is measured.
+_TOLD = frozenset({
+    "a", "b", "block", "blockdevs", "csvfile", "d", "dirs", "deldirs", "delfiles", "direct", "dirsharing", "F",
+    "filesharesize", "files", "help", "hosts", "hostsfile", "iodepth", "jsonfile", "label", "lat", "livecsv",
+    "liveint", "log", "mkdirs", "N", "n", "nolive", "port", "quit", "r", "rand", "read", "resfile", "rwmixpct", "s",
+    "size", "stat", "t", "threads", "timelimit", "treefile", "w", "write", "zones",
+})  # fmt: skip
+_WORD = re.compile(r'"([^"]*)"')
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)", re.ASCII)
+
+
+def _knows_elbencho(text: str) -> bool:
+    """Return whether a text begins with elbencho's header."""
+    header = text.partition("\n")[0].rstrip("\r").split(",")
+    return all(name in header for name in _NEEDED)
+
+
+def _read_elbencho(text: str) -> list[Found | str]:
+    """Return the run of each row."""
+    rows = io.StringIO(text, newline="\n").readlines()
+    header, at = rows[0], len(rows[0])
+    found: list[Found | str] = []
+    others: dict[str, int] = {}
+    for number, row in enumerate(rows[1:], 2):
+        span, at = (at, at + len(row)), at + len(row)
+        if not row.strip() or row == header:
+            continue
+        try:
+            fields = fields_of(header + row, f"line {number}")
+        except OutputError as error:
+            found.append(f"line {number}: {error.what}")
+            continue
+        kind = io_type_of(fields["operation"])
+        if kind is None:
+            others[fields["operation"][:40]] = others.get(fields["operation"][:40], 0) + 1
+            continue
+        levels = _levels(fields, kind)
+        if isinstance(levels, str):
+            found.append(f"line {number}: {levels}")
+            continue
+        found.append(
+            Found(
+                tool="elbencho_row",
+                parts=joined([(0, len(header)), span]),
+                levels=levels,
+                options=_options(fields),
+                job=fields.get("label", "")[:80],
+                reported_at=_moment(fields.get("ISO date", "")),
+                version=f"elbencho {fields['version'][:40]}" if fields.get("version") else None,
+            )
+        )
+    for operation, count in sorted(others.items()):
+        counted = f"{count} rows" if count > 1 else "1 row"
+        found.append(f"{counted} of {operation!r}: only READ, WRITE and RWMIX are imported")
+    return found
+
+
+def _options(fields: Mapping[str, str]) -> dict[str, str]:
+    """Return the options that a row states in columns, and those that only its command states."""
+    options = {name: fields[name] for name in _OPTIONS if fields.get(name)}
+    words = _WORD.findall(fields.get("command", ""))[1:]
+    targets = []
+    for word, following in zip(words, [*words[1:], "--"], strict=False):
+        name, sign, value = word.lstrip("-").partition("=")
+        if not word.startswith("-"):
+            targets += [word] if word.startswith("/") else []
+        elif name not in _TOLD:
+            takes = not sign and not following.startswith(("-", "/"))
+            options[f"command {name}"] = value if sign else following.strip() if takes else "1"
+    return options | ({"command target": " ".join(targets)} if targets else {})
+
+
+def _levels(fields: Mapping[str, str], kind: tuple[str, int | None]) -> dict[str, Level] | str:
+    if fields.get("random", "") not in ("0", "1"):
+        return "it does not say whether the I/O was random"
+    levels: dict[str, Level] = {"io_type": kind[0], "io_pattern": "rand" if fields["random"] == "1" else "seq"}
+    for column, name in _COUNTS.items():
+        text = fields.get(column, "")
+        if not (text.isascii() and text.isdigit() and len(text) <= 15):
+            return f"{column!r} is not a number: {text[:40]!r}"
+        levels[name] = int(text)
+    if kind[1] is not None:
+        levels["rw_mix_read"] = kind[1]
+    words = _WORD.findall(fields.get("command", ""))
+    block, threads = bytes_of(option(words, "-b", "--block")), whole_number(option(words, "-t", "--threads"))
+    # A block is at most as large as a file.
+    if block and block != levels["io_size_bytes"] and fields.get("file size") != fields["block size"]:
+        return f"its command asks for blocks of {block} bytes, the row says {levels['io_size_bytes']}"
+    if threads and threads != levels["threads"]:
+        return f"its command asks for {threads} threads, the row says {levels['threads']}"
+    return levels
+
+
+def _moment(text: str) -> str | None:
+    """Return elbencho's date if it has a time zone; without one the moment is unknown."""
+    if not _MOMENT.fullmatch(text):
+        return None
+    try:
+        return utc_text(datetime.fromisoformat(text))
+    except ValueError:
+        return None
+
+
+#: Each format: the tool's name for a person; whether a text has it; the runs of such a text, and what is left out.
+_FORMATS: tuple[tuple[str, Callable[[str], bool], Callable[[str], list[Found | str]]], ...] = (
+    ("fio", fio.knows, fio.read),
+    ("fio", text_outputs.knows_fio_text, text_outputs.read_fio_text),
+    ("rbd-bench", text_outputs.knows_rbd_bench, text_outputs.read_rbd_bench),
+    ("rados-bench", text_outputs.knows_rados_bench, text_outputs.read_rados_bench),
+    ("elbencho", _knows_elbencho, _read_elbencho),
+)

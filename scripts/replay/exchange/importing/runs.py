@@ -75,8 +75,9 @@ def whole_text(text: str) -> View:
     return View(text, [(0, len(text))])
 
 
-def lines(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield where each line from `start` on begins and ends, with its newline."""
+def lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each line begins and ends, with its newline."""
+    start = 0
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
         yield start, end
@@ -139,13 +140,6 @@ class Found:
 
 
 @dataclass(frozen=True)
-class NotTaken:
-    """A part of a known tool's file that is not imported, and why."""
-
-    why: str
-
-
-@dataclass(frozen=True)
 class Part:
     """The place of a run's text: bytes of an original. `whole`: all of them. `role` is that of its file."""
 
@@ -169,25 +163,16 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Run:
-    """A run whose outputs were read: the facts of `Found`, the places of its texts, and the metrics that it states.
+class Run(Found):
+    """A run whose outputs were read: what was found, the places of its texts, and the metrics that it states.
 
     `parts` are the outputs of processes that ran at once, then its logs over time. `series` are the metrics that it
     states over time.
     """
 
-    tool: str
     parts: tuple[Part, ...]
-    levels: Mapping[str, Level]
-    options: Mapping[str, str]
-    job: str
-    place: str
-    reported_at: str | None
-    version: str | None
-    metrics: frozenset[str]
+    metrics: frozenset[str] = frozenset()
     series: frozenset[str] = frozenset()
-    notes: tuple[str, ...] = ()
-    logs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def folder(self) -> int:
@@ -250,12 +235,12 @@ def whole_number(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) <= 15 else None
 
 
-def with_command(levels: Mapping[str, Level], asked: Mapping[str, Level | None]) -> dict[str, Level] | NotTaken:
-    """Return levels with those that only the command line states; NotTaken if it states others than the output."""
+def with_command(levels: Mapping[str, Level], asked: Mapping[str, Level | None]) -> dict[str, Level] | str:
+    """Return levels with those that only the command line states; a reason if it states others than the output."""
     found = dict(levels)
     for name, value in asked.items():
         if value is None:
             continue
         if found.setdefault(name, value) != value:
-            return NotTaken(f"the command line above it asks for {name} {value}, its output says {found[name]}")
+            return f"the command line above it asks for {name} {value}, its output says {found[name]}"
     return found

@@ -3,36 +3,56 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import pandas as pd
 
 from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory, version
 from replay.base.terminal import waiting
+from replay.design.link import RATE, RTT
 from replay.exchange.compare_text import provenance
 from replay.exchange.page import (
+    NUMBER,
     Column,
     bullets,
     document,
     heading,
     origin,
+    over_time,
     paragraph,
     style_sheet,
     table,
     words,
     write_page,
 )
-from replay.exchange.report.bounds import MIRRORING, distance, exhausted, settings, slowest_osds
-from replay.exchange.report.figure import over_time
-from replay.exchange.report.loss import loss
-from replay.exchange.report.price import price
-from replay.exchange.report.rate import rate
-from replay.exchange.report.read import DataSet, read_data_set
-from replay.exchange.report.words import Part, number_of
+from replay.exchange.report.data_set import (
+    NOTHING,
+    DataSet,
+    Part,
+    between,
+    bytes_per_second,
+    largest,
+    middle,
+    number_of,
+    per_second,
+    read_data_set,
+    seconds,
+    share,
+    told,
+    values,
+)
+from replay.exchange.report.price_and_loss import loss, price
+from replay.exchange.report.rate import MIRRORING, rate, settings
 from replay.exchange.sides import IMPORTED
 
 _NOT_MEASURED = "not measured"
+_COMMITTED = "slowest_osd_commit_latency_seconds"
+#: Before the name of what was asked of the line, it is what was measured.
+_MEASURED = "measured_"
 _OVER_TIME = (
     "Means of one second. A line is the median of its runs, the band behind it goes from the lowest to the highest of "
     "them. A line ends with its shortest run."
@@ -50,10 +70,11 @@ def page(data: DataSet, parts: Sequence[Part], style: str, version: str) -> str:
     """Return the HTML of the report. `style` is its CSS, `version` that of Replay."""
     name = data.side.name
     title = f"What mirroring costs: {name}" if data.of(*MIRRORING) else f"What was measured: {name}"
+    limitation = data.manifest.get("limitation")
     body = [
         paragraph(_where(data.manifest), "muted"),
         _short(parts),
-        paragraph(_limitation(data.manifest)),
+        paragraph(f"What its owner says of this site: “{limitation}”" if limitation else ""),
         *(part.body for part in parts),
         _verdicts(data),
         heading("What was not measured"),
@@ -70,13 +91,13 @@ def page(data: DataSet, parts: Sequence[Part], style: str, version: str) -> str:
 def _where(manifest: Mapping[str, Any]) -> str:
     """Return on what and when it was measured, as far as the manifest says."""
     setup = manifest.get("setup") or {}
-    told = [
+    known = [
         str(manifest.get("label") or manifest.get("data_set")),
         *([f"Ceph {setup['ceph_version']}"] if setup.get("ceph_version") else []),
         *(number_of(int(setup[key]), noun) for key, noun in _COUNTED.items() if setup.get(key)),
     ]
     days = [day for day in (manifest.get("measured_from"), manifest.get("measured_to")) if day]
-    return f"{', '.join(told)}. Measured {' to '.join(dict.fromkeys(days))}." if days else f"{', '.join(told)}."
+    return f"{', '.join(known)}." + (f" Measured {' to '.join(dict.fromkeys(days))}." if days else "")
 
 
 _COUNTED = {"clusters": "cluster", "osds": "OSD", "replicas": "replica", "cores": "core"}
@@ -88,18 +109,14 @@ def _short(parts: Sequence[Part]) -> str:
     return f'<ul class="short">{"".join(items)}</ul>' if items else ""
 
 
-def _limitation(manifest: Mapping[str, Any]) -> str:
-    limitation = manifest.get("limitation")
-    return f"What its owner says of this site: “{limitation}”" if limitation else ""
-
-
 def _over_time(data: DataSet) -> Part:
     """Return the charts of what fio's logs and the rows of `rados bench` and `rbd bench` tell of imported runs."""
-    charts = [
-        over_time(one.entry["charts"][name], table)
-        for one in data.of(IMPORTED)
-        for name, table in one.lines.groupby("chart", sort=False)
-    ]
+    written = {"seconds": seconds, "bytes_per_second": bytes_per_second}
+    charts = []
+    for one in data.of(IMPORTED):
+        for name, lines in one.lines.groupby("chart", sort=False):
+            chart = one.entry["charts"][name]
+            charts.append(over_time(chart["title"], lines, written.get(chart["y"]["unit"], per_second)))
     return Part(body="\n".join([heading("Over time"), paragraph(_OVER_TIME, "muted"), *charts]) if charts else "")
 
 
@@ -115,10 +132,12 @@ def _verdicts(data: DataSet) -> str:
     )
     if not here:
         return f"{heading('What people say')}\n{line}" if others else ""
+    # An exploratory verdict decides nothing.
+    kinds = ["" if one["exploratory"] else _KINDS.get(one["verdict"], "") for one in here]
     columns = [
         Column("somebody says", [one["sentence"] for one in here]),
         Column("these figures say", [one["reason"] or "" for one in here]),
-        Column("here", [_verdict(one) for one in here], kinds=[_kind(one) for one in here]),
+        Column("here", [_verdict(one) for one in here], kinds=kinds),
     ]
     caption = "A verdict says whether the whole 95 % interval lies within what the sentence needs"
     parts = [heading("What people say, and what these figures say"), table(columns, caption, stacked=True)]
@@ -129,11 +148,6 @@ def _verdict(claim: Mapping[str, Any]) -> str:
     over = claim.get("over_campaigns")
     said = claim["verdict"] if over not in _KINDS else f"{claim['verdict']}; {over} over all campaigns"
     return f"{said}; exploratory: {claim['exploratory_reason']}" if claim["exploratory"] else said
-
-
-def _kind(claim: Mapping[str, Any]) -> str:
-    """Return the class of a verdict; an exploratory one decides nothing."""
-    return "" if claim["exploratory"] else _KINDS.get(claim["verdict"], "")
 
 
 def _skipped(data: DataSet) -> Iterator[str]:
@@ -162,6 +176,105 @@ def _method(data: DataSet) -> Iterator[str]:
             yield f"{one.name} was measured on {len(hosts)} hosts, and its ranges span them. {each}."
     if data.manifest.get("git_dirty"):
         yield "Some of it was measured by a program with local changes."
+
+
+# What bounded the figures: what ran out, the slowest OSD, the distance ------------------------------------------------
+
+
+def exhausted(data: DataSet) -> Part:
+    """Return what each experiment's runs ran out of first."""
+    found = data.experiments
+    counts = [one.entry["limiters"] for one in found]
+
+    def ran_out_of(resource: str) -> list[str]:
+        return [f"{count[resource]:,}" if count.get(resource) else NOTHING for count in counts]
+
+    columns = [
+        Column("experiment", [one.name for one in found]),
+        Column("runs", [f"{len(one.runs):,}" for one in found], NUMBER),
+        *(Column(resource, ran_out_of(resource), NUMBER) for resource in ("cpu", "disk", "network")),
+        Column("nothing", ran_out_of("none"), NUMBER),
+        Column("not known", ran_out_of("unknown"), NUMBER),
+        Column(
+            "least CPU idle", [share(min(values(one.runs, "cpu_idle_fraction"), default=None)) for one in found], NUMBER
+        ),
+        Column("busiest disk", [share(largest(one.runs, "disk_busy_fraction")) for one in found], NUMBER),
+    ]
+    rules = sorted({str(rule) for one in found if (rule := one.entry["limits"].get("rule"))})
+    body = [
+        heading("What ran out"),
+        table(told(columns), "Runs by what they ran out of first; CPU and disk over the whole run"),
+    ]
+    body += [paragraph(f"The rule: {'; '.join(rules)}." if rules else "", "muted")]
+    unseen = [one.name for one, count in zip(found, counts, strict=True) if set(count) == {"unknown"}]
+    missing = (
+        f"What {', '.join(unseen)} ran out of: nobody watched the machines of the cluster. Name prometheus in the "
+        "site's file (docs/your-own-cluster.md).",
+    )
+    return Part(body="\n".join(body), missing=missing if unseen else ())
+
+
+def slowest_osds(data: DataSet) -> Part:
+    """Return which OSD was slowest to commit, by experiment and variant, and in which cell it was slowest of all."""
+    found = [
+        (f"{one.name}: {variant['label']}", runs[runs[_COMMITTED].notna()])
+        for one in data.experiments
+        for variant, runs in one.by_variant(one.runs)
+        if values(runs, _COMMITTED)
+    ]
+    if not found:
+        return Part(missing=("The slowest OSD of each run: no run recorded what `ceph osd perf` says.",))
+    worst = [runs.loc[runs[_COMMITTED].idxmax()] for _, runs in found]
+    columns = [
+        Column("experiment", [name for name, _ in found]),
+        Column("slowest most often", [_most_often(runs) for _, runs in found]),
+        Column("its latency, median", [seconds(middle(runs, _COMMITTED)) for _, runs in found], NUMBER),
+        Column("at worst", [seconds(float(row[_COMMITTED])) for row in worst], NUMBER),
+        Column("in the cell", [f"{row['point']}, block {row['block']}" for row in worst]),
+        Column("n", [str(len(runs)) for _, runs in found], NUMBER),
+    ]
+    caption = (
+        "Commit latency of each run's slowest OSD in the run's last seconds, in whole milliseconds (ceph osd perf)"
+    )
+    return Part(body=f"{heading('The slowest OSD')}\n{table(told(columns), caption)}")
+
+
+def _most_often(runs: pd.DataFrame) -> str:
+    """Return `osd.3 in 20 of 36`. Where several are as slow, none of them is the slowest."""
+    numbers = Counter(int(number) for number in values(runs, "slowest_osd"))
+    if not numbers:
+        return "no single one"
+    number, count = min(numbers.items(), key=lambda pair: (-pair[1], pair[0]))
+    alike = len(runs) - numbers.total()
+    return f"osd.{number} in {count} of {len(runs)}" + (f", no single one in {alike}" if alike else "")
+
+
+def distance(data: DataSet) -> Part:
+    """Return how far apart the sites are, where cells recorded it."""
+    found = [
+        (one, one.runs[one.runs[_MEASURED + RTT].notna()])
+        for one in data.experiments
+        if values(one.runs, _MEASURED + RTT)
+    ]
+    if not found:
+        return Part(missing=("The distance between the sites: no cell recorded the round trip to the second one.",))
+    columns = [
+        Column("experiment", [one.name for one, _ in found]),
+        *(
+            Column(name, [between(values(runs, column), said) for _, runs in found], NUMBER)
+            for name, column, said in (
+                ("round trip", _MEASURED + RTT, seconds),
+                ("asked for", RTT, seconds),
+                ("rate", _MEASURED + RATE, bytes_per_second),
+                ("rate asked for", RATE, bytes_per_second),
+            )
+        ),
+        Column("n", [str(len(runs)) for _, runs in found], NUMBER),
+    ]
+    every = [value for _, runs in found for value in values(runs, _MEASURED + RTT)]
+    headline = f"The sites were {between(every, seconds)} apart (round trip)."
+    body = f"{heading('The distance between the sites')}\n{table(told(columns), 'The line between the sites')}"
+    return Part(headline, f"Recorded with {number_of(len(every), 'run')}.", body)
 
 
 def run(options: argparse.Namespace) -> int:

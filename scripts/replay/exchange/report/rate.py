@@ -1,4 +1,4 @@
-"""How many images of which write rate this pair mirrors, and how far the copy was behind under the loads tried. Pure.
+"""How many images of which write rate this pair mirrors, how far copies were behind, which setting bounds what. Pure.
 
 Nothing is extrapolated: a rate is that of some runs, at their size of writes and their number of images.
 """
@@ -12,11 +12,11 @@ from typing import Any
 import pandas as pd
 
 from replay.design.link import RTT
-from replay.exchange.page import NUMBER, Column, heading, paragraph, table
-from replay.exchange.report.figure import STROKE, Row, strip
-from replay.exchange.report.read import DataSet, Measured
-from replay.exchange.report.words import (
+from replay.exchange.page import NUMBER, STROKE, Column, Row, heading, paragraph, strip, table
+from replay.exchange.report.data_set import (
     NOTHING,
+    DataSet,
+    Measured,
     Part,
     between,
     bytes_per_second,
@@ -32,7 +32,10 @@ from replay.exchange.report.words import (
     told,
     values,
 )
+from replay.exchange.report.price_and_loss import LOST, losses
 
+#: The protocols of mirroring.
+MIRRORING = ("write_latency", *LOST, "mirror_replay", "mirror_lag")
 #: How a rate was found.
 PILOT, IDLE = "while it is written", "while nobody writes"
 _METHOD = (
@@ -260,3 +263,87 @@ def _offered(one: Load) -> str:
         return NOTHING
     of = f" of {size(float(one.levels['io_size_bytes']))}" if "io_size_bytes" in one.levels else ""
     return f"{per_second(float(one.levels['writes_per_second']))}{of}"
+
+
+# The settings ---------------------------------------------------------------------------------------------------------
+
+
+def settings(data: DataSet) -> Part:
+    """Return which setting bounded what, and what was the same in all runs."""
+    found = [*_poll_age(data), *_schedule(data), *_images(data)]
+    same = _not_varied(data)
+    if not found:
+        return Part(missing=("Which setting bounds what: no site was lost, and no number of images compared.",))
+    columns = [
+        Column("setting", [name for name, _, _ in found]),
+        Column("in use", [used for _, used, _ in found]),
+        Column("what it bounded", [said for _, _, said in found]),
+    ]
+    caption = "Settings in use, and what they bounded"
+    body = [heading("Which setting bounds what"), table(columns, caption, stacked=True)]
+    return Part(body="\n".join([*body, paragraph(same, "muted")]))
+
+
+Setting = tuple[str, str, str]
+
+
+def _worst_by(found: list[tuple[Measured, pd.DataFrame, str]], setting: str) -> list[tuple[float, float]]:
+    """Return the worst loss at each level of a setting, the largest level first."""
+    worst: dict[float, float] = {}
+    for _, runs, column in found:
+        if setting in runs:
+            for level, value in runs.dropna(subset=[setting, column]).groupby(setting)[column].max().items():
+                worst[float(level)] = max(worst.get(float(level), 0.0), float(value))
+    return sorted(worst.items(), reverse=True)
+
+
+def _poll_age(data: DataSet) -> list[Setting]:
+    worst = _worst_by(losses(data), "journal_poll_age_seconds")
+    if not worst:
+        return []
+    said = "What a mirrored journal loses while replay keeps up: at worst "
+    said += f"{', '.join(f'{seconds(value)} with {level:g} s' for level, value in worst)}."
+    above = [
+        (middle(one.runs, "journal_poll_age_seconds"), largest(one.runs, "lag_max_seconds"))
+        for one in loads(data)
+        if one.is_above and values(one.runs, "journal_poll_age_seconds")
+    ]
+    if above:
+        behind = ", ".join(f"{seconds(value)} behind with {level:g} s" for level, value in sorted(above, reverse=True))
+        said += f" Above the rate of replay: {behind}."
+    return [("rbd_mirror_journal_poll_age", ", ".join(f"{level:g} s" for level, _ in worst), said)]
+
+
+def _schedule(data: DataSet) -> list[Setting]:
+    worst = _worst_by(losses(data), "snapshot_interval_seconds")
+    if not worst:
+        return []
+    each = [
+        f"{seconds(value)} with {level:g} s{' (more than two intervals)' if value > 2 * level else ''}"
+        for level, value in worst
+    ]
+    said = f"What snapshots lose: at worst {', '.join(each)}."
+    return [("snapshot schedule", ", ".join(f"{level:g} s" for level, _ in worst), said)]
+
+
+def _images(data: DataSet) -> list[Setting]:
+    found = [one for one in rates(data) if one.how == IDLE]
+    numbers = sorted({one.images for one in found})
+    if len(numbers) < 2:
+        return []
+    by_mode: dict[str, list[str]] = {}
+    for one in sorted(found, key=lambda one: one.images):
+        by_mode.setdefault(f"{one.mode}, {size(one.io_size_bytes)}", []).append(per_second(one.slowest))
+    said = "; ".join(f"{mode}: {', '.join(each)}" for mode, each in by_mode.items())
+    used = ", ".join(map(str, numbers))
+    return [("number of images", used, f"Writes a second of each image, in the slowest run. {said}.")]
+
+
+def _not_varied(data: DataSet) -> str:
+    """Return settings that were the same in all of these experiments, as they were recorded."""
+    setup = data.manifest.get("setup") or {}
+    found = [f"replicas: {setup['replicas']}"] if setup.get("replicas") is not None else []
+    sizes = {one.entry["parameters"].get("object_size_bytes") for one in data.of(*MIRRORING)} - {None}
+    if len(sizes) == 1:
+        found.append(f"object size: {size(float(sizes.pop()))}")
+    return f"Not varied: {', '.join(found)}." if found else ""

@@ -1,13 +1,18 @@
-"""Writes recording.json, the course of a measurement over time, so that a deck can show charts filling as they did.
+"""The files that describe a data set beside its manifest: recording.json and datapackage.json.
 
-It holds only moments. The values that arrived at them are in the file of runs, so that no figure is stored twice.
+recording.json is the course of a measurement over time, so that a deck can show charts filling as they did. It holds
+only moments. The values that arrived at them are in the file of runs, so that no figure is stored twice.
+
+datapackage.json is a Frictionless description of the derived files (https://datapackage.org). It holds the digest of
+each file but itself, so that a file that was altered after deriving can be named.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,8 +20,14 @@ from typing import Any
 
 from replay.base import stats as statistics
 from replay.base.clock import utc_text
+from replay.base.errors import ReplayError
+from replay.base.invocation import replay_command
 from replay.base.paths import json_text, level_text, number_text, write_if_changed
+from replay.base.programs import COMPARED_RELEASES
+from replay.claims.tables import rows_in
+from replay.derive.part import KEYS, LONG_HEADER, REGISTERED_FILE, RUNS_FILE, SPREAD_HEADER
 from replay.evidence.data_set import MANIFEST
+from replay.evidence.durable import sha256
 
 RECORDING = "recording.json"
 #: A longer pause of an experiment (a night, another experiment, a busy machine) counts as one of this length.
@@ -42,20 +53,8 @@ class TimedAttempt:
 def write_recording(data_set: Path) -> bool:
     """Write recording.json from the current manifest.json and tidy tables; return whether it changed."""
     manifest = json.loads((data_set / MANIFEST).read_text(encoding="utf-8"))
-    tables = {
-        name: rows for name in manifest["experiments"] if (rows := _read_rows(data_set / name / "tidy.csv")) is not None
-    }
+    tables = {name: rows_in(data_set / name / "tidy.csv") for name in manifest["experiments"]}
     return write_if_changed(data_set / RECORDING, json_text(recording(manifest, tables)))
-
-
-def _read_rows(path: Path) -> list[dict[str, str]] | None:
-    """Return the rows of a tidy table; None if there is none, or if it does not say when a cell ended."""
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            return list(reader) if "ended_at" in (reader.fieldnames or ()) else None
-    except FileNotFoundError:
-        return None
 
 
 def recording(manifest: Mapping[str, Any], tables: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
@@ -98,7 +97,7 @@ def attempts_of(rows: Iterable[Row]) -> list[TimedAttempt]:
         cells.setdefault((row["block"], row["point"], row["attempt"]), []).append(row)
     attempts = []
     for (block, _, _), several in cells.items():
-        timed = [row for row in several if row["started_at"] and row["ended_at"]]
+        timed = [row for row in several if row.get("started_at") and row.get("ended_at")]
         if timed:
             attempts.append(
                 TimedAttempt(
@@ -180,12 +179,8 @@ def _moments(
         x = _number(attempt.levels[chart["x"]["factor"]]) if arrives in (RUN, ROW) else None
         block = attempt.block if arrives in (RUN, BLOCK) else None
         arrivals[x, block] = max(at, arrivals.get((x, block), 0.0))
-    return tuple(sorted(((at, x, block) for (x, block), at in arrivals.items()), key=_order))
-
-
-def _order(moment: tuple[float, int | float | None, int | None]) -> tuple[float, float, int]:
-    at, x, block = moment
-    return at, x or 0, block or 0
+    moments = ((at, x, block) for (x, block), at in arrivals.items())
+    return tuple(sorted(moments, key=lambda moment: (moment[0], moment[1] or 0, moment[2] or 0)))
 
 
 def _number(text: str) -> int | float:
@@ -200,3 +195,123 @@ def _group(names: Sequence[str], arrives: str, moments: Sequence[tuple[Any, ...]
         "charts": list(names),
         **{column: [moment[columns[column]] for moment in moments] for column in states[arrives]},
     }
+
+
+# datapackage.json ----------------------------------------------------------------------------------------------------
+
+DATAPACKAGE = "datapackage.json"
+#: The derived files that are not tables.
+JSON_DOCUMENTS = ("claims.json", "manifest.json", "recording.json", COMPARED_RELEASES)
+_WORDS = {*KEYS, "invalid_reason", "limiter", "host", "started_at", "ended_at"} - {"block", "attempt"}
+_NUMBER = re.compile(r"(?:-?\d+(?:\.\d+)?)?", re.ASCII)
+_INTEGERS = {"block", "attempt", "used", "valid"}
+#: For each file, the types of its columns that hold no texts.
+_TYPES: Mapping[str, Mapping[str, str]] = {
+    "claims.csv": {
+        **dict.fromkeys(("estimate", "low", "high", "p_value", "q_value"), "number"),
+        "n": "integer",
+        "exploratory": "boolean",
+    },
+    REGISTERED_FILE: {"block": "integer"},
+    RUNS_FILE: {"x": "number", "y": "number", "block": "integer", "attempt": "integer"},
+}
+
+
+def write_datapackage(data_set: Path) -> bool:
+    """Write datapackage.json from the existing CSVs; return whether it changed."""
+    return write_if_changed(data_set / DATAPACKAGE, json_text(datapackage(data_set)))
+
+
+def datapackage(data_set: Path) -> dict[str, Any]:
+    """Return the package: for each file a resource with its size and digest, and for a CSV file its fields."""
+    return {
+        "profile": "data-package",
+        "name": _slug(data_set.name),
+        "resources": [_resource(path, path.relative_to(data_set).as_posix()) for path in described_files(data_set)],
+    }
+
+
+def described_files(data_set: Path) -> list[Path]:
+    """Return the existing derived files of a data set that datapackage.json describes."""
+    wanted = ("claims.csv", "answer.csv", "*/tidy.csv", f"*/{REGISTERED_FILE}", "*/aggregate/*.csv")
+    tables = sorted(path for pattern in wanted for path in data_set.glob(pattern))
+    documents = [path for name in JSON_DOCUMENTS if (path := data_set / name).exists()]
+    return [*tables, *documents]
+
+
+def _resource(path: Path, relative: str) -> dict[str, Any]:
+    content, is_table = path.read_bytes(), path.suffix == ".csv"
+    return {
+        "name": _slug(relative.removesuffix(".csv")),
+        "path": relative,
+        "profile": "tabular-data-resource" if is_table else "data-resource",
+        "scheme": "file",
+        "format": "csv" if is_table else "json",
+        "mediatype": "text/csv" if is_table else "application/json",
+        "encoding": "utf-8",
+        "bytes": len(content),
+        "hash": f"sha256:{sha256(content)}",
+        **({"schema": _schema(path.name, csv.reader(content.decode().splitlines()))} if is_table else {}),
+    }
+
+
+def _schema(name: str, rows: Iterator[list[str]]) -> dict[str, Any]:
+    header, key = next(rows), ()
+    if name == "tidy.csv":
+        columns = [set(column) for column in zip(*rows, strict=True)] or [set()] * len(header)
+        words = {name for name, texts in zip(header, columns, strict=True) if not all(map(_NUMBER.fullmatch, texts))}
+        types, key = [_tidy_type(column, words) for column in header], ("block", "cell", "attempt")
+    elif name == "answer.csv":
+        types, key = [_answer_type(column) for column in header], ("name",)
+    elif name in _TYPES:
+        types = [_TYPES[name].get(column, "string") for column in header]
+    else:
+        first = "series" if tuple(header) in (LONG_HEADER, SPREAD_HEADER) else header[0]
+        types = ["string" if column == first else "number" for column in header]
+    fields = [{"name": column, "type": kind} for column, kind in zip(header, types, strict=True)]
+    return {"fields": fields, **({"primaryKey": list(key)} if key else {}), "missingValues": [""]}
+
+
+def _answer_type(column: str) -> str:
+    if column in ("name", "label", "mode") or column.endswith("_source"):
+        return "string"
+    return "integer" if column.endswith("_n") else "number"
+
+
+def _tidy_type(column: str, words: set[str]) -> str:
+    if column in _INTEGERS:
+        return "integer"
+    return "string" if column in _WORDS or column in words else "number"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9._-]+", "-", text.lower())
+
+
+def differences(data_set: Path) -> list[str]:
+    """Return a line for each derived file that does not match datapackage.json: altered, missing or not described.
+
+    Raises ReplayError if there is no usable datapackage.json.
+    """
+    recorded = recorded_digests(data_set)
+    present = {path.relative_to(data_set).as_posix(): path for path in described_files(data_set)}
+    lines = [f"missing: {data_set / name}" for name in recorded.keys() - present.keys()]
+    for name, path in present.items():
+        if name not in recorded:
+            lines.append(f"not described: {path}")
+        elif recorded[name] != f"sha256:{sha256(path.read_bytes())}":
+            lines.append(f"altered: {path}")
+    return sorted(lines)
+
+
+def recorded_digests(data_set: Path) -> dict[str, str]:
+    """Return the digests in datapackage.json, `sha256:…`, by path in the data set. Raises ReplayError without them."""
+    path = data_set / DATAPACKAGE
+    try:
+        return {each["path"]: each["hash"] for each in json.loads(path.read_bytes())["resources"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ReplayError(
+            f"this file does not list the derived files: {error}",
+            where=path,
+            next_step=f"derive the data set: {replay_command('derive', '--data', data_set.name)}",
+        ) from None

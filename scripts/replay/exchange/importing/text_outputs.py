@@ -1,0 +1,328 @@
+"""Output that is text, also several runs in one log or note: of `rbd bench`, of `rados bench` (its JSON, too), of fio.
+
+`rados bench` does not print whether it read sequentially, nor how many operations were in flight while it read. The
+command line above it may say so, or a folder's name. CBT writes its own summary beside the text, which is left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from replay.exchange.importing.fio_reports import Workload, size_of, workload_of
+from replay.exchange.importing.runs import (
+    Found,
+    Level,
+    Ranges,
+    View,
+    bytes_of,
+    joined,
+    last_command,
+    lines,
+    option,
+    whole_number,
+    whole_text,
+    with_command,
+    without_prefix,
+)
+from replay.tools import rados_output, rbd_bench
+from replay.tools.base import UNSTATED, number
+from replay.tools.fio_text import Section, sections
+
+CUT_OFF = "a run without a summary: it was cut off"
+_MODES = ("write", "seq", "rand")
+_PATTERNS = {"random": "rand", "sequential": "seq", "full sequential": "full-seq"}
+_TYPES = {"rw": "readwrite"}
+_RBD_ANCHOR = re.compile(r"bench(?:-write)? +(?:type \w+ +)?(?:read:write=\S+ +)?io_size \d")
+_RADOS_ANCHOR = re.compile(r"Maintaining \d+ concurrent (?:write|read)s of|sec +Cur ops +started|Total time run:? +\d")
+_RADOS_JSON = re.compile(r'"total_(?:write|read)s_made"')
+_OF_CBT = re.compile(r'^\s*\{\s*"[^"\n]+": "', re.ASCII)
+_JSON_START = re.compile(r"\{")
+#: Where a text may have more documents of JSON than this, it has none of a tool.
+MOST_DOCUMENTS = 10_000
+
+
+@dataclass
+class _Lines:
+    """The lines of one run: where each is, its kind and its parts; and what stands before the first."""
+
+    before: str
+    lines: list[tuple[tuple[int, int], str, re.Match[str]]] = field(default_factory=list)
+
+    def all(self, kind: str) -> list[re.Match[str]]:
+        """Return the lines of a kind."""
+        return [match for _, one, match in self.lines if one == kind]
+
+    def ranges(self, view: View) -> Ranges:
+        """Return where the lines are in the whole text."""
+        return _ranges(view, [span for span, _, _ in self.lines])
+
+
+def _view(text: str, anchor: re.Pattern[str]) -> View:
+    """Return the text without what a log puts before each line, by the first line of a tool that it has."""
+    match = anchor.search(text)
+    return (match and without_prefix(text, match.start())) or whole_text(text)
+
+
+def _ranges(view: View, spans: Sequence[tuple[int, int]]) -> Ranges:
+    return joined(one for start, end in joined(spans) for one in view.ranges(start, end))
+
+
+# rbd bench -----------------------------------------------------------------------------------------------------------
+
+
+def knows_rbd_bench(text: str) -> bool:
+    """Return whether a text contains the header of `rbd bench`."""
+    return _RBD_ANCHOR.search(text) is not None
+
+
+def read_rbd_bench(text: str) -> list[Found | str]:
+    """Return the runs of a text, each from its header to the last line of its summary."""
+    view = _view(text, _RBD_ANCHOR)
+    return [_rbd_run(run, view) for run in _rbd_runs(view.text)]
+
+
+def _rbd_runs(text: str) -> Iterator[_Lines]:
+    run, last = None, 0
+    for start, end in lines(text):
+        kind, match = rbd_bench.kind_of(text[start:end].rstrip("\n"))
+        if kind == rbd_bench.HEADER:
+            if run:
+                yield run
+            run, last = _Lines(text[last:start]), end
+        if run and kind and not (kind == rbd_bench.ROW and run.all(rbd_bench.SUMMARY)):
+            run.lines.append(((start, end), kind, match))
+            last = end
+    if run:
+        yield run
+
+
+def _rbd_run(run: _Lines, view: View) -> Found | str:
+    if not run.all(rbd_bench.SUMMARY):
+        return CUT_OFF
+    header = run.all(rbd_bench.HEADER)[0]
+    pattern = header["pattern"].strip()
+    stated: dict[str, Level] = {
+        "io_type": header["type"] or "write",
+        "io_pattern": _PATTERNS.get(pattern, pattern),
+        "io_size_bytes": int(header["size"]),
+        "io_threads": int(header["threads"]),
+    }
+    if header["mix"]:
+        stated["rw_mix_read"] = int(header["mix"])
+    words = last_command(run.before, "rbd", "bench", "bench-write")
+    kind = option(words, "--io-type")
+    levels = with_command(stated, {
+        "io_type": _TYPES.get(kind, kind),
+        "io_pattern": option(words, "--io-pattern"),
+        "io_size_bytes": bytes_of(option(words, "--io-size")),
+        "io_threads": whole_number(option(words, "--io-threads")),
+    })  # fmt: skip
+    if isinstance(levels, str):
+        return levels
+    return Found("rbd_bench_output", run.ranges(view), levels, {"io_total_bytes": header["bytes"]})
+
+
+# rados bench ---------------------------------------------------------------------------------------------------------
+
+
+def knows_rados_bench(text: str) -> bool:
+    """Return whether a text is output of `rados bench`, or CBT's summary of one."""
+    return bool(_RADOS_ANCHOR.search(text) or _RADOS_JSON.search(text) or _is_summary_of_cbt(text))
+
+
+def read_rados_bench(text: str) -> list[Found | str]:
+    """Return the runs of a text."""
+    if _is_summary_of_cbt(text):
+        return ["CBT's own summary of an output of rados bench: the output beside it counts"]
+    found: list[Found | str] = []
+    if _RADOS_ANCHOR.search(text):
+        view = _view(text, _RADOS_ANCHOR)
+        found += [_rados_run(run, view) for run in _rados_runs(view.text)]
+    return [*found, *_rados_reports(text)]
+
+
+def _is_summary_of_cbt(text: str) -> bool:
+    return '"Total time run' in text and _OF_CBT.match(text) is not None
+
+
+def _rados_runs(text: str) -> Iterator[_Lines]:
+    """Yield the lines of each run. A summary that stands alone is a run, too."""
+    run, last = None, 0
+    for start, end in lines(text):
+        kind, match = rados_output.kind_of(text[start:end].rstrip("\n"))
+        if kind == rados_output.CHATTER and "hints" in text[start:end] and run:
+            # The first line of a run, which a read does not announce.
+            yield run
+            run = None
+        if not kind or kind == rados_output.CHATTER:
+            continue
+        labels = {one["label"] for one in run.all(rados_output.STATEMENT)} if run else set()
+        begins = kind == rados_output.ANNOUNCEMENT or (kind == rados_output.TITLES and (not run or labels))
+        if kind == rados_output.STATEMENT and match["label"] == "Total time run":
+            begins = not run or match["label"] in labels
+        if begins:
+            if run:
+                yield run
+            run = _Lines(text[last:start])
+        titled = run and any(one == rados_output.TITLES for _, one, _ in run.lines)
+        if run and not (kind == rados_output.ROW and (labels or not titled)):
+            run.lines.append(((start, end), kind, match))
+            last = end
+    if run:
+        yield run
+
+
+def _rados_run(run: _Lines, view: View) -> Found | str:
+    values = {match["label"]: match["value"] for match in run.all(rados_output.STATEMENT)}
+    kinds = [kind for kind in ("write", "read") if f"Total {kind}s made" in values]
+    if len(kinds) != 1 or rados_output.LAST not in values:
+        return CUT_OFF
+    sizes = {name: whole_number(values.get(f"{name} size")) for name in ("Object", "Write", "Read")}
+    announced = run.all(rados_output.ANNOUNCEMENT)
+    threads = int(announced[0]["threads"]) if announced else None
+    return _rados_found(run.before, kinds[0], sizes, threads, run.ranges(view))
+
+
+def _rados_reports(text: str) -> Iterator[Found | str]:
+    """Yield the runs of every JSON document of `rados bench` in a text."""
+    decoder, last, why = json.JSONDecoder(), 0, ""
+    for start in itertools.islice(_JSON_START.finditer(text), MOST_DOCUMENTS) if _RADOS_JSON.search(text) else ():
+        if start.start() < last:
+            continue
+        try:
+            report, end = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError) as error:
+            why = why or f"not whole JSON: {error}"[:160]
+            continue
+        kinds = [kind for kind in ("write", "read") if f"total_{kind}s_made" in report]
+        if len(kinds) == 1:
+            keys = {"Object": "object_size", "Write": "write_size", "Read": "read_size"}
+            sizes = {name: _number(report.get(key)) for name, key in keys.items()}
+            threads = _number(report.get("concurrent_ios"))
+            yield _rados_found(text[last : start.start()], kinds[0], sizes, threads, ((start.start(), end),))
+        last = end
+    if not last and why:
+        yield why
+
+
+def _rados_found(
+    before: str, kind: str, sizes: dict[str, int | None], threads: int | None, ranges: Ranges
+) -> Found | str:
+    operation = sizes[kind.title()]
+    size = sizes["Object"] or operation
+    if not size or not operation:
+        return "it does not say how large the objects are"
+    words = last_command(before, "rados", "bench")
+    # After the seconds: a pool may have the name of a mode.
+    mode = next((word for time, word in itertools.pairwise(words) if whole_number(time) and word in _MODES), None)
+    if mode and kind != ("write" if mode == "write" else "read"):
+        return f"the command line above it asks for {mode}, its output is of {kind}s"
+    asked = whole_number(option(words, "-t", "--concurrent-ios"))
+    if None not in (asked, threads) and asked != threads:
+        return f"the command line above it asks for {asked} operations at once, its output says {threads}"
+    levels: dict[str, Level] = {"mode": mode or kind, "object_size_bytes": size}
+    if (stated := threads or asked) is not None:
+        levels["threads"] = stated
+    if operation != size:
+        levels["io_size_bytes"] = operation
+    return Found("rados_bench_output", ranges, levels)
+
+
+def _number(value: object) -> int | None:
+    """Return a whole number, which `rados bench` writes as text."""
+    found = number(value)
+    return int(found) if found is not None and found == int(found) and found > 0 else None
+
+
+# fio's normal and terse text: its headline figures, where there is no JSON --------------------------------------------
+
+_KNOWN = re.compile(r"\(groupid=\d+, jobs=\d+\): err= *\d|(?:^|\W)[345];fio-\d[^;\s]*;[^;\n]*;\d+;\d+;\d")
+_BANNER = re.compile(r"\bfio-\d+\.\d+[^;\s]*[ \t\r]*$", re.MULTILINE)
+_STATUS = re.compile(r"^.*Run status group \d", re.MULTILINE)
+_STARTED = re.compile(r"\bStarting (?:(\d+) (?:process|thread)\w*)(?: and (\d+) (?:process|thread)\w*)?")
+
+
+def knows_fio_text(text: str) -> bool:
+    """Return whether a text contains results of fio as normal or terse text, and none as JSON."""
+    return '"fio version"' not in text and _KNOWN.search(text) is not None
+
+
+def read_fio_text(text: str) -> list[Found | str]:
+    """Return the runs of a text: one for each workload of jobs that ran at once."""
+    view = _view(text, _BANNER)
+    return [found for group in _groups(view.text) for found in _of_group(*group, view)]
+
+
+def _groups(text: str) -> Iterator[tuple[str, int | None, bool, list[Section]]]:
+    """Yield (version, jobs started if all are in one group, whether it is unclear what ran at once, sections).
+
+    A report begins with fio's version and ends with the status of its groups. Without either, and in terse text, nobody
+    knows whether jobs of one name ran at once, so each name is by itself.
+    """
+    banners, statuses = [*_BANNER.finditer(text)], [*_STATUS.finditer(text)]
+    groups: dict[tuple[int, int, int, str], list[Section]] = {}
+    for section in sections(text):
+        start = section.spans[-1][0]
+        before = sum(one.end() <= start for one in banners), sum(one.end() <= start for one in statuses)
+        apart = bool(section.version) or not (banners or statuses)
+        groups.setdefault((*before, section.group, section.name if apart else ""), []).append(section)
+    for (begun, ended, _, name), several in groups.items():
+        banner = banners[begun - 1] if begun else None
+        match = _STARTED.search(text, banner.end(), several[0].spans[-1][0]) if banner and not name else None
+        only = sum(key[:2] == (begun, ended) for key in groups) == 1
+        started = sum(int(count) for count in match.groups() if count) if match and only else None
+        yield several[0].version or (banner[0].strip() if banner else ""), started, bool(name), several
+
+
+def _of_group(
+    version: str, started: int | None, unclear: bool, group: Sequence[Section], view: View
+) -> Iterator[Found | str]:
+    name = group[0].name
+    if failed := [section for section in group if section.error]:
+        yield f"{failed[0].name}: error {failed[0].error}: its figures do not count"
+        return
+    if unclear and len(group) > 1:
+        yield f"{name}: the text of {len(group)} jobs does not say whether they ran at once"
+        return
+    jobs = sum(section.jobs for section in group)
+    if started is not None and jobs != started:
+        yield f"{name}: {jobs} of {started} jobs reported"
+        return
+    by_levels: dict[object, tuple[Workload, list[Section]]] = {}
+    for section in group:
+        workload = _workload(section, view)
+        if isinstance(workload, str):
+            yield f"{section.name}: {workload}"
+            return
+        by_levels.setdefault(workload.levels, (workload, []))[1].append(section)
+    for workload, several in by_levels.values():
+        jobs = sum(section.jobs for section in several)
+        at_once = {"workloads_at_once": len(by_levels)} if len(by_levels) > 1 else {}
+        spans = sorted({span for section in several for span in section.spans})
+        engine = several[0].options.get("ioengine")
+        yield Found(
+            tool="fio_text",
+            parts=_ranges(view, spans),
+            levels={**dict(workload.levels), "jobs": jobs or UNSTATED, **at_once},
+            options={"ioengine": engine} if engine else {},
+            job=several[0].name[:80],
+            version=version[:60] or None,
+            notes=workload.notes,
+        )
+
+
+def _workload(section: Section, view: View) -> Workload | str:
+    """Return the workload of a section, in the terms of fio's JSON."""
+    options = dict(section.options)
+    alone = {"iodepth_level": {"1": 100.0}} if options.pop("reached_depth", "") else {}
+    if section.version:
+        fields = view.text[section.spans[-1][0] : section.spans[-1][1]].split(";")
+        values = [number(text) or 0.0 for text in fields[5:9]]
+        if len(values) == 4 and (operations := values[2] * values[3] / 1000):
+            size = size_of(operations, values[0] * 1024)
+            options |= {"bs": str(size)} if size else {}
+    return workload_of(alone, {"kb_base": "1024", **options})
