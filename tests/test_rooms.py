@@ -9,6 +9,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,39 @@ def test_every_folder_is_a_room_that_says_what_it_is_for():
     assert folders == set(ORDER)
     for room in ORDER:
         assert ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text())), room
+
+
+def arrows() -> dict[str, set[str]]:
+    """Return the modules that each module imports, also inside functions and only for type checkers."""
+    found: dict[str, set[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        if "files" in path.relative_to(PACKAGE).parts:
+            continue
+        names = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                names |= {
+                    name if (name := f"{node.module}.{one.name}") in MODULES else node.module for one in node.names
+                }
+        found[name_of(path)] = (names & set(MODULES)) - {name_of(path)}
+    return found
+
+
+def test_no_imports_go_in_a_circle():
+    tuple(TopologicalSorter(arrows()).static_order())
+
+
+def test_the_house_has_at_most_nine_floors_and_190_modules():
+    """What a newcomer has to walk through. __init__.py only says what a room is for."""
+    room_of = {module: module.split(".")[1] for module in arrows() if "." in module and not module.endswith("__main__")}
+    below = {room: set() for room in ORDER}
+    for module, imported in arrows().items():
+        below.get(room_of.get(module), set()).update(room_of[one] for one in imported if one in room_of)
+    floor: dict[str, int] = {}
+    for room in ORDER:
+        floor[room] = 1 + max((floor[other] for other in below[room] - {room}), default=0)
+    assert max(floor.values()) <= 9, floor
+    assert len([path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]) <= 190
 
 
 def test_the_whole_package_is_walked():

@@ -162,6 +162,12 @@ def rounded(value: float) -> float | int:
     return float(text) if "." in text else int(text)
 
 
+#: The first line of a cell's table of samples.
+SAMPLES_HEADER = "elapsed_seconds,entity,metric,value"
+#: Entity and metric of its last row, which counts the rows before it, so that a table that was cut off is recognised.
+SAMPLES_FOOTER = ("sampler", "rows")
+
+
 def csv_text(rows: Iterable[Sequence[str]]) -> str:
     """Return RFC 4180 text with line feeds."""
     buffer = io.StringIO()

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from replay.base.paths import ROOT, version
+from replay.base.paths import ROOT, SAMPLES_FOOTER, SAMPLES_HEADER, version
 from replay.base.programs import HOST_PROGRAMS, NAMES, MissingProgramError, Programs, major_of, title_of
 
 # What was printed and seen -------------------------------------------------------------------------------------------
@@ -61,11 +61,6 @@ class Measured:
     tool_cpu_seconds: float | None = None
 
 
-HEADER = "elapsed_seconds,entity,metric,value"
-#: The last row of a table counts the rows before it, so that a table that was cut off can be recognised.
-FOOTER = ("sampler", "rows")
-
-
 class SampleTable:
     """Rows of samples. Entities and metrics are words without commas; values are numbers."""
 
@@ -84,7 +79,7 @@ class SampleTable:
         """Return the table in order of time, with its header and its last row."""
         rows = [line for _, line in sorted(self._rows, key=lambda row: row[0])]
         end = max((seconds for seconds, _ in self._rows), default=0.0)
-        return "\n".join([HEADER, *rows, f"{end:.6f},{','.join(FOOTER)},{len(rows)}", ""]).encode()
+        return "\n".join([SAMPLES_HEADER, *rows, f"{end:.6f},{','.join(SAMPLES_FOOTER)},{len(rows)}", ""]).encode()
 
 
 # What it was measured with -------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from replay.evidence.record import FOOTER, HEADER
+from replay.base.paths import SAMPLES_FOOTER, SAMPLES_HEADER
 from replay.tools.base import OutputError, Run, number
 
 
@@ -133,7 +133,7 @@ def snapshots_taken(steps: Steps) -> list[Snapshot]:
     return found
 
 
-# Samples: the CSV of `replay.evidence.record` ------------------------------------------------------------------------
+# Samples: the CSV of `evidence.record.SampleTable` -------------------------------------------------------------------
 
 
 class Sample(NamedTuple):
@@ -152,11 +152,11 @@ def read_samples(text: str, file: str, entities: Iterable[str] = ()) -> list[Sam
     `entities` are named, for a row of any other.
     """
     lines = text.split("\n")
-    if lines[0] != HEADER:
-        raise OutputError(f"the first line is not {HEADER!r}", file=file, line=1)
+    if lines[0] != SAMPLES_HEADER:
+        raise OutputError(f"the first line is not {SAMPLES_HEADER!r}", file=file, line=1)
     if lines.pop() != "" or len(lines) < 2:
         raise OutputError("it was cut off", file=file, line=len(lines) + 1, reason="incomplete")
-    known = {*entities, FOOTER[0]} if entities else None
+    known = {*entities, SAMPLES_FOOTER[0]} if entities else None
     rows: list[Sample] = []
     last_moment, elapsed, latest = "", None, -math.inf
     for line, content in enumerate(lines[1:], start=2):
@@ -174,7 +174,7 @@ def read_samples(text: str, file: str, entities: Iterable[str] = ()) -> list[Sam
         latest = elapsed
         rows.append(Sample(elapsed, entity, metric, value))
     last = rows.pop()
-    if (last.entity, last.metric) != FOOTER:
+    if (last.entity, last.metric) != SAMPLES_FOOTER:
         raise OutputError("its last row is missing", file=file, line=len(lines), reason="incomplete")
     if last.value != len(rows):
         what = f"it has {len(rows)} of {last.value:.0f} rows"
