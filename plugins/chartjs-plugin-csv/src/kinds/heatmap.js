@@ -150,7 +150,7 @@ export default {
       color: theme.text,
       weight: 400,
     }));
-    const columns = laneScale({ ...given, flipped: given.flipped }, names);
+    const columns = laneScale(given, names);
     // Numbers along an axis need not all be written, and none takes two lines.
     if (model.xs.every((x) => typeof x === "number")) {
       columns.ticks.autoSkip = true;
