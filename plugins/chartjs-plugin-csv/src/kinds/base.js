@@ -110,6 +110,11 @@ export class KindController extends DatasetController {
     return (this.isFlipped ? bottom - top : right - left) / Math.max(1, this._cachedMeta.iScale.ticks.length);
   }
 
+  /** Where a mark is along that axis, px. */
+  alongOf({ x, y }) {
+    return this.isFlipped ? y : x;
+  }
+
   /** A place in the plot from px along the index axis and across it. */
   at(along, across) {
     return this.isFlipped ? { x: across, y: along } : { x: along, y: across };

@@ -105,6 +105,21 @@ export function stroke(ctx, from, to, { color, width, alpha = 1, dash = [] }) {
   ctx.restore();
 }
 
+/** A line through the whole plot of a chart, at px of its axis of values. */
+export function strokeThrough({ ctx, chartArea: { left, right, top, bottom }, options }, at, look) {
+  const [from, to] =
+    options.indexAxis === "y"
+      ? [
+          { x: at, y: top },
+          { x: at, y: bottom },
+        ]
+      : [
+          { x: left, y: at },
+          { x: right, y: at },
+        ];
+  stroke(ctx, from, to, look);
+}
+
 /** An arrow whose tip is at `to`. */
 export function arrow(ctx, from, to, { color, width, page }) {
   const angle = Math.atan2(to.y - from.y, to.x - from.x);
