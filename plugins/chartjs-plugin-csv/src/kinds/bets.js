@@ -3,7 +3,7 @@
 import { Chart } from "chart.js";
 import { csvOf } from "../plugin.js";
 import { resolveColor } from "../style.js";
-import { emOf, themeOf } from "./in-chart.js";
+import { emOf, themeOf } from "./base.js";
 import { boxOf } from "./mark.js";
 import { drawMark } from "./pen.js";
 
