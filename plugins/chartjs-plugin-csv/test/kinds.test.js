@@ -13,7 +13,7 @@ import {
 } from "chartjs-plugin-csv";
 import { nearest } from "../src/kinds.js";
 import { namesInLanes, seriesOfEachFile, valueOfEachFile } from "../src/kinds/base.js";
-import { rowsOf } from "../src/kinds/forest.js";
+import { rowsOf } from "../src/kinds/forest-rows.js";
 import { colorAt } from "../src/kinds/heatmap.js";
 import { kneeOf } from "../src/kinds/response.js";
 import { fit, squaresOf } from "../src/kinds/squares.js";

@@ -21,7 +21,7 @@ import {
   themeOf,
   valueOfEachFile,
 } from "./base.js";
-import { stroke } from "./pen.js";
+import { stroke, strokeThrough } from "./pen.js";
 
 /** Of the line between two marks, in sizes of a mark. */
 const BAR = { width: 0.26, alpha: 0.45 };
@@ -51,17 +51,8 @@ class DumbbellController extends KindController {
     const reference = referenceIn(chart);
     const [first] = reference ? marksOf(reference) : [];
     if (!first) return;
-    const { left, right, top, bottom } = chart.chartArea;
-    const ends = reference.isFlipped
-      ? [
-          { x: first.x, y: top },
-          { x: first.x, y: bottom },
-        ]
-      : [
-          { x: left, y: first.y },
-          { x: right, y: first.y },
-        ];
-    stroke(chart.ctx, ...ends, { color: themeOf(chart).text, width: 2, dash: [2, 5] });
+    const at = reference.isFlipped ? first.x : first.y;
+    strokeThrough(chart, at, { color: themeOf(chart).text, width: 2, dash: [2, 5] });
   }
 
   place({ y }, index) {

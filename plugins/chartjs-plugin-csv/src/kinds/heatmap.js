@@ -37,7 +37,7 @@ export function colorAt(ramp, share) {
 }
 
 /** Relative luminance as WCAG 2 has it. Pure. */
-export function luminance(rgb) {
+function luminance(rgb) {
   const [r, g, b] = rgb.map((one) => {
     const share = one / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
@@ -150,7 +150,7 @@ export default {
       color: theme.text,
       weight: 400,
     }));
-    const columns = laneScale({ ...given, flipped: given.flipped }, names);
+    const columns = laneScale(given, names);
     // Numbers along an axis need not all be written, and none takes two lines.
     if (model.xs.every((x) => typeof x === "number")) {
       columns.ticks.autoSkip = true;

@@ -1,4 +1,4 @@
-/** What kinds draw with: marks whose form says what they are, hatching, arrows, texts with a halo. */
+/** What kinds draw with: marks whose form says what they are, hatching, lines, arrows. */
 
 /** Shares of a mark's side: its corners, the outline of a hollow one, the stroke of a cross. */
 const CORNER = 0.18;
@@ -42,10 +42,10 @@ function trace(ctx, shape, x, y, side) {
  * Draws a mark.
  * @param {CanvasRenderingContext2D} ctx
  * @param {{x: number, y: number, size: number, style: "full"|"hollow"|"dashed"|"cross"|"dash"|"none", shape?: string,
- *          color: string, page: string, ask?: boolean}} mark   style: `full` is the typical and the confirmed, `hollow`
- *   the tail or what waited, `dashed` a guess or not measured, `cross` lost, `dash` less than one; ask: a question mark
+ *          color: string, page: string}} mark   style: `full` is the typical and the confirmed, `hollow` the tail or what
+ *   waited, `dashed` a guess or not measured, `cross` lost, `dash` less than one
  */
-export function drawMark(ctx, { x, y, size, style, shape = "square", color, page, ask = false }) {
+export function drawMark(ctx, { x, y, size, style, shape = "square", color, page }) {
   if (style === "none" || !(size > 0)) return;
   ctx.save();
   ctx.fillStyle = color;
@@ -72,17 +72,12 @@ export function drawMark(ctx, { x, y, size, style, shape = "square", color, page
     if (style === "hollow") ctx.fill();
     if (style === "dashed") ctx.setLineDash([width * 1.1, width]);
     ctx.stroke();
-    if (ask) {
-      Object.assign(ctx, { fillStyle: color, textAlign: "center", textBaseline: "middle" });
-      ctx.font = `700 ${size * 0.7}px sans-serif`;
-      ctx.fillText("?", x, y + size * 0.04);
-    }
   }
   ctx.restore();
 }
 
 /** Fills a box with lines at 45°: a limit, what is lost to it, what waits. */
-export function hatch(ctx, { left, top, right, bottom }, color, alpha = 0.35) {
+export function hatch(ctx, { left, top, right, bottom }, color, alpha) {
   if (!(right > left && bottom > top)) return;
   ctx.save();
   ctx.beginPath();
@@ -108,6 +103,21 @@ export function stroke(ctx, from, to, { color, width, alpha = 1, dash = [] }) {
   ctx.lineTo(to.x, to.y);
   ctx.stroke();
   ctx.restore();
+}
+
+/** A line through the whole plot of a chart, at px of its axis of values. */
+export function strokeThrough({ ctx, chartArea: { left, right, top, bottom }, options }, at, look) {
+  const [from, to] =
+    options.indexAxis === "y"
+      ? [
+          { x: at, y: top },
+          { x: at, y: bottom },
+        ]
+      : [
+          { x: left, y: at },
+          { x: right, y: at },
+        ];
+  stroke(ctx, from, to, look);
 }
 
 /** An arrow whose tip is at `to`. */

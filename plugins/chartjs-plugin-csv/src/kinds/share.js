@@ -15,7 +15,7 @@ import {
   themeOf,
   unitAt,
 } from "./base.js";
-import { hatch, stroke } from "./pen.js";
+import { hatch, strokeThrough } from "./pen.js";
 
 /** The part of a column's place that it takes; how far down the longest wait reaches, of the height above the ground. */
 const COLUMN = 0.5;
@@ -46,19 +46,8 @@ class ShareController extends KindController {
   }
 
   static behind(chart) {
-    const isFlipped = chart.options.indexAxis === "y";
-    const { left, right, top, bottom } = chart.chartArea;
-    const at = chart.scales[isFlipped ? "x" : "y"].getPixelForValue(0);
-    const ends = isFlipped
-      ? [
-          { x: at, y: top },
-          { x: at, y: bottom },
-        ]
-      : [
-          { x: left, y: at },
-          { x: right, y: at },
-        ];
-    stroke(chart.ctx, ...ends, { color: themeOf(chart).text, width: 2 });
+    const scale = chart.scales[chart.options.indexAxis === "y" ? "x" : "y"];
+    strokeThrough(chart, scale.getPixelForValue(0), { color: themeOf(chart).text, width: 2 });
   }
 
   /** Whether this is the series that hangs below. */

@@ -98,11 +98,7 @@ export default {
   id: StripController.id,
   controller: StripController,
 
-  options: (given) => ({
-    index: laneScale(given, laneOfEach(given)),
-    // Room for the figure beyond the worst dot.
-    value: acrossScale(given, { grace: "12%" }),
-  }),
+  options: (given) => ({ index: laneScale(given, laneOfEach(given)), value: acrossScale(given) }),
 
   sentence: (model, say) => tellSeries("Trials", model, say, (series) => trialsInWords(series, say)),
 
