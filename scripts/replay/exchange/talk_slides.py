@@ -87,8 +87,7 @@ def talk_slides(plan: Plan) -> list[Slide]:
 def _question(plan: Plan) -> Slide:
     told = plan.told
     several = len(told.variants) > 1
-    labels = [told.label(one) for one in told.variants]
-    versus = f"{', '.join(labels[:-1])} or {labels[-1]}" if several else bound("manifest.label")
+    versus = _versus(plan) if several else bound("manifest.label")
     times = f", {bound(f'manifest.experiments.{told.name}.blocks')} runs each" if plan.sense.runs > 1 else ", once each"
     what = "questions" if several else "loads"
     body = [
@@ -108,17 +107,27 @@ def _question(plan: Plan) -> Slide:
     return Slide("question", QUESTION_SECONDS, body, note, "why it matters to you", ' class="night"')
 
 
+def _versus(plan: Plan) -> str:
+    *labels, last = (plan.told.label(one) for one in plan.told.variants)
+    return f"{', '.join(labels)} or {last}"
+
+
 def _answer(plan: Plan) -> Slide:
     title, second = answer(plan.findings, plan.told)
+    said = title + (f"<br>{second}" if second else "")
+    if plan.sense.runs > 1:
+        # The marks alone look like an answer. The title comes with a click, once the room has seen the lines.
+        finding = f'<span class="finding fragment" data-fragment-index="0">{said}</span>'
+        said = f'{finding}<span class="question">{_versus(plan)}?</span>'
     rate = next(several for several in plan.compared.values() if several)
     widest = sorted(rate, key=lambda one: -one.width)
     charts = panels(plan, [(one.ratio.metric.name, one.ratio.point) for one in widest])
-    body = [f"## {title}" + (f"<br>{second}" if second else ""), measure(plan, RANGE), charts or forest(plan, rate)]
+    body = [f"## {said}", measure(plan, RANGE), charts or forest(plan, rate)]
     note = (
         "Look at the marks first: two a load, and one of them leads. That is the chart of a blog post. "
         "Now look at the lines. They reach from the lowest to the highest run of the same thing on the same machine. "
         "Only where the marks are further from each other than these lines are long does a difference mean anything. "
-        f"We tested {counted(len(plan.findings))} differences, and "
+        f"*(click)* We tested {counted(len(plan.findings))} differences, and "
         f"{counted(sum(one.is_settled for one in plan.findings))} of them stood."
         if plan.sense.runs > 1
         else "These are figures, one run each. Whether the next run would say the same, nobody knows."
