@@ -111,12 +111,16 @@ def _short(parts: Sequence[Part]) -> str:
 
 def _over_time(data: DataSet) -> Part:
     """Return the charts of what fio's logs and the rows of `rados bench` and `rbd bench` tell of imported runs."""
-    written = {"seconds": seconds, "bytes_per_second": bytes_per_second}
+    written = {
+        "seconds": seconds,
+        "bytes_per_second": bytes_per_second,
+        "operations_per_second": lambda value: f"{per_second(value)}/s",
+    }
     charts = []
     for one in data.of(IMPORTED):
         for name, lines in one.lines.groupby("chart", sort=False):
             chart = one.entry["charts"][name]
-            charts.append(over_time(chart["title"], lines, written.get(chart["y"]["unit"], per_second)))
+            charts.append(over_time(chart["title"], lines, written[chart["y"]["unit"]]))
     return Part(body="\n".join([heading("Over time"), paragraph(_OVER_TIME, "muted"), *charts]) if charts else "")
 
 
