@@ -101,12 +101,14 @@ def test_the_peaks_in_the_shipped_table_are_those_of_the_charts():
     for size, bytes_text in (("4k", "4096"), ("4m", "4194304")):
         spread = spread_of(chart)["With journal", bytes_text]
         assert row[f"peak_ratio_{size}"] == drawn[bytes_text]
-        assert (row[f"peak_ratio_{size}_low"], row[f"peak_ratio_{size}_high"]) == (spread["low"], spread["high"])
+        for end in ("low", "high"):
+            # Computed in two orders, which may differ in the last of nine digits.
+            assert float(row[f"peak_ratio_{size}_{end}"]) == pytest.approx(float(spread[end]), rel=1e-8)
 
 
 def test_the_shipped_recovery_points_are_those_of_its_trials():
-    trials = read_table(REFERENCE / "failover", ["kind"])
-    rows = [row for row in trials.rows.values() if row["variant"] == "journal" and row["kind"] == "forced"]
+    trials = read_table(REFERENCE / "site-loss", ["kind"])
+    rows = [row for row in trials.rows.values() if row["variant"] == "journal-poll-5" and row["kind"] == "forced"]
     row = shipped_row("journal-poll-5")
     assert row["recovery_point_n"] == str(len(rows))
-    assert float(row["recovery_point_worst_seconds"]) == max(float(one["lost_seconds"]) for one in rows)
+    assert float(row["recovery_point_worst_seconds"]) == max(float(one["recovery_point_seconds"]) for one in rows)

@@ -129,6 +129,7 @@ def test_the_steps_lead_from_a_folder_of_results_to_a_report_and_a_talk(tmp_path
     assert re.search(r"slides/talk/talk\.md +8 slides", said)
     text = (talk / "slides" / "talk" / "talk.md").read_text()
     written = dict(re.findall(r'^<!-- \.slide: id="(\w+)"[^\n]*-->\n## ([^\n]*)$', text, re.MULTILINE))
-    titles = {name: re.sub(r"<[^>]*>", "", title.replace("<br>", " ")) for name, title in written.items()}
+    findings = {name: title.split('<span class="question">')[0].replace("<br>", " ") for name, title in written.items()}
+    titles = {name: re.sub(r"<[^>]*>", "", finding) for name, finding in findings.items()}
     assert TITLES.pop("question") == steps[-1][-1]
     assert {name: titles[name] for name in TITLES} == TITLES

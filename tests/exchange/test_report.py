@@ -273,7 +273,7 @@ def test_imported_runs_over_time_are_drawn_as_lines_with_the_range_of_their_runs
     found, _ = read(tmp_path / "page.html", capsys)
     assert "Over time" in found.text
     [svg] = [one for one in re.findall(r"<svg.*?</svg>", found.source, re.DOTALL) if "over time" in one]
-    assert "IOPS over time, &lt;4K&gt;. before: 1,000 to 2,000; after: 1,000 to 2,000" in svg
+    assert "IOPS over time, &lt;4K&gt;. before: 1,000/s to 2,000/s; after: 1,000/s to 2,000/s" in svg
     bands = [points.split() for points in re.findall(r'class="band" points="([^"]*)"', svg)]
     lines = [points.split() for points in re.findall(r'<polyline class="line line-\d" points="([^"]*)"', svg)]
     assert [len(band) for band in bands] == [4, 4]

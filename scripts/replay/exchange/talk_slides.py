@@ -118,7 +118,7 @@ def _answer(plan: Plan) -> Slide:
     if plan.sense.runs > 1:
         # The marks alone look like an answer. The title comes with a click, once the room has seen the lines.
         finding = f'<span class="finding fragment" data-fragment-index="0">{said}</span>'
-        said = f'{finding}<span class="question">{_versus(plan)}?</span>'
+        said = f'{finding}<span class="question">{_versus(plan)}: which is ahead?</span>'
     rate = next(several for several in plan.compared.values() if several)
     widest = sorted(rate, key=lambda one: -one.width)
     charts = panels(plan, [(one.ratio.metric.name, one.ratio.point) for one in widest])

@@ -136,7 +136,7 @@ test("a rehearsal has each slide of a cut in its time, its cues apart from what 
 test("the notes of this talk begin with three cues, then prose, and read no interval aloud", async () => {
   const { slides } = await shippedWords();
   const spoken = slides.filter(({ note, front }) => note && !front);
-  assert.ok(spoken.length > 80, `${spoken.length} slides with notes`);
+  assert.ok(spoken.length > 50, `${spoken.length} slides with notes`);
   for (const slide of spoken) {
     const text = slide.text.slice(slide.note.start);
     assert.equal(cuesOf(text).length, 3, `${slide.file} #${slide.id} begins with three cues`);
@@ -194,8 +194,10 @@ test("the command names the existing data sets, and prints a diff or JSON of the
       "a copy says the same",
     );
     // Slides that are of another data set are of the talk's own data no longer when it is told with others.
-    const named = (await shippedWords("cluster")).slides.filter(({ dataSet }) => dataSet !== null);
-    const copy = JSON.parse((await run("--talk", "cluster", "--data", "mine", "--json")).stdout);
+    for (const file of ["manifest.json", "claims.json"])
+      await cp(path.join(PROJECT, "benchmarks/stretch", file), path.join(benchmarks, "stretch", file));
+    const named = (await shippedWords()).slides.filter(({ dataSet }) => dataSet !== null);
+    const copy = JSON.parse((await run("--data", "mine", "--json")).stdout);
     assert.ok(copy.sentences > 0);
     for (const { slide } of copy.differences)
       assert.ok(
