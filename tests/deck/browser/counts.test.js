@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
-import { withChapter } from "../support/chapters.js";
+import { withChapter, withClients } from "../support/chapters.js";
 
 let deck;
 
@@ -13,7 +13,7 @@ before(async () => {
 after(() => deck?.close());
 
 test("an axis of clients has whole numbers, at the measured counts", async () => {
-  const page = await deck.openDeck();
+  const page = await deck.openDeck("?data=fixture", { prepare: withClients });
   await goTo(page, "clients");
   const ticks = await page.evaluate(() =>
     [...document.querySelectorAll("#clients canvas")].map((canvas) => {

@@ -4,6 +4,7 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
+import { withClients } from "../support/chapters.js";
 import { readChart } from "../support/csv-file.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 
@@ -106,7 +107,7 @@ test("a slide of another data set shows that one, and ?data= shows one data set 
     assert.equal(blocks, String(manifest.experiments["distance-price"].blocks));
     await page.close();
   }
-  const page = await deck.openDeck("?data=fixture&explore", { hash: `#/${id}` });
+  const page = await deck.openDeck("?data=fixture", { hash: `#/${id}` });
   assert.equal(await page.$(`#${id}`), null, "a slide without data leaves");
   await page.close();
   await takeAway();
@@ -150,7 +151,7 @@ test("a missing or impossible data set is answered with a message that names the
 });
 
 test("a chart that the awaited data set lacks shows its stand-in, and switches when it is measured", async () => {
-  const page = await deck.openDeck("?data=fixture-small&meanwhile=fixture");
+  const page = await deck.openDeck("?data=fixture-small&meanwhile=fixture", { prepare: withClients });
   await goTo(page, "clients");
   const [before] = await chartsOf(page, "clients");
   assert.match(before.url, /^benchmarks\/fixture\/client-sweep/);

@@ -4,7 +4,7 @@ import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
-import { onlyChapters } from "../support/chapters.js";
+import { onlyChapters, withClients } from "../support/chapters.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 
 let deck;
@@ -16,16 +16,16 @@ after(() => deck?.close());
 
 test("a missing and a malformed CSV file show an error in the chart's place, until the file is corrected", async () => {
   const page = await deck.openDeck();
-  const name = "fixture/rbd-journaling/aggregate/iops-read-seq.csv";
+  const name = "fixture/rbd-journaling/aggregate/throughput-write-seq.csv";
   const text = await readFile(path.join(deck.benchmarks, name), "utf8");
-  await goTo(page, "iops-read-seq");
-  const alert = page.locator('#iops-read-seq [role="alert"]');
+  await goTo(page, "throughput-write-seq");
+  const alert = page.locator('#throughput-write-seq [role="alert"]');
   await deck.replaceFile(name, text.replace(/\d+\.\d+/, "twelve"));
   await alert.waitFor();
-  assert.match(await alert.textContent(), /iops-read-seq\.csv.*row 2, column 2/);
+  assert.match(await alert.textContent(), /throughput-write-seq\.csv.*row 2, column 2/);
   await rm(path.join(deck.benchmarks, name));
   await page.waitForFunction(() =>
-    /404/.test(document.querySelector("#iops-read-seq [role=alert]")?.textContent),
+    /404/.test(document.querySelector("#throughput-write-seq [role=alert]")?.textContent),
   );
   await deck.replaceFile(name, text);
   await alert.waitFor({ state: "detached" });
@@ -113,7 +113,7 @@ test("names in a CSV file are text wherever they are shown, and never markup or 
   const slide = "clients";
   const page = await deck.openDeck("?data=fixture", {
     prepare: async (opened) => {
-      await onlyChapters(opened, ["slides/rpo/90-appendix.md"]);
+      await withClients(opened);
       await opened.route("**/fixture/client-sweep/aggregate/iops-randwrite-4096.csv", (route) =>
         route.fulfill({ contentType: "text/csv", body }),
       );

@@ -176,3 +176,25 @@ export async function withToolsChapterAlone(page) {
       route.fulfill({ contentType: "text/markdown; charset=utf-8", body: TOOLS }),
     );
 }
+
+const SWEEP = "benchmarks/tentacle/client-sweep/aggregate";
+const CLIENTS = `<!-- .slide: id="clients" data-timing="10" -->
+## Clients
+
+<div class="panels">
+${["iops", "latency-mean", "latency-p99"]
+  .map(
+    (name) =>
+      `<div class="panel"><canvas data-chart="line" data-chart-src="${SWEEP}/${name}-randwrite-4096.csv"></canvas></div>`,
+  )
+  .join("\n")}
+</div>
+`;
+
+/** The appendix alone, with one slide: all series of charts whose axis is a count of clients. */
+export async function withClients(page) {
+  await onlyChapters(page, ["slides/rpo/90-appendix.md"]);
+  await page.route("**/slides/rpo/90-appendix.md", (route) =>
+    route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CLIENTS }),
+  );
+}
