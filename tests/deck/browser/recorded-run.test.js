@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 
 import { axeProblems, loadAxe } from "../support/axe.js";
 import { readChart, readRuns } from "../support/csv-file.js";
+import { withClients } from "../support/chapters.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 
 const SLIDE = "throughput-write-seq";
@@ -147,7 +148,9 @@ test("the title settles nothing until all runs have arrived", async () => {
 });
 
 test("charts of other experiments are complete, and those of the same experiment play along", async () => {
-  const page = await open("run=600");
+  const page = await open("run=600", {
+    prepare: (opened) => withClients(opened, ["slides/rpo/90-appendix.md", "slides/rpo/91-journal.md"]),
+  });
   const empty = (series) =>
     Object.values(series)
       .flat()

@@ -135,7 +135,7 @@ test("its charts are drawn from its data, in words that its verdicts choose, and
   assert.ok(drawn.reads[0].series["3 replicas"][2] > 3 * drawn.reads[0].series["3 replicas"][0]);
   assert.equal(
     await page.evaluate(() => document.querySelector("#reads h2").innerText),
-    "A deep queue pays: reads are 3.2× as fast",
+    "A deep queue pays: reads are 4.6× as fast",
   );
   const colour = await page.evaluate(() => {
     const canvas = document.querySelector("#reads canvas");

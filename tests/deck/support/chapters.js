@@ -191,10 +191,10 @@ ${["iops", "latency-mean", "latency-p99"]
 </div>
 `;
 
-/** The appendix alone, with one slide: all series of charts whose axis is a count of clients. */
-export async function withClients(page) {
-  await onlyChapters(page, ["slides/rpo/90-appendix.md"]);
-  await page.route("**/slides/rpo/90-appendix.md", (route) =>
+/** One slide in place of a chapter, with all series of charts whose axis is a count of clients, beside these chapters. */
+export async function withClients(page, beside = []) {
+  await onlyChapters(page, [...beside, "slides/rpo/95-amplification.md"]);
+  await page.route("**/slides/rpo/95-amplification.md", (route) =>
     route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CLIENTS }),
   );
 }
