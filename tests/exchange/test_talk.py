@@ -75,7 +75,7 @@ def told(tmp_path: Path, *folders: Path, words: Iterable[str] = ()) -> dict[str,
 
 
 def title(slide: str) -> str:
-    """Return what the title of a slide finds, without markup; its variants by number, other values by their last two names."""
+    """Return what a title finds, without markup; its variants by number, other values by their last two names."""
     found = re.search(r"^## (.*)$", slide, re.MULTILINE)[1].replace("<br>", " ").split('<span class="question">')[0]
     found = re.sub(r"\{manifest\.[^}]*\.variants\.(\d)\.label\}", r"[\1]", re.sub(r"<[^>]*>", "", found))
     return re.sub(r"\{[^}]*?([^.}]*\.[^.}]*)\}", r"{\1}", found)
