@@ -98,6 +98,16 @@ def test_a_line_that_could_not_be_set_is_set_anew_for_the_next_set(changes):
     assert changes == [asked(0.02), asked(0.02), asked(0.005, None)]
 
 
+def test_a_line_that_is_put_back_on_a_busy_machine_ends_no_run(changes):
+    said = []
+    between, sets = line_of_block(said=said)
+    between.before_set(sets[0.02])
+    changes.fails = True
+    between.close_block()
+    assert changes == [asked(0.02), asked(0.005, None)]
+    assert said[-1] == "the line between the sites is not as asked"
+
+
 def test_a_line_that_has_ended_is_not_asked_for_anything(changes, monkeypatch):
     between, sets = line_of_block()
     between.before_set(sets[0.02])
