@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from replay.base import invocation
+from replay.base import disk
+from replay.base.disk import explained, guarded, mount_point
 from replay.base.errors import ReplayError, cleaning_up, during
-from replay.base.invocation import explained, guarded, mount_point
 from replay.base.progress import Progress
 from replay.evidence import durable
 from support.patience import patient
@@ -31,12 +31,12 @@ def test_a_full_disk_is_named_with_its_room_by_the_file_that_was_written(tmp_pat
 
 def test_a_write_that_does_not_tell_its_file_names_the_disk_without_room(tmp_path, monkeypatch):
     full, other = tmp_path / "full", tmp_path / "other"
-    monkeypatch.setattr(invocation, "_places", lambda: [other, full])
-    monkeypatch.setattr(invocation, "mount_point", lambda path: path)
-    monkeypatch.setattr(invocation, "_existing", lambda path: path)
+    monkeypatch.setattr(disk, "_places", lambda: [other, full])
+    monkeypatch.setattr(disk, "mount_point", lambda path: path)
+    monkeypatch.setattr(disk, "_existing", lambda path: path)
     usage = {full: (1 << 20, 4096), other: (1 << 40, 1 << 30)}
     monkeypatch.setattr(
-        invocation.shutil,
+        disk.shutil,
         "disk_usage",
         lambda path: type("Usage", (), dict(zip(("total", "free"), usage[path], strict=True))),
     )
@@ -112,7 +112,7 @@ def test_deriving_onto_a_full_disk_names_it(tmp_path):
     """In a mount namespace of its own, where the disk is really full."""
     script = (
         "mount -t tmpfs -o size=64k drill $0 && dd if=/dev/zero of=$0/filler bs=4k status=none 2>/dev/null;"
-        " exec $1 -c 'import sys; from pathlib import Path; from replay.base.invocation import guarded;"
+        " exec $1 -c 'import sys; from pathlib import Path; from replay.base.disk import guarded;"
         ' sys.exit(guarded(lambda: Path(sys.argv[1], "new").write_bytes(bytes(65536)) and 0, "kept"))\' $0'
     )
     argv = ["unshare", "--mount", "sh", "-c", script, str(tmp_path), sys.executable]

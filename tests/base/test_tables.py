@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replay.base.paths import number_text, write_if_changed
+from replay.base.tables import number_text, write_if_changed
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_the_peaks_in_the_shipped_table_are_those_of_the_charts():
         spread = spread_of(chart)["With journal", bytes_text]
         assert row[f"peak_ratio_{size}"] == drawn[bytes_text]
         for end in ("low", "high"):
-            # Computed in two orders, which may differ in the last of nine digits.
+            # The table is made of the nine digits of tidy.csv, the chart of what the tool printed.
             assert float(row[f"peak_ratio_{size}_{end}"]) == pytest.approx(float(spread[end]), rel=1e-8)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from replay.base.invocation import guarded
+from replay.base.disk import guarded
 from replay.base.paths import ROOT, benchmarks_directory
 from replay.claims.data_set import derive_data_set
 from replay.cli.cluster_commands import CLEAN, MEASURE

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.base.paths import csv_text
 from replay.base.stats import modified_z
+from replay.base.tables import csv_text
 from replay.claims.data_set import derive_data_set
 from replay.derive.computed import costliest, sampler_seconds, sampler_shares, sampling_entry, sampling_metrics
-from replay.derive.part import LIMIT, RUNS_FILE, RUNS_HEADER, DrawnRun, flagged_in, outliers
+from replay.derive.outliers import LIMIT, DrawnRun, flagged_in, outliers
+from replay.derive.part import RUNS_FILE, RUNS_HEADER
 from replay.evidence.record import SampleTable
 from replay.tools.cell_logs import read_samples
 from support.commands import run_derive

@@ -21,7 +21,7 @@ from replay.protocols import placement
 from replay.protocols.drivers import rados_bench
 from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, PlacementProtocol
 from replay.protocols.targets.objects import Removal
-from replay.tools.rados_bench import ROLES
+from replay.tools.placement import ROLES
 from support.bench import bench_of, cell
 from support.made_up_output import placement_files, rados_json
 from support.patience import patient

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from replay.base.paths import csv_text, json_text
+from replay.base.tables import csv_text, json_text
 
 HOST = "abcd1234"
 

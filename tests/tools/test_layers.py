@@ -6,8 +6,8 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.tools import fio, rados_bench
-from replay.tools.iperf3 import LAYERS as TOOL
-from replay.tools.iperf3 import levels_of
+from replay.tools.by_level import LAYERS as TOOL
+from replay.tools.by_level import levels_of
 from support.made_up_output import rados_json
 
 OBJECTS = {"layer": "objects", "io_type": "write", "io_pattern": "rand", "io_size_bytes": 4096, "io_depth": 16}

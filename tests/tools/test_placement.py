@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError, reader
-from replay.tools.rados_bench import entities_of, last_osd, placement_metrics, read_placement
+from replay.tools.placement import entities_of, last_osd, placement_metrics, read_placement
 from support.made_up_output import MIB, placement_files, rados_json
 
 EQUAL = {0: 1.0, 1: 1.0, 2: 1.0}

@@ -1,24 +1,15 @@
-"""How the person called Replay, what it advises, and how it ends when the operating system refuses.
-
-Every command that Replay prints can be pasted unchanged. Full disks, quotas, foreign owners, read-only and busy places
-are explained in a sentence. `guarded` ends a program with it, or with a ReplayError's, instead of a traceback.
-"""
+"""How the person called Replay, so that every command that Replay prints can be pasted unchanged."""
 
 from __future__ import annotations
 
 import difflib
-import errno
 import os
-import pwd
 import shlex
 import shutil
-import sys
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from replay.base.errors import INTERRUPTED, ReplayError, take_notes
-from replay.base.paths import ROOT, benchmarks_directory, find_project, state_directory, working_directory
+from replay.base.paths import ROOT, find_project
 
 _VARIABLE = "REPLAY_CALLED_AS"
 _IN_CHECKOUT, _INSTALLED = "./replay", "replay"
@@ -91,138 +82,3 @@ def after_missing(data_set: Path) -> str:
     beside = data_set.parent.glob("*/") if data_set.parent.is_dir() else ()
     names = sorted(path.name for path in beside if path != data_set)
     return suggestion(data_set.name, names) if names else f"measure first: {replay_command('measure', '--help')}"
-
-
-# How a program ends ---------------------------------------------------------------------------------------------------
-
-#: A disk with less room than this is full for Replay, which writes files of this size.
-FULL_BELOW_BYTES = 1 << 20
-
-
-def guarded(run: Callable[[], int], kept: str) -> int:
-    """Call a program; return its exit status. Prints a ReplayError and returns its status.
-
-    `kept` tells the person after an interruption what happened to the work.
-    """
-    try:
-        return run()
-    except ReplayError as error:
-        print(error, file=sys.stderr)
-        return error.exit_status
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        if (refused := explained(error)) is None:
-            raise
-        print(refused, file=sys.stderr)
-        return refused.exit_status
-    except KeyboardInterrupt:
-        print(f"interrupted; {kept}", file=sys.stderr)
-        return INTERRUPTED
-
-
-def explained(error: OSError) -> ReplayError | None:
-    """Return an operating system's refusal as a ReplayError with what to do; None for an error of another kind."""
-    explain = _EXPLAINED.get(error.errno)
-    if explain is None:
-        return None
-    place = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes | os.PathLike) else None
-    what, next_step = explain(place)
-    made = ReplayError(what, where=place, next_step=next_step)
-    take_notes(made, error)
-    return made
-
-
-def mount_point(path: Path) -> Path:
-    """Return the root of the file system that a path is in, or would be in."""
-    path = _existing(path)
-    while not path.is_mount() and path != path.parent:
-        path = path.parent
-    return path
-
-
-def _existing(path: Path) -> Path:
-    path = path.absolute()
-    while not path.exists() and path != path.parent:
-        path = path.parent
-    return path
-
-
-def _full(place: Path | None) -> tuple[str, str]:
-    places = [place] if place is not None else _places()
-    disks = {mount_point(one): shutil.disk_usage(_existing(one)) for one in places}
-    # A failed write does not tell its file; then it is one of Replay's disks that has no room left.
-    full = [disk for disk, usage in disks.items() if usage.free < FULL_BELOW_BYTES]
-    sizes = " and ".join(
-        f"{disk} ({size_text(disks[disk].free)} of {size_text(disks[disk].total)} free)" for disk in full or disks
-    )
-    what = "the disk is full" if full or place else "a disk is full, or has no room for another file, perhaps of these"
-    return f"{what}: {sizes}", "free space there, then run this again; what was recorded is kept"
-
-
-def _places() -> list[Path]:
-    return [benchmarks_directory(), working_directory(), state_directory(), Path(tempfile.gettempdir())]
-
-
-def size_text(size_bytes: float) -> str:
-    """Return a number of bytes for people: `1.5 GiB`."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size_bytes < 1024:
-            return f"{size_bytes:.4g} {unit}"
-        size_bytes /= 1024
-    return f"{size_bytes:.4g} TiB"
-
-
-def _quota(place: Path | None) -> tuple[str, str]:
-    disk = f" on {mount_point(place)}" if place is not None else ""
-    return f"this user's disk quota{disk} is used up", "free space or have it raised, then run this again"
-
-
-def _owner(place: Path | None) -> tuple[str, str]:
-    if place is None:
-        return "this user may not do that", "run it as the user who owns the files"
-    owned = _existing(place)
-    owner = _name(owned.stat().st_uid)
-    return (
-        f"{_name(os.geteuid())} may not use it: {owned} belongs to {owner}",
-        f"run this as {owner}, or let it belong to you: sudo chown -R {_name(os.geteuid())} {owned}",
-    )
-
-
-def _name(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"user {uid}"
-
-
-def _read_only(place: Path | None) -> tuple[str, str]:
-    disk = mount_point(place) if place is not None else "the disk"
-    return f"{disk} is mounted read-only", "mount it for writing, or choose another folder"
-
-
-def _busy(place: Path | None) -> tuple[str, str]:
-    if place is not None and place.is_mount():
-        return "something is mounted here", f"unmount it: umount {place}; then run this again"
-    return "it is in use", "find out by whom with fuser -vm, then run this again"
-
-
-def _too_many(place: Path | None) -> tuple[str, str]:
-    return "too many files are open", "allow more: ulimit -n 4096; then run this again"
-
-
-def _broken(place: Path | None) -> tuple[str, str]:
-    return "the disk reported an error", "look at dmesg: it may be failing"
-
-
-_EXPLAINED: dict[int | None, Callable[[Path | None], tuple[str, str]]] = {
-    errno.ENOSPC: _full,
-    errno.EDQUOT: _quota,
-    errno.EACCES: _owner,
-    errno.EPERM: _owner,
-    errno.EROFS: _read_only,
-    errno.EBUSY: _busy,
-    errno.EMFILE: _too_many,
-    errno.ENFILE: _too_many,
-    errno.EIO: _broken,
-}

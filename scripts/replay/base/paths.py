@@ -1,24 +1,13 @@
-"""Where files are, and how derived ones are written.
-
-There are the program's own files and their version, the person's project, and the state that outlives both. Derived
-files have the same bytes on every machine, and are not written if nothing changed.
-"""
+"""Where things are: the program's own files and their version, the person's project, the state that outlives both."""
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
-import json
-import math
 import os
 import tomllib
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from replay.base.errors import ConfigurationError
 
@@ -126,97 +115,3 @@ def program_digest(*rooms: str) -> str:
     for path in sorted(path for room in rooms for path in (PACKAGE / room).rglob("*.py")):
         whole.update(f"{path.relative_to(PACKAGE)}\0".encode() + path.read_bytes() + b"\0")
     return whole.hexdigest()
-
-
-# Derived files: numbers, CSV, JSON ------------------------------------------------------------------------------------
-
-SIGNIFICANT_DIGITS = 9
-
-
-def number_text(value: Any) -> str:
-    """Return a number for a CSV: whole numbers exactly, others with nine significant digits and no exponent.
-
-    None and NaN mean a missing measurement and become an empty field.
-    """
-    if value is None:
-        return ""
-    if isinstance(value, int):
-        return str(int(value))
-    value = float(value)
-    if math.isnan(value):
-        return ""
-    if value.is_integer() and abs(value) < 2**53:
-        return str(int(value))
-    text = f"{value:.{SIGNIFICANT_DIGITS}g}"
-    return format(Decimal(text), "f") if "e" in text else text
-
-
-def level_text(value: Any) -> str:
-    """Return a level in the format of the CSVs and the manifest."""
-    return number_text(value) if isinstance(value, int | float) else str("" if value is None else value)
-
-
-def rounded(value: float) -> float | int:
-    """Round a number to the digits in the CSVs, so that a sentence and its chart agree."""
-    text = number_text(value)
-    return float(text) if "." in text else int(text)
-
-
-#: The first line of a cell's table of samples.
-SAMPLES_HEADER = "elapsed_seconds,entity,metric,value"
-#: Entity and metric of its last row, which counts the rows before it, so that a table that was cut off is recognised.
-SAMPLES_FOOTER = ("sampler", "rows")
-
-
-def csv_text(rows: Iterable[Sequence[str]]) -> str:
-    """Return RFC 4180 text with line feeds."""
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(rows)
-    return buffer.getvalue()
-
-
-def json_text(value: Any) -> str:
-    """Return JSON for people and diffs: keys in the given order, two spaces, a final newline."""
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def write_if_changed(path: Path, text: str) -> bool:
-    """Write a file atomically, and only if its content changes, so that watchers are not triggered for nothing.
-
-    Return whether it was written.
-    """
-    content = text.encode()
-    try:
-        if path.read_bytes() == content:
-            return False
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    # A name for this process only: two derivations at once write the same bytes and must not collide.
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    _remove_abandoned(path)
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-    return True
-
-
-def _remove_abandoned(path: Path) -> None:
-    """Remove what earlier processes of this machine left because they were killed while they wrote the file."""
-    begin, end = f".{path.name}.", ".partial"
-    for one in path.parent.iterdir():
-        name = one.name
-        if name.startswith(begin) and name.endswith(end) and not _is_alive(name[len(begin) : -len(end)]):
-            one.unlink(missing_ok=True)
-
-
-def _is_alive(process: str) -> bool:
-    """Return whether a process runs. What is no process id counts as one that does: it is not known to be dead."""
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except (ValueError, OverflowError, PermissionError):
-        return True
-    return True

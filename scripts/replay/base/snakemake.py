@@ -18,8 +18,8 @@ from typing import Any
 
 import yaml
 
+from replay.base.disk import explained
 from replay.base.errors import INTERRUPTED, ConfigurationError, ReplayError
-from replay.base.invocation import explained
 from replay.base.paths import program_file, project_directory, working_directory
 from replay.base.progress import EVENTS, report_event
 

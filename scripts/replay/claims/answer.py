@@ -11,7 +11,7 @@ from pathlib import Path
 
 from replay.base import stats
 from replay.base import stats as statistics
-from replay.base.paths import csv_text, level_text, write_if_changed
+from replay.base.tables import csv_text, level_text, write_if_changed
 from replay.claims.answer_plan import (
     COMPARED,
     FIGURES,

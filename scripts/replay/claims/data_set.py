@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.paths import json_text, write_if_changed
 from replay.base.programs import titles_in
+from replay.base.tables import json_text, write_if_changed
 from replay.claims.answer import write_answer
 from replay.claims.descriptions import write_datapackage, write_recording
 from replay.claims.documents import six_digits, write_claims, write_releases

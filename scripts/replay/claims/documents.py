@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from replay.base import stats as statistics
-from replay.base.paths import csv_text, json_text, write_if_changed
 from replay.base.programs import COMPARED_RELEASES, older_releases
+from replay.base.tables import csv_text, json_text, write_if_changed
 from replay.claims.campaigns import CAMPAIGNS_FOR_PREDICTION
 from replay.claims.evaluate import EQUIVALENCE_BLOCKS, ClaimComparison, ConditionComparison, compare
 from replay.claims.judge import FALSE_DISCOVERY_RATE, judge_data_set, multiplicity, with_campaigns, with_versions

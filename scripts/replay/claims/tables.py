@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base import stats as statistics
-from replay.base.paths import level_text
+from replay.base.tables import level_text
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,
     DECIDES_CONFIRMATION,

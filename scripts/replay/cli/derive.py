@@ -25,7 +25,8 @@ from replay.base.terminal import waiting
 from replay.claims.descriptions import differences
 from replay.cli.data_commands import CLAIMS, DERIVE
 from replay.cli.grammar import Command
-from replay.derive.part import flagged_in, read_part
+from replay.derive.outliers import flagged_in
+from replay.derive.part import read_part
 from replay.design.configuration import claims_path
 from replay.evidence.attempts import History
 from replay.evidence.data_set import named_experiments

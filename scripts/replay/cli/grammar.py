@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from replay.base.disk import guarded
 from replay.base.errors import ReplayError
-from replay.base.invocation import called_as, did_you_mean, guarded, suggestion
+from replay.base.invocation import called_as, did_you_mean, suggestion
 from replay.base.paths import benchmarks_directory, config_directory
 
 WRONG_USE = 2

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from replay.base import stats as statistics
-from replay.base.paths import level_text
+from replay.base.tables import level_text
 from replay.derive.cells import AttemptRecord, CellRow, middle_seconds
 from replay.derive.designs import (
     ADDED,

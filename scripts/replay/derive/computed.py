@@ -21,7 +21,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from replay.base import stats as statistics
-from replay.base.paths import rounded
+from replay.base.tables import rounded
 from replay.evidence.record import busy_fractions
 from replay.tools.base import number
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from replay.base.errors import EvidenceError
-from replay.base.paths import csv_text, level_text, number_text
+from replay.base.tables import csv_text, level_text, number_text
 from replay.derive.part import LONG_HEADER, SPREAD_HEADER
 
 if TYPE_CHECKING:  # importing it takes long, and not every user of this module needs it

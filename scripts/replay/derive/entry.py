@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from replay.base import stats as statistics
-from replay.base.paths import level_text, rounded
+from replay.base.tables import level_text, rounded
 from replay.derive.cells import AttemptRecord, CellRow, host_of, machines_by_block
 from replay.derive.computed import sampling_entry
 from replay.derive.designs import Aggregate, CombinedDesign

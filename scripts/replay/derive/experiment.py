@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from replay.base.errors import ReplayError
-from replay.base.paths import JUDGING, config_directory, csv_text, level_text, program_digest, write_if_changed
+from replay.base.paths import JUDGING, config_directory, program_digest
+from replay.base.tables import csv_text, level_text, write_if_changed
 from replay.derive.aggregates import by_entity, of_numbers, over_time
 from replay.derive.cells import AttemptRecord, CellRow, Designs, host_of, load_evidence, of_one_host
 from replay.derive.designs import ADDED, Aggregate, CombinedDesign, combine, text_rows

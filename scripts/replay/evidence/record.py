@@ -17,8 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from replay.base.paths import ROOT, SAMPLES_FOOTER, SAMPLES_HEADER, version
+from replay.base.paths import ROOT, version
 from replay.base.programs import HOST_PROGRAMS, NAMES, MissingProgramError, Programs, major_of, title_of
+from replay.base.tables import SAMPLES_FOOTER, SAMPLES_HEADER
 
 # What was printed and seen -------------------------------------------------------------------------------------------
 

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from html import escape
 
-from replay.base.paths import number_text
 from replay.base.stats import median
+from replay.base.tables import number_text
 from replay.exchange.compare_text import (
     HIGHER,
     LOWER,

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from replay.base.errors import ConfigurationError
-from replay.base.paths import number_text, program_file, write_if_changed
+from replay.base.paths import program_file
+from replay.base.tables import number_text, write_if_changed
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 #: The class of a column of figures.

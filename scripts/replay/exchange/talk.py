@@ -19,8 +19,9 @@ import yaml
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.invocation import suggestion
-from replay.base.paths import ROOT, benchmarks_directory, config_directory, level_text
+from replay.base.paths import ROOT, benchmarks_directory, config_directory
 from replay.base.programs import COMPARED_RELEASES
+from replay.base.tables import level_text
 from replay.base.terminal import waiting
 from replay.exchange.sides import Metric, Run, Side, read_side, runs_of
 from replay.exchange.talk_points import (

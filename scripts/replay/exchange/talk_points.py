@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from replay.base.paths import level_text
+from replay.base.tables import level_text
 from replay.claims import brief
 from replay.exchange.sides import Experiment, Metric, Run
 

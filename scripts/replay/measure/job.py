@@ -16,8 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from replay.base.disk import explained
 from replay.base.errors import INTERRUPTED, ConfigurationError, RefusedError, ReplayError, cleaning_up, take_notes
-from replay.base.invocation import explained, replay_command
+from replay.base.invocation import replay_command
 from replay.base.paths import config_directory, shown
 from replay.base.progress import Progress
 from replay.cluster.cluster import CephCommandError

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TextIO
 
+from replay.base.disk import size_text
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
-from replay.base.invocation import size_text
 from replay.base.paths import state_directory
 from replay.base.terminal import waiting
 from replay.cluster.cluster import CephCommandError, Cluster

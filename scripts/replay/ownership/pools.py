@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.base.clock import Waiting, poll
+from replay.base.disk import size_text
 from replay.base.errors import RefusedError
-from replay.base.invocation import size_text
 from replay.cluster import admin_commands, health, sandbox_record
 from replay.cluster.admin_commands import OWN_KEY, OWN_VALUE, POOL_DELETE_OPTION
 from replay.cluster.cluster import CephCommandError

@@ -6,8 +6,8 @@ import errno
 from collections.abc import Mapping
 from typing import Any
 
+from replay.base.disk import size_text
 from replay.base.errors import RefusedError
-from replay.base.invocation import size_text
 from replay.cluster import admin_commands
 from replay.cluster.admin_commands import POOL_DELETE_OPTION
 from replay.cluster.cluster import Cluster

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from replay.base.disk import guarded
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import guarded, replay_command
+from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory
 from replay.base.programs import Programs, major_of, parse_release
 from replay.cluster import sandbox_record

@@ -40,7 +40,7 @@ from replay.protocols.drivers.tool import (
 from replay.protocols.targets.images import OsdFile
 from replay.tools import iperf3
 from replay.tools.base import NetworkTool, render
-from replay.tools.iperf3 import MEDIA, NETWORK
+from replay.tools.by_level import MEDIA, NETWORK
 
 LOOPBACK = "127.0.0.1"
 #: Time on top of the test: for connecting, perhaps through SSH, and exchanging results.

@@ -34,7 +34,7 @@ from replay.protocols.drivers.tool import (
 )
 from replay.protocols.object_bench import FILL_OPTIONS, ReplicaPools
 from replay.protocols.targets.images import Images, OsdFile
-from replay.tools.iperf3 import BLOCK_DEVICE, DISK, OBJECTS
+from replay.tools.by_level import BLOCK_DEVICE, DISK, OBJECTS
 
 #: Values of the level `copies` of objects: all are as many as the block device's pool keeps.
 ONE, ALL = "one", "all"

@@ -32,7 +32,7 @@ from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, R
 from replay.protocols.drivers.tool import writes
 from replay.protocols.targets.objects import RECORDS_PER_RUN_NAME, Fill, ObjectPools
 from replay.tools import Result
-from replay.tools.rados_bench import ROLES, last_osd
+from replay.tools.placement import ROLES, last_osd
 
 _MODE, *_OTHERS = RADOS_FACTORS
 #: The weight of the last OSD, relative to that of every other OSD.

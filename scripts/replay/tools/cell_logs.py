@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from replay.base.paths import SAMPLES_FOOTER, SAMPLES_HEADER
+from replay.base.tables import SAMPLES_FOOTER, SAMPLES_HEADER
 from replay.tools.base import OutputError, Run, number
 
 

@@ -1,8 +1,6 @@
 """iperf3: the argv of its client and of its one-off server, and what its JSON says. Strict, pure.
 
 Its exit status is no help: with `--json` a refused connection ends with status 0 or 1, and the key `error`.
-
-The experiment `baseline` runs it for one level of a factor and fio for another one; `layers` has such a factor, too.
 """
 
 from __future__ import annotations
@@ -10,12 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from replay.base.errors import ConfigurationError
-from replay.tools import fio, rados_bench
-from replay.tools.base import NetworkTool, OutputError, Result, Run, Tool, agrees, number, read_json
+from replay.tools.base import NetworkTool, OutputError, Result, Run, agrees, number, read_json
 
 #: A server that nobody connects to ends after this time, even if the process that started it is gone.
 MOST_SERVER_SECONDS = 120
@@ -139,49 +134,3 @@ class _Report:
             rate = place.number("bits_per_second")
             found.append(((start + end) / 2, "bytes_per_second", rate / 8))
         return tuple(found)
-
-
-# The experiments whose tool follows from a level of the cell: that of a resource, or of a layer of the cluster --------
-
-MEDIA, NETWORK = "media", "network"
-DISK, OBJECTS, BLOCK_DEVICE = "disk", "objects", "block-device"
-
-
-class ToolByLevel(Tool):
-    """Passes each call on to the tool of the cell's level of one factor."""
-
-    program = package = fio.TOOL.program
-
-    def __init__(self, name: str, factor: str, tools: Mapping[str, Tool]) -> None:
-        self.name = name
-        self._factor = factor
-        self._tools = tools
-
-    def _tool_of(self, levels: Mapping[str, Any]) -> Tool:
-        level = levels.get(self._factor)
-        if str(level) not in self._tools:
-            raise ConfigurationError(f"{self._factor} {level!r} is not one of {', '.join(self._tools)}")
-        return self._tools[str(level)]
-
-    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
-        """Return the argv of the level's tool."""
-        return self._tool_of(levels).argv_template(levels_of(levels), options)
-
-    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return the files that the level's tool writes."""
-        return self._tool_of(levels).result_files(levels_of(levels), options)
-
-    def read(self, run: Run) -> Result:
-        """Parse the output of the level's tool."""
-        return self._tool_of(run.levels).read(replace(run, levels=levels_of(run.levels)))
-
-
-BASELINE = ToolByLevel("baseline", "resource", {MEDIA: fio.TOOL, NETWORK: TOOL})
-LAYERS = ToolByLevel("layers", "layer", {DISK: fio.TOOL, OBJECTS: rados_bench.TOOL, BLOCK_DEVICE: fio.TOOL})
-
-
-def levels_of(levels: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a cell's levels in the words of its tool: `rados bench` writes and reads whole objects."""
-    if levels.get("layer") != OBJECTS:
-        return dict(levels)
-    return {**levels, "object_size_bytes": levels["io_size_bytes"], "threads": levels["io_depth"]}

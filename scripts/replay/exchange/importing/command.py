@@ -13,7 +13,8 @@ from pathlib import Path
 
 from replay.base.errors import ConfigurationError, EvidenceError, ReplayError
 from replay.base.invocation import deck_command, replay_command
-from replay.base.paths import benchmarks_directory, csv_text, shown
+from replay.base.paths import benchmarks_directory, shown
+from replay.base.tables import csv_text
 from replay.base.terminal import waiting
 from replay.claims.brief import size_text
 from replay.claims.data_set import derive_data_set

@@ -17,8 +17,8 @@ import pandas as pd
 
 from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
-from replay.base.paths import level_text
 from replay.base.stats import median
+from replay.base.tables import level_text
 from replay.claims.descriptions import DATAPACKAGE, differences
 from replay.derive.part import LINES
 from replay.design.link import RTT

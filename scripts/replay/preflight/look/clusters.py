@@ -13,8 +13,9 @@ from typing import Any, TextIO
 
 from rich.text import Text
 
+from replay.base.disk import size_text
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import replay_command, size_text
+from replay.base.invocation import replay_command
 from replay.base.paths import config_directory
 from replay.base.terminal import console_of, is_terminal, print_columns
 from replay.cluster import health

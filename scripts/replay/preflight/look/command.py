@@ -9,8 +9,9 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from replay.base.disk import size_text
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.invocation import replay_command, size_text
+from replay.base.invocation import replay_command
 from replay.base.paths import config_directory, shown
 from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.base.terminal import waiting

@@ -25,7 +25,7 @@ from replay.measure.bench import Bench
 from replay.measure.protocol import Driver, WhileRunning
 from replay.ownership.locks import SlotLock
 from replay.tools import Result, render
-from replay.tools.iperf3 import levels_of
+from replay.tools.by_level import levels_of
 
 IO_SIZE = Factor("io_size_bytes", "bytes of each operation", required=True)
 IO_PATTERN = Factor("io_pattern", "where operations go: rand, seq", words=("rand", "seq", "full-seq"))
