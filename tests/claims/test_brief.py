@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from replay.base.errors import EvidenceError
 from replay.base.paths import ROOT
+from replay.base.stats import by_chance
 from replay.claims.brief import as_text, brief, percent, times
 from replay.claims.judge import read_controls
 from replay.claims.load import load_book
@@ -91,8 +92,8 @@ def test_a_sentence_says_no_figure_that_is_not_in_the_files(document, other, con
             values, n = figures_of(claim, source)
             for shown in numbers_besides(text, *templates):
                 assert shown == str(n) or any(rounds_to(value, shown) for value in values), (text, shown)
-    one = BOOK.wording["controls"]["rbd-journaling"]
-    follows = "no_interval" if not control["intervals"] else "strayed" if control["excluding_one"] else "passed"
+    one, counts = BOOK.wording["controls"]["rbd-journaling"], (control["excluding_one"], control["intervals"])
+    follows = "no_interval" if not control["intervals"] else "passed" if by_chance(*counts) else "strayed"
     for shown in numbers_besides(last.text, one[follows]):
         whole = (str(control["intervals"]), str(control["excluding_one"]))
         assert shown in whole or rounds_to(control["geometric_mean"], shown), last.text
@@ -148,12 +149,19 @@ def test_with_one_block_no_interval_is_stated_nor_one_of_the_control():
 
 
 def test_a_control_that_strayed_is_not_called_passed():
-    control = {"intervals": 4, "excluding_one": 1, "share": 0.25, "geometric_mean": 1.0521}
+    control = {"intervals": 4, "excluding_one": 3, "share": 0.75, "geometric_mean": 1.0521}
     *_, last = brief(BOOK, document_of(RANDOM_4K, HELD), {"rbd-journaling": control})
     assert "passed" not in last.text
     assert "4 points" in last.text
-    assert "1 of the intervals" in last.text
+    assert "3 of the intervals" in last.text
     assert "1.05)" in last.text
+
+
+def test_one_interval_of_many_that_excludes_one_is_chance():
+    control = {"intervals": 44, "excluding_one": 1, "share": 0.0227, "geometric_mean": 0.9933}
+    *_, last = brief(BOOK, document_of(RANDOM_4K, HELD), {"rbd-journaling": control})
+    assert "passed" in last.text
+    assert "1 of the intervals exclude 1, no more than by chance" in last.text
 
 
 def test_a_claim_whose_figure_is_missing_has_no_sentence():

@@ -139,6 +139,29 @@ def test_a_column_has_a_single_source_which_is_the_first_that_was_measured():
     assert row_of(rows, "journal-poll-5")["recovery_point_source"] == "failover: lost_seconds"
 
 
+def test_a_supplement_adds_the_modes_that_the_source_before_it_lacks():
+    first = FigureSource("latency", ("lost_seconds",), {"kind": "forced"}, {"none": "plain", "snapshot-15": "snapshot"})
+    more = FigureSource("poll", ("lost_seconds",), {"kind": "forced"}, VARIANTS, supplement=True)
+    other = FigureSource("old", ("lost_seconds",), {"kind": "forced"}, VARIANTS)
+    tables = {
+        "latency": table({"plain": [1.0], "snapshot": [2.0]}),
+        "poll": table({"plain": [5.0], "journal": [7.0]}),
+        "old": table({"plain": [9.0], "journal": [9.0], "snapshot": [9.0]}),
+    }
+
+    def added(measured):
+        rows = answer_rows(question(latency_added_4k=(first, more, other)), measured)
+        return {row["name"]: (row.get("latency_added_4k_seconds"), row.get("latency_added_4k_source")) for row in rows}
+
+    assert added(tables) == {
+        "none": (None, None),
+        "journal-poll-5": (2.0, "poll: lost_seconds"),  # within its own campaign
+        "snapshot-15": (1.0, "latency: lost_seconds"),
+    }
+    assert added({**tables, "latency": None})["snapshot-15"] == (None, None)
+    assert added({**tables, "poll": None})["journal-poll-5"] == (None, None)
+
+
 def test_a_run_with_another_interval_does_not_count_for_the_mode():
     tables = {"site-loss": table({"snapshot": [1.0, 2.0]}, snapshot_interval_seconds="5")}
     row = row_of(answer_rows(question(recovery_point=(LOST,)), tables), "snapshot-15")

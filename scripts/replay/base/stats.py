@@ -285,6 +285,11 @@ def confidence_of_largest(n: int) -> float:
     return 1 - QUANTILE**n
 
 
+def by_chance(excluding: int, intervals: int) -> bool:
+    """Return whether so many 95 % intervals may exclude the truth by chance: a one-sided binomial test, at 5 %."""
+    return 1 - _at_most(excluding - 1, intervals, 1 - CONFIDENCE) >= 1 - CONFIDENCE
+
+
 def _at_most(k: int, n: int, probability: float) -> float:
     """Return the probability of `k` successes or fewer out of `n`."""
     return math.fsum(math.comb(n, i) * probability**i * (1 - probability) ** (n - i) for i in range(k + 1))

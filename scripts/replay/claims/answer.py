@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 from replay.base import stats
@@ -79,12 +80,11 @@ def answer_rows(plan: AnswerPlan, tables: Tables) -> list[dict[str, str | float 
     """Return one row per mode, as fields by column. What was not measured is left out."""
     rows: list[dict[str, str | float | int | None]] = [_of_mode(mode) for mode in plan.modes]
     for name, figure in FIGURES.items():
-        source = next((each for each in plan.sources.get(name, ()) if _has_runs(each, plan, tables)), None)
-        if source is None:
-            continue
-        table = tables[source.experiment]
+        sources = _counting(plan.sources.get(name, ()), plan, tables)
         for mode, row in zip(plan.modes, rows, strict=True):
-            row.update(_of_figure(figure, source, mode, table, plan.reference))
+            source = next((source for source in sources if _runs(source, mode, tables[source.experiment])), None)
+            if source is not None:
+                row.update(_of_figure(figure, source, mode, tables[source.experiment], plan.reference))
     return rows
 
 
@@ -108,6 +108,13 @@ def _of_figure(
     hosts = {row.get("host") for row in runs.values()}
     mark = f"; on {len(hosts)} hosts" if len(hosts) > 1 else ""
     return {**fields, column_of(figure, SOURCE): f"{source.text()}{mark}"} if fields else {}
+
+
+def _counting(sources: Sequence[FigureSource], plan: AnswerPlan, tables: Tables) -> list[FigureSource]:
+    """Return the first source that was measured, and those of its supplements that were."""
+    later = list(dropwhile(lambda source: not _has_runs(source, plan, tables), sources))
+    group = [*later[:1], *takewhile(lambda source: source.supplement, later[1:])]
+    return [source for source in group if _has_runs(source, plan, tables)]
 
 
 def _has_runs(source: FigureSource, plan: AnswerPlan, tables: Tables) -> bool:

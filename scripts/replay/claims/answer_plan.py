@@ -100,7 +100,8 @@ class ModePresupposition:
 class FigureSource:
     """Where a figure may come from: the sum of `metrics` in the cells of an experiment at these levels.
 
-    `variants` maps each mode to the variant that measures it. These modes state the factors that `levels` lacks.
+    `variants` maps each mode to the variant that measures it. These modes state the factors that `levels` lacks. A
+    `supplement` measures as the source before it does, and adds the modes which that one lacks.
     """
 
     experiment: str
@@ -108,6 +109,7 @@ class FigureSource:
     levels: Mapping[str, Any]
     variants: Mapping[str, str]
     presupposes: tuple[ModePresupposition, ...] = ()
+    supplement: bool = False
 
     def text(self) -> str:
         """Return the source as the table names it."""
@@ -116,7 +118,7 @@ class FigureSource:
 
 @dataclass(frozen=True)
 class AnswerPlan:
-    """The table's rows, and each figure's sources. The first source that a data set has measured counts."""
+    """The table's rows, and each figure's sources. The first that was measured counts, with its supplements."""
 
     modes: tuple[Mode, ...]
     sources: Mapping[str, tuple[FigureSource, ...]]
@@ -193,7 +195,8 @@ def _source(
                 refuse(f"of: {mode!r} is not measured here", list(raw["variants"]), mode, "presupposes", index)
         predicate = parse_predicate(presupposed["that"], where)
         presupposes.append(ModePresupposition(predicate, frozenset(presupposed["of"])))
-    return FigureSource(name, tuple(raw["metrics"]), levels, dict(raw["variants"]), tuple(presupposes))
+    supplement = raw.get("supplement", False)
+    return FigureSource(name, tuple(raw["metrics"]), levels, dict(raw["variants"]), tuple(presupposes), supplement)
 
 
 def _levels(raw: Mapping[str, Any], experiment: Mapping[str, Any], of_modes: set[str], where: str) -> dict[str, Any]:

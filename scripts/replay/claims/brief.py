@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from replay.base.errors import ConfigurationError
-from replay.base.stats import CONFIDENCE
+from replay.base.stats import CONFIDENCE, by_chance
 from replay.claims.model import (
     HELD,
     INCONCLUSIVE,
@@ -183,7 +183,7 @@ def _beside(claim: Claim, plain: Plain, wording: Mapping[str, str], other: Mappi
 
 
 def _of_control(texts: Mapping[str, str], control: Mapping[str, Any]) -> Sentence:
-    """Return what a control found. It passed if there are intervals, and all of them include 1."""
+    """Return what a control found. It passed if there are intervals, and no more of them exclude 1 than by chance."""
     if not control["intervals"]:
         return Sentence(texts["no_interval"])
     figures = {
@@ -191,7 +191,8 @@ def _of_control(texts: Mapping[str, str], control: Mapping[str, Any]) -> Sentenc
         "excluding_one": str(control["excluding_one"]),
         "geometric_mean": times(control["geometric_mean"], digits=3),
     }
-    return Sentence(filled(texts["strayed" if control["excluding_one"] else "passed"], figures))
+    passed = by_chance(control["excluding_one"], control["intervals"])
+    return Sentence(filled(texts["passed" if passed else "strayed"], figures))
 
 
 def _figures(plain: Plain, judged: Mapping[str, Any]) -> dict[str, str]:
