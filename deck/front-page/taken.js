@@ -1,6 +1,6 @@
 /**
  * Copies parts of slides into the page, so that a chart or a table is written once: these elements of that slide
- * replace `<div data-slide="slides/rpo/91-journal.md#price-at-the-peak" data-part="h2 .panels">`. Pure except `fillPlaces`.
+ * replace `<div data-slide="slides/rpo/91-journal.md#journal-ratio" data-part="h2 .panels">`. Pure except `fillPlaces`.
  */
 
 const PLACE = /^(slides\/[^#\s]+\.md)#([a-z0-9-]+)$/;

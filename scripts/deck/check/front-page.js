@@ -6,7 +6,7 @@ import { elementsWith } from "../text/segments.js";
 import { elements } from "../text/tree.js";
 import { lineIn } from "./chapters.js";
 
-/** `<div data-slide="slides/rpo/91-journal.md#price-at-the-peak" data-part="h2 .panels">` names a slide that has such parts. */
+/** `<div data-slide="slides/rpo/91-journal.md#journal-ratio" data-part="h2 .panels">` names a slide that has such parts. */
 export function takenParts({ slides }) {
   return slides.flatMap((slide) =>
     [...elementsWith(slide, "data-slide")].flatMap((element) => {

@@ -23,9 +23,9 @@ import {
 const read = (file, text) => slidesOf(text, { file }).map(readSlide);
 
 test("a page names a part of a slide by file, id, and tags or classes", () => {
-  assert.deepEqual(parseTaken("slides/rpo/91-journal.md#price-at-the-peak", "h2 .measure  .panels"), {
+  assert.deepEqual(parseTaken("slides/rpo/91-journal.md#journal-ratio", "h2 .measure  .panels"), {
     file: "slides/rpo/91-journal.md",
-    id: "price-at-the-peak",
+    id: "journal-ratio",
     selectors: ["h2", ".measure", ".panels"],
   });
   for (const [slide, part] of [
@@ -170,7 +170,7 @@ test("a frozen talk pins the page's text like that of the slides, and keeps the 
   assert.match(after, /data-when="journal-4k-seq-write inconclusive"/);
   assert.doesNotMatch(after, /journal-4k-seq-write held/);
   for (const text of [before, after])
-    assert.match(text, /data-slide="slides\/rpo\/91-journal\.md#price-at-the-peak"/);
+    assert.match(text, /data-slide="slides\/rpo\/91-journal\.md#journal-ratio"/);
 });
 
 test("only an address with a slide leaves the page", () => {
