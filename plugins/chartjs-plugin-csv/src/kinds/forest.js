@@ -50,7 +50,7 @@ class ForestController extends KindController {
       items: [
         ...names,
         ...(hasPrediction
-          ? [{ text: "thick: interval of the mean; thin: prediction for another campaign" }]
+          ? [{ text: "thick: the mean; thin: the next campaign" }]
           : []),
       ],
     };
