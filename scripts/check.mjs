@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-/** Checks the talk without opening it: `npm run check`. */
+/** Checks the talk: its text against its data, and in Chromium whether everything fits the stage: `npm run check`. */
 
 import { benchmarksRoot, dataSetFolders, talkRoot, whyUnknownDataSet } from "./deck/data-sets.js";
+import { chromiumPath } from "./deck/chromium.js";
 import { KINDS } from "./deck/constants.js";
 import { installPackages, optionsOf, requireDataSetName } from "./npm/program.mjs";
 
@@ -11,7 +12,7 @@ Usage: npm run check -- [options]
 
   --data NAME   hold the talk to the data set benchmarks/NAME instead: what it lacks, and which texts do not fit
   --talk NAME   the talk slides/NAME/ (the lead)
-  --layout      open each slide in Chromium at each of its steps, too: nothing may leave the stage or be too small
+  --no-layout   do not open the slides in Chromium, where there is one; --accept does not, either
   --fix         replace bound values that differ from the talk's data; change nothing else
   --accept ID   write into evidence.yaml that you have read this sentence, or all sentences of this slide, as they
                 stand with their evidence; may be given more than once; "all" is every one
@@ -27,7 +28,8 @@ Fails, naming file and line, if:
 - the text of a bound value differs from the data;
 - a verdict would show no text, or two texts, of a group;
 - a numeral comes neither from the data nor from a named source;
-- no slide mentions a claim or draws its chart.
+- no slide mentions a claim or draws its chart;
+- on a slide, at any of its steps, something leaves the stage, is cut off, or is too small.
 
 REPLAY_TALK names another folder that holds config/, slides/ and benchmarks/.`;
 
@@ -37,7 +39,7 @@ const options = optionsOf({
   options: {
     data: { type: "string" },
     talk: { type: "string" },
-    layout: { type: "boolean" },
+    "no-layout": { type: "boolean" },
     fix: { type: "boolean" },
     accept: { type: "string", multiple: true },
     as: { type: "string" },
@@ -88,7 +90,7 @@ try {
   process.exit(1);
 }
 const { times, cuts, keepsEvidence } = outcome;
-const problems = [...outcome.problems, ...(options.layout ? await layoutOf(outcome) : [])];
+const problems = [...outcome.problems, ...(await layoutOf(outcome))];
 if (!keepsEvidence)
   console.log(
     "This talk keeps no evidence.yaml: its sentences are held to no reading (docs/wording.md#evidence).",
@@ -121,15 +123,30 @@ if (problems.length) {
   process.exit(1);
 }
 
+/** What does not fit the stage, as problems of its slides. */
 async function layoutOf({ cuts }) {
+  // Whoever accepts sentences one by one has changed no slide.
+  if (options["no-layout"] || options.accept) return [];
+  if (chromiumPath() === null) {
+    console.log(
+      "There is no Chromium here (CHROMIUM names one): nobody looked whether the slides fit the stage.",
+    );
+    return [];
+  }
   const { stageProblems } = await import("./deck/check/stage.js");
   const { readTalk } = await import("./deck/check/chapters.js");
-  const slides = (await readTalk(talkRoot())).chapters.flatMap((chapter) => chapter.slides);
-  const found = await stageProblems({ cuts, data: options.data ?? null });
-  return found.map(({ id, message }) => {
-    const { file, line } = slides.find((slide) => slide.id === id);
-    return { file, line, message };
-  });
+  const { talk, chapters } = await readTalk(talkRoot());
+  try {
+    const slides = chapters.flatMap((chapter) => chapter.slides);
+    const found = await stageProblems({ cuts, data: options.data ?? null });
+    return found.map(({ id, message }) => {
+      const { file, line } = slides.find((slide) => slide.id === id);
+      return { file, line, message };
+    });
+  } catch (error) {
+    const message = `the slides could not be opened to see whether they fit the stage: ${error.message}; mend that, or leave it out with --no-layout`;
+    return [{ file: talk.file, line: 1, message }];
+  }
 }
 
 function counted(count, what) {

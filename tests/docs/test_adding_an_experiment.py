@@ -49,7 +49,7 @@ def project(tmp_path, monkeypatch, capsys):
 
 def check_talk(project, *options):
     done = subprocess.run(
-        ["node", "scripts/check.mjs", *options],
+        ["node", "scripts/check.mjs", "--no-layout", *options],
         cwd=ROOT, env={**os.environ, "REPLAY_TALK": str(project)}, capture_output=True, text=True, timeout=patient(60),
     )  # fmt: skip
     return done.returncode, done.stdout + done.stderr

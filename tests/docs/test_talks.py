@@ -60,7 +60,7 @@ def talk(tmp_path, monkeypatch):
 def check_talk(talk, *options):
     """Run `npm run check` on the talk; return its exit status and what it printed."""
     done = subprocess.run(
-        ["node", "scripts/check.mjs", *options],
+        ["node", "scripts/check.mjs", "--no-layout", *options],
         cwd=ROOT, env={**os.environ, "REPLAY_TALK": str(talk)}, capture_output=True, text=True, timeout=patient(60),
     )  # fmt: skip
     return done.returncode, done.stdout + done.stderr

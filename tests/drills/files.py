@@ -109,7 +109,7 @@ def hostile_files(ground: Ground) -> str:
     chapter = sorted((talk / "slides").glob("rpo/*.md"))[1]
     chapter.write_text(chapter.read_text() + "\n\n\n## Hostile\n\n" + "\n\n".join(HOSTILE_MARKDOWN) + "\n")
     done = subprocess.run(
-        ["node", "scripts/check.mjs"],
+        ["node", "scripts/check.mjs", "--no-layout"],
         cwd=ROOT,
         env={**ground.environment, "REPLAY_TALK": str(talk), "REPLAY_BENCHMARKS": str(ROOT / "benchmarks")},
         capture_output=True,

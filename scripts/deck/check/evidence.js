@@ -2,8 +2,8 @@
  * What each sentence of a talk rests on: `evidence.yaml` beside its chapters. Each sentence is *measured* (it names the
  * values and claims of its data), a *source*'s, a *definition* or mechanism, or a *judgement* of the speaker. An entry is
  * written after a person has read the sentence; it records what the data said then. What a sentence is, and what else it
- * rests on, that person writes into the file. A new or edited sentence, a changed verdict, and an estimate outside its
- * former interval are problems until somebody has read the sentence again.
+ * rests on, that person writes into the file. A new or edited sentence, a changed verdict, an estimate outside its
+ * former interval, and figures of another data set or release are problems until somebody has read the sentence again.
  */
 
 import { readFile, writeFile } from "node:fs/promises";
@@ -13,6 +13,7 @@ import { Document, isScalar, parse, visit } from "yaml";
 
 import { KINDS } from "../constants.js";
 import { verdictOf } from "../../../deck/text/verdict-text.js";
+import { originOf } from "./origin.js";
 import { kindOf, sentencesOf, unique } from "./sentences.js";
 
 /** The kind of an entry that `--accept` wrote for a sentence whose markup does not tell it. */
@@ -83,7 +84,7 @@ export async function readEvidence(root, file) {
   const entries = Object.entries(slides).flatMap(([slide, list]) =>
     list.map((entry) => {
       const kinds = [...KINDS, UNREAD].filter((kind) => kind in entry);
-      if (kinds.length === 1) return { ...entry, kind: kinds[0] };
+      if (kinds.length === 1) return { ...entry, slide, kind: kinds[0], words: entry[kinds[0]] };
       throw new Error(`${file}: slide ${slide}, ${entry.id}: say as one of ${KINDS.join(", ")} what it is`);
     }),
   );
@@ -93,20 +94,28 @@ export async function readEvidence(root, file) {
 /**
  * The sentences that nobody has read as they stand.
  * @param {{slides: object[], evidence: Map<string, object>, shipped: object, words: object}} talk
- * @returns {(import("./sentences.js").Sentence & {why: string, rests: ReturnType<typeof stateOf>})[]}   rests: what the
- *   data say now
+ * @returns {(import("./sentences.js").Sentence & {why: string, rests: ReturnType<typeof stateOf>, before?: string})[]}
+ *   rests: what the data say now; before: its words before they were edited
  */
 export function unread({ slides, evidence, shipped, words }) {
-  return slides.flatMap(sentencesOf).flatMap((sentence) => {
+  const sentences = slides.flatMap(sentencesOf);
+  const said = new Set(sentences.map(({ id }) => id));
+  return sentences.flatMap((sentence) => {
     const entry = evidence.get(sentence.id);
     const rests = unique([...sentence.values, ...sentence.claims, ...Object.keys(entry?.rests_on ?? {})]);
     const now = stateOf(rests, shipped, words);
-    if (entry === undefined) return [{ ...sentence, rests: now, why: "nobody has read it" }];
+    if (entry === undefined) {
+      const before = entryBefore(sentence, evidence, said)?.words;
+      return [{ ...sentence, rests: now, before, why: "nobody has read it" }];
+    }
     if (entry.kind === UNREAD)
       return [{ ...sentence, rests: now, why: `write instead of “${UNREAD}” what it is` }];
     if (entry.kind === "measured" && sentence.place !== "picture" && rests.length === 0)
       return [{ ...sentence, rests: now, why: "measured, and names nothing that it rests on" }];
     const moved = rests.map((name) => whyMoved(name, entry.rests_on?.[name], now[name])).filter(Boolean);
+    const origin = originOf(sentence, rests, shipped);
+    // An entry of an older form does not say it.
+    if (entry.of && entry.of !== origin) moved.push(`it was of ${entry.of}, and is of ${origin}`);
     return moved.length > 0 ? [{ ...sentence, rests: now, why: moved.join("; ") }] : [];
   });
 }
@@ -122,18 +131,47 @@ export function unreadSentences(talk) {
   }));
 }
 
-/** A sentence with its verdicts, and beside it what the data say. */
-function quoted({ words, when, rests }) {
-  const short = words.length > 200 ? `${words.slice(0, 197)}…` : words;
+/** A sentence with its verdicts, and beside it what the data say; and what it was. */
+function quoted({ words, when, rests, before }) {
   const beside = Object.entries(rests).map(([name, state]) => `${name}: ${said(state)}`);
-  return [`“${short}”`, when && `[${when}]`, beside.length > 0 && `(${beside.join(", ")})`]
+  return [
+    `“${shortened(words)}”`,
+    when && `[${when}]`,
+    beside.length > 0 && `(${beside.join(", ")})`,
+    before && `instead of “${shortened(before)}”`,
+  ]
     .filter(Boolean)
     .join(" ");
 }
 
+function shortened(words) {
+  return words.length > 200 ? `${words.slice(0, 197)}…` : words;
+}
+
 /**
- * Writes that a person has read sentences. What their markup does not tell stays red as `unread` until that person has
- * written into the file what they are.
+ * The entry of a sentence before it was edited: of the same slide, of a sentence that is no longer said, and with at least half
+ * of the words.
+ */
+function entryBefore({ slide, words }, evidence, said) {
+  const own = wordsIn(words);
+  const shared = (entry) => {
+    const theirs = wordsIn(entry.words);
+    return [...own].filter((word) => theirs.has(word)).length / Math.max(own.size, theirs.size);
+  };
+  const gone = [...(evidence?.values() ?? [])].filter(
+    (entry) => entry.slide === slide && !said.has(entry.id),
+  );
+  const [likeliest] = gone.sort((a, b) => shared(b) - shared(a));
+  return likeliest && shared(likeliest) >= 0.5 ? likeliest : undefined;
+}
+
+function wordsIn(text) {
+  return new Set(text.toLowerCase().match(/\{[^}]*\}|[\p{L}\p{N}]+/gu));
+}
+
+/**
+ * Writes that a person has read sentences. An edited one stays what it was. What the markup of a new one does not tell stays red
+ * as `unread` until that person has written into the file what it is.
  * @param {{root: string, file: string, slides: object[], evidence: Map<string, object>|null,
  *          tellingOf: (slide: object) => {data: object, words: object}}} talk   tellingOf: the data that a slide is of
  * @param {string[]} which   ids of sentences or of slides, or "all"
@@ -147,21 +185,31 @@ export async function accept({ root, file, slides, evidence, tellingOf }, which,
   });
   const asked = (sentence) =>
     which.includes("all") || which.includes(sentence.id) || which.includes(sentence.slide);
+  const said = new Set(all.map(({ id }) => id));
+  const kept = new Set();
   const bySlide = {};
   const accepted = [];
   for (const sentence of all) {
-    const before = evidence?.get(sentence.id);
-    if (!asked(sentence) && before === undefined) continue;
-    const entry = { ...before, kind: before?.kind ?? kindOf(sentence) ?? UNREAD };
+    const known = evidence?.get(sentence.id);
+    const before = known ?? entryBefore(sentence, evidence, said);
+    if (!asked(sentence) && known === undefined) {
+      // Whoever accepts the edited sentence later has to find what it was.
+      if (before && !kept.has(before)) (bySlide[sentence.slide] ??= []).push(entryOf(before, before));
+      kept.add(before);
+      continue;
+    }
+    const entry = { ...before, kind: known?.kind ?? kindOf(sentence) ?? before?.kind ?? UNREAD };
     if (asked(sentence)) {
       const shown = [...sentence.values, ...sentence.claims];
-      const added = Object.keys(before?.rests_on ?? {}).filter((name) => !shown.includes(name));
+      const added = restsByHand(before).filter((name) => !shown.includes(name));
       entry.kind = kind ?? entry.kind;
       entry.rests_on = stateOf(unique([...shown, ...added]), sentence.data, sentence.toText);
       const nothing = added.find((name) => entry.rests_on[name] === ABSENT);
       if (nothing) throw new Error(`${file}: ${sentence.id} rests on ${nothing}, which the data do not have`);
+      delete entry.of;
       accepted.push(entry);
     }
+    entry.of ??= originOf(sentence, Object.keys(entry.rests_on ?? {}), sentence.data);
     (bySlide[sentence.slide] ??= []).push(entryOf(sentence, entry));
   }
   await writeFile(path.join(root, file), HEAD + documentOf(bySlide));
@@ -173,7 +221,13 @@ export async function accept({ root, file, slides, evidence, tellingOf }, which,
   };
 }
 
-function entryOf({ id, words, when, sources }, { kind, scope, rests_on = {} }) {
+/** What an entry rests on besides what its sentence is bound to: somebody has written it into the file. */
+function restsByHand({ words, when = "", rests_on = {} } = { words: "" }) {
+  const isBound = (name) => words.includes(`{${name}}`) || when.split(/[;\s]+/).includes(name);
+  return Object.keys(rests_on).filter((name) => !isBound(name));
+}
+
+function entryOf({ id, words, when, sources = [] }, { kind, scope, rests_on = {}, of }) {
   return {
     id,
     [kind]: words,
@@ -181,6 +235,7 @@ function entryOf({ id, words, when, sources }, { kind, scope, rests_on = {} }) {
     ...(sources.length > 0 ? { sources } : {}),
     ...(scope ? { scope } : {}),
     ...(Object.keys(rests_on).length > 0 ? { rests_on } : {}),
+    ...(of ? { of } : {}),
   };
 }
 
@@ -200,4 +255,5 @@ function documentOf(bySlide) {
 const HEAD = `# What each sentence of this talk rests on, as somebody read it beside the slide; docs/wording.md#evidence.
 # measured: on the values and claims below it; source: somebody else's words or figure; definition: true by definition, or
 # how something works; judgement: the speaker's. Names below rests_on get what the data say with: npm run check -- --accept ID
+# of: the data set of the figures, and the releases of Ceph that measured them.
 `;

@@ -3,6 +3,8 @@
 import { readFile, readdir } from "node:fs/promises";
 import path from "node:path";
 
+import { parse } from "yaml";
+
 import { withDataSet } from "../../../deck/data/data-set.js";
 import { findAlterations } from "../alterations.js";
 import { indexOf, scanBenchmarks } from "../data-sets.js";
@@ -13,6 +15,7 @@ import { chartsOf } from "./charts-of.js";
 import { lineAt, readTalk } from "./chapters.js";
 import { secondsIn } from "./cuts.js";
 import { readDeclared } from "./declared.js";
+import { readDrawn } from "./drawn.js";
 import { accept, evidenceFile, readEvidence } from "./evidence.js";
 import { releasesOn } from "./releases.js";
 import { RULES, RULES_OF_SLIDES, forOtherData } from "./rules.js";
@@ -24,6 +27,7 @@ const CLAIMS = path.join("config", "claims.yaml");
  * What rules get.
  * @typedef {object} Talk
  * @property {{file: string, text: string, slides: object[]}[]} chapters
+ * @property {import("./chapters.js").Problem[]} missing   chapters that are not there
  * @property {import("../text/segments.js").ReadSlide[]} slides
  * @property {Map<string, string>} files   what the deck may read below benchmarks
  * @property {Set<string>} dataSets
@@ -32,25 +36,65 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {import("../talk-file.js").TalkFile["cuts"]} cuts
  * @property {{name: string, manifest: object|null, claims: object|null}} shipped   the data set that the slides are held
  *   to: the talk's, or for rules of slides the one of these slides
+ * @property {(slide: object) => import("../text/slide-words.js").Telling} telling   the data set of each slide
  * @property {Map<string, {claims: object|null, releases: object|null}>} beside   the data sets of tables of claims by release
  * @property {boolean} literal   whether that is the one whose figures are written on the slides
  * @property {ReturnType<typeof import("../text/data-set-words.js").wordsOf>} words   the texts of that data set
+ * @property {Map<string, import("chartjs-plugin-csv").Model>} drawn   what is in the files of the charts, by address
+ * @property {object[]} book   the claims as config/claims.yaml has them
  * @property {(id: string) => {file: string, line: number}} claimPlace   where a claim is written
  * @property {{file: string, text: string}[]} styles   the deck's style sheets
  * @property {Record<string, string[]>|null} published   figures by source, as the author declared them
  * @property {Map<string, object>|null} evidence   what each sentence rests on, by its id; null if the talk keeps no such file
  * @property {Record<string, import("../alterations.js").Alteration[]>} altered   of the data sets that slides show
  *
- * @param {{root: string, benchmarks: string, data?: string|null}} places
+ * @typedef {{root: string, benchmarks: string, data?: string|null}} Places
  *   root: the talk's folder; data: the data set to hold the talk to, null for the one that it names
+ */
+
+/**
+ * @param {Places} places
  * @returns {Promise<{accept: (which: string[], reading?: {kind?: string}) => ReturnType<typeof accept>, keepsEvidence: boolean, evidence: string, problems: import("./chapters.js").Problem[],
  *                    times: {file: string, slides: number, seconds: Record<number, number>, appendix: number}[],
  *                    cuts: number[]}>}
  *   seconds: of the slides that are counted, by cut; cuts: in minutes, the usual one first; evidence: its file
  * @throws {import("../checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
-export async function checkTalk({ root, benchmarks, data = null }) {
-  const { talk: stated, chapters, problems } = await readTalk(root);
+export async function checkTalk(places) {
+  const talk = await gatherTalk(places);
+  const { chapters, missing, stated, telling } = talk;
+  const problems = [...missing, ...problemsOf(talk)];
+  problems.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
+  const times = chapters.filter(({ front }) => !front).map((chapter) => timeOf(chapter, stated.cuts));
+  const file = evidenceFile(stated);
+  return {
+    problems,
+    times,
+    cuts: stated.cuts.map(({ minutes }) => minutes),
+    keepsEvidence: talk.evidence !== null,
+    evidence: file,
+    accept: (which, reading = {}) =>
+      accept({ ...talk, root: places.root, file, tellingOf: telling }, which, reading),
+  };
+}
+
+/** What the rules say of a talk. Pure. @param {Talk} talk */
+export function problemsOf(talk) {
+  const chosen = (rules) => (talk.literal ? rules : forOtherData(rules));
+  const ofSlides = byTelling(talk.slides, talk.telling).flatMap(({ data: shipped, words, slides }) => {
+    const part = { ...talk, slides, shipped, words };
+    return chosen(RULES_OF_SLIDES).flatMap((rule) => rule(part));
+  });
+  return [...chosen(RULES).flatMap((rule) => rule(talk)), ...ofSlides];
+}
+
+/**
+ * Reads what rules get.
+ * @param {Places} places
+ * @returns {Promise<Talk>}
+ */
+export async function gatherTalk({ root, benchmarks, data = null }) {
+  const { talk: stated, chapters, problems: missing } = await readTalk(root);
   const { files } = await scanBenchmarks(benchmarks);
   const shipped = await readDataSet(benchmarks, data ?? stated.dataSet);
   const telling = await tellingOf({ benchmarks, stated, data: shipped });
@@ -59,15 +103,18 @@ export async function checkTalk({ root, benchmarks, data = null }) {
     chapter.slides.map((slide) => readSlide(literal ? slide : shownWith(slide, shipped.name))),
   );
   const dataSets = new Set(indexOf(files).data_sets);
-  const drawn = slides.flatMap((slide) => chartsOf(slide).map(({ parts }) => parts?.dataSet));
+  const charts = slides.flatMap(chartsOf);
   const released = releasesOn(slides).filter((name) => dataSets.has(name));
-  const shown = [...new Set([shipped.name, ...drawn, ...released])].filter((name) => dataSets.has(name));
-  const talk = {
+  const named = [shipped.name, ...charts.map(({ parts }) => parts?.dataSet), ...released];
+  const shown = [...new Set(named)].filter((name) => dataSets.has(name));
+  return {
     chapters,
+    missing,
     slides,
     stated,
     cuts: stated.cuts,
     literal,
+    telling,
     files,
     dataSets,
     altered: await findAlterations(benchmarks, shown),
@@ -80,25 +127,8 @@ export async function checkTalk({ root, benchmarks, data = null }) {
     ),
     shipped,
     words: telling({ dataSet: null }).words,
-    claimPlace: await claimPlaces(root, shipped.name),
-  };
-  const chosen = (rules) => (literal ? rules : forOtherData(rules));
-  for (const rule of chosen(RULES)) problems.push(...rule(talk));
-  for (const group of byTelling(slides, telling)) {
-    const { data: ofSlides, words, slides: members } = group;
-    const part = { ...talk, slides: members, shipped: ofSlides, words };
-    for (const rule of chosen(RULES_OF_SLIDES)) problems.push(...rule(part));
-  }
-  problems.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
-  const times = chapters.filter(({ front }) => !front).map((chapter) => timeOf(chapter, stated.cuts));
-  return {
-    problems,
-    times,
-    cuts: stated.cuts.map(({ minutes }) => minutes),
-    keepsEvidence: talk.evidence !== null,
-    evidence: evidenceFile(stated),
-    accept: (which, reading = {}) =>
-      accept({ ...talk, root, file: evidenceFile(stated), tellingOf: telling }, which, reading),
+    drawn: await readDrawn(benchmarks, charts, files),
+    ...(await readBook(root, shipped.name)),
   };
 }
 
@@ -122,18 +152,19 @@ async function experimentNames(root, files) {
   ]);
 }
 
-/** Where a claim is written: its line in the configuration, else the shipped claims.json. */
-async function claimPlaces(root, shipped) {
+/** The claims as they are written, and where each is: its line in the configuration, else the shipped claims.json. */
+async function readBook(root, shipped) {
   const text = await readFile(path.join(root, CLAIMS), "utf8").catch((error) => {
     if (error.code === "ENOENT") return "";
     throw error;
   });
-  return (id) => {
+  const claimPlace = (id) => {
     const at = [...text.matchAll(/^\s*-\s+id:\s*["']?([\w-]+)/gm)].find((match) => match[1] === id);
     return at
       ? { file: "config/claims.yaml", line: lineAt(text, at.index + at[0].indexOf("-")) }
       : { file: `benchmarks/${shipped}/claims.json`, line: 1 };
   };
+  return { claimPlace, book: parse(text)?.claims ?? [] };
 }
 
 function timeOf({ file, slides }, cuts) {

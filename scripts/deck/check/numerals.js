@@ -89,6 +89,11 @@ export function numeralsIn(text, sizes = new Set()) {
     .sort((a, b) => a.index - b.index);
 }
 
+/** The I/O sizes that a text says, in bytes: "4K", "4 MiB". */
+export function bytesIn(text) {
+  return [...text.matchAll(IO_SIZE)].map(([, count, unit = ""]) => Number(count) * BYTES[unit.toLowerCase()]);
+}
+
 /** Whether a text holds a numeral. */
 export function isNumeric(text) {
   return numeralsIn(text).length > 0;

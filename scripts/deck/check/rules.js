@@ -16,6 +16,7 @@ import { chapterMinutes, cutAttributes, pace, wholeStory } from "./cuts.js";
 import { namedDataSets, oneDataSet, unaltered } from "./data-on-slides.js";
 import { unreadSentences } from "./evidence.js";
 import { listedConditions, takenParts } from "./front-page.js";
+import { pointNotes, saidFigures } from "./marks.js";
 import { numerals, sourceIds } from "./numerals.js";
 import { publishedFigures } from "./published.js";
 import { releaseClaims, releasesCurrent } from "./releases.js";
@@ -158,6 +159,8 @@ export const RULES_OF_SLIDES = [
   ...[charts, series, steps, marks, ceilings, notes, emphasis, lines, chartSources],
   ...[
     wordsOfCharts,
+    saidFigures,
+    pointNotes,
     shippedData,
     boundValues,
     staleLiterals,
@@ -174,7 +177,9 @@ export const RULES_OF_SLIDES = [
  * What the talk's own data alone decide, because it is about what is written on the slides: the deck writes the figures of
  * another data set over it.
  */
-const OF_WHAT_IS_WRITTEN = [staleLiterals, numerals, publishedFigures, unreadSentences];
+const OF_WHAT_IS_WRITTEN = [
+  ...[staleLiterals, numerals, publishedFigures, saidFigures, pointNotes, unreadSentences],
+];
 
 /** Those of the rules that hold for a talk with another data set than its own. */
 export function forOtherData(rules) {

@@ -9,6 +9,7 @@ import { parseWhen } from "../../../deck/text/verdict-text.js";
 import { nodesOf } from "../text/segments.js";
 import { isElement } from "../text/tree.js";
 import { lineIn } from "./chapters.js";
+import { addressesOf } from "./drawn.js";
 
 const SENTENCES = new Intl.Segmenter("en", { granularity: "sentence" });
 const PLACES = { heading: "title", note: "note", body: "text", attribute: "label" };
@@ -25,6 +26,7 @@ const PLACES = { heading: "title", note: "note", body: "text", attribute: "label
  * @property {string[]} values   the values of the data that it says
  * @property {string[]} claims   the claims whose verdict chooses it
  * @property {string[]} sources   the sources that it names
+ * @property {string[]} [files]   of a picture: the files that it draws
  */
 
 /**
@@ -105,6 +107,7 @@ const PICTURE = /^data-(?:chart|ratio|release|claims|answer-table)/;
  * cannot change places, and the verdicts that show it.
  */
 function pictureOf(slide, element) {
+  const src = element.attributes["data-chart-src"];
   const drawn = Object.entries(element.attributes).filter(([name]) => PICTURE.test(name));
   const when = [];
   for (let around = element; around; around = around.parent)
@@ -122,6 +125,7 @@ function pictureOf(slide, element) {
     ...chosenBy(when),
     values: [],
     sources: unique([element.attributes["data-source"]]),
+    files: src === undefined ? [] : addressesOf({ src, element }),
   };
 }
 

@@ -2,10 +2,22 @@
 
 import { chartEntry } from "../../../deck/data/provenance.js";
 import { chartsOf } from "./charts-of.js";
+import { bytesIn } from "./numerals.js";
 import { sentencesOf } from "./sentences.js";
 
-const SIZES = { 4096: /\b4\s?K(?:iB)?\b/, 4194304: /\b4\s?M(?:iB)?\b/ };
 const VALUE = /\{([^}]+)\}/g;
+/** The size that a text gives to the value before it: "… at 4K". */
+const AT_SIZE = /^(?:(?!\band\b)[^\d,;.:{]){0,20}?\b(?:at|of|for)\s+(\d+\s?[KMG](?:iB)?)\b/;
+/** A size in the name of a value: `size-4096`, `latency_p50_4k_seconds`. */
+const NAMED_SIZE = /(?<![a-z\d])(?:size-(\d+)|(\d+[kmg]))(?![a-z\d])/gi;
+/** What a line of measure begins with, and the unit of a chart that it can only be of. */
+const UNITS = [
+  [/^seconds\b/i, "seconds"],
+  [/^bytes (?:per|a) second\b/i, "bytes_per_second"],
+  [/^operations (?:per|a) second\b/i, "operations_per_second"],
+  // Axes are in seconds, and say milliseconds with the figure.
+  [/^(?:minutes|hours|milliseconds|microseconds)\b/i, null],
+];
 
 /** Each rule takes a sentence and says what in it contradicts its values; null if nothing does. */
 const OF_VALUES = [
@@ -21,13 +33,11 @@ const OF_VALUES = [
       : null,
   ({ words }) => {
     for (const { 0: written, 1: value, index } of words.matchAll(VALUE)) {
-      const after = /^\D{0,20}?\b(?:at|of|for)\s+(\d+\s?[KM])(?:iB)?\b/.exec(
-        words.slice(index + written.length),
-      )?.[1];
-      const size = after && Object.keys(SIZES).find((bytes) => SIZES[bytes].test(after));
-      const other = Object.keys(SIZES).find((bytes) => bytes !== size);
-      const named = new RegExp(`size-${other}\\b|_${other === "4096" ? "4k" : "4m"}(?:_|$)`);
-      if (size && named.test(value)) return `says ${after} of ${value}`;
+      const said = AT_SIZE.exec(words.slice(index + written.length))?.[1];
+      const named = [...value.matchAll(NAMED_SIZE)].map(
+        ([, bytes, size]) => Number(bytes) || bytesIn(size.toUpperCase())[0],
+      );
+      if (said && named.length > 0 && !named.includes(bytesIn(said)[0])) return `says ${said} of ${value}`;
     }
     return null;
   },
@@ -70,16 +80,19 @@ export function wordsOfCharts({ slides, shipped: { manifest } }) {
 function whatChartsDeny(words, charts, entries) {
   const all = (pattern) => charts.every(({ parts }) => pattern.test(parts.chart));
   const problems = [];
-  if (/\brandom\b/i.test(words) && !/\bsequential\b/i.test(words) && all(/-seq(?:-|$)/))
+  if (/\brandom\b/i.test(words) && !/\bsequential\b/i.test(words) && all(/-seq(?:read|write)?(?:-|$)/))
     problems.push('says "random", and each chart is of sequential I/O');
-  if (/\bsequential\b/i.test(words) && !/\brandom\b/i.test(words) && all(/-rand(?:-|$)/))
+  if (/\bsequential\b/i.test(words) && !/\brandom\b/i.test(words) && all(/-rand(?:read|write)?(?:-|$)/))
     problems.push('says "sequential", and each chart is of random I/O');
   const better = entries.map(({ y }) => y?.better).filter(Boolean);
   const claimed = /\b(higher|lower) is better\b/i.exec(words)?.[1].toLowerCase();
   if (claimed && better.length > 0 && better.every((way) => way !== claimed))
     problems.push(`says "${claimed} is better", and of these charts ${better[0]} is`);
-  const unit = /^\s*(minutes|hours|milliseconds|microseconds)\b/i.exec(words)?.[1];
-  if (unit && entries.length > 0 && entries.every(({ y }) => y?.unit === "seconds"))
-    problems.push(`says "${unit.toLowerCase()}", and the charts draw seconds`);
+  const units = [...new Set(entries.map(({ y }) => y?.unit ?? null))];
+  const [begins, unit] = UNITS.find(([pattern]) => pattern.test(words)) ?? [];
+  if (begins && units.length > 0 && !units.includes(null) && !units.includes(unit))
+    problems.push(
+      `says "${begins.exec(words)[0].toLowerCase()}", and the charts draw ${units.join(" and ")}`,
+    );
   return problems;
 }

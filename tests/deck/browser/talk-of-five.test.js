@@ -24,7 +24,7 @@ after(async () => {
 });
 
 test("the check holds it to its own chapters, length and claims, and finds no problem", async () => {
-  const { stdout, stderr } = await talk.run("scripts/check.mjs");
+  const { stdout, stderr } = await talk.run("scripts/check.mjs", "--no-layout");
   assert.equal(stderr, "");
   assert.match(
     stdout,
@@ -38,7 +38,7 @@ test("a key that its file misspells is refused, with the line and the likely wor
   await appendFile(file, "speakr: B\n");
   try {
     const line = whole.split("\n").length;
-    await assert.rejects(talk.run("scripts/check.mjs"), (error) => {
+    await assert.rejects(talk.run("scripts/check.mjs", "--no-layout"), (error) => {
       assert.equal(error.code, 1);
       assert.ok(error.stderr.includes(`slides/five/talk.yaml:${line}: speakr: unknown key`), error.stderr);
       assert.match(error.stderr, /expected one of .*\bspeaker\b/);
@@ -49,8 +49,8 @@ test("a key that its file misspells is refused, with the line and the likely wor
   }
 });
 
-test("with --layout, a slide whose text leaves the stage is an error, with its file and line", async () => {
-  const sound = await talk.run("scripts/check.mjs", "--layout");
+test("a slide whose text leaves the stage is an error, with its file and line", async () => {
+  const sound = await talk.run("scripts/check.mjs");
   assert.equal(sound.stderr, "");
   const file = path.join(talk.root, "slides/five/end.md");
   const whole = await readFile(file, "utf8");
@@ -59,7 +59,7 @@ test("with --layout, a slide whose text leaves the stage is an error, with its f
     whole.replace("<!-- Note -->", `${"All the words that I know.\n\n".repeat(16)}<!-- Note -->`),
   );
   try {
-    await assert.rejects(talk.run("scripts/check.mjs", "--layout"), (error) => {
+    await assert.rejects(talk.run("scripts/check.mjs"), (error) => {
       assert.match(error.stderr, /^slides\/five\/end\.md:1: the slide is \d+ px high$/m);
       return true;
     });

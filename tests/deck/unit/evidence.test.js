@@ -9,7 +9,7 @@ import { parse } from "yaml";
 import { kindOf, sentencesOf } from "../../../scripts/deck/check/sentences.js";
 import { slidesOf } from "../../../scripts/deck/check/chapters.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
-import { CHART, claimsWith, makeTalk, slideWith } from "../support/talk.js";
+import { CHART, MANIFEST, claimsWith, makeTalk, slideWith } from "../support/talk.js";
 
 let talk;
 beforeEach(async () => {
@@ -202,23 +202,101 @@ test("an entry of another kind is refused by name, and so is evidence that the d
   await assert.rejects((await talk.check()).accept(["one"]), /rests on smal, which the data do not have/);
 });
 
-test("words contradict neither the column of a value nor the charts beside them", async () => {
-  await talk.save(
-    "benchmarks/reference/answer.csv",
-    "name,label,mode,loss_median_seconds,loss_worst_seconds\na,A,none,1,2\n",
+test("an edited sentence stays what it was: accepting it once is enough", async () => {
+  const chapter = slideWith(`## ${BOUND}`, "Writes wait for it, and that is that.");
+  await acceptAll(chapter);
+  const rests =
+    "measured: Writes wait for it, and that is that.\n    scope: one writer\n    rests_on:\n      small:";
+  await write("unread: Writes wait for it, and that is that.", rests);
+  await (await talk.check()).accept(["one"]);
+  assert.deepEqual(await red(chapter), []);
+  const edited = chapter.replace("wait for it, and", "wait for it; and");
+  const again = edited.replace("; and that is that", " and that's it");
+  for (const [text, before] of [
+    [edited, "for it, and that is that."],
+    [again, "for it; and that is that."],
+  ]) {
+    const [problem, ...others] = await red(text);
+    assert.deepEqual(others, []);
+    assert.ok(problem.endsWith(` instead of “Writes wait ${before}”`), problem);
+    const { accepted, unread } = await (await talk.check()).accept([/: ([0-9a-f]{8}) /.exec(problem)[1]]);
+    assert.deepEqual([accepted, unread], [1, 0]);
+    assert.deepEqual(await red(text), []);
+  }
+  assert.match(
+    await kept(),
+    /that's it\.\n {4}scope: one writer\n {4}rests_on:\n {6}small: \{ verdict: held \}/,
   );
-  const told = async (body) => (await talk.problemsOf(slideWith(body))).join("\n");
-  const median = '<data value="answer.a.loss_median_seconds">1 s</data>';
-  assert.match(await told(`## At worst ${median}`), /says "worst" of a median/);
-  assert.doesNotMatch(await told(`## In the middle ${median}`), /of a median/);
-  const sized = claimsWith({
-    small: { conditions: { "size-4096": { estimate: 2.084, low: 1.9, high: 2.2, n: 6 } } },
-  });
-  await talk.saveData({ claims: sized });
-  const value = '<data value="small.size-4096">2.1×</data>';
-  assert.match(await told(`## It takes ${value} at 4M`), /says 4M of small\.size-4096/);
-  assert.doesNotMatch(await told(`## It takes ${value} at 4K`), /says 4K/);
-  const chart = `<canvas data-chart="line" data-chart-src="${CHART}"></canvas>`;
-  assert.match(await told(`## ${value}\n\nRandom reads\n\n${chart}`), /each chart is of sequential I\/O/);
-  assert.doesNotMatch(await told(`## ${value}\n\nSequential reads\n\n${chart}`), /each chart is of/);
+});
+
+test("while one of several edited sentences is accepted, the others keep what they were", async () => {
+  const chapter = slideWith(`## ${BOUND}`, "You see it. You hear it, too.");
+  await acceptAll(chapter);
+  await write("unread: You see it.", "judgement: You see it.");
+  await write("unread: You hear it, too.", "judgement: You hear it, too.");
+  const edited = chapter.replace("You see it.", "You see it!").replace("it, too", "it as well, too");
+  for (let left = 2; left > 0; left -= 1) {
+    const problems = await red(edited);
+    assert.equal(problems.length, left);
+    const id = /: ([0-9a-f]{8}) /.exec(problems[0])[1];
+    const outcome = await (await talk.check()).accept([id]);
+    assert.deepEqual([outcome.accepted, outcome.unread], [1, 0]);
+  }
+  assert.deepEqual(await red(edited), []);
+  assert.equal(parse(await kept()).one.length, 3, "and nothing is kept that nobody says");
+});
+
+test("an edited sentence no longer rests on a value that it no longer says; another sentence is new", async () => {
+  await talk.saveData({ claims: claimsWith({ small: {}, large: {} }) });
+  await acceptAll(slideWith(`## ${BOUND}`));
+  const edited = slideWith(`## ${BOUND.replace("small", "large")}`);
+  const [problem] = await red(edited);
+  assert.match(problem, /instead of “Writes take \{small\.ratio\} as long\.”/);
+  await (await talk.check()).accept(["one"]);
+  const { one } = parse(await kept());
+  assert.deepEqual(Object.keys(one[0].rests_on), ["large.ratio"]);
+  const [other] = await red(slideWith("## Nothing of this was ever there before"));
+  assert.doesNotMatch(other, /instead of/);
+});
+
+/** The same figures, measured with this release of Ceph. */
+function measuredWith(release, dataSet) {
+  const experiments = structuredClone(MANIFEST.experiments);
+  experiments["rbd-journaling"].provenance = { ceph_versions: [release] };
+  const claims = claimsWith({ small: { experiment: "rbd-journaling" } });
+  return talk.saveData({ manifest: { ...MANIFEST, experiments }, claims }, dataSet);
+}
+const PICTURE = `\n\n<canvas data-chart="line" data-chart-src="${CHART}"></canvas>`;
+
+test("the same figures of another release or data set are red for each sentence and picture that rests on them", async () => {
+  const chapter = slideWith(`## ${BOUND}${PICTURE}`, "You see it.");
+  await measuredWith("20.2.4");
+  await acceptAll(chapter);
+  await write("unread: You see it.", "judgement: You see it.");
+  assert.equal((await kept()).match(/^ {4}of: reference, Ceph 20\.2\.4$/gm).length, 2);
+  assert.deepEqual(await red(chapter), []);
+  await measuredWith("20.2.5");
+  const problems = await red(chapter);
+  assert.equal(problems.length, 2, "the title and the picture, and not the judgement");
+  for (const problem of problems)
+    assert.match(problem, /it was of reference, Ceph 20\.2\.4, and is of reference, Ceph 20\.2\.5/);
+  await (await talk.check()).accept(["one"]);
+  assert.deepEqual(await red(chapter), []);
+  await measuredWith("20.2.5", "another");
+  await talk.state({ data_set: "another" });
+  const [title] = await red(chapter);
+  assert.match(title, /it was of reference, Ceph 20\.2\.5, and is of another, Ceph 20\.2\.5/);
+});
+
+test("an entry of an older form gets its data set when any sentence is accepted, and is quiet until then", async () => {
+  const chapter = slideWith(`## ${BOUND}${PICTURE}`, "You see it.");
+  await measuredWith("20.2.4");
+  await acceptAll(chapter);
+  const whole = await kept();
+  await talk.save(FILE, whole.replace(/^ {4}of: .*\n/gm, ""));
+  const [note, ...others] = await red(chapter);
+  assert.match(note, /“You see it\.”/);
+  assert.deepEqual(others, []);
+  await (await talk.check()).accept([parse(whole).one.find(({ unread }) => unread).id]);
+  assert.equal(await kept(), whole);
 });
