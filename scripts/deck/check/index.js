@@ -5,7 +5,8 @@ import path from "node:path";
 
 import { withDataSet } from "../../../deck/data/data-set.js";
 import { findAlterations } from "../alterations.js";
-import { indexOf, scanBenchmarks } from "../data-sets.js";
+import { PROJECT, indexOf, scanBenchmarks } from "../data-sets.js";
+import { talkNames } from "../talk-file.js";
 import { readBeside, readDataSet } from "../text/data-set-words.js";
 import { readSlide } from "../text/segments.js";
 import { byTelling, tellingOf } from "../text/slide-words.js";
@@ -37,6 +38,7 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {ReturnType<typeof import("../text/data-set-words.js").wordsOf>} words   the texts of that data set
  * @property {(id: string) => {file: string, line: number}} claimPlace   where a claim is written
  * @property {{file: string, text: string}[]} styles   the deck's style sheets
+ * @property {string[]} kinds   kinds of charts that talks add
  * @property {Record<string, string[]>|null} published   figures by source, as the author declared them
  * @property {Map<string, object>|null} evidence   what each sentence rests on, by its id; null if the talk keeps no such file
  * @property {Record<string, import("../alterations.js").Alteration[]>} altered   of the data sets that slides show
@@ -72,6 +74,7 @@ export async function checkTalk({ root, benchmarks, data = null }) {
     dataSets,
     altered: await findAlterations(benchmarks, shown),
     styles: await readStyles(root),
+    kinds: await ownKinds(),
     ...(await readDeclared(root)),
     evidence: await readEvidence(root, evidenceFile(stated)),
     experiments: await experimentNames(root, files),
@@ -109,6 +112,13 @@ function shownWith(slide, name) {
     (_, before, src) => before + withDataSet(src, name),
   );
   return { ...slide, text };
+}
+
+/** Kinds of charts that talks add; the deck has those of the checkout (deck/stage/chart-code.js). */
+async function ownKinds() {
+  const folders = talkNames(PROJECT).map((name) => path.join(PROJECT, "slides", name, "kinds"));
+  const names = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
+  return names.flat().flatMap((name) => (name.endsWith(".js") ? [path.basename(name, ".js")] : []));
 }
 
 /** Experiments that are configured, and those that a data set holds. */

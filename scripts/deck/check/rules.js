@@ -3,6 +3,8 @@
  * rule is added to RULES.
  */
 
+import { whyNoKind } from "chartjs-plugin-csv";
+
 import { partsOf } from "../../../deck/data/data-set.js";
 import { TALK_FACTS } from "../../../deck/text/talk-facts.js";
 import { elementsWith, nodesOf } from "../text/segments.js";
@@ -112,17 +114,20 @@ export function talkFacts({ slides }) {
 }
 
 /**
- * A chart names an experiment that exists, and a file that the data set has. If the data set does not exist yet,
- * because nobody has measured it, only the form of the address is checked.
- * @param {{slides: object[], experiments: Set<string>, files: Map<string, string>, dataSets: Set<string>, shipped: object}} talk
+ * A chart is of a kind that somebody draws, and names an experiment that exists and a file that the data set has. If the data
+ * set does not exist yet, because nobody has measured it, only the form of the address is checked.
+ * @param {{slides: object[], experiments: Set<string>, files: Map<string, string>, dataSets: Set<string>, shipped: object,
+ *          kinds: string[]}} talk
  */
-export function charts({ slides, experiments, files, dataSets, shipped }) {
+export function charts({ slides, experiments, files, dataSets, shipped, kinds }) {
   return slides.flatMap((slide) =>
     canvasesOf(slide).flatMap((element) => {
-      const { "data-chart-src": src } = element.attributes;
+      const { "data-chart": kind, "data-chart-src": src } = element.attributes;
+      if (kind === undefined && src === undefined) return [];
       const problem = (message) => [{ file: slide.file, line: lineIn(slide, element.start), message }];
-      if (src === undefined)
-        return "data-chart" in element.attributes ? problem("a chart without data-chart-src") : [];
+      const why = kind === undefined ? "a chart without data-chart, its kind" : whyNoKind(kind, kinds);
+      if (why !== null) return problem(why);
+      if (src === undefined) return problem("a chart without data-chart-src");
       const parts = partsOf(src);
       if (!parts)
         return problem(
