@@ -6,6 +6,8 @@ import path from "node:path";
 import { withDataSet } from "../../../deck/data/data-set.js";
 import { findAlterations } from "../alterations.js";
 import { PROJECT, indexOf, scanBenchmarks } from "../data-sets.js";
+import { lookStyles } from "../look.js";
+import { ownCharts } from "../own-charts.js";
 import { talkNames } from "../talk-file.js";
 import { readBeside, readDataSet } from "../text/data-set-words.js";
 import { readSlide } from "../text/segments.js";
@@ -15,6 +17,7 @@ import { lineAt, readTalk } from "./chapters.js";
 import { secondsIn } from "./cuts.js";
 import { readDeclared } from "./declared.js";
 import { accept, evidenceFile, readEvidence } from "./evidence.js";
+import { lookProblems } from "./look.js";
 import { releasesOn } from "./releases.js";
 import { RULES, RULES_OF_SLIDES, forOtherData } from "./rules.js";
 import { readStyles } from "./styles.js";
@@ -37,8 +40,9 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {boolean} literal   whether that is the one whose figures are written on the slides
  * @property {ReturnType<typeof import("../text/data-set-words.js").wordsOf>} words   the texts of that data set
  * @property {(id: string) => {file: string, line: number}} claimPlace   where a claim is written
- * @property {{file: string, text: string}[]} styles   the deck's style sheets
+ * @property {{file: string, text: string}[]} styles   the style sheets of the deck and of the talk's look
  * @property {string[]} kinds   kinds of charts that talks add
+ * @property {Map<string, {text: string, digest: string}>} own   files of the talk's own charts, by what slides call them
  * @property {Record<string, string[]>|null} published   figures by source, as the author declared them
  * @property {Map<string, object>|null} evidence   what each sentence rests on, by its id; null if the talk keeps no such file
  * @property {Record<string, import("../alterations.js").Alteration[]>} altered   of the data sets that slides show
@@ -73,8 +77,9 @@ export async function checkTalk({ root, benchmarks, data = null }) {
     files,
     dataSets,
     altered: await findAlterations(benchmarks, shown),
-    styles: await readStyles(root),
+    styles: [...(await readStyles(root)), ...lookStyles(root, stated.name)],
     kinds: await ownKinds(),
+    own: await ownCharts(path.join(root, "slides", stated.name)),
     ...(await readDeclared(root)),
     evidence: await readEvidence(root, evidenceFile(stated)),
     experiments: await experimentNames(root, files),
@@ -85,6 +90,7 @@ export async function checkTalk({ root, benchmarks, data = null }) {
     words: telling({ dataSet: null }).words,
     claimPlace: await claimPlaces(root, shipped.name),
   };
+  problems.push(...lookProblems(root, stated.name));
   const chosen = (rules) => (literal ? rules : forOtherData(rules));
   for (const rule of chosen(RULES)) problems.push(...rule(talk));
   for (const group of byTelling(slides, telling)) {
