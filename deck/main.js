@@ -51,7 +51,11 @@ async function open() {
   } catch (error) {
     refused = error;
   }
-  const fonts = Promise.all(["400", "700"].map((weight) => document.fonts.load(`${weight} 20px Inter`)));
+  // A talk's look may name another font. One that does not come is no reason to show nothing.
+  const font = getComputedStyle(page).getPropertyValue("--font");
+  const fonts = Promise.allSettled(
+    ["400", "700"].map((weight) => document.fonts.load(`${weight} 20px ${font}`)),
+  );
   // The first page reads two chapters itself, and the reader may never open the slides.
   await Promise.all([data.load(), fonts, mode.front ? null : readSlides(root)]);
   for (const problem of mode.problems) showNotice(problem);

@@ -24,6 +24,7 @@ Fails, naming file and line, if:
 - a slide has no timing, no id, or not exactly one note;
 - a chapter or a cut does not add up to its minutes, or a note is too long for its slide;
 - a slide links to a slide that is not in its cut, or a link, chart or bound value has no target;
+- nobody draws a chart of its kind, or a file of the talk's look is missing, unused or too large;
 - a file has CR LF line ends;
 - the text of a bound value differs from the data;
 - a verdict would show no text, or two texts, of a group;

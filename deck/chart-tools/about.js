@@ -3,6 +3,7 @@
 import { runsUrl } from "chartjs-plugin-csv";
 
 import { partsOf } from "../data/data-set.js";
+import { isOwnFile, ownOrigin } from "../data/own-file.js";
 import { provenance } from "../data/provenance.js";
 import { colorOf } from "../page/theme.js";
 import { chosenText } from "../text/verdict-text.js";
@@ -38,6 +39,7 @@ export function aboutCharts(slide, slots, data, here = location.href) {
 }
 
 function originOf({ url, manifest }, data) {
+  if (isOwnFile(url)) return ownOrigin([url], (src) => data.digestOf(src));
   return provenance([url], manifest, data.alterationsOf(partsOf(url)?.dataSet));
 }
 

@@ -8,6 +8,7 @@
 
 import { linkedChart } from "./chart-address.js";
 import { placeOf } from "./charted.js";
+import { isOwnFile } from "../data/own-file.js";
 import { canvasesOf } from "../text/canvases.js";
 import { ShownCharts } from "./shown.js";
 import { Tables } from "./tables.js";
@@ -47,7 +48,8 @@ export function ChartTools({
     [...root.querySelectorAll(".slides section")].filter(
       (one) => !one.querySelector("section") && canvasesOf(one).length > 0,
     );
-  const runsOf = ({ canvas }) => placeOf(canvas.dataset.chartSrc ?? null, data).entry?.runs ?? null;
+  const runsOf = ({ canvas: { dataset } }) =>
+    isOwnFile(dataset.chartSrc) ? false : (placeOf(dataset.chartSrc ?? null, data).entry?.runs ?? null);
 
   function say(text) {
     if (!text) return;

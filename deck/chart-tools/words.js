@@ -24,6 +24,7 @@ export function writeWords(slide, shown, data) {
     resolve: (...chart) => data.resolve(...chart),
     manifestOf: (name) => data.manifestOf(name),
     alterationsOf: (name) => data.alterationsOf(name),
+    digestOf: (src) => data.digestOf(src),
     claims,
     answer,
   });

@@ -29,6 +29,7 @@ export class DataOnShow {
   #beside = new Map();
   #files = null;
   #altered = {};
+  #own = {};
 
   /**
    * @param {{search: string, usual: string, frozen?: string|null, others?: string[], fetchFile?: typeof fetch}} page
@@ -97,6 +98,7 @@ export class DataOnShow {
     const index = await serverIndex(this.#reader);
     this.#files = index?.files ?? null;
     this.#altered = index?.altered ?? {};
+    this.#own = index?.own ?? {};
     this.available = this.#files && Object.keys(this.#files).sort();
     const other = new URLSearchParams(this.#search).get("meanwhile");
     this.meanwhile = isDataSetName(other) && this.#frozen === null ? other : null;
@@ -197,6 +199,11 @@ export class DataOnShow {
   /** The files of a data set that are not as recorded. @returns {import("./alterations.js").Alteration[]} */
   alterationsOf(name) {
     return Object.hasOwn(this.#altered, name) ? this.#altered[name] : [];
+  }
+
+  /** The SHA-256 of a file of the author's own, by its address; null if the server lists none. */
+  digestOf(src) {
+    return Object.hasOwn(this.#own, src) ? this.#own[src] : null;
   }
 
   #names() {

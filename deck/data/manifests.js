@@ -54,16 +54,18 @@ export class Manifests {
 }
 
 /**
- * The files that the server offers, and which are altered, by data set: `benchmarks/index.json`.
- * @returns {Promise<{files: Record<string, string[]>, altered: Record<string, {file: string, what: string}[]>}|null>}
- *   paths below the data set; null when the server has no list
+ * The files that the server offers, and which are altered, by data set; and digests of the author's own charts:
+ * `benchmarks/index.json`.
+ * @returns {Promise<{files: Record<string, string[]>, altered: Record<string, {file: string, what: string}[]>,
+ *                    own: Record<string, string>}|null>}
+ *   files: paths below the data set; own: digests by address; null when the server has no list
  */
 export async function serverIndex(fetchFile = (...args) => fetch(...args)) {
   try {
     const response = await fetchFile("benchmarks/index.json", { cache: "no-cache" });
     if (!response.ok) return null;
-    const { files, altered = {} } = JSON.parse(await response.text());
-    return isObject(files) && isObject(altered) ? { files, altered } : null;
+    const { files, altered = {}, own = {} } = JSON.parse(await response.text());
+    return [files, altered, own].every(isObject) ? { files, altered, own } : null;
   } catch {
     return null;
   }

@@ -14,8 +14,8 @@ import { Material } from "../stage/material.js";
 export async function showEmbedded({ section, files }, { talk, usual, theme }) {
   applyTheme({ theme });
   const fetchFile = (address) => {
-    const { pathname } = new URL(address, document.baseURI);
-    const path = decodeURIComponent(pathname.slice(pathname.indexOf("/benchmarks/") + 1));
+    const { href } = new URL(address, document.baseURI);
+    const path = decodeURIComponent(href.slice(new URL(".", document.baseURI).href.length));
     const found = Object.hasOwn(files, path);
     return Promise.resolve(found ? new Response(files[path]) : new Response("", { status: 404 }));
   };

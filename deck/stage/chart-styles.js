@@ -5,6 +5,8 @@
 
 import { seriesNames } from "chartjs-plugin-csv";
 
+import { OWN_READING, isOwnFile } from "../data/own-file.js";
+
 /**
  * The looks that a talk gives to series by name (`series` in slides/<talk>/talk.yaml). Names at the lines' ends and markers tell them
  * apart without colour. Lines are solid: dashes are for what was published or is a ceiling, and not measured here.
@@ -33,7 +35,7 @@ export function seriesStyles(series) {
 }
 
 /** Derived files have a single form (docs/data-formats.md); anything else in them is an error. */
-const OWN_FILES = {
+const DERIVED_FILES = {
   ...{ bands: "auto", orientation: "rows", delimiter: ",", decimal: ".", comment: false },
   missing: [],
 };
@@ -44,7 +46,7 @@ export const CHART_OPTIONS = {
   clip: 14,
   plugins: {
     csv: {
-      ...OWN_FILES,
+      ...DERIVED_FILES,
       theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } },
     },
     csvLabels: { font: { size: 21, weight: 700 } },
@@ -63,10 +65,11 @@ export const CHART_OPTIONS = {
 export function optionsFor(kind, src, colorOf, entry = null) {
   const name = src?.split("/").at(-1) ?? "";
   const isRatio = name.startsWith("ratio-");
-  if (CLASSIC.includes(kind) && isRatio) return ratioOptions(colorOf, entry);
+  const known = { ...knownOf(entry), ...(isOwnFile(src) ? OWN_READING : {}) };
+  if (CLASSIC.includes(kind) && isRatio) return ratioOptions(colorOf, known);
   // An estimate is drawn with its interval and, where there is one, the prediction for another campaign.
   const bands = kind === "forest" && isRatio ? { bands: "both" } : {};
-  return { plugins: { csv: { ...knownOf(entry), ...bands } } };
+  return { plugins: { csv: { ...known, ...bands } } };
 }
 
 /**
@@ -106,9 +109,9 @@ export function optionsOfSlide({ dataset: { chartLines, chartEmphasis } }, entry
   };
 }
 
-function ratioOptions(colorOf, entry) {
+function ratioOptions(colorOf, known) {
   return {
-    plugins: { csv: { ...knownOf(entry), yScale: "log2" } },
+    plugins: { csv: { ...known, yScale: "log2" } },
     scales: {
       y: {
         bounds: "data",

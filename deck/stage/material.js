@@ -54,7 +54,8 @@ export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
     writeDecisions(part, answer);
     writeMoved(part, data);
     const manifests = { manifestOf: (name) => data.manifestOf(name), alterationsOf };
-    writeLabels(part, { resolve, ...manifests, claims, answer });
+    const digestOf = (src) => data.digestOf(src);
+    writeLabels(part, { resolve, ...manifests, claims, answer, digestOf });
     writeAlteredMarks(part, { resolve, dataSet, alterationsOf });
   }
 

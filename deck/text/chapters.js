@@ -6,6 +6,8 @@
  * with CRLF line ends into one endless slide.
  */
 
+import { withOwnFiles } from "../data/own-file.js";
+
 /** The file that holds a chapter's HTML on a published site: `slides/rpo/00-loss.html` for `slides/rpo/00-loss.md`. */
 export function renderedFile(file) {
   return file.replace(/\.md$/, ".html");
@@ -35,7 +37,7 @@ async function fillChapter(section, { rendered, fetchFile }) {
     const text = await readChapter(file, { rendered, fetchFile });
     // The page's own slides, from where its code is, and cleaned when they were made.
     if (rendered) section.outerHTML = text;
-    else fillWithMarkdown(section, text);
+    else fillWithMarkdown(section, text, file);
     return null;
   } catch (error) {
     section.replaceChildren(errorSlide(file, error));
@@ -44,11 +46,11 @@ async function fillChapter(section, { rendered, fetchFile }) {
   }
 }
 
-/** Puts a chapter's Markdown where reveal's plugin looks for it. */
-export function fillWithMarkdown(section, text) {
+/** Puts the Markdown of a chapter, read from `file`, where reveal's plugin looks for it. */
+export function fillWithMarkdown(section, text, file) {
   const template = section.ownerDocument.createElement("textarea");
   template.setAttribute("data-template", "");
-  template.textContent = text;
+  template.textContent = withOwnFiles(text, file);
   section.replaceChildren(template);
   section.setAttribute("data-markdown", "");
 }

@@ -13,6 +13,7 @@ import { wantedClaims } from "../data/claim-charts.js";
 import { marginOf, marginWords } from "../data/margin.js";
 import { canvasesOf } from "./canvases.js";
 import { partsOf } from "../data/data-set.js";
+import { isOwnFile, ownOrigin } from "../data/own-file.js";
 import { slidesIn } from "./slide-data.js";
 import { chartEntry, provenance } from "../data/provenance.js";
 
@@ -22,8 +23,9 @@ const CLASS = "provenance";
  * Writes or rewrites the labels at and below `root`.
  * @param {Element} root
  * @param {{resolve: (src: string) => string, manifestOf: (dataSet: string) => object|null, claims: object|null,
- *          answer?: object|null, alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[]}} data
- *   claims, answer: claims.json and answer.csv of their data set
+ *          answer?: object|null, alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[],
+ *          digestOf: (src: string) => string|null}} data
+ *   claims, answer: claims.json and answer.csv of their data set; digestOf: of files of the author's own
  */
 export function writeLabels(root, data) {
   for (const slide of slidesIn(root)) labelSlide(slide, data);
@@ -33,7 +35,8 @@ export function writeLabels(root, data) {
  * Writes or rewrites the label of one slide, if it shows charts or says what became of claims. Charts that the current verdicts
  * hide do not count.
  */
-export function labelSlide(slide, { resolve, manifestOf, claims, answer = null, alterationsOf }) {
+export function labelSlide(slide, data) {
+  const { resolve, manifestOf, claims, answer = null, alterationsOf, digestOf } = data;
   const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
   const addresses = canvases.map((canvas) => resolve(shownSource(canvas)));
   const behind = { claims, manifestOf, resolve };
@@ -46,6 +49,7 @@ export function labelSlide(slide, { resolve, manifestOf, claims, answer = null, 
   }
   const origin = byDataSet(sources)
     .map((group) => {
+      if (isOwnFile(group[0])) return ownOrigin(group, digestOf);
       const name = partsOf(group[0])?.dataSet;
       const words = [
         provenance(group, manifestOf(name), alterationsOf(name)),
@@ -122,11 +126,11 @@ function writeOrigin(label, text) {
   else if (first.data !== text) first.data = text;
 }
 
-/** Addresses grouped by their data set, in order of appearance. */
+/** Addresses grouped by their data set, in order of appearance; files of the author's own are a group. */
 export function byDataSet(sources) {
   const groups = new Map();
   for (const src of sources) {
-    const name = partsOf(src)?.dataSet ?? "";
+    const name = isOwnFile(src) ? null : (partsOf(src)?.dataSet ?? "");
     groups.set(name, [...(groups.get(name) ?? []), src]);
   }
   return [...groups.values()];

@@ -1,24 +1,31 @@
 /**
  * What slides/<talk>/talk.yaml says of the talk, on slides and on the reader's page: `<p data-talk="speaker event date"></p>` holds
- * what is stated of these, and is hidden if nothing is.
+ * what is stated of these, and is hidden if nothing is. So is `logo`, which the talk's look has (scripts/deck/look.js).
  */
 
 import { renewChildren } from "../page/in-place.js";
 
-/** What can be named. */
+/** Keys of the file. */
 export const TALK_FACTS = ["title", "speaker", "event", "date", "contact", "repository"];
+/** What can be named. */
+export const TALK_PARTS = [...TALK_FACTS, "logo"];
 
 /**
  * The stated facts that an element asks for, in its order. Pure.
  * @param {string} names   its `data-talk`
- * @param {Record<string, string>} talk
- * @returns {{name: string, text: string, href: string|null}[]} href: where a web address or an e-mail address leads
+ * @param {Record<string, string> & {logo?: {light: string, dark: string, title: string}|null}} talk
+ * @returns {({name: string, text: string, href: string|null}|{name: "logo", logo: object})[]}
+ *   href: where a web address or an e-mail address leads
  */
 export function factsOf(names, talk) {
   return names
     .split(/\s+/)
-    .filter((name) => TALK_FACTS.includes(name) && talk[name])
-    .map((name) => ({ name, text: shortAddress(talk[name]), href: addressIn(talk[name]) }));
+    .filter((name) => TALK_PARTS.includes(name) && talk[name])
+    .map((name) =>
+      name === "logo"
+        ? { name, logo: talk.logo }
+        : { name, text: shortAddress(talk[name]), href: addressIn(talk[name]) },
+    );
 }
 
 /** A web address as people write it: without what their browsers add. */
@@ -36,16 +43,28 @@ export function writeTalkFacts(root, talk) {
   for (const place of root.querySelectorAll("[data-talk]")) {
     const facts = factsOf(place.dataset.talk, talk);
     place.hidden = facts.length === 0;
-    const parts = facts.map(({ name, text, href }) => {
-      const part = place.ownerDocument.createElement(href === null ? "span" : "a");
-      if (href !== null) part.href = href;
-      part.dataset.fact = name;
-      part.textContent = text;
-      return part;
-    });
+    const parts = facts.map((fact) => partOf(fact, place.ownerDocument));
     renewChildren(
       place,
       parts.flatMap((part, at) => (at === 0 ? [part] : [" ", part])),
     );
   }
+}
+
+function partOf({ name, text, href, logo }, page) {
+  const part = page.createElement(href ? "a" : "span");
+  if (href) part.href = href;
+  part.dataset.fact = name;
+  if (logo) part.append(...["light", "dark"].map((on) => drawingOf(logo, on, page)));
+  else part.textContent = text;
+  return part;
+}
+
+/** One of the two drawings of a logo; css/slides.css shows the one for the page around it. */
+function drawingOf(logo, on, page) {
+  const drawing = page.createElement("img");
+  drawing.src = logo[on];
+  drawing.alt = logo.title;
+  drawing.dataset.on = on;
+  return drawing;
 }

@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 
 import { statedAddresses } from "./addresses.js";
 import { PROJECT, talkRoot } from "./data-sets.js";
-import { readTalks } from "./talk-file.js";
+import { readTalks, talkNames } from "./talk-file.js";
 
 const CACHE = path.join(PROJECT, ".cache", "deck");
 const BUILDER = path.join(import.meta.dirname, "build-bundle.mjs");
@@ -23,6 +23,7 @@ const BUNDLERS = [
   "policy.js",
   "addresses.js",
   "talk-file.js",
+  "look.js",
   "talk-page.js",
 ].map((name) => `scripts/deck/${name}`);
 const SOURCES = ["index.html", "deck", "css", "package.json", "package-lock.json", ...BUNDLERS];
@@ -33,12 +34,13 @@ export async function bundleSources() {
   const parts = (await readdir(plugins)).map((name) => path.join(plugins, name, "src"));
   const own = SOURCES.map((name) => path.join(PROJECT, name));
   const talks = readTalks(talkRoot()).map(({ file }) => path.join(talkRoot(), file));
-  return [...own, ...talks, ...parts].filter((name) => existsSync(name));
+  const kinds = talkNames(PROJECT).map((name) => path.join(PROJECT, "slides", name, "kinds"));
+  return [...own, ...talks, ...kinds, ...parts].filter((name) => existsSync(name));
 }
 
-/** @returns {Promise<string>} digest of every source file's name and content, of the talks' order and stated addresses */
+/** @returns {Promise<string>} digest of every source file's name and content, of the talks' order, looks and addresses */
 export async function bundleDigest(sources) {
-  const talks = readTalks(talkRoot()).map((talk) => [talk.name, statedAddresses(talk)]);
+  const talks = readTalks(talkRoot()).map((talk) => [talk.name, talk.look, statedAddresses(talk)]);
   const hash = createHash("sha256").update(JSON.stringify(talks));
   for (const file of (await Promise.all(sources.map(filesBelow))).flat().sort()) {
     hash.update(`${path.relative(PROJECT, file)}\0`).update(await readFile(file));

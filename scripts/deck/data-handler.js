@@ -9,9 +9,11 @@ import path from "node:path";
 
 import { indexOf, scanBenchmarks } from "./data-sets.js";
 import { mediaTypeOf } from "./media-types.js";
+import { ownDigests } from "./own-charts.js";
 
 const DATA_FILE = /^[^/]+\/(?:[^/]+\.json|answer\.csv|[^/]+\/tidy\.csv|[^/]+\/aggregate\/[^/]+\.csv)$/;
-const CHAPTER = /^[^/]+\/[^/]+\.md$/;
+/** A talk's chapters, its own charts, and its look. */
+const TALK_FILE = /^[^/]+\/(?:[^/]+\.md|charts\/[^/]+\.csv|look\/[^/]+\.(?:css|woff2|svg))$/;
 
 /**
  * @param {{benchmarks: string, slides: string}} folders   absolute paths
@@ -28,14 +30,10 @@ export function dataHandler({ benchmarks, slides }, alterations = () => Promise.
     const name = address.slice(area.length + 2);
     if (area === "benchmarks" && name === "index.json") {
       const { files } = await scanBenchmarks(benchmarks);
-      return send(
-        request,
-        response,
-        mediaTypeOf(name),
-        Buffer.from(`${JSON.stringify(indexOf(files, await alterations()), null, 2)}\n`),
-      );
+      const index = indexOf(files, await alterations(), await ownDigests(slides));
+      return send(request, response, mediaTypeOf(name), Buffer.from(`${JSON.stringify(index, null, 2)}\n`));
     }
-    const pattern = area === "benchmarks" ? DATA_FILE : CHAPTER;
+    const pattern = area === "benchmarks" ? DATA_FILE : TALK_FILE;
     const file = pattern.test(name) && (await fileWithin(area === "benchmarks" ? benchmarks : slides, name));
     if (!file) return refuse(response, 404, `no such file: ${area}/${name}`);
     return send(request, response, mediaTypeOf(file), await readFile(file));

@@ -58,14 +58,15 @@ export async function scanBenchmarks(root) {
  * A folder counts as a data set when it holds at least one file that the deck may read.
  * @param {Map<string, string>} files
  * @param {Record<string, {file: string, what: string}[]>} [altered]   what is not as recorded, by data set
+ * @param {Record<string, string>} [own]   digests of files of the author's own, by address
  */
-export function indexOf(files, altered = {}) {
+export function indexOf(files, altered = {}, own = {}) {
   const byName = {};
   for (const file of files.keys()) {
     const [name, ...rest] = file.split("/");
     (byName[name] ??= []).push(rest.join("/"));
   }
-  return { schema_version: 1, data_sets: Object.keys(byName).sort(), files: byName, altered };
+  return { schema_version: 1, data_sets: Object.keys(byName).sort(), files: byName, altered, own };
 }
 
 /** The existing data sets, including those without anything for the deck to read yet. */

@@ -11,6 +11,7 @@ import { JSDOM } from "jsdom";
 
 import { embedFile } from "../../deck/chart-tools/chart-address.js";
 import { partsOf } from "../../deck/data/data-set.js";
+import { isOwnFile } from "../../deck/data/own-file.js";
 import { renderedFile } from "../../deck/text/chapters.js";
 import { escapeHtml } from "./text/escape.js";
 
@@ -20,7 +21,7 @@ import { escapeHtml } from "./text/escape.js";
  * @returns {Promise<number>} how many pages there are
  */
 export async function writeEmbedPages({ outDir, talks, slides }) {
-  const data = new Data(path.join(outDir, "benchmarks"));
+  const data = new Data(outDir);
   await mkdir(path.join(outDir, "embed"), { recursive: true });
   let count = 0;
   for (const { stated, page } of talks) {
@@ -29,7 +30,7 @@ export async function writeEmbedPages({ outDir, talks, slides }) {
       const { window } = new JSDOM(slides.get(renderedFile(chapter)) ?? "");
       for (const { slide, canvas, number } of chartsIn(window.document)) {
         const section = sectionOf(slide, canvas, `../${page}#/${slide.id}`, stated.title);
-        const files = await data.filesFor(section, canvas);
+        const files = await data.filesFor(section, canvas, stated.dataSet);
         if (files === null) continue;
         const embedded = JSON.stringify({ section, files }).replaceAll("<", "\\u003c");
         const element = `<script type="application/json" id="embedded">${embedded}</script>`;
@@ -48,7 +49,7 @@ function shellOf(html) {
   return html
     .replace(/<section data-markdown[^>]*><\/section>/g, "")
     .replace(/<template id="front-page">[\s\S]*?<\/template>/, "")
-    .replaceAll('"./assets/', '"../assets/');
+    .replaceAll(/"\.\/(assets|slides)\//g, '"../$1/');
 }
 
 /** The charts of a chapter that have files; number: from 1, among all charts of the slide. */
@@ -90,8 +91,8 @@ class Data {
     this.#root = root;
   }
 
-  /** The text of each file, by its address; null if the chart's own is not published. */
-  async filesFor(section, canvas) {
+  /** The text of each file, by its address; null if the chart's own is not published. `usual`: the talk's data set. */
+  async filesFor(section, canvas, usual) {
     const { chartSrc, chartMore = "" } = canvas.dataset;
     const addresses = [chartSrc, ...chartMore.split("|").map((one) => one.trim())].filter(Boolean);
     const files = {};
@@ -101,7 +102,10 @@ class Data {
         if (text !== null) files[name] = text;
       }
     if (!Object.hasOwn(files, chartSrc)) return null;
-    const dataSets = [...new Set(addresses.map((address) => partsOf(address)?.dataSet).filter(Boolean))];
+    // The texts around a file of the author's own are of the slide's data set.
+    const around = canvas.closest("section[data-set]")?.dataset.set ?? usual;
+    const dataSetOf = (address) => (isOwnFile(address) ? around : partsOf(address)?.dataSet);
+    const dataSets = [...new Set(addresses.map(dataSetOf).filter(Boolean))];
     for (const name of dataSets) Object.assign(files, await this.#documentsOf(name, { section, addresses }));
     const listed = dataSets.map((name) => [
       name,
@@ -112,6 +116,7 @@ class Data {
     files["benchmarks/index.json"] = JSON.stringify({
       data_sets: dataSets,
       files: Object.fromEntries(listed),
+      own: await this.#digestsOf(addresses),
     });
     return files;
   }
@@ -145,6 +150,12 @@ class Data {
     return files;
   }
 
+  /** Digests of those files that are the author's own. */
+  async #digestsOf(addresses) {
+    const { own } = JSON.parse(await this.#textOf("benchmarks/index.json"));
+    return Object.fromEntries(addresses.filter(isOwnFile).map((address) => [address, own[address]]));
+  }
+
   async #documentOf(name, file) {
     const key = `${name}/${file}`;
     if (!this.#documents.has(key)) {
@@ -155,7 +166,7 @@ class Data {
   }
 
   #textOf(address) {
-    const file = path.join(this.#root, address.replace(/^benchmarks\//, ""));
+    const file = path.join(this.#root, address);
     return existsSync(file) ? readFile(file, "utf8") : Promise.resolve(null);
   }
 }

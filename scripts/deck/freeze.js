@@ -9,6 +9,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
+import { isOwnName } from "../../deck/data/own-file.js";
 import { talkRoot } from "./data-sets.js";
 import { RECORD } from "./constants.js";
 import { lacking, readDataSet } from "./text/data-set-words.js";
@@ -123,7 +124,8 @@ async function readRecord(folder) {
 }
 
 const isData = (file) => file.startsWith("benchmarks/") && file !== INDEX;
-const isSlides = (file) => /^slides\/.*\.(?:html|md)$/.test(file);
+/** Slides, and the charts of an author's own that they draw. */
+const isSlides = (file) => /^slides\/.*\.(?:html|md|csv)$/.test(file);
 /** What sentences are filled from. */
 const isDocument = (file) => /^(?:manifest|claims)\.json$/.test(file);
 /** SHA-256 of what the sentences of these data sets are filled from, by its path in the site. */
@@ -168,7 +170,9 @@ async function commitOf(root) {
 /** The files of charts that pinned slides name and the site does not have. */
 function chartsWithout(chapters, files) {
   const named = [...chapters.values()].flatMap((text) =>
-    [...text.matchAll(/\bdata-chart-src="([^"]*)"/g)].map(([, src]) => src.replace(/^\.\//, "")),
+    [...text.matchAll(/\bdata-chart-src="([^"]*)"/g)]
+      .map(([, src]) => src.replace(/^\.\//, ""))
+      .filter((src) => !isOwnName(src)),
   );
   return [...new Set(named)].filter((src) => !(src in files));
 }

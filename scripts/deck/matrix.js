@@ -12,6 +12,7 @@ import { readBundle } from "../../deck/data/bundle.js";
 import { VERDICT_SIGNS, claimRows, estimateText, hasSameWording } from "../../deck/data/claims.js";
 import { formatPeriod, formatValue, unbroken } from "../../deck/data/format.js";
 import { PROJECT } from "./data-sets.js";
+import { withLook } from "./talk-page.js";
 import { readDataSet } from "./text/data-set-words.js";
 import { escapeHtml } from "./text/escape.js";
 
@@ -102,18 +103,18 @@ export function rowsOf(shipped, columns, wanted) {
 export function matrixPage({ talk, columns, rows, styles }) {
   const accent = `:root { --accent: light-dark(${talk.accent.light}, ${talk.accent.dark}); }`;
   const title = `Does it still hold? ${talk.title}`;
-  return `<!doctype html>
+  const page = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
 <style>
 ${[accent, ...styles].join("\n")}</style>
 </head>
 <body>
-<h1>Does it still hold?</h1>
+${logoOf(talk.look.logo)}<h1>Does it still hold?</h1>
 <p>What each data set says about each claim of <a href="./">${escapeHtml(talk.title)}</a>. A column's name opens the talk with its numbers.</p>
 <div class="scrolling" tabindex="0" role="region" aria-label="Claims by data set">
 <table>
@@ -129,6 +130,13 @@ ${rows.map(rowHtml).join("\n")}
 </body>
 </html>
 `;
+  return withLook(page, talk.look.style);
+}
+
+function logoOf(logo) {
+  if (logo === null) return "";
+  const [light, dark, title] = [logo.light, logo.dark, logo.title].map(escapeHtml);
+  return `<picture class="logo"><source media="(prefers-color-scheme: dark)" srcset="${dark}"><img src="${light}" alt="${title}"></picture>\n`;
 }
 
 function columnHead({ name, href, manifest }) {

@@ -10,6 +10,7 @@ import path from "node:path";
 import { repositoryAddress, siteAddress } from "./addresses.js";
 import { alterationLines, requireUnaltered } from "./alterations.js";
 import { budgetTable, overBudget, weigh } from "./budget.js";
+import { lookProblems } from "./check/look.js";
 import { benchmarksRoot, scanBenchmarks, talkRoot, toPublish } from "./data-sets.js";
 import { writeEmbedPages } from "./embed.js";
 import { MATRIX, writeMatrix } from "./matrix.js";
@@ -40,7 +41,7 @@ import { deckConfig } from "./vite-config.js";
  * @throws {import("./alterations.js").AlteredData} when data are altered, and that is not allowed
  * @throws {import("./data-sets.js").NotDerived} when a data set is wanted by name that has nothing to show yet
  * @throws {import("./text/rendered.js").RefusedParts} when a slide would run or load something
- * @throws {NoRepository} when nobody said where readers can clone the talk
+ * @throws {NoRepository} when nobody said where readers can clone the talk; {Error} when a talk's look is not whole
  * @throws {SiteDoesNotStart} when it was built, and does not start in the browser that took the picture
  */
 export async function buildSite({
@@ -55,6 +56,8 @@ export async function buildSite({
 }) {
   const talk = await openTalk(talkRoot());
   if (addressed) requireRepository(talk.stated);
+  const talks = frozen ? [talk.stated] : readTalks(talkRoot());
+  requireLooks(talks);
   say("Comparing the data with what was recorded");
   const { published, waiting } = toPublish((await scanBenchmarks(benchmarks)).files, dataSets);
   const altered = await requireUnaltered(benchmarks, published, { allowed });
@@ -85,7 +88,6 @@ export async function buildSite({
       "The address of the site is not known, so the page names its picture relative to itself, which not every service understands: set REPLAY_HOMEPAGE, or homepage in package.json.",
     );
   say("Making a page for each chart");
-  const talks = frozen ? [talk.stated] : readTalks(talkRoot());
   const pages = talks.map((stated, at) => ({
     stated,
     page: at === 0 ? "index.html" : talkPageFile(stated.name),
@@ -131,6 +133,13 @@ export function requireRepository(stated, environment = process.env) {
   throw new NoRepository(
     `${stated.file}:${stated.lineOf("repository")}: repository is empty, and readers need to know where they can get the talk and its data. Write there the web address at which people clone it, such as repository: https://example.org/me/talk. Or build with --no-address: then no line and no QR code names one.`,
   );
+}
+
+/** A look that is not whole is not published: a page would be without its font or its logo. */
+function requireLooks(talks) {
+  const problems = talks.flatMap(({ name }) => lookProblems(talkRoot(), name));
+  if (problems.length === 0) return;
+  throw new Error(problems.map(({ file, line, message }) => `${file}:${line}: ${message}`).join("\n"));
 }
 
 /** The page, told that there is a page of claims, so that its contents link to it. */

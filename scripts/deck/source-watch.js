@@ -7,31 +7,52 @@ const SETTLE_MS = 120;
 
 /**
  * @param {{places: string[], onChange: () => void}} options   places: files and folders, absolute; folders are watched
- *   with the folders that lie below them now. onChange is called once a burst of changes has settled.
+ *   with those below them. onChange is called once a burst of changes has settled.
  * @returns {{close: () => void}}
  */
 export function watchSources({ places, onChange }) {
   let timer = null;
+  const watchers = new Map();
   const soon = (name) => {
     // Editors' own files: swap files, backups, numbers that probe whether a folder is writable.
     if (name && /^\.|~$|^\d+$/.test(path.basename(name))) return;
     clearTimeout(timer);
-    timer = setTimeout(onChange, SETTLE_MS);
+    timer = setTimeout(() => {
+      try {
+        watchAll();
+      } catch (error) {
+        // A folder that goes while it is looked at is a change of its own.
+        if (error.code !== "ENOENT") throw error;
+      }
+      onChange();
+    }, SETTLE_MS);
   };
-  const watchers = places
-    .filter((name) => existsSync(name))
-    .flatMap(watchedFolders)
-    .map(({ folder, only }) => {
+
+  /** Watches what is not watched yet: a change may be a new folder. */
+  function watchAll() {
+    for (const { folder, only } of places.filter((name) => existsSync(name)).flatMap(watchedFolders)) {
+      const key = `${folder}\0${only}`;
+      if (watchers.has(key)) continue;
       const watcher = watch(folder, { persistent: false }, (_, name) => {
         if (only === null || name === only) soon(name);
+        // One that comes again is watched again.
+        if (!existsSync(folder)) forget(key);
       });
-      watcher.on("error", () => watcher.close());
-      return watcher;
-    });
+      watcher.on("error", () => forget(key));
+      watchers.set(key, watcher);
+    }
+  }
+
+  function forget(key) {
+    watchers.get(key)?.close();
+    watchers.delete(key);
+  }
+
+  watchAll();
   return {
     close() {
       clearTimeout(timer);
-      for (const watcher of watchers) watcher.close();
+      for (const key of [...watchers.keys()]) forget(key);
     },
   };
 }

@@ -6,6 +6,7 @@ import path from "node:path";
 import { TALK_FACTS } from "../../deck/text/talk-facts.js";
 import { InvalidFile, readCheckedYaml } from "./checked-yaml.js";
 import { PROJECT } from "./data-sets.js";
+import { lookOf } from "./look.js";
 
 const TALKS = "slides";
 const SCHEMA = path.join(PROJECT, "config", "schemas", "talk.schema.json");
@@ -31,6 +32,7 @@ const SCHEMA = path.join(PROJECT, "config", "schemas", "talk.schema.json");
  * @property {string|null} readerPage   the file of the first page of the published talk
  * @property {{light: string, dark: string, inverse: string}} accent   colours: on a light page, on a dark one, on its openers
  * @property {Record<string, string[]>} series   names of series, by their look
+ * @property {ReturnType<typeof lookOf>} look   of its own
  * @property {(...keys: (string|number)[]) => number} lineOf   the line of a key
  */
 
@@ -98,6 +100,7 @@ export function readTalkFile(root, name = talkName(root)) {
     readerPage: value.reader_page ? inFolder(value.reader_page) : null,
     accent: { inverse: accent.dark, ...accent },
     series: value.series ?? {},
+    look: lookOf(root, name),
     lineOf,
   };
 }

@@ -29,10 +29,17 @@ export function talkPage(html, talk, told) {
     chapters: talk.chapters.map((file) => chapterElement(file)).join("\n        "),
     reader: talk.readerPage === null ? "" : readerTemplate(talk.readerPage),
   };
-  return Object.entries(PLACES).reduce((page, [name, place]) => {
+  const filled = Object.entries(PLACES).reduce((page, [name, place]) => {
     if (page.split(place).length !== 2) throw new Error(`index.html does not have ${place} once`);
     return page.replace(place, () => written[name]);
   }, html);
+  return withLook(filled, talk.look.style);
+}
+
+/** The page with the talk's own styles, after those of the deck. */
+export function withLook(html, style) {
+  const link = `<link rel="stylesheet" href="${escapeHtml(style ?? "")}" />`;
+  return style === null ? html : html.replace("</head>", () => `  ${link}\n  </head>`);
 }
 
 /** The file of the page of a talk that is not the first of its site. */
@@ -75,14 +82,15 @@ function headOf({ title, description, dataSet, accent: { light, dark, inverse } 
  * @param {{name: string, title: string, page: string}[]} [others]   the talks beside this one, and the files of their pages
  * @returns {{name: string, title: string, speaker: string, event: string, date: string, contact: string,
  *            repository: string, address: string, cuts: number[], readerPage: boolean, otherDataSets: string[],
- *            series: Record<string, string[]>, others: {name: string, title: string, page: string}[]}}
+ *            series: Record<string, string[]>, others: {name: string, title: string, page: string}[],
+ *            logo: {light: string, dark: string, title: string}|null}}
  *   cuts: in minutes, the usual one first; readerPage: whether there is one; otherDataSets: those of single slides
  */
 export function talkForPage(talk, { repository, address }, others = []) {
-  const { name, title, speaker, event, date, contact, otherDataSets, series } = talk;
+  const { name, title, speaker, event, date, contact, otherDataSets, series, look } = talk;
   const cuts = talk.cuts.map(({ minutes }) => minutes);
   return {
     ...{ name, title, speaker, event, date, contact, repository, address },
-    ...{ cuts, readerPage: talk.readerPage !== null, otherDataSets, series, others },
+    ...{ cuts, readerPage: talk.readerPage !== null, otherDataSets, series, others, logo: look.logo },
   };
 }

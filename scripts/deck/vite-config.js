@@ -7,6 +7,8 @@ import path from "node:path";
 
 import { statedAddresses } from "./addresses.js";
 import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks, talkRoot } from "./data-sets.js";
+import { lookFiles } from "./look.js";
+import { ownDigests } from "./own-charts.js";
 import { contentSecurityPolicy } from "./policy.js";
 import { readTalks } from "./talk-file.js";
 import { RENDERED_MARK, talkForPage, talkPage, talkPageFile } from "./talk-page.js";
@@ -83,7 +85,7 @@ function deckPlugin(benchmarks, { talks, site }) {
     ],
     async writeBundle() {
       await writePages(talks, site?.frozen ?? null, outDir);
-      if (site) await writeRunTimeFiles(site, benchmarks, outDir);
+      if (site) await writeRunTimeFiles(site, { benchmarks, talks: talks.map(({ name }) => name), outDir });
     },
   };
 }
@@ -102,12 +104,16 @@ async function writePages(talks, frozen, outDir) {
   }
 }
 
-/** Puts slides, CSV and JSON files where the page will ask for them; raw output stays behind. */
-async function writeRunTimeFiles({ slides, dataSets, altered }, benchmarks, outDir) {
+/** Puts slides, what lies beside them, CSV and JSON files where the page will ask for them; raw output stays behind. */
+async function writeRunTimeFiles({ slides, dataSets, altered }, { benchmarks, talks, outDir }) {
   for (const [file, html] of slides) {
     await mkdir(path.dirname(path.join(outDir, file)), { recursive: true });
     await writeFile(path.join(outDir, file), html);
   }
+  const own = await ownDigests(path.join(talkRoot(), "slides"), talks);
+  const looks = talks.flatMap((talk) => lookFiles(talkRoot(), talk));
+  for (const file of [...looks, ...Object.keys(own)])
+    await cp(path.join(talkRoot(), file), path.join(outDir, file));
   const { files } = await scanBenchmarks(benchmarks);
   for (const file of [...files.keys()]) if (!dataSets.includes(file.split("/")[0])) files.delete(file);
   for (const file of files.keys()) {
@@ -116,6 +122,6 @@ async function writeRunTimeFiles({ slides, dataSets, altered }, benchmarks, outD
   await mkdir(path.join(outDir, "benchmarks"), { recursive: true });
   await writeFile(
     path.join(outDir, "benchmarks", "index.json"),
-    `${JSON.stringify(indexOf(files, altered), null, 2)}\n`,
+    `${JSON.stringify(indexOf(files, altered, own), null, 2)}\n`,
   );
 }

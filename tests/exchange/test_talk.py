@@ -351,6 +351,18 @@ def test_what_does_not_exist_is_named_with_what_was_probably_meant(tmp_path, ben
     assert not [*tmp_path.glob(".replay-talk-*")]
 
 
+def test_a_look_is_copied_and_one_that_is_not_there_is_refused(tmp_path, benchmarks, without_deck, capsys):
+    look = tmp_path / "acme"
+    look.mkdir()
+    (look / "tokens.css").write_text(":root { --ink: #123456; }\n")
+    told(tmp_path, results(tmp_path / "only", 20_000, runs=1, sizes=("4k",)), words=["--look", str(look)])
+    copy = tmp_path / "talk" / "slides" / "talk" / "look" / "tokens.css"
+    assert copy.read_text() == (look / "tokens.css").read_text()
+    assert main(["talk", "mine", "--out", str(tmp_path / "other"), "--look", str(tmp_path / "acne")]) == 2
+    assert "--look: there is no such folder" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
+
+
 def test_altered_data_are_no_base_for_a_talk(tmp_path, benchmarks, capsys):
     imported(benchmarks, results(tmp_path / "only", 20_000, runs=1, sizes=("4k",)))
     table = benchmarks / "mine" / "imported-fio" / "tidy.csv"

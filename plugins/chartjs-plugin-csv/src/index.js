@@ -27,7 +27,7 @@ export { Log2Scale } from "./log2-scale.js";
 export { Marks } from "./marks.js";
 export { parseCsv } from "./parse.js";
 export { joinCompanions, joinSpread, readModel, readSpread } from "./table.js";
-export { kindOf, loadKind, registerKind } from "./kinds.js";
+export { kindOf, loadKind, nearest, registerKind, whyNoKind } from "./kinds.js";
 export { companionUrl, ownerOf, runsUrl } from "./companions.js";
 export { loadModel } from "./source.js";
 export { readRuns } from "./runs.js";

@@ -85,15 +85,23 @@ export async function loadKind(id, further = {}) {
     if (!kinds.has(id)) registerKind(kind);
     return kinds.get(id);
   }
-  if (CLASSIC.includes(id) || Object.hasOwn(registry.controllers.items, id)) return null;
-  const known = [...CLASSIC, ...Object.keys(BUILT_IN), ...Object.keys(further), ...kinds.keys()];
+  const why = whyNoKind(id, Object.keys(further));
+  if (why !== null) throw new CsvError(why, { kind: "options" });
+  return null;
+}
+
+/**
+ * Why nobody draws a chart, as a sentence; null if somebody does.
+ * @param {string} id
+ * @param {string[]} [further]   kinds of the page's own
+ */
+export function whyNoKind(id, further = []) {
+  const known = [...new Set([...CLASSIC, ...Object.keys(BUILT_IN), ...further, ...kinds.keys()])];
+  if (known.includes(id) || Object.hasOwn(registry.controllers.items, id)) return null;
   const near = nearest(id, known);
-  throw new CsvError(
-    near
-      ? `there is no chart “${id}”; did you mean “${near}”?`
-      : `there is no chart “${id}”; there are ${[...new Set(known)].sort().join(", ")}, and what the page registers`,
-    { kind: "options" },
-  );
+  return near
+    ? `there is no chart “${id}”; did you mean “${near}”?`
+    : `there is no chart “${id}”; there are ${known.sort().join(", ")}, and what the page registers`;
 }
 
 /** The word that was probably meant; null if none is near. Pure. */

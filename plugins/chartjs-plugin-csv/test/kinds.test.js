@@ -10,8 +10,9 @@ import {
   registerKind,
   summarize,
   tablesOf,
+  nearest,
+  whyNoKind,
 } from "chartjs-plugin-csv";
-import { nearest } from "../src/kinds.js";
 import { namesInLanes, seriesOfEachFile, valueOfEachFile } from "../src/kinds/base.js";
 import { rowsOf } from "../src/kinds/forest-rows.js";
 import { colorAt } from "../src/kinds/heatmap.js";
@@ -58,6 +59,8 @@ test("a page has kinds of its own, by the same one module", async () => {
   assert.equal(fetched, 1);
   registerKind({ ...own, id: "other" });
   assert.equal(kindOf("other").id, "other");
+  assert.equal(whyNoKind("gauge", ["gauge"]), null);
+  assert.match(whyNoKind("guage", ["gauge"]), /no chart “guage”; did you mean “gauge”/);
 });
 
 test("the word that was meant is near: letters swapped, left out, or added; a short word may differ in one", () => {

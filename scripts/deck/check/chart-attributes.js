@@ -9,7 +9,7 @@ import { partsOf } from "../../../deck/data/data-set.js";
 import { chartEntry } from "../../../deck/data/provenance.js";
 import { elementsWith } from "../text/segments.js";
 import { lineIn } from "./chapters.js";
-import { isDenied } from "./charts-of.js";
+import { isDenied, seriesOf } from "./charts-of.js";
 import { ioSizes, numeralsIn } from "./numerals.js";
 import { whyUnknown } from "./values.js";
 
@@ -35,24 +35,19 @@ export function ceilings({ slides, shipped: { name, manifest } }) {
   );
 }
 
-/** The series that a chart shows are series of its file, as the shipped manifest lists them. */
-export function series({ slides, shipped: { manifest } }) {
-  return eachWith(
-    slides,
-    "data-chart-series",
-    ({ "data-chart-series": written, "data-chart-src": src = "" }) => {
-      const known = manifest && chartEntry(src, manifest)?.series;
-      if (!Array.isArray(known)) return [];
-      return (seriesNames(written) ?? [])
-        .filter((name) => !known.includes(name))
-        .map((name) => `the chart has no series "${name}"; it has ${known.join(", ")}`);
-    },
-  );
+/** The series that a chart shows are series of its file. */
+export function series(talk) {
+  return eachWith(talk.slides, "data-chart-series", (attributes) => {
+    const known = seriesOf(attributes, talk);
+    return (seriesNames(attributes["data-chart-series"]) ?? [])
+      .filter((name) => known !== null && !known.includes(name))
+      .map((name) => `the chart has no series "${name}"; it has ${known.join(", ")}`);
+  });
 }
 
 /** A chart's steps name series that it shows. */
-export function steps({ slides, shipped: { manifest } }) {
-  return eachWith(slides, "data-chart-steps", (attributes) => {
+export function steps(talk) {
+  return eachWith(talk.slides, "data-chart-steps", (attributes) => {
     const {
       "data-chart-steps": written,
       "data-chart-series": chosen,
@@ -62,8 +57,8 @@ export function steps({ slides, shipped: { manifest } }) {
     if (names.length === 0) return ["data-chart-steps without a series"];
     // What a data set says as a whole has parts of its own, such as an arrow.
     if (partsOf(src)?.document) return [];
-    const shown = seriesNames(chosen) ?? (manifest && chartEntry(src, manifest)?.series);
-    if (!Array.isArray(shown)) return [];
+    const shown = seriesNames(chosen) ?? seriesOf(attributes, talk);
+    if (shown === null) return [];
     return names
       .filter((name) => !shown.includes(name))
       .map((name) => `data-chart-steps: the chart shows no series "${name}"; it shows ${shown.join(", ")}`);
@@ -83,12 +78,12 @@ export function marks({ slides }) {
 }
 
 /** A note at a point names a series of its chart, and its figures come from the data. */
-export function notes({ slides, shipped }) {
+export function notes(talk) {
+  const { shipped } = talk;
   const sizes = ioSizes(shipped.manifest);
-  return eachWith(slides, "data-chart-notes", (attributes, element) => {
-    const { "data-chart-notes": written, "data-chart-src": src = "" } = attributes;
-    const { notes: found, problems } = parseNotes(written);
-    const known = shipped.manifest && chartEntry(src, shipped.manifest)?.series;
+  return eachWith(talk.slides, "data-chart-notes", (attributes, element) => {
+    const { notes: found, problems } = parseNotes(attributes["data-chart-notes"]);
+    const known = seriesOf(attributes, talk);
     const unknown = isDenied(element, shipped.claims) ? () => null : (value) => whyUnknown(value, shipped);
     return [
       ...problems,
@@ -108,13 +103,11 @@ export function notes({ slides, shipped }) {
 }
 
 /** What a chart emphasises is a series of its file. */
-export function emphasis({ slides, shipped: { manifest } }) {
-  return eachWith(slides, "data-chart-emphasis", (attributes) => {
-    const { "data-chart-emphasis": written, "data-chart-src": src = "" } = attributes;
-    const known = manifest && chartEntry(src, manifest)?.series;
-    if (!Array.isArray(known)) return [];
-    return (seriesNames(written) ?? [])
-      .filter((name) => !known.includes(name))
+export function emphasis(talk) {
+  return eachWith(talk.slides, "data-chart-emphasis", (attributes) => {
+    const known = seriesOf(attributes, talk);
+    return (seriesNames(attributes["data-chart-emphasis"]) ?? [])
+      .filter((name) => known !== null && !known.includes(name))
       .map((name) => `data-chart-emphasis: the chart has no series "${name}"; it has ${known.join(", ")}`);
   });
 }

@@ -1,6 +1,10 @@
 /** The charts of a slide, which several rules ask for, and which of them wait for data that are not shipped. */
 
+import { CsvError, nearest, readModel } from "chartjs-plugin-csv";
+
 import { partsOf } from "../../../deck/data/data-set.js";
+import { OWN_READING, isOwnName } from "../../../deck/data/own-file.js";
+import { chartEntry } from "../../../deck/data/provenance.js";
 import { elementsWith } from "../text/segments.js";
 import { isChosen, parseWhen } from "../../../deck/text/verdict-text.js";
 
@@ -35,4 +39,39 @@ export function isDenied(element, claims) {
     if (when !== undefined && !isChosen(parseWhen(when), claims)) return true;
   }
   return false;
+}
+
+/** How a file of the talk's own is written, where a chart says it. */
+const FORM = ["orientation", "delimiter", "decimal", "comment"];
+
+/**
+ * What a file of the talk's own holds, read as the deck reads it.
+ * @param {Record<string, string>} attributes   of the canvas
+ * @param {Map<string, {text: string}>} own   the files, by name
+ * @returns {{model: import("chartjs-plugin-csv").Model}|{problem: string}}
+ */
+export function ownModelOf(attributes, own) {
+  const name = attributes["data-chart-src"];
+  if (!own.has(name)) return { problem: `the talk's folder has no ${name}${instead(name, [...own.keys()])}` };
+  const said = FORM.map((key) => [key, attributes[`data-chart-${key}`]]).filter(([, text]) => text);
+  try {
+    return { model: readModel(own.get(name).text, { ...OWN_READING, ...Object.fromEntries(said) }) };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return { problem: `${name}: ${error.message}` };
+  }
+}
+
+function instead(name, names) {
+  const near = nearest(name, names);
+  if (near !== null) return `; did you mean ${near}?`;
+  return names.length > 0 ? `; it has ${names.join(", ")}` : "";
+}
+
+/** The names of a chart's series, as the manifest lists them or a file of the talk's own has them; null if nobody knows. */
+export function seriesOf(attributes, { shipped: { manifest }, own }) {
+  const { "data-chart-src": src = "" } = attributes;
+  if (isOwnName(src)) return ownModelOf(attributes, own).model?.series.map(({ name }) => name) ?? null;
+  const known = manifest && chartEntry(src, manifest)?.series;
+  return Array.isArray(known) ? known : null;
 }

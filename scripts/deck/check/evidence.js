@@ -12,6 +12,7 @@ import path from "node:path";
 import { Document, isScalar, parse, visit } from "yaml";
 
 import { KINDS } from "../constants.js";
+import { isOwnName, shortDigest } from "../../../deck/data/own-file.js";
 import { verdictOf } from "../../../deck/text/verdict-text.js";
 import { originOf } from "./origin.js";
 import { kindOf, sentencesOf, unique } from "./sentences.js";
@@ -27,16 +28,17 @@ export function evidenceFile({ chapters }) {
 
 /**
  * What the data say now of everything that a sentence rests on.
- * @param {string[]} rests   values (`answer.snapshot-60.…`, `<claim>.<condition>`) and claims
- * @param {{claims: object|null}} data
+ * @param {string[]} rests   values (`answer.snapshot-60.…`, `<claim>.<condition>`), claims, and files of the talk's own
+ * @param {{claims: object|null, own: Map<string, {digest: string}>}} data   own: files of the talk's own, by name
  * @param {{resolve: (value: string) => string|null}} words
  * @returns {Record<string, string|{verdict: string}|{estimate: number, low: number|null, high: number|null}>}
  */
-export function stateOf(rests, { claims }, words) {
+export function stateOf(rests, { claims, own }, words) {
   return Object.fromEntries(
     rests.map((name) => {
       const [claim, condition] = name.split(".");
       const known = claims?.claims?.[claim];
+      if (own.has(name)) return [name, shortDigest(own.get(name).digest)];
       if (known === undefined) return [name, words.resolve(name) ?? ABSENT];
       if (condition === undefined) return [name, { verdict: verdictOf(claim, claims) }];
       const measured = known.conditions?.[condition];
@@ -45,6 +47,11 @@ export function stateOf(rests, { claims }, words) {
       return [name, { estimate, low, high }];
     }),
   );
+}
+
+/** What a sentence rests on by its own markup. */
+function shownBy({ values, claims, sources }) {
+  return [...values, ...claims, ...sources.filter(isOwnName)];
 }
 
 /** Why what a sentence rests on is no longer what it was when somebody read it; null if it is. */
@@ -93,17 +100,17 @@ export async function readEvidence(root, file) {
 
 /**
  * The sentences that nobody has read as they stand.
- * @param {{slides: object[], evidence: Map<string, object>, shipped: object, words: object}} talk
+ * @param {{slides: object[], evidence: Map<string, object>, shipped: object, words: object, own: Map<string, object>}} talk
  * @returns {(import("./sentences.js").Sentence & {why: string, rests: ReturnType<typeof stateOf>, before?: string})[]}
  *   rests: what the data say now; before: its words before they were edited
  */
-export function unread({ slides, evidence, shipped, words }) {
+export function unread({ slides, evidence, shipped, words, own }) {
   const sentences = slides.flatMap(sentencesOf);
   const said = new Set(sentences.map(({ id }) => id));
   return sentences.flatMap((sentence) => {
     const entry = evidence.get(sentence.id);
-    const rests = unique([...sentence.values, ...sentence.claims, ...Object.keys(entry?.rests_on ?? {})]);
-    const now = stateOf(rests, shipped, words);
+    const rests = unique([...shownBy(sentence), ...Object.keys(entry?.rests_on ?? {})]);
+    const now = stateOf(rests, { ...shipped, own }, words);
     if (entry === undefined) {
       const before = entryBefore(sentence, evidence, said)?.words;
       return [{ ...sentence, rests: now, before, why: "nobody has read it" }];
@@ -173,15 +180,16 @@ function wordsIn(text) {
  * Writes that a person has read sentences. An edited one stays what it was. What the markup of a new one does not tell stays red
  * as `unread` until that person has written into the file what it is.
  * @param {{root: string, file: string, slides: object[], evidence: Map<string, object>|null,
- *          tellingOf: (slide: object) => {data: object, words: object}}} talk   tellingOf: the data that a slide is of
+ *          own: Map<string, object>, tellingOf: (slide: object) => {data: object, words: object}}} talk
+ *   tellingOf: the data that a slide is of
  * @param {string[]} which   ids of sentences or of slides, or "all"
  * @param {{kind?: string}} reading   kind: what they are, instead of what the file or their markup tells
  * @returns {Promise<{accepted: number, unread: number, unknown: string[]}>} unread: of those accepted
  */
-export async function accept({ root, file, slides, evidence, tellingOf }, which, { kind }) {
+export async function accept({ root, file, slides, evidence, own, tellingOf }, which, { kind }) {
   const all = slides.flatMap((slide) => {
     const { data, words } = tellingOf(slide);
-    return sentencesOf(slide).map((sentence) => ({ ...sentence, data, toText: words }));
+    return sentencesOf(slide).map((sentence) => ({ ...sentence, data: { ...data, own }, toText: words }));
   });
   const asked = (sentence) =>
     which.includes("all") || which.includes(sentence.id) || which.includes(sentence.slide);
@@ -200,7 +208,7 @@ export async function accept({ root, file, slides, evidence, tellingOf }, which,
     }
     const entry = { ...before, kind: known?.kind ?? kindOf(sentence) ?? before?.kind ?? UNREAD };
     if (asked(sentence)) {
-      const shown = [...sentence.values, ...sentence.claims];
+      const shown = shownBy(sentence);
       const added = restsByHand(before).filter((name) => !shown.includes(name));
       entry.kind = kind ?? entry.kind;
       entry.rests_on = stateOf(unique([...shown, ...added]), sentence.data, sentence.toText);

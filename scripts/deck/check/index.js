@@ -7,7 +7,10 @@ import { parse } from "yaml";
 
 import { withDataSet } from "../../../deck/data/data-set.js";
 import { findAlterations } from "../alterations.js";
-import { indexOf, scanBenchmarks } from "../data-sets.js";
+import { PROJECT, indexOf, scanBenchmarks } from "../data-sets.js";
+import { lookStyles } from "../look.js";
+import { ownCharts } from "../own-charts.js";
+import { talkNames } from "../talk-file.js";
 import { readBeside, readDataSet } from "../text/data-set-words.js";
 import { readSlide } from "../text/segments.js";
 import { byTelling, tellingOf } from "../text/slide-words.js";
@@ -17,6 +20,7 @@ import { secondsIn } from "./cuts.js";
 import { readDeclared } from "./declared.js";
 import { readDrawn } from "./drawn.js";
 import { accept, evidenceFile, readEvidence } from "./evidence.js";
+import { lookProblems } from "./look.js";
 import { releasesOn } from "./releases.js";
 import { RULES, RULES_OF_SLIDES, forOtherData } from "./rules.js";
 import { readStyles } from "./styles.js";
@@ -43,7 +47,9 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {Map<string, import("chartjs-plugin-csv").Model>} drawn   what is in the files of the charts, by address
  * @property {object[]} book   the claims as config/claims.yaml has them
  * @property {(id: string) => {file: string, line: number}} claimPlace   where a claim is written
- * @property {{file: string, text: string}[]} styles   the deck's style sheets
+ * @property {{file: string, text: string}[]} styles   the style sheets of the deck and of the talk's look
+ * @property {string[]} kinds   kinds of charts that talks add
+ * @property {Map<string, {text: string, digest: string}>} own   files of the talk's own charts, by what slides call them
  * @property {Record<string, string[]>|null} published   figures by source, as the author declared them
  * @property {Map<string, object>|null} evidence   what each sentence rests on, by its id; null if the talk keeps no such file
  * @property {Record<string, import("../alterations.js").Alteration[]>} altered   of the data sets that slides show
@@ -63,7 +69,7 @@ const CLAIMS = path.join("config", "claims.yaml");
 export async function checkTalk(places) {
   const talk = await gatherTalk(places);
   const { chapters, missing, stated, telling } = talk;
-  const problems = [...missing, ...problemsOf(talk)];
+  const problems = [...missing, ...problemsOf(talk), ...lookProblems(places.root, stated.name)];
   problems.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
   const times = chapters.filter(({ front }) => !front).map((chapter) => timeOf(chapter, stated.cuts));
   const file = evidenceFile(stated);
@@ -118,7 +124,9 @@ export async function gatherTalk({ root, benchmarks, data = null }) {
     files,
     dataSets,
     altered: await findAlterations(benchmarks, shown),
-    styles: await readStyles(root),
+    styles: [...(await readStyles(root)), ...lookStyles(root, stated.name)],
+    kinds: await ownKinds(),
+    own: await ownCharts(path.join(root, "slides", stated.name)),
     ...(await readDeclared(root)),
     evidence: await readEvidence(root, evidenceFile(stated)),
     experiments: await experimentNames(root, files),
@@ -139,6 +147,13 @@ function shownWith(slide, name) {
     (_, before, src) => before + withDataSet(src, name),
   );
   return { ...slide, text };
+}
+
+/** Kinds of charts that talks add; the deck has those of the checkout (deck/stage/chart-code.js). */
+async function ownKinds() {
+  const folders = talkNames(PROJECT).map((name) => path.join(PROJECT, "slides", name, "kinds"));
+  const names = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
+  return names.flat().flatMap((name) => (name.endsWith(".js") ? [path.basename(name, ".js")] : []));
 }
 
 /** Experiments that are configured, and those that a data set holds. */

@@ -55,11 +55,11 @@ export function numerals({ slides, shipped }) {
   );
 }
 
-/** A source that is named is one of claims.json, or `slide`, or `definition`. */
-export function sourceIds({ slides, shipped }) {
+/** A source that is named is one of claims.json, a file of the talk's own, or `slide`, or `definition`. */
+export function sourceIds({ slides, shipped, own }) {
   // Without them, that is one problem and not one of each slide.
   if (!shipped.claims?.sources) return [];
-  const known = [...Object.keys(shipped.claims.sources), ...OWN_SOURCES];
+  const known = [...Object.keys(shipped.claims.sources), ...own.keys(), ...OWN_SOURCES];
   return slides.flatMap((slide) =>
     [...elementsWith(slide, "data-source")]
       .filter(({ attributes }) => !known.includes(attributes["data-source"]))

@@ -6,11 +6,11 @@ import { lineIn } from "./chapters.js";
 import { PUBLISHED_FILE } from "./declared.js";
 import { OWN_SOURCES, ioSizes, numeralsIn } from "./numerals.js";
 
-/** Every figure in a text or mark with a source is among those declared of that source. */
-export function publishedFigures({ slides, shipped, published }) {
+/** Every figure in a text or mark with a source is among those declared of that source; an author's own file published none. */
+export function publishedFigures({ slides, shipped, published, own }) {
   if (published === null) return [];
   return quotedFigures(slides, shipped)
-    .filter(({ source, figure }) => !(published[source] ?? []).includes(figure))
+    .filter(({ source, figure }) => !own.has(source) && !(published[source] ?? []).includes(figure))
     .map(({ slide, at, source, figure }) => ({
       file: slide.file,
       line: lineIn(slide, at),

@@ -3,11 +3,14 @@
  * rule is added to RULES.
  */
 
+import { whyNoKind } from "chartjs-plugin-csv";
+
 import { partsOf } from "../../../deck/data/data-set.js";
-import { TALK_FACTS } from "../../../deck/text/talk-facts.js";
+import { isOwnName } from "../../../deck/data/own-file.js";
+import { TALK_PARTS } from "../../../deck/text/talk-facts.js";
 import { elementsWith, nodesOf } from "../text/segments.js";
 import { isElement } from "../text/tree.js";
-import { isAwaited } from "./charts-of.js";
+import { isAwaited, ownModelOf } from "./charts-of.js";
 import { lineAt, lineIn } from "./chapters.js";
 import { ceilings, emphasis, lines, marks, notes, series, steps } from "./chart-attributes.js";
 import { chartTexts } from "./chart-options.js";
@@ -102,43 +105,51 @@ export function talkFacts({ slides }) {
     [...elementsWith(slide, "data-talk")].flatMap((element) =>
       element.attributes["data-talk"]
         .split(/\s+/)
-        .filter((name) => !TALK_FACTS.includes(name))
+        .filter((name) => !TALK_PARTS.includes(name))
         .map((name) => ({
           file: slide.file,
           line: lineIn(slide, element.start),
-          message: `data-talk: no "${name}"; there are ${TALK_FACTS.join(", ")}`,
+          message: `data-talk: no "${name}"; there are ${TALK_PARTS.join(", ")}`,
         })),
     ),
   );
 }
 
 /**
- * A chart names an experiment that exists, and a file that the data set has. If the data set does not exist yet,
- * because nobody has measured it, only the form of the address is checked.
- * @param {{slides: object[], experiments: Set<string>, files: Map<string, string>, dataSets: Set<string>, shipped: object}} talk
+ * A chart is of a kind that somebody draws, and names a file of its talk's own that can be read, or an experiment that exists
+ * and a file that the data set has. If the data set does not exist yet, because nobody has measured it, only the form of the
+ * address is checked.
+ * @param {{slides: object[], experiments: Set<string>, files: Map<string, string>, dataSets: Set<string>, shipped: object,
+ *          kinds: string[], own: Map<string, object>}} talk
  */
-export function charts({ slides, experiments, files, dataSets, shipped }) {
-  return slides.flatMap((slide) =>
+export function charts(talk) {
+  return talk.slides.flatMap((slide) =>
     canvasesOf(slide).flatMap((element) => {
-      const { "data-chart-src": src } = element.attributes;
-      const problem = (message) => [{ file: slide.file, line: lineIn(slide, element.start), message }];
-      if (src === undefined)
-        return "data-chart" in element.attributes ? problem("a chart without data-chart-src") : [];
-      const parts = partsOf(src);
-      if (!parts)
-        return problem(
-          `"${src}" is not benchmarks/<data set>/<experiment>/aggregate/<metric>-<workload>.csv`,
-        );
-      const { dataSet, experiment, chart } = parts;
-      if (!KEBAB.test(chart)) return problem(`chart name "${chart}" is not of the form <metric>-<workload>`);
-      if (experiment !== null && !experiments.has(experiment))
-        return problem(`no experiment "${experiment}"`);
-      if (dataSet === shipped.name && isAwaited(element, experiment, shipped)) return [];
-      if (dataSets.has(dataSet) && !files.has(src.replace(/^(?:\.\/)?benchmarks\//, "")))
-        return problem(`data set "${dataSet}" has no ${src.split("/").slice(2).join("/")}`);
-      return [];
+      const { "data-chart": kind, "data-chart-src": src } = element.attributes;
+      if (kind === undefined && src === undefined) return [];
+      const messages = [
+        kind === undefined ? "a chart without data-chart, its kind" : whyNoKind(kind, talk.kinds),
+        src === undefined ? "a chart without data-chart-src" : whyNoFile(element, src, talk),
+      ];
+      const at = { file: slide.file, line: lineIn(slide, element.start) };
+      return messages.filter(Boolean).map((message) => ({ ...at, message }));
     }),
   );
+}
+
+/** Why a chart cannot be drawn from the file that it names; null if it can. */
+function whyNoFile(element, src, { experiments, files, dataSets, shipped, own }) {
+  if (isOwnName(src)) return ownModelOf(element.attributes, own).problem ?? null;
+  const parts = partsOf(src);
+  if (!parts)
+    return `"${src}" is not benchmarks/<data set>/<experiment>/aggregate/<metric>-<workload>.csv, nor charts/NAME.csv of the talk's own`;
+  const { dataSet, experiment, chart } = parts;
+  if (!KEBAB.test(chart)) return `chart name "${chart}" is not of the form <metric>-<workload>`;
+  if (experiment !== null && !experiments.has(experiment)) return `no experiment "${experiment}"`;
+  if (dataSet === shipped.name && isAwaited(element, experiment, shipped)) return null;
+  if (dataSets.has(dataSet) && !files.has(src.replace(/^(?:\.\/)?benchmarks\//, "")))
+    return `data set "${dataSet}" has no ${src.split("/").slice(2).join("/")}`;
+  return null;
 }
 
 function canvasesOf(slide) {

@@ -5,6 +5,7 @@
 
 import { createHash } from "node:crypto";
 
+import { isOwnName } from "../../../deck/data/own-file.js";
 import { parseWhen } from "../../../deck/text/verdict-text.js";
 import { nodesOf } from "../text/segments.js";
 import { isElement } from "../text/tree.js";
@@ -25,7 +26,7 @@ const PLACES = { heading: "title", note: "note", body: "text", attribute: "label
  * @property {string} [when]  `<claim> <verdict> …`: it is said with these verdicts only
  * @property {string[]} values   the values of the data that it says
  * @property {string[]} claims   the claims whose verdict chooses it
- * @property {string[]} sources   the sources that it names
+ * @property {string[]} sources   the sources that it names, files of the talk's own among them
  * @property {string[]} [files]   of a picture: the files that it draws
  */
 
@@ -124,9 +125,14 @@ function pictureOf(slide, element) {
     line: lineIn(slide, element.start),
     ...chosenBy(when),
     values: [],
-    sources: unique([element.attributes["data-source"]]),
+    sources: unique([element.attributes["data-source"], ...ownNamesIn(element)]),
     files: src === undefined ? [] : addressesOf({ src, element }),
   };
+}
+
+/** The files of the talk's own that a chart draws. */
+function ownNamesIn({ attributes: { "data-chart-src": src = "", "data-chart-more": more = "" } }) {
+  return [src, ...more.split("|").map((one) => one.trim())].filter(isOwnName);
 }
 
 /** The words of an element, each bound value as its name in braces. */
@@ -148,7 +154,7 @@ function withId(sentence) {
 
 /** The kind of a sentence that its own markup tells; null if a person has to say it. */
 export function kindOf({ place, values, claims, sources }) {
-  const published = sources.find((source) => /^S\d/.test(source));
+  const published = sources.find((source) => /^S\d/.test(source) || isOwnName(source));
   if (place === "picture" || values.length > 0 || claims.length > 0) return "measured";
   if (published) return "source";
   return sources.length > 0 ? "definition" : null;

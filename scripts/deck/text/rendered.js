@@ -39,7 +39,7 @@ async function render(window, { file, text, element }) {
   if (chapter.trim() === "") return "";
   const box = document.createElement("div");
   box.innerHTML = element;
-  fillWithMarkdown(box.firstElementChild, chapter);
+  fillWithMarkdown(box.firstElementChild, chapter, file);
   const refused = await asInBrowser(window, () => makeSlides(box, window));
   if (refused.length > 0) {
     throw new RefusedParts(

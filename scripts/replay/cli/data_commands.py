@@ -212,6 +212,7 @@ def _talk(parser: Parser) -> None:
     parser.add_argument("data", type=data_set_name, metavar="NAME", help="the data set, a folder in benchmarks/")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of the talk, which is new")
     parser.add_argument("--title", metavar="TEXT", help="the title of the talk")
+    parser.add_argument("--look", type=Path, metavar="DIR", help="copy this look (docs/my-look.md)")
     add_experiment(parser, "the experiment that the talk is about (default: the one with the most runs)")
     parser.add_argument(
         "--metric",

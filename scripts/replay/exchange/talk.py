@@ -41,6 +41,7 @@ from replay.exchange.talk_slides import Slide, talk_slides
 
 TALK_FILE = "slides/talk/talk.yaml"
 CHAPTER = "slides/talk/talk.md"
+LOOK = "slides/talk/look"
 _TALK = """\
 # What this talk is. Every key is explained in docs/your-own-talk.md of Replay; an empty one is left out of the slides.
 """
@@ -58,17 +59,22 @@ _JUDGED = (
 
 
 class Asked(NamedTuple):
-    """What the person asked for: a title, the metrics to compare, the order of layers; each may be empty."""
+    """What the person asked for: a title, the metrics to compare, the order of layers, a look; each may be empty."""
 
     title: str | None
     metrics: Sequence[Metric]
     layers: Sequence[Variant]
+    look: Path | None
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the talk; return 0. Raises ReplayError if the data set cannot be read, or the folder is not new."""
     folder = options.out.absolute()
     _require_new(folder)
+    if options.look and not options.look.is_dir():
+        raise ConfigurationError(
+            "--look: there is no such folder", where=options.look, next_step="name one as docs/my-look.md describes it"
+        )
     side = read_side(benchmarks_directory(), options.data, options.experiment)
     told = _told(side, options.experiment)
     variants = {name: one for one in told.variants for name in (one.name, one.label)}
@@ -76,6 +82,7 @@ def run(options: argparse.Namespace) -> int:
         options.title,
         _chosen("--metric", dict.fromkeys(options.metric), told.experiment.metrics, "no chart draws it"),
         _chosen("--layers", options.layers, variants, "no such variant"),
+        options.look,
     )
     with waiting(f"writing {options.out}"):
         slides, said = _write_whole(folder, side, told, asked)
@@ -183,6 +190,8 @@ def _write(folder: Path, side: Side, told: Told, asked: Asked) -> tuple[list[Sli
     slides = talk_slides(plan)
     _put(folder / TALK_FILE, talk_yaml(asked.title or _title(plan), plan, slides))
     _put(folder / CHAPTER, "\n\n\n".join(one.text for one in slides) + "\n")
+    if asked.look:
+        shutil.copytree(asked.look, folder / LOOK)
     return slides, _summary(plan)
 
 

@@ -1,9 +1,11 @@
 /** A talk is apart from the program: another one, on other data, is checked, built and shown. */
 import assert from "node:assert/strict";
-import { appendFile, readFile, readdir, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { appendFile, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
+import { startPresentServer } from "../../../scripts/deck/server.js";
 import { serveFolder } from "../../../scripts/deck/static-server.js";
 import { launchPatiently } from "../support/browser.js";
 import { chartsOf, goTo, slideIds } from "../support/deck.js";
@@ -28,7 +30,7 @@ test("the check holds it to its own chapters, length and claims, and finds no pr
   assert.equal(stderr, "");
   assert.match(
     stdout,
-    /^This talk keeps no evidence\.yaml: .*\n +5 min\nslides\/five\/queue\.md +3 slides +2:30\nslides\/five\/end\.md +2 slides +1:15\nThe talk takes 3:45\.\n$/,
+    /^This talk keeps no evidence\.yaml: .*\n +5 min\nslides\/five\/queue\.md +3 slides +2:30\nslides\/five\/end\.md +3 slides +1:30\nThe talk takes 4:00\.\n$/,
   );
 });
 
@@ -78,13 +80,15 @@ test("it is built, and opens with its first slide: title, speaker, event, reposi
       .join("\n"),
     "",
   );
-  assert.deepEqual((await readdir(path.join(site, "slides/five"))).sort(), ["end.html", "queue.html"]);
+  assert.deepEqual((await readdir(path.join(site, "slides/five"))).sort(), [
+    ...["charts", "end.html", "look", "queue.html"],
+  ]);
   server = await serveFolder(site);
   const page = await open("");
   assert.equal(await page.title(), "How deep is your queue?");
-  assert.deepEqual(await slideIds(page), ["question", "reads", "writes", "verdicts", "end"]);
+  assert.deepEqual(await slideIds(page), ["question", "reads", "writes", "verdicts", "handbook", "end"]);
   assert.equal(
-    await page.textContent("#question .credits"),
+    (await page.textContent("#question .credits")).trim(),
     "A. Speaker An evening of storage people.example/queue",
   );
   const accent = (theme) =>
@@ -96,6 +100,121 @@ test("it is built, and opens with its first slide: title, speaker, event, reposi
   assert.deepEqual([await accent("light"), await accent("dark")], ["rgb(0, 95, 153)", "rgb(124, 196, 245)"]);
   assert.deepEqual(page.complaints, []);
   await page.close();
+});
+
+test("it has its own fonts, colours and logo, and of the deck's fonts it asks for none", async () => {
+  const page = await open("?theme=light");
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("#question img")].every((one) => one.complete),
+  );
+  const look = (theme) =>
+    page.evaluate((wanted) => {
+      document.documentElement.dataset.theme = wanted;
+      const title = getComputedStyle(document.querySelector("#question h1"));
+      const shown = [...document.querySelectorAll("#question img")].filter((one) => one.checkVisibility());
+      return {
+        font: title.fontFamily,
+        colour: title.color,
+        logo: shown.map(({ src, alt, naturalWidth }) => [src.split("/").at(-1), alt, naturalWidth > 0]),
+      };
+    }, theme);
+  const font = "Acme, sans-serif";
+  assert.deepEqual(await look("light"), {
+    ...{ font, colour: "rgb(16, 36, 62)", logo: [["logo-light.svg", "Acme", true]] },
+  });
+  assert.deepEqual(await look("dark"), {
+    ...{ font, colour: "rgb(238, 243, 250)", logo: [["logo-dark.svg", "Acme", true]] },
+  });
+  await goTo(page, "reads");
+  const loaded = await page.evaluate(() =>
+    [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family),
+  );
+  assert.deepEqual(
+    [...new Set(loaded)].map((name) => name.replaceAll('"', "")),
+    ["Acme"],
+  );
+  assert.equal(
+    await page.evaluate(() => {
+      const canvas = document.querySelector("#reads canvas");
+      return window.replay.charts.charts.get(canvas).chart.options.scales.x.ticks.font.family;
+    }),
+    font,
+    "charts are written in it, too",
+  );
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("a chart of its own file is drawn, with its digest, also in the page that others frame, whatever ?data= asks", async () => {
+  const csv = await readFile(path.join(talk.root, "slides/five/charts/handbook.csv"));
+  const digest = createHash("sha256").update(csv).digest("hex").slice(0, 8);
+  const values = { Handbook: [900, 4200, 4900] };
+  const page = await open("?data=threads#/handbook");
+  await goTo(page, "handbook");
+  const [drawn] = await chartsOf(page, "handbook");
+  assert.deepEqual([drawn.error, drawn.series], [undefined, values]);
+  const label = `own file handbook.csv, SHA-256 ${digest}`;
+  const said = async () => (await page.textContent("#handbook .provenance")).slice(0, label.length);
+  assert.equal(await said(), label);
+  assert.deepEqual(page.complaints, []);
+  await page.goto(`${server.url}embed/five.handbook.1.html`);
+  await page.waitForSelector("html[data-embedded-ready]");
+  await page.waitForFunction(() => [...window.replay.charts.charts.values()].some(({ model }) => model));
+  assert.equal(await said(), label);
+  assert.match(await page.evaluate(() => getComputedStyle(document.querySelector("h2")).fontFamily), /Acme/);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("the present server shows the same look and the same chart", async () => {
+  const before = process.env.REPLAY_TALK;
+  process.env.REPLAY_TALK = talk.root;
+  let present;
+  try {
+    const benchmarks = path.join(talk.root, "benchmarks");
+    present = await startPresentServer({ port: 0, benchmarks, followSources: false });
+  } finally {
+    if (before === undefined) delete process.env.REPLAY_TALK;
+    else process.env.REPLAY_TALK = before;
+  }
+  try {
+    const page = await open("#/handbook", present.url);
+    await goTo(page, "handbook");
+    const [drawn] = await chartsOf(page, "handbook");
+    assert.deepEqual(drawn.series, { Handbook: [900, 4200, 4900] });
+    assert.match(
+      await page.textContent("#handbook .provenance"),
+      /^own file handbook\.csv, SHA-256 [0-9a-f]{8}/,
+    );
+    assert.equal(
+      await page.evaluate(() => getComputedStyle(document.querySelector("#handbook h2")).fontFamily),
+      "Acme, sans-serif",
+    );
+    assert.deepEqual(page.complaints, []);
+    await page.close();
+  } finally {
+    await present.close();
+  }
+});
+
+test("with fonts that are too large for its look, it is not built, and the message names them", async () => {
+  const file = path.join(talk.root, "slides/five/look/huge.woff2");
+  await writeFile(file, Buffer.alloc(200_000));
+  try {
+    await assert.rejects(
+      talk.run("scripts/build.mjs", "--out", path.join(talk.root, "refused"), "--no-preview"),
+      (error) => {
+        assert.match(
+          error.stderr,
+          /The site was not built: .*is more than 150\.0 KB \(.*huge\.woff2 195\.3 KB\)/s,
+        );
+        return true;
+      },
+    );
+    assert.ok(!(await readdir(talk.root)).includes("refused"));
+  } finally {
+    await rm(file);
+  }
 });
 
 test("a slide that would run a script is refused, with its file, and no site is written", async () => {
@@ -149,7 +268,7 @@ test("its charts are drawn from its data, in words that its verdicts choose, and
   await page.close();
 });
 
-async function open(query) {
+async function open(query, url = server.url) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, reducedMotion: "reduce" });
   page.complaints = [];
   page.on("pageerror", (error) => page.complaints.push(String(error)));
@@ -158,7 +277,7 @@ async function open(query) {
     if (message.type() === "error" && !/status of 404/.test(message.text()))
       page.complaints.push(message.text());
   });
-  await page.goto(`${server.url}${query}`);
+  await page.goto(`${url}${query}`);
   await page.waitForSelector("html[data-deck-ready]");
   return page;
 }

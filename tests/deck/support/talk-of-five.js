@@ -1,6 +1,6 @@
 /**
- * Another talk on other data: five slides about operations in flight (tests/fixtures/talk-of-five). Its evidence is
- * that of an experiment that ships; its tables are derived here, under its own experiments and claims.
+ * Another talk on other data: slides about operations in flight (tests/fixtures/talk-of-five), with a look and a chart of its
+ * own. Its evidence is that of an experiment that ships; its tables are derived here, under its own experiments and claims.
  */
 
 import { execFile } from "node:child_process";
@@ -13,6 +13,8 @@ import { PROJECT } from "../../../scripts/deck/data-sets.js";
 
 const FIXTURE = path.join(PROJECT, "tests/fixtures/talk-of-five");
 const EVIDENCE = "rados-threads/raw";
+/** Stands for the font of an employer. */
+const FONT = path.join(PROJECT, "node_modules/@fontsource/inter/files/inter-latin-500-normal.woff2");
 
 /**
  * Copies the talk and derives its data.
@@ -22,6 +24,7 @@ const EVIDENCE = "rados-threads/raw";
 export async function makeTalkOfFive() {
   const root = await mkdtemp(path.join(tmpdir(), "replay-five-"));
   await cp(FIXTURE, root, { recursive: true });
+  await cp(FONT, path.join(root, "slides/five/look/acme.woff2"));
   const [shipped, own] = [path.join(PROJECT, "benchmarks/tentacle"), path.join(root, "benchmarks/threads")];
   await cp(path.join(shipped, EVIDENCE), path.join(own, EVIDENCE), { recursive: true });
   const environment = {

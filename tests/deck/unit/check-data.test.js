@@ -335,6 +335,17 @@ test("numerals are digits of every kind and the words from three on", () => {
   assert.deepEqual(found("often attend weight someone behalf tension freight zero one two third alone"), []);
 });
 
+test("a chart is of a kind that somebody draws", async () => {
+  const chart = (kind) => `<canvas ${kind} data-chart-src="${CHART}"></canvas>`;
+  assert.equal(
+    await told(chart('data-chart="lien"')),
+    "slides/talk/a.md:2: there is no chart “lien”; did you mean “line”?",
+  );
+  assert.match(await told(chart('data-chart="sankey"')), /no chart “sankey”; there are bar, chain, .*strip/);
+  assert.match(await told(chart("")), /a\.md:2: a chart without data-chart/);
+  for (const kind of ["bar", "strip"]) assert.equal(await told(chart(`data-chart="${kind}"`)), "", kind);
+});
+
 test("an unknown source is a problem", async () => {
   assert.match(
     await told('<p data-source="S9">15</p>'),

@@ -130,6 +130,7 @@ test("the list of data sets has those with a file to show", async () => {
     data_sets: ["hardware", "local"],
     files: { hardware: ["csv/aggregate/b.csv", "manifest.json"], local: ["rbd-journaling/aggregate/a.csv"] },
     altered: {},
+    own: {},
   });
   const altered = { local: [{ file: "rbd-journaling/aggregate/a.csv", what: "is not what derive wrote" }] };
   assert.deepEqual(indexOf(files, altered).altered, altered);

@@ -11,7 +11,7 @@ import { MATRIX, matrixPage, rowsOf, writeMatrix } from "../../../scripts/deck/m
 import { claimsWith } from "../support/talk.js";
 
 const ACCENT = { light: "#005f99", dark: "#7cc4f5" };
-const STATED = { title: "A talk", accent: ACCENT, claims: null };
+const STATED = { title: "A talk", accent: ACCENT, claims: null, look: { style: null, logo: null } };
 const CLAIM = { sentence: "Writes of 4 KiB are slower.", exploratory: false };
 const manifest = (more = {}) => ({
   label: "Ours",

@@ -258,6 +258,14 @@ test("a watched file that an editor replaces is noticed, its neighbours are not"
   assert.equal(await told(), 1);
 });
 
+test("a file in a folder that is new is noticed", async () => {
+  await mkdir(path.join(folder, "deck", "look"));
+  assert.equal(await told(), 1);
+  await writeFile(path.join(folder, "deck", "look", "tokens.css"), "a");
+  for (const end = Date.now() + patient(10_000); changes === 1 && Date.now() < end;) await sleep(10);
+  assert.equal(changes, 2);
+});
+
 test("temporary files of editors are ignored", async () => {
   for (const name of [".a.js.swp", "a.js~", "4913"]) await writeFile(path.join(folder, "deck", name), "a");
   await sleep(300);

@@ -66,6 +66,7 @@ test("what a talk does not say is empty, and it discusses all claims", async () 
     readerPage: null,
     accent: { light: "#c4500a", dark: "#e69f00", inverse: "#e69f00" },
     series: {},
+    look: { style: null, logo: null },
   });
   assert.deepEqual([lineOf("chapters", 0), lineOf("speaker"), lineOf("cuts", 0, "minutes")], [7, 1, 5]);
   const more = await read(`${LEAST}speaker:\nevent: " "\ndate: 2026-02-03\nclaims: [a-b, c]\n`);
