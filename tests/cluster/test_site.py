@@ -15,6 +15,7 @@ from replay.base.paths import ROOT, config_directory
 from replay.cluster import sandbox_record
 from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.site import (
+    NO_OSD_CONFIG,
     SHAPES,
     WORDS,
     Ceilings,
@@ -26,6 +27,7 @@ from replay.cluster.site import (
 )
 from replay.cluster.site_file import load_site
 from replay.design.sizing import PoolCopies
+from replay.preflight.plan import design_for
 from support.samples import fixture_json
 
 WriteSite = Callable[[str, str], Path]
@@ -53,7 +55,7 @@ def test_the_vocabulary_is_the_same_in_code_and_both_schemas() -> None:
     site = json.loads((schemas / "site.schema.json").read_text())["properties"]["allows"]["items"]["enum"]
     experiment = json.loads((schemas / "experiment.schema.json").read_text())["$defs"]["requires"]["items"]["enum"]
     assert list(WORDS) == site
-    assert [*WORDS, *SHAPES] == experiment
+    assert [*WORDS, *SHAPES, NO_OSD_CONFIG] == experiment
 
 
 @pytest.mark.parametrize(
@@ -179,6 +181,33 @@ def test_weights_and_throttles_are_refused_on_a_foreign_cluster_whatever_its_fil
         assert "did not start" in dict(missing([word], site))[word]
         with pytest.raises(ReplayError, match="refused"):
             require(site, word, FOREIGN)
+
+
+@pytest.mark.parametrize(
+    ("fsid", "allows", "measured"),
+    [
+        (FOREIGN, "[second_site, osd_config]", {"journal", "snapshot-60", "snapshot-15", "snapshot-1"}),
+        (OWN, "[second_site]", {"journal", "snapshot-60", "snapshot-15", "snapshot-1"}),
+        (
+            OWN,
+            "[second_site, osd_config]",
+            {"journal-poll-5", "journal-poll-1", "snapshot-60", "snapshot-15", "snapshot-1"},
+        ),
+    ],
+)
+@pytest.mark.usefixtures("own_cluster")
+def test_the_journal_is_measured_as_it_is_where_its_poll_age_may_not_be_set(
+    write_site: WriteSite, tmp_path: Path, fsid: str, allows: str, measured: set[str]
+) -> None:
+    second = f"second_cluster: {{conf: {tmp_path}/ceph.conf, client: client.replay, keyring: {tmp_path}/keyring,"
+    second += f" mirror_daemon_admin_socket: {tmp_path}/asok}}\n"
+    write_site("mine", _site_text(tmp_path, fsid=fsid, allows=allows, more=second))
+    site = load_site("mine", check_files=False)
+    for scale in ("quick", "talk"):
+        design = design_for(site, "replica-lag", scale)
+        assert {one.name for one in design.variants} == measured - ({"snapshot-60"} if scale == "quick" else set())
+        told = {skip.requires for skip in design.skipped}
+        assert told == ({"osd_config"} if "journal" in measured else {NO_OSD_CONFIG})
 
 
 @pytest.mark.usefixtures("own_cluster")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from replay.base.paths import ROOT
 from replay.claims.descriptions import write_datapackage
+from replay.cli.derive import _say_first
 from replay.cli.main import main
 from replay.exchange.page import DOT, Row, strip
 from replay.exchange.report.data_set import bytes_per_second, per_second, seconds, size
@@ -172,6 +173,16 @@ def test_the_page_opens_anywhere_and_says_first_what_matters(report):
         "at 16 MB/s it was up to 95.0 s behind after 135 s (Journal, poll age 5 s)",
     ):
         assert basis in text
+
+
+def test_measuring_ends_with_what_the_page_says_first(report, capsys):
+    _, said = report(*WRITERS)
+    sentences = said[: said.index("wrote ")]
+    assert sentences.count("\n- ") >= 2
+    _say_first("mine")
+    assert capsys.readouterr().out == f"\nin short:\n{sentences}"
+    _say_first("nobody")
+    assert capsys.readouterr().out == ""
 
 
 def rows_of(found, caption):

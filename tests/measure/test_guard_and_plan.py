@@ -18,7 +18,7 @@ from replay.base.clock import Costs
 from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.paths import ROOT
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.site import Ceilings, Pool, Pools, TimeWindow
+from replay.cluster.site import NO_OSD_CONFIG, Ceilings, Pool, Pools, TimeWindow
 from replay.design.configuration import experiment_names, load_experiment
 from replay.design.expansion import expand
 from replay.design.needs import protocol_class
@@ -138,9 +138,25 @@ def test_a_group_that_looks_stuck_after_a_move_is_awaited_and_one_that_stays_stu
         guard(Session(RECOVERING), own=True).before_block()
 
 
-@pytest.mark.parametrize(("found", "own"), [(RECOVERING, False), (DOWN, True)])
-def test_a_foreign_cluster_that_recovers_and_a_dead_osd_are_not_awaited(found, own):
-    made = guard(Quick(found), own=own)
+def test_a_foreign_cluster_that_recovers_is_awaited_before_a_block_but_not_for_ever_and_not_within_one(monkeypatch):
+    waited = []
+    made = guard(Session(RECOVERING, RECOVERING, CLEAN))
+    made.bench.waiting = lambda what, seconds, **more: waited.append((what, seconds)) or waiting(what, seconds, **more)
+    made.before_block()
+    assert made.slept and waited == [("the cluster to recover", 120.0)]
+    within = guard(Session(CLEAN, CLEAN, CLEAN, RECOVERING))
+    within.before_block()
+    with pytest.raises(RunStoppedError, match="RECOVERY"):
+        within.before_set()
+    assert within.slept == []
+    monkeypatch.setattr("replay.measure.guard.RECOVERS_WITHIN_SECONDS", 0.0)
+    with pytest.raises(RefusedError, match="recovery is in progress"):
+        guard(Session(RECOVERING)).before_block()
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_dead_osd_is_not_awaited_even_if_the_cluster_recovers(own):
+    made = guard(Quick({**RECOVERING, **DOWN, "pgmap": RECOVERING["pgmap"]}), own=own)
     with pytest.raises(RefusedError, match="nothing was created"):
         made.before_block()
     assert made.slept == []
@@ -463,7 +479,7 @@ def quick_runs():
 
 @pytest.mark.parametrize(("name", "seconds"), quick_runs())
 def test_an_estimate_is_within_25_percent_of_what_a_quick_run_took(name, seconds):
-    design = expand(load_experiment(name), "quick")
+    design = expand(load_experiment(name), "quick", missing={NO_OSD_CONFIG: "it was a sandbox"})
     assert 0.75 * seconds <= reckon(design, [design.sets] * design.blocks, []).seconds <= 1.25 * seconds
 
 

@@ -17,10 +17,11 @@ from replay.cli.main import main
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site_file import load_site
-from replay.ownership.daemon_settings import POLL_AGE
-from replay.preflight.look import asking, command
-from replay.preflight.look.asking import mirror_daemons
-from replay.preflight.look.page import Copy, clock_text, copies_of, interval_seconds, schedule_of
+from replay.ownership.daemon_settings import POLL_AGE, mirror_daemons
+from replay.preflight.look import asker, asking, command
+from replay.preflight.look.asker import Copy, copies_of
+from replay.preflight.look.asking import SYNCS
+from replay.preflight.look.page import clock_text, interval_seconds, schedule_of
 from support.large_cluster import FSID, answers
 from support.samples import fixture_json
 
@@ -29,7 +30,8 @@ NOW = 1_795_400_000.0
 READING = {
     *("status", "health", "versions", "df", "osd pool ls", "osd df", "osd tree", "osd perf", "config get"),
     *("config dump", "rbd ls", "rbd mirror pool info", "rbd mirror pool status"),
-    *("rbd mirror snapshot schedule ls", asking.STATUSES_KIND),
+    *("rbd mirror snapshot schedule ls", "time-sync-status", asker.STATUSES_KIND, asker.JOURNALED_KIND),
+    *("rbd journal status", "rbd journal info"),
 }
 SCHEDULES = [
     {"pool": "replay", "namespace": "-", "image": "-", "items": [{"interval": "5m", "start_time": ""}]},
@@ -64,6 +66,7 @@ class Fake:
         for pool in first["osd pool ls"]:
             pool["application_metadata"] = {"rbd": {}}
         first["health"] = {"checks": {}}
+        first["time-sync-status"] = {"time_skew_status": {"a": {"skew": 0.0}, "b": {"skew": -0.0004}}}
         second = answers(osds=1, pools=1, groups_of_pool=32) | {
             "status": fixture_json("release-16", "right-status.json")
         }
@@ -71,8 +74,10 @@ class Fake:
             "osd tree": {"nodes": []},
             "health": {"checks": {}},
             "config get": 5.0,
-            "config dump": [],
+            "config dump": [{"name": SYNCS}],
         }
+        #: The images of the pool `replay` with a journal, and how many of all were read within the time.
+        self.journaled = {"names": ["erp"], "looked_at": len(STATES) + 1}
         self.monitors: dict[str, dict[str, Any]] = {"primary": first, "secondary": second}
         self.mode = "image"
         self.denied: set[str] = set()
@@ -104,14 +109,20 @@ class Fake:
             return {"mode": mirrored, "site_name": {"primary": "north", "secondary": "south"}[name], "peers": []}
         if kind == "rbd mirror snapshot schedule ls":
             return SCHEDULES
+        if kind.startswith("rbd journal "):
+            assert words[2:4] == ("--image", "replay/erp"), "the one that is behind"
+            return {"minimum_set": 2, "active_set": 6, "order": 24, "splay_width": 4}
         assert kind == "rbd mirror pool status", f"{kind} is no question of look"
         return {"summary": {"daemon_health": "OK", "states": {"replaying": len(STATES)}}}
 
-    def statuses(self, cluster: Cluster, pool: str, seconds: float) -> list[dict[str, Any]]:
-        assert (pool, seconds >= 1) == ("replay", True)
+    def of_images(self, cluster: Cluster, what: str, pool: str, seconds: float) -> Any:
+        if what == "journaled":
+            found = self.journaled if pool == "replay" else {"names": [], "looked_at": len(STATES) + 1}
+            return self.answer(cluster.name, asker.JOURNALED_KIND, lambda: found)
+        assert (what, pool, seconds >= 1) == ("statuses", "replay", True)
         here = STATES if cluster.name == "secondary" else dict.fromkeys(STATES, ORIGINAL)
         images = [{"name": image, **said, "peer_sites": [STATES[image]]} for image, said in here.items()]
-        return self.answer(cluster.name, asking.STATUSES_KIND, lambda: images)
+        return self.answer(cluster.name, asker.STATUSES_KIND, lambda: images)
 
 
 @pytest.fixture
@@ -127,7 +138,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
 
     monkeypatch.setattr(MonitorSession, "command", ask)
     monkeypatch.setattr(Cluster, "run", run)
-    monkeypatch.setattr(asking, "read_statuses", made.statuses)
+    monkeypatch.setattr(asker, "read_images", made.of_images)
     monkeypatch.setattr(asking, "connect_seconds", lambda conf: 0.0118)
     monkeypatch.setattr(command, "time", SimpleNamespace(time=lambda: NOW))
     clock = [0.0]
@@ -176,6 +187,7 @@ def test_a_pair_of_clusters_is_described(
     for part in (
         "north Ceph 16.2.15, all daemons alike, asked as client.admin",
         "health HEALTH_OK",
+        "the monitors' clocks are within 0.4 ms (mon.b)",
         "1 host, 4 of 4 OSDs up (ssd)",
         "replay 3 replicas 32 PGs",
         "can take 2 GiB more, by its quota of 2 GiB not mirrored",
@@ -191,17 +203,33 @@ def test_a_pair_of_clusters_is_described(
         "2 snapshot every 5m (the pool) the copy is 0:12 to 11:05 old",
         "1 not mirrored",
         "! replay/slow: its copy is 11:05 old, more than two intervals of 5m",
-        "! replay/erp: 12,480 entries behind, as many as at the first look",
+        "! replay/erp: 12,480 entries behind, as many as at the first look; its journal takes up to 320 MiB",
         "up to 11:05 of writes by snapshots and up to 12,480 entries of a journal",
         f"poll age 5 s ({POLL_AGE} of right; Ceph's default, set nowhere in the cluster's configuration)",
+        f"syncs 5 at a time ({SYNCS} of right; set in the cluster's configuration)",
         "with the 3 copies of pool replay",
-        "site-loss (second_site: the site's file names no admin socket of the mirror daemon",
-        "placement (crush: refused on a cluster that Replay did not start",
+        "Latency and cost of a write below saturation, by mode of mirroring write-latency ",
+        "Loss of the first site (second_site: the site's file names no admin socket of the mirror daemon",
+        "Placement by weight and primary affinity (crush: refused on a cluster that Replay did not start",
         "a run now would price the disk of osd.3",
         "also writes config/sites/NAME.yaml",
     ):
         assert part in text, (part, text)
     assert "replay/fast:" not in text and "replay/usual:" not in text, "they are as old as they have to be"
+    assert "feature journaling" not in text, "the only image with a journal is mirrored by it"
+
+
+@pytest.mark.parametrize("mode", ["image", "disabled"])
+def test_images_that_pay_for_a_journal_without_being_mirrored_are_named(
+    configuration: Path, fake: Fake, confs: list[str], capsys: pytest.CaptureFixture[str], mode: str
+) -> None:
+    fake.mode = mode
+    fake.journaled = {"names": ["alone", "erp"], "looked_at": 2}
+    text = said(capsys, *confs[:2])
+    paying = "1 with the feature journaling, which each write pays for, but not mirrored: alone"
+    if mode == "disabled":
+        paying = paying.replace("1 with", "2 with") + ", erp"
+    assert f"! replay {paying} replay for journals, only 2 of 5 images were read" in text
 
 
 def test_what_a_user_may_not_see_is_unknown_and_not_fine(
@@ -237,8 +265,9 @@ def test_without_mirroring_it_says_so_and_offers_what_needs_one_cluster(
     text = said(capsys, *confs[:2])
     assert "Mirroring no pool is mirrored" in text
     possible, _, impossible = text.partition("What Replay could measure here")[2].partition("not here: ")
-    assert "rbd-journaling" in possible and "failover" not in possible
-    assert "failover" in impossible and "(second_site: the site's file does not allow it)" in impossible
+    assert "rbd bench with and without journaling rbd-journaling " in possible and "Fail-over" not in possible
+    assert "Fail-over of a mirrored image" in impossible
+    assert "(second_site: the site's file does not allow it)" in impossible
 
 
 def test_a_cluster_that_does_not_answer_ends_it_with_what_to_do(

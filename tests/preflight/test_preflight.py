@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from replay.base.programs import Programs, Release
+from replay.cli.main import main
 from replay.cluster import admin_commands
 from replay.cluster.admin_commands import administrator, rights
 from replay.cluster.cluster import CephCommandError, Cluster
@@ -21,8 +23,9 @@ from replay.cluster.site_file import load_site
 from replay.ownership.write_budget import WriteBudget
 from replay.preflight import checks as preflight_checks
 from replay.preflight import command as preflight
-from replay.preflight import pool_checks
+from replay.preflight import mirroring, pool_checks
 from replay.preflight.checks import Findings
+from support.samples import fixture_json
 
 WriteSite = Callable[[str, str], Path]
 TEXT = """\
@@ -164,14 +167,16 @@ def test_a_user_who_cannot_read_the_osds_counters_is_told_what_stays_unknown(up:
     experiments = preflight.load_experiments()
     findings = Findings()
     preflight_checks.check_counters(Session(), experiments, findings)
-    assert [item.level for item in findings.items] == ["note"] * noted
-    readers = "distance-price, fio-offered-rate, fio-profile, response, write-latency"
-    for item in findings.items:
-        assert f"'allow *'; not measured: amplification; without what OSDs did: {readers}" in item.text
+    assert [item.level for item in findings.items] == ["skip", "note"] * noted
+    if noted:
+        skipped, note = (item.text for item in findings.items)
+        assert ", which amplification needs. OSDs return them to a user with osd 'allow *', who may then" in skipped
+        readers = "distance-price, fio-offered-rate, fio-profile, response, write-latency"
+        assert f". Without what OSDs did: {readers}" in note
     others = [one for one in experiments if one["name"] in ("rbd-bench", "amplification")]
     findings = Findings()
     preflight_checks.check_counters(Session(), others, findings)
-    assert all(item.text.endswith("; not measured: amplification") for item in findings.items)
+    assert [item.level for item in findings.items] == ["skip"] * noted
     findings = Findings()
     preflight_checks.check_counters(Session(), others[1:], findings)
     assert (others[1]["name"], findings.items) == ("rbd-bench", []), "nothing reads them"
@@ -339,6 +344,25 @@ class Denying:
         return subprocess.CompletedProcess(words, self.status, "", f"rbd: listing images failed: ({self.status}) x\n")
 
 
+class Silent(Denying):
+    """A cluster whose monitors answer, but whose OSDs do not answer this user."""
+
+    def run(self, *words: str, timeout_seconds: float, **_: object) -> subprocess.CompletedProcess[str]:
+        raise CephCommandError(f"no answer within {timeout_seconds:g} s", where=" ".join(words))
+
+
+def test_a_user_whom_no_osd_answers_gets_the_advice_of_another_user_and_is_asked_nothing_more(
+    write_site: WriteSite, tmp_path: Path
+) -> None:
+    findings = Findings()
+    pool_checks._check_reading(Pool("replay"), Silent(tmp_path / "ceph.conf"), findings)
+    preflight_checks.check_stop_switch(_load(write_site, tmp_path), None, findings)
+    (item,) = findings.items
+    assert item.level == "refused"
+    assert "client.replay2 cannot list replay: no answer within 10 s" in item.text
+    assert "this user has other caps; give Replay a user of its own" in item.text
+
+
 @pytest.mark.parametrize(("status", "caps"), [(1, True), (13, True), (110, False)])
 def test_if_a_user_cannot_list_the_pool_the_advice_is_another_user(tmp_path: Path, status: int, caps: bool) -> None:
     findings = Findings()
@@ -380,6 +404,117 @@ def test_each_experiment_says_what_it_can_do_and_why_not(write_site: WriteSite, 
     assert skipped == {"journal-mirrored", "snapshot-mirrored"}
     assert "100 cells, about 2.5 h, 2.0 GiB to the clients, 8.0 GiB to media" in preflight.render(report)
     assert report.public()["measuring"] == "refused"
+
+
+def _on_a_bare_site(write_site: WriteSite, tmp_path: Path, experiments: list[dict[str, Any]], lacking: dict[str, str]):
+    """The rows of experiments on a site that allows nothing, and the report; each would take an hour."""
+    text = TEXT.replace("CONF", f"{tmp_path}/c").replace("KEYRING", f"{tmp_path}/k").replace("SECOND", f"{tmp_path}/s")
+    write_site("mine", text.replace("allows: [second_site]", "allows: []"))
+    site, findings = load_site("mine", check_files=False), Findings()
+    figures = {"cells": 24, "hours": 1.0, "bytes_to_client": 2**31, "bytes_to_media": 2**33}
+    rows = [preflight._experiment(site, one, lacking, figures) for one in experiments]
+    return rows, preflight.render(preflight.Report(site, findings, rows))
+
+
+def test_an_experiment_that_must_read_the_osds_counters_is_not_called_possible_without_them(
+    write_site: WriteSite, tmp_path: Path
+) -> None:
+    experiments = preflight.load_experiments(["amplification", "rbd-bench"])
+    (row, other), said = _on_a_bare_site(write_site, tmp_path, experiments, {preflight_checks.OSD_COUNTERS: "denied"})
+    assert (row["missing"], row["estimate"]) == ({"osd_counters": "denied"}, {})
+    assert other["missing"] == {}
+    assert "cannot be measured here: osd_counters: denied" in said
+    assert "All of it: 24 cells" in said, "the other one alone"
+    (row, _), _ = _on_a_bare_site(write_site, tmp_path, experiments, {})
+    assert row["missing"] == {} and row["estimate"]["cells"] == 24
+
+
+def test_an_experiment_of_which_no_variant_can_be_measured_says_so(write_site: WriteSite, tmp_path: Path) -> None:
+    _, said = _on_a_bare_site(write_site, tmp_path, preflight.load_experiments(["baseline"]), {})
+    text = said.partition("baseline: ")[2]
+    assert "no variant can be measured here\n    skipped: Random reads: host_root: " in text
+    assert "can be measured: " not in text
+
+
+def test_only_the_experiments_that_are_named_are_reckoned(
+    write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
+    _load(write_site, tmp_path)
+    words = ["preflight", "--site", "mine", "--scale", "quick", "--json"]
+    assert main([*words, "--experiment", "rbd-bench", "--experiment", "baseline"]) == 4
+    rows = json.loads(capsys.readouterr().out)["experiments"]
+    assert [row["name"] for row in rows] == ["rbd-bench", "baseline"]
+    assert rows[0]["estimate"]["cells"] > 0
+    assert main([*words, "--experiment", "rbd-bensh"]) == 2
+    assert "rbd-bench" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("first", "poll_age", "said"),
+    [
+        ([], 5, "skip: the first cluster's pool has no peer yet, and takes no mirror snapshot without one"),
+        (["north"], 5, "ok: the pools of both clusters have their peers"),
+        (["north"], 5, "note: rbd_mirror_journal_poll_age is 5 s by the second cluster's configuration"),
+        (["north"], None, "is not told to client.replay, so no cell records it: mon 'allow command \"config get\"'"),
+    ],
+)
+def test_the_peers_of_both_clusters_and_the_poll_age_in_use_are_said(
+    write_site: WriteSite,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    first: list[str],
+    poll_age: float | None,
+    said: str,
+) -> None:
+    site = _load(write_site, tmp_path)
+    assert site.secondary is not None
+
+    class Session:
+        cluster = site.secondary
+
+        def status(self, **_: float) -> Any:
+            return fixture_json("release-16", "right-status.json")
+
+        def command(self, asked: dict[str, str], **_: float) -> Any:
+            if asked["prefix"] == "auth ls" or (asked["prefix"], poll_age) == ("config get", None):
+                raise CephCommandError("error 13: access denied", where=asked["prefix"], exit_status_of_tool=13)
+            return {"osd pool ls": ["replay"], "config get": poll_age}.get(asked["prefix"], {})
+
+    def printed(self: Cluster, *words: str, **_: float) -> dict[str, Any]:
+        return {"mode": "image", "peers": first if self.name == "primary" else ["south"]} if "info" in words else {}
+
+    monkeypatch.setattr(Cluster, "json", printed)
+    monkeypatch.setattr(mirroring, "round_trip_seconds", lambda site: None)
+    findings = Findings()
+    mirroring.check_mirroring(site, Session(), findings)
+    assert said in "\n".join(f"{item.level}: {item.text}" for item in findings.items)
+    assert (findings.lacking().keys() == {"second_site"}) == (first == []), "nothing is mirrored without a peer"
+
+
+@pytest.mark.parametrize(
+    ("rows", "intervals"),
+    [
+        ([{"pool": "replay", "namespace": "-", "image": "-", "items": [{"interval": "5m"}]}], ["every 5m"]),
+        ([{"pool": "replay", "namespace": "-", "image": "tenant", "items": [{"interval": "1m"}]}], []),
+        (None, []),
+    ],
+    ids=["of the pool", "of one image", "none"],
+)
+def test_a_schedule_that_takes_snapshots_of_replays_images_as_well_is_named(
+    write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[Any] | None, intervals: list[str]
+) -> None:
+    def printed(self: Cluster, *words: str, **_: float) -> list[Any]:
+        assert words[1:5] == ("mirror", "snapshot", "schedule", "ls")
+        if rows is None:
+            raise CephCommandError("printed no JSON: Expecting value", where="rbd")
+        return rows
+
+    monkeypatch.setattr(Cluster, "json", printed)
+    findings = Findings()
+    mirroring._check_schedule(_load(write_site, tmp_path), findings)
+    assert [item.level for item in findings.items] == ["warning"] * len(intervals)
+    assert all(each in item.text for each, item in zip(intervals, findings.items, strict=True))
 
 
 @pytest.mark.parametrize(("hour", "said"), [(23, "open (22:00 to 06:00 Europe/Berlin)"), (12, "opens in 9.0 h")])

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.cluster.cluster import Cluster
+from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.mirroring import ReplayCounters
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
@@ -189,10 +189,29 @@ class Daemon:
         return 5.0
 
 
-def facts(mirroring, daemon, io_type="write"):
+class Second:
+    """A second cluster whose configuration gives these mirror daemons this poll age; None refuses to tell it."""
+
+    def __init__(self, **poll_ages):
+        self.poll_ages = poll_ages
+
+    def status(self, **_):
+        daemons = {name: {"metadata": {"id": name}} for name in self.poll_ages}
+        return {"servicemap": {"services": {"rbd-mirror": {"daemons": {"summary": "", **daemons}}}}}
+
+    def command(self, asked, **_):
+        assert (asked["prefix"], asked["key"]) == ("config get", POLL_AGE)
+        seconds = self.poll_ages[asked["who"].removeprefix("client.rbd-mirror.")]
+        if seconds is None:
+            raise CephCommandError("error 13: access denied", where="config get", exit_status_of_tool=13)
+        return f"{seconds:f}"
+
+
+def facts(mirroring, daemon, io_type="write", second=None):
     """The facts that the observer adds to a cell of an image with this way of mirroring."""
     observer = MirrorPosition()
     observer.daemon = daemon
+    observer.bench = SimpleNamespace(secondary=second or Second())
     made = SimpleNamespace(name="image", image=SimpleNamespace(mirroring=mirroring))
     observer.protocol = SimpleNamespace(target=SimpleNamespace(of=lambda _: [made]))
     cell = SimpleNamespace(levels={"io_type": io_type})
@@ -226,8 +245,18 @@ def test_after_a_restart_of_the_daemon_its_progress_is_unknown():
 
 @pytest.mark.parametrize(
     ("mirroring", "daemon", "io_type"),
-    [(None, Daemon(), "write"), ("snapshot", Daemon(), "read"), ("journal", None, "write")],
+    [(None, Daemon(), "write"), ("snapshot", Daemon(), "read"), ("snapshot", None, "write")],
     ids=["not mirrored", "only reads", "no daemon to ask"],
 )
 def test_nothing_is_asked_or_recorded_if_there_is_nothing_to_know(mirroring, daemon, io_type):
     assert facts(mirroring, daemon, io_type) == {}
+
+
+@pytest.mark.parametrize(
+    ("poll_ages", "known"),
+    [({"a": 5}, 5.0), ({"a": 2.5, "b": 2.5}, 2.5), ({"a": 5, "b": 1}, None), ({"a": None}, None), ({}, None)],
+    ids=["one daemon", "two alike", "two that differ", "a user who may not ask", "no daemon"],
+)
+def test_without_a_socket_the_poll_age_is_that_of_the_second_clusters_configuration(poll_ages, known):
+    found = facts("journal", None, second=Second(**poll_ages))
+    assert found == ({} if known is None else {"journal_poll_age_seconds": known})

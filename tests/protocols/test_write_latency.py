@@ -170,6 +170,7 @@ def scripted(tmp_path, monkeypatch):
     monkeypatch.setattr(Level, "restore", restore)
     monkeypatch.setattr(Level, "open", lambda self: None)
     monkeypatch.setattr("replay.protocols.observers.mirror.read_positions", lambda cluster, spec: (NOT_BEGUN, []))
+    monkeypatch.setattr("replay.protocols.observers.mirror.configured_poll_age", lambda second: 5.0)
     monkeypatch.setattr(daemons, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda seconds: None))
     monkeypatch.setattr(daemons, "Guard", lambda bench: SimpleNamespace(settle=lambda: iter(())))
     monkeypatch.setattr(daemons, "writes_in", lambda sample: 0)

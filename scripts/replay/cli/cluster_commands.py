@@ -105,6 +105,7 @@ def _preflight(parser: Parser) -> None:
     parser.add_argument(
         "--scale", choices=SCALES, default="talk", help="the scale for the estimates of hours and bytes"
     )
+    add_experiment(parser, help="say only what this experiment needs and takes (may be repeated)")
     add_data(parser, help="the data set to be measured (default: the site's name)")
     parser.add_argument(
         "--write-probe",

@@ -186,6 +186,7 @@ def derive_and_judge(data_set: str, experiments: list[str], status: int, failure
         print("\nno cell of it counts, so there is nothing to present; what is said above tells why")
         print("next: remove the cause, then run the same command again: it measures what is missing")
         return status
+    _say_first(data_set)
     present = deck_command("present", "--data", data_set)
     elsewhere = f"to present it, copy {folder} into benchmarks/ of a Replay checkout, which contains the deck"
     if failure is not None:
@@ -199,6 +200,24 @@ def derive_and_judge(data_set: str, experiments: list[str], status: int, failure
     report = replay_command("report", "--data", data_set, "--out", f"{data_set}.html")
     print(f"      to hand what it says to others, as one page: {report}")
     return status
+
+
+def _say_first(data_set: str) -> None:
+    """Print what the report of a data set says first. Where there can be no report yet, `report` itself says why."""
+    try:
+        from replay.exchange.report.data_set import read_data_set  # noqa: PLC0415 - it imports pandas
+        from replay.exchange.report.page import parts_of, say_first  # noqa: PLC0415
+
+        with waiting(f"reading what {data_set} says"):
+            parts = parts_of(read_data_set(benchmarks_directory(), data_set))
+    except ReplayError:
+        return
+    except Exception:  # like a bug in deriving, it does not end measuring
+        traceback.print_exc()
+        return
+    if any(part.headline for part in parts):
+        print("\nin short:")
+        say_first(parts, sys.stdout)
 
 
 def _say_failure(failure: Failure) -> None:

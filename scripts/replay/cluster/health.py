@@ -96,6 +96,12 @@ class Verdict:
         """Whether all that is wrong ends by itself once the cluster has recovered."""
         return all(code in SETTLING_CODES | _ALSO_SETTLING_CODES for code, _ in self.refuse)
 
+    @property
+    def recovers(self) -> bool:
+        """Whether all that is wrong is a recovery, which is under way."""
+        codes = {code for code, _ in self.refuse}
+        return "RECOVERY" in codes and codes <= SETTLING_CODES
+
     def sentence(self) -> str:
         """Why measuring is refused, on one line; empty if it is not."""
         return "; ".join(f"{code}: {message}" for code, message in self.refuse)

@@ -217,7 +217,8 @@ def positions_in(status: Mapping[str, Any]) -> tuple[Position, list[Position]]:
 
 def read_positions(cluster: Cluster, spec: str) -> tuple[Position, list[Position]]:
     """Ask for the positions of an image's journal. Raises CephCommandError."""
-    return positions_in(cluster.json("rbd", "journal", "status", spec))
+    # Without --image, the name would be that of a journal, which is the id of an image.
+    return positions_in(cluster.json("rbd", "journal", "status", "--image", spec))
 
 
 def is_replaying(second: Cluster, spec: str) -> bool:

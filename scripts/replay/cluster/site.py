@@ -37,6 +37,8 @@ SHAPES: Mapping[str, tuple[Callable[[sandbox_record.Sandbox], bool], str]] = {
         "this needs a sandbox of one cluster over both sites: replay sandbox up --stretch --rtt 0ms",
     ),
 }
+#: What a variant requires that stands in for those that set daemons: the cluster is measured as its owner has set it.
+NO_OSD_CONFIG = "no_osd_config"
 #: These change how a cluster places or throttles everybody's data, or whether it answers at all.
 OWN_CLUSTER_ONLY = frozenset({"crush", "osd_config", "daemon_stop"})
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -153,6 +155,8 @@ def require(site: Site, word: str, fsid: str) -> None:
 
 
 def _why_missing(word: str, site: Site) -> str | None:
+    if word == NO_OSD_CONFIG:
+        return None if _why_missing("osd_config", site) else "here other variants set what this one takes as it is"
     if word in SHAPES:
         sandbox = sandbox_record.owner_of(site.fsid) if site.fsid else None
         is_shaped, why = SHAPES[word]

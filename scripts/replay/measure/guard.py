@@ -45,6 +45,8 @@ SETTLE_TIMEOUT_SECONDS = 600.0
 MOVING_STATES = ("recover", "backfill", "peering", "remapped", "degraded", "undersized")
 #: How long a cluster that Replay started may take to become fit again before a set, since nobody repairs it.
 FIT_WITHIN_SECONDS = 120.0
+#: How long a recovery may last on any other cluster: about that of an OSD that has just come back.
+RECOVERS_WITHIN_SECONDS = 120.0
 #: OSDs report every five seconds; a busy machine delays that.
 STUCK_FOR_CERTAIN_SECONDS = 20.0
 #: Within this time the groups of a pool that an administrator has just made are active, or something is wrong.
@@ -142,7 +144,7 @@ class Guard:
     def before_block(self) -> None:
         """Wait for the time window. Raises RefusedError if the cluster is unfit, or a ceiling is reached."""
         self._await_window()
-        verdict = self._await_fit("the sandbox to recover", SETTLE_TIMEOUT_SECONDS, wait_for_daemons=False)
+        verdict = self._await_fit("to recover", SETTLE_TIMEOUT_SECONDS, wait_for_daemons=False)
         if not verdict.fit:
             stuck = stuck_sentence(self.bench.session, self.stuck_seconds)
             self._stop(
@@ -160,7 +162,7 @@ class Guard:
         `added_bytes` of them take up free space.
         """
         with self.bench.costs.measure("health"):
-            verdict = self._await_fit("the sandbox to be fit again", FIT_WITHIN_SECONDS, wait_for_daemons=True)
+            verdict = self._await_fit("to be fit again", FIT_WITHIN_SECONDS, wait_for_daemons=True)
             if not verdict.fit:
                 self._stop(verdict.sentence(), KEPT)
             self._refuse_what_would_end_a_cell()
@@ -249,21 +251,32 @@ class Guard:
         return f"site {self.bench.site.name}"
 
     def _await_fit(self, what: str, within_seconds: float, *, wait_for_daemons: bool) -> health.Verdict:
-        """Return the verdict on the cluster; on one that Replay started, wait first until it is fit.
+        """Return the verdict on the cluster, after waiting for what ends by itself.
 
-        On any cluster, the placement groups of a new pool are awaited, since administrators make one right before.
-        Before a block, such a wait is only for what ends by itself, such as recovery. Within a block an experiment may
-        have stopped daemons, which then come back: `wait_for_daemons`. A placement group that stays stuck ends the
-        wait. One look is not enough: after a move Ceph calls a group stuck that was last reported as clean long ago,
-        until it is reported again.
+        On any cluster that is the placement groups of a new pool, since administrators make one right before, and
+        before a block a recovery; within a block, a recovery ends the run of somebody else's cluster. On a cluster that
+        Replay started, it is whatever a recovery ends; within a block also daemons, which an experiment may have
+        stopped and which then come back: `wait_for_daemons`. There a placement group that stays stuck ends the wait.
+        One look is not enough: after a move Ceph calls a group stuck that was last reported as clean long ago, until
+        it is reported again.
         """
-        here = self.bench.daemons_are_here
-        if not here:
+        here, verdict = self.bench.daemons_are_here, self.watch.verdict()
+
+        def ends_by_itself() -> bool:
+            if here:
+                return verdict.settles or wait_for_daemons
+            return verdict.new_groups or (verdict.recovers and not wait_for_daemons)
+
+        if here:
+            what = f"the sandbox {what}"
+        elif verdict.new_groups:
             what, within_seconds = "the placement groups of a new pool to be active", NEW_GROUPS_WITHIN_SECONDS
-        verdict, waiting = self.watch.verdict(), self.bench.waiting(what, within_seconds, sleep=self.sleep)
+        else:
+            what, within_seconds = "the cluster to recover", RECOVERS_WITHIN_SECONDS
+        waiting = self.bench.waiting(what, within_seconds, sleep=self.sleep)
         began = unstuck = time.monotonic()
         with self.bench.costs.measure("wait"):
-            while not verdict.fit and ((verdict.settles or wait_for_daemons) if here else verdict.new_groups):
+            while not verdict.fit and ends_by_itself():
                 now = time.monotonic()
                 if now - began >= within_seconds:
                     break

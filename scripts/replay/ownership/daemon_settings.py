@@ -7,14 +7,16 @@ change, so a setting that was changed several times is restored to that value.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from replay.base.clock import poll
 from replay.base.errors import ReplayError
+from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import MirrorDaemon
+from replay.cluster.session import MonitorSession
 from replay.cluster.site import require
 from replay.ownership.ledger import Entry, unique_name
 from replay.ownership.open_site import OpenSite
@@ -183,7 +185,39 @@ def class_command(osd: str, name: str) -> dict[str, Any]:
 
 
 POLL_AGE = "rbd_mirror_journal_poll_age"
+#: A mirror daemon leaves this out of the name under which it registers.
+MIRROR_CLIENT_PREFIX = "client.rbd-mirror."
 WITHIN_SECONDS = 30.0
+ANSWER_WITHIN_SECONDS = 5.0
+
+
+def mirror_daemons(status: Mapping[str, Any]) -> list[str]:
+    """Return the names of the mirror daemons that are registered with a cluster, such as `a`."""
+    daemons = status.get("servicemap", {}).get("services", {}).get("rbd-mirror", {}).get("daemons", {})
+    found = [daemon["metadata"] for name, daemon in daemons.items() if name != "summary"]
+    return sorted({str(metadata["id"]) for metadata in found if "id" in metadata})
+
+
+def configured_for(daemon: str, option: str) -> dict[str, Any]:
+    """Return the monitors' command that reads which value their configuration gives a mirror daemon."""
+    return {"prefix": "config get", "who": f"{MIRROR_CLIENT_PREFIX}{daemon}", "key": option}
+
+
+def configured_poll_age(second: MonitorSession) -> float | None:
+    """Return the poll age in seconds that the second cluster's configuration gives its mirror daemons.
+
+    A daemon's own file may say otherwise. None if this user may not ask, no daemon is registered, or they differ:
+    nobody says which one replays an image.
+    """
+    try:
+        status = second.status(timeout_seconds=ANSWER_WITHIN_SECONDS)
+        found = {
+            float(second.command(configured_for(daemon, POLL_AGE), timeout_seconds=ANSWER_WITHIN_SECONDS))
+            for daemon in mirror_daemons(status)
+        }
+    except CephCommandError:
+        return None
+    return found.pop() if len(found) == 1 else None
 
 
 class PollAge:

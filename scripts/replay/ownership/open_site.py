@@ -103,9 +103,10 @@ ANSWER_WITHIN_SECONDS = 8.0
 _QUOTAS = (("quota_max_bytes", "bytes"), ("quota_max_objects", "objects"))
 #: If a cluster has not answered a block's check within this time, it is asked again at the next one.
 CHECK_ANSWERED_WITHIN_SECONDS = 5.0
-#: Asked so often, a second cluster that is gone is noticed within fifteen seconds. A monitor that is being replaced
-#: answers again within the second time; after that the run ends.
-SECOND_CHECKED_EVERY_SECONDS, SECOND_SILENT_FOR_SECONDS = 5.0, 20.0
+#: A second cluster that is gone ends a run within fifteen seconds of its last answer: the next question follows after
+#: five at most (a block checks every two), and the one after that, six later, has waited for four in vain as well.
+#: One such question alone ends nothing: a monitor may be being replaced.
+SECOND_CHECKED_EVERY_SECONDS, SECOND_ANSWERS_WITHIN_SECONDS, SECOND_SILENT_FOR_SECONDS = 3.0, 4.0, 8.0
 #: An answer this fresh serves all questions of one step.
 SAME_MOMENT_SECONDS = 1.0
 #: The ceilings that concern the site's other users. Exceeding one ends a cell; the others are checked between sets.
@@ -126,8 +127,8 @@ class ClusterWatch:
         self._start = {name: health.classify(side.status()) for name, side in self._sides.items()}
         self._seen: dict[str, str] = {}
         self._mirror_silences = 0
-        #: When the second cluster last answered a run's check, and whether it has been said that it does not.
-        self._second_answered, self._second_is_silent = time.monotonic(), False
+        #: Since when the second cluster answers no check of a run; None while it does.
+        self._second_silent_since: float | None = None
         #: Further checks of a run, each of which returns why it must end, or None.
         self.also: list[Callable[[], Stop | None]] = []
 
@@ -174,20 +175,21 @@ class ClusterWatch:
         """
         if (second := self._sides.get(_SECONDARY)) is None:
             return None
+        asked = time.monotonic()
         try:
             second.status(
-                timeout_seconds=CHECK_ANSWERED_WITHIN_SECONDS, at_most_seconds_old=SECOND_CHECKED_EVERY_SECONDS
+                timeout_seconds=SECOND_ANSWERS_WITHIN_SECONDS, at_most_seconds_old=SECOND_CHECKED_EVERY_SECONDS
             )
         except CephCommandError as error:
-            seconds = time.monotonic() - self._second_answered
-            if not self._second_is_silent:
-                self._second_is_silent = True
+            if self._second_silent_since is None:
+                self._second_silent_since = asked
                 limit = f"the run ends if that lasts {SECOND_SILENT_FOR_SECONDS:.0f} s"
                 say(f"no monitor of the second cluster answers: {error.what}; {limit}")
+            seconds = time.monotonic() - self._second_silent_since
             if seconds < SECOND_SILENT_FOR_SECONDS:
                 return None
             return Stop("second_silent", f"no monitor of the second cluster has answered for {seconds:.0f} s")
-        self._second_answered, self._second_is_silent = time.monotonic(), False
+        self._second_silent_since = None
         return None
 
     def _stops_for_tenants(self, ceilings: Ceilings, status: Mapping[str, Any]) -> list[Stop]:

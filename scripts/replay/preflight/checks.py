@@ -29,7 +29,8 @@ from replay.ownership.locks import go_command, stop_command, stop_switch
 from replay.ownership.pools import Room
 
 TIMEOUT_SECONDS = 10.0
-_LARGEST_SKEW_SECONDS = 0.05
+#: Monitors whose clocks differ by more complain (`mon_clock_drift_allowed`).
+LARGEST_SKEW_SECONDS = 0.05
 #: For a user that exists. Ceph would replace its caps with the missing ones, and somebody else may depend on them.
 OTHER_CAPABILITIES = (
     "this user has other caps; give Replay a user of its own: name a new client and a new keyring in the site's file, "
@@ -37,6 +38,8 @@ OTHER_CAPABILITIES = (
 )
 #: Types of keys, which their first two bytes state, by Ceph's names for the ciphers.
 AES, AES256K = 1, 2
+#: The word that experiments lack which must read the counters of OSDs. It is no word of `requires`.
+OSD_COUNTERS = "osd_counters"
 #: The first release that reads and accepts keys of the second type. A new cluster of it allows no others.
 SINCE = 20
 
@@ -221,11 +224,10 @@ def check_user(session: MonitorSession, findings: Findings) -> None:
 
 
 def check_counters(session: MonitorSession, experiments: Iterable[Mapping[str, Any]], findings: Findings) -> None:
-    """Note if OSDs do not return their counters to this user: then nothing is known of what they do for a write."""
-    known, reading = protocol_names(), defaultdict(list)
+    """Say if OSDs do not return their counters to this user: then nothing is known of what they do for a write."""
+    reading = defaultdict(list)
     for experiment in experiments:
-        if (protocol := experiment.get("protocol")) in known:
-            reading[needs_of(protocol).osd_counters].append(str(experiment["name"]))
+        reading[reads_counters(experiment)].append(str(experiment["name"]))
     if not (reading["must"] or reading["may"]):
         return
     osds = session.command({"prefix": "osd dump"}, timeout_seconds=TIMEOUT_SECONDS)["osds"]
@@ -235,27 +237,36 @@ def check_counters(session: MonitorSession, experiments: Iterable[Mapping[str, A
     try:
         session.command({"prefix": "perf dump"}, target=running[0], timeout_seconds=TIMEOUT_SECONDS)
     except CephCommandError as error:
-        effects = []
+        text = f"{running[0]} does not return its counters ({error.what})"
+        advice = "OSDs return them to a user with osd 'allow *', who may then write to every pool"
         if names := reading["must"]:
-            effects.append(f"not measured: {', '.join(names)}")
+            findings.add("counters", "skip", f"{text}, which {', '.join(names)} needs. {advice}", word=OSD_COUNTERS)
         if names := reading["may"]:
-            effects.append(f"without what OSDs did: {', '.join(names)}")
-        text = (
-            f"{running[0]} does not return its counters ({error.what}). OSDs return them to a user with osd 'allow *'"
-        )
-        findings.add("counters", "note", f"{text}; {'; '.join(effects)}")
+            findings.add("counters", "note", f"{text}. Without what OSDs did: {', '.join(names)}. {advice}")
+
+
+def reads_counters(experiment: Mapping[str, Any]) -> str:
+    """Return whether an experiment reads the counters of OSDs: `never`, `may` or `must`."""
+    protocol = experiment.get("protocol")
+    return needs_of(protocol).osd_counters if protocol in protocol_names() else "never"
 
 
 def check_clocks(session: MonitorSession, findings: Findings) -> None:
     """Check the clock skew between the monitors."""
-    answer = session.command({"prefix": "time-sync-status"}, timeout_seconds=TIMEOUT_SECONDS)
-    skews = {name: abs(float(each["skew"])) for name, each in answer.get("time_skew_status", {}).items()}
-    if not skews:
+    found = largest_skew(session.command({"prefix": "time-sync-status"}, timeout_seconds=TIMEOUT_SECONDS))
+    if found is None:
         findings.add("clocks", "note", "one monitor: there is no other clock to compare with")
         return
-    name = max(skews, key=lambda key: skews[key])
-    level = "warning" if skews[name] > _LARGEST_SKEW_SECONDS else "ok"
-    findings.add("clocks", level, f"largest skew between monitors: {skews[name] * 1e3:.1f} ms (mon.{name})")
+    name, seconds = found
+    level = "warning" if seconds > LARGEST_SKEW_SECONDS else "ok"
+    findings.add("clocks", level, f"largest skew between monitors: {seconds * 1e3:.1f} ms (mon.{name})")
+
+
+def largest_skew(answer: Mapping[str, Any]) -> tuple[str, float] | None:
+    """Return the monitor whose clock differs most, and the seconds, from `time-sync-status`; None of one monitor."""
+    skews = {name: abs(float(each["skew"])) for name, each in answer.get("time_skew_status", {}).items()}
+    name = max(skews, key=lambda key: skews[key], default=None)
+    return None if name is None else (name, skews[name])
 
 
 def check_bindings(session: MonitorSession, findings: Findings) -> None:
@@ -267,12 +278,9 @@ def check_bindings(session: MonitorSession, findings: Findings) -> None:
 
 def check_stop_switch(site: Site, session: MonitorSession, findings: Findings) -> None:
     """Refuse a cluster whose stop switch is set; else say how its administrator sets it."""
-    try:
-        stop = stop_switch(site, session)()
-    except CephCommandError as error:
-        if error.exit_status_of_tool in (errno.EPERM, errno.EACCES):
-            return  # the user cannot read the pool, which is a finding already
-        raise
+    if any(item.topic == "user" and item.level == "refused" for item in findings.items):
+        return  # the user cannot read the pool
+    stop = stop_switch(site, session)()
     if stop is not None:
         findings.add("stop", "refused", f"{stop.detail}; when it may run again: {go_command(site)}")
     elif site.sandbox is None:

@@ -24,7 +24,7 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing
 from replay.cluster.site_file import load_site
-from replay.design.configuration import experiment_names, load_document
+from replay.design.configuration import experiment_names, load_document, load_experiment_document
 from replay.design.sizing import PoolCopies, bytes_at_once
 from replay.preflight import checks, pool_checks
 from replay.preflight.checks import Findings
@@ -119,8 +119,13 @@ def preflight(
     return Report(site, findings, rows)
 
 
-def load_experiments() -> list[dict[str, Any]]:
-    """Return every experiment in the configuration folder, parsed but not checked."""
+def load_experiments(names: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Return these experiments, or without any name all in the configuration folder, parsed but not checked.
+
+    Raises ConfigurationError if there is no experiment of such a name.
+    """
+    if names:
+        return [load_experiment_document(name).data for name in dict.fromkeys(names)]
     return [load_document(path).data for path in sorted((config_directory() / "experiments").glob("*.yaml"))]
 
 
@@ -162,10 +167,10 @@ def _after_findings(report: Report) -> list[str]:
             lines += [f"    cannot be measured here: {word}: {why}" for word, why in row["missing"].items()]
             continue
         can = [variant["label"] for variant in row["variants"] if not variant["missing"]]
-        lines.append(f"    can be measured: {', '.join(can)}")
+        lines.append(f"    can be measured: {', '.join(can)}" if can else "    no variant can be measured here")
         for variant in row["variants"]:
             lines += [f"    skipped: {variant['label']}: {word}: {why}" for word, why in variant["missing"].items()]
-        if row["estimate"]:
+        if can and row["estimate"]:
             lines.append(f"    {_estimate_text(row['estimate'])}")
     if total := _total(report.experiments):
         lines += ["", f"All of it: {_estimate_text(total)}"]
@@ -206,11 +211,13 @@ def _in_form(site: Site, texts: list[str], form: str) -> list[str]:
 def run(options: argparse.Namespace) -> int:
     """Print the findings; return the report's exit status. Raises ReplayError."""
     site = load_site(options.site, check_files=False)
+    experiments = load_experiments(options.experiment)
+    names = [name for name in experiment_names(options.scale) if name in {one["name"] for one in experiments}]
     with waiting(f"inspecting {site.label}"):
         report = preflight(
             site,
-            load_experiments(),
-            estimates=lambda copies: _plan(site, options.scale, options.data or site.name, copies),
+            experiments,
+            estimates=lambda copies: _plan(site, names, options.scale, options.data or site.name, copies),
             data_set=options.data,
             write=options.write_probe,
         )
@@ -228,10 +235,12 @@ def run(options: argparse.Namespace) -> int:
     return report.exit_status
 
 
-def _plan(site: Site, scale: str, data_set: str, copies: PoolCopies) -> dict[str, dict[str, float]]:
+def _plan(
+    site: Site, names: Iterable[str], scale: str, data_set: str, copies: PoolCopies
+) -> dict[str, dict[str, float]]:
     """Return what remains to be measured at a scale, by experiment."""
     figures = {}
-    for name in experiment_names(scale):
+    for name in names:
         design = design_for(site, name, scale)
         plan = estimate(design, data_set, range(1, design.blocks + 1), terms_of(site, copies))
         figures[name] = {
@@ -310,10 +319,13 @@ def _experiment(
         lacking_here = dict(missing(requires, site))
         return lacking_here | {word: lacking[word] for word in requires if word in lacking and word not in lacking_here}
 
+    lacking_here = lacks(raw.get("requires", ()))
+    if checks.OSD_COUNTERS in lacking and checks.reads_counters(raw) == "must":
+        lacking_here[checks.OSD_COUNTERS] = lacking[checks.OSD_COUNTERS]
     return {
         "name": raw["name"],
         "title": raw.get("title", raw["name"]),
-        "missing": lacks(raw.get("requires", ())),
+        "missing": lacking_here,
         "variants": [
             {
                 "name": variant["name"],
@@ -322,7 +334,8 @@ def _experiment(
             }
             for variant in raw.get("variants", ())
         ],
-        "estimate": dict(estimate),
+        # What cannot be measured here takes nothing.
+        "estimate": {} if lacking_here else dict(estimate),
     }
 
 

@@ -11,6 +11,7 @@ from replay.cluster import admin_commands
 from replay.cluster.cluster import CephCommandError, Cluster, ask
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import SecondSite, Site
+from replay.ownership.daemon_settings import POLL_AGE, configured_poll_age
 from replay.preflight.checks import OTHER_CAPABILITIES, TIMEOUT_SECONDS, Findings, check_cluster, check_user
 from replay.sandbox.link import round_trip_seconds
 
@@ -41,9 +42,17 @@ def check_mirroring(site: Site, session: MonitorSession, findings: Findings) -> 
     if not copy.get("peers"):
         text = "the second cluster's pool has no peer: nothing would be mirrored to it"
         findings.add("mirroring", "skip", text, commands=admin_commands.mirroring(site), word=_WORD)
+    elif not first.get("peers"):
+        text = (
+            "the first cluster's pool has no peer yet, and takes no mirror snapshot without one. The second cluster's "
+            "mirror daemon enters itself there half a minute after it has found the pool: run preflight again in a "
+            "minute, and if that does not help, look at the daemon's log"
+        )
+        findings.add("mirroring", "skip", text, word=_WORD)
     else:
-        findings.add("mirroring", "ok", "the second cluster's pool has its peer")
-    _check_daemon(site, second, status, findings)
+        findings.add("mirroring", "ok", "the pools of both clusters have their peers")
+    _check_schedule(site, findings)
+    _check_daemon(site, second, session, status, findings)
     if (rtt := round_trip_seconds(site)) is not None:
         findings.add("mirroring", "note", f"the second cluster is {rtt * 1e3:.2g} ms away: a TCP round trip")
 
@@ -74,6 +83,24 @@ def _mirror_info(cluster: Cluster, site: Site, findings: Findings) -> dict[str, 
     return None
 
 
+def _check_schedule(site: Site, findings: Findings) -> None:
+    """Warn of a schedule of the cluster's own: Replay takes the snapshots of its images itself, and counts no others.
+
+    Schedules have whole minutes; most cells last seconds.
+    """
+    asked = ("mirror", "snapshot", "schedule", "ls", "--pool", site.pools.data.name, "--recursive")
+    try:
+        rows = site.primary.json("rbd", *asked, timeout_seconds=TIMEOUT_SECONDS)
+    except CephCommandError:  # nothing is printed where there is no schedule, or this user may not see it
+        return
+    if intervals := [item["interval"] for row in rows if row["image"] in ("-", "") for item in row["items"]]:
+        text = (
+            f"the cluster takes mirror snapshots of all images of pool {site.pools.data.name} by its own schedule "
+            f"(every {', '.join(intervals)}), beside those that Replay takes and counts: name a pool without one"
+        )
+        findings.add("mirroring", "warning", text)
+
+
 def _check_work(second: SecondSite, spec: str, registered: int, findings: Findings) -> None:
     """Judge the mirror daemons by what they say of the pool, not by their number."""
     asked = ("mirror", "pool", "status", spec, "--verbose")
@@ -92,6 +119,19 @@ def _check_work(second: SecondSite, spec: str, registered: int, findings: Findin
     if level == "skip":
         text += "; look at the daemon's log, or, if it was just started, run preflight in half a minute"
     findings.add("mirroring", level, text, word=_WORD if level == "skip" else None)
+
+
+def _check_poll_age(session: MonitorSession, findings: Findings) -> None:
+    """Say which poll age cells of mirrored journals will record."""
+    seconds = configured_poll_age(session)
+    if seconds is None:
+        text = (
+            f"{POLL_AGE}, how often the daemon looks for journal entries, is not told to {session.cluster.client}, so "
+            "no cell records it: mon 'allow command \"config get\"' beside profile rbd would tell it"
+        )
+    else:
+        text = f"{POLL_AGE} is {seconds:g} s by the second cluster's configuration; cells record it"
+    findings.add("mirroring", "note", text)
 
 
 def judge_daemons(status: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -116,7 +156,9 @@ def judge_daemons(status: Mapping[str, Any]) -> tuple[str, str] | None:
     return level, f"rbd-mirror leads the pool, and its health is {health}{because}{states}"
 
 
-def _check_daemon(site: Site, second: SecondSite, status: Mapping[str, Any], findings: Findings) -> None:
+def _check_daemon(
+    site: Site, second: SecondSite, session: MonitorSession, status: Mapping[str, Any], findings: Findings
+) -> None:
     service = status.get("servicemap", {}).get("services", {}).get("rbd-mirror", {})
     daemons = [name for name in service.get("daemons", {}) if name != "summary"]
     if not daemons:
@@ -131,6 +173,7 @@ def _check_daemon(site: Site, second: SecondSite, status: Mapping[str, Any], fin
             "warning",
             "the site's file names no admin socket of the mirror daemon: the end of replay cannot be seen exactly",
         )
+        _check_poll_age(session, findings)
         return
     try:
         ask(second.mirror_daemon_admin_socket, "version", timeout_seconds=TIMEOUT_SECONDS)

@@ -126,6 +126,12 @@ CHANGES = tuple(
     ClusterCommand(*row)
     for row in (
         ("rados lock", ALWAYS, "locks the object replay-lock, one run at a time", "removed at the end, or lapses"),
+        (
+            "osd blocklist add",
+            ALWAYS,
+            "librbd lists a killed client of Replay before its image is removed, so that it can write no more",
+            "lapses after an hour",
+        ),
         ("rbd create", ALWAYS, "makes an image replay-<8 random digits>-…", "rbd rm, at the end of the block"),
         ("rbd bench", ALWAYS, "fills and loads these images", _IMAGE),
         ("fio", ALWAYS, "loads these images", _IMAGE),

@@ -10,7 +10,7 @@ from replay.base.disk import size_text
 from replay.base.errors import RefusedError
 from replay.cluster import admin_commands
 from replay.cluster.admin_commands import POOL_DELETE_OPTION
-from replay.cluster.cluster import Cluster
+from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site, ceilings_reached, fullest_osd, slowest_osd
 from replay.ownership.pools import Room, pools_can_be_deleted, room_of
@@ -109,7 +109,14 @@ def _check_application(
 
 def _check_reading(wanted: Pool, cluster: Cluster, findings: Findings) -> None:
     """List the images: every capability with `profile rbd` allows this read."""
-    done = cluster.run("rbd", "ls", wanted.spec, check=False, timeout_seconds=TIMEOUT_SECONDS)
+    cannot = f"{cluster.client} cannot list {wanted.spec}"
+    try:
+        done = cluster.run("rbd", "ls", wanted.spec, check=False, timeout_seconds=TIMEOUT_SECONDS)
+    except CephCommandError as error:
+        # Without any capability for OSDs, a client waits for them for ever; the monitors have just answered.
+        text = f"{cannot}: {error.what}. If the OSDs are well: {OTHER_CAPABILITIES}"
+        findings.add("user", "refused", text)
+        return
     if done.returncode == 0:
         findings.add(
             "user",
@@ -121,7 +128,7 @@ def _check_reading(wanted: Pool, cluster: Cluster, findings: Findings) -> None:
         findings.add("pools", "refused", f"namespace {wanted.spec} does not exist", commands=[command])
     else:
         printed = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        text = f"{cluster.client} cannot list {wanted.spec}: {printed[0]}"
+        text = f"{cannot}: {printed[0]}"
         if done.returncode in (errno.EPERM, errno.EACCES):
             text += f": {OTHER_CAPABILITIES}"
         findings.add("user", "refused", text)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 import pandas as pd
 
 from replay.base.errors import EvidenceError
 from replay.base.invocation import replay_command
 from replay.base.paths import benchmarks_directory, version
-from replay.base.terminal import waiting
+from replay.base.terminal import console_of, is_terminal, print_columns, waiting
 from replay.design.link import RATE, RTT
 from replay.exchange.compare_text import provenance
 from replay.exchange.page import (
@@ -281,6 +282,15 @@ def distance(data: DataSet) -> Part:
     return Part(headline, f"Recorded with {number_of(len(every), 'run')}.", body)
 
 
+def say_first(parts: Sequence[Part], stream: TextIO) -> None:
+    """Print the sentences for the top, one below the other."""
+    said = [part.headline for part in parts if part.headline]
+    if is_terminal(stream):
+        print_columns(console_of(stream), [("-", sentence) for sentence in said], widths=(2,))
+    else:
+        print("".join(f"- {sentence}\n" for sentence in said), end="", file=stream)
+
+
 def run(options: argparse.Namespace) -> int:
     """Write the page, and print what it says first; return 0. Raises ReplayError if that is not possible."""
     with waiting(f"reading {options.data}"):
@@ -293,8 +303,6 @@ def run(options: argparse.Namespace) -> int:
         )
     parts = parts_of(data)
     write_page(options.out, page(data, parts, style_sheet(), version()))
-    for part in parts:
-        if part.headline:
-            print(f"- {part.headline}")
+    say_first(parts, sys.stdout)
     print(f"wrote {options.out}: one page that opens anywhere")
     return 0

@@ -5,106 +5,34 @@ All questions only read.
 
 from __future__ import annotations
 
-import json
-import subprocess
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.invocation import replay_command
-from replay.base.programs import SYSTEM_PYTHON
 from replay.base.terminal import waiting
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
-from replay.ownership.daemon_settings import POLL_AGE
+from replay.ownership.daemon_settings import POLL_AGE, configured_for, mirror_daemons
 from replay.preflight.checks import why_no_answer
+from replay.preflight.look.asker import Asker, Copy, copies_of
 from replay.sandbox.link import connect_seconds, link_facts
 
 #: The whole look takes no longer; the OSDs are watched up to the second moment, so that the rest fits in.
 ENDS_AFTER_SECONDS, WATCHES_UNTIL_SECONDS = 60.0, 48.0
 #: The names of the clusters in a site.
 FIRST, SECOND = "primary", "secondary"
-#: A cluster that is there takes a connection within milliseconds.
-CONNECT_WITHIN_SECONDS = 5.0
-ANSWER_WITHIN_SECONDS = 10.0
 #: OSDs report their latency this often (`mgr_stats_period`).
 READ_EVERY_SECONDS = 5.0
-#: The mirror daemon leaves this out of the name under which it registers.
-MIRROR_CLIENT_PREFIX = "client.rbd-mirror."
 REPLICATED = 1
-#: Prints what is said of a pool's images; see there. And what that kind of question is called.
-STATUSES, STATUSES_KIND = Path(__file__).with_name("mirror_statuses.py"), "mirror image statuses"
-
-
-class Asker:
-    """Asks one cluster, until a moment of the clock. What it does not answer is noted, and the look goes on."""
-
-    def __init__(self, cluster: Cluster, ends_at: float, clock: Callable[[], float]) -> None:
-        self.cluster = cluster
-        self.session = MonitorSession(cluster, connect_timeout_seconds=CONNECT_WITHIN_SECONDS)
-        self._ends_at, self._clock = ends_at, clock
-        #: Every kind of question, in the order in which it was first asked.
-        self.asked: list[str] = []
-        #: Why a kind of question was not answered, at least once.
-        self.unanswered: dict[str, str] = {}
-
-    def status(self) -> dict[str, Any]:
-        """Return the cluster's status, the first question. Raises CephCommandError if the cluster does not answer."""
-        self.asked.append("status")
-        return self.session.status(timeout_seconds=ANSWER_WITHIN_SECONDS)
-
-    def monitors(self, command: dict[str, Any]) -> Any:
-        """Return the answer to a command of `ceph`, None if there is none."""
-        return self._ask(str(command["prefix"]), lambda seconds: self.session.command(command, timeout_seconds=seconds))
-
-    def run(self, command: Sequence[str], *arguments: str) -> Any:
-        """Return what a program prints as JSON, None if it fails. It prints nothing where there is nothing to list."""
-
-        def run(seconds: float) -> Any:
-            words = (*command[1:], *arguments, "--format", "json")
-            printed = self.cluster.run(command[0], *words, timeout_seconds=seconds).stdout
-            try:
-                return json.loads(printed) if printed.strip() else []
-            except json.JSONDecodeError as error:
-                raise CephCommandError(f"printed no JSON: {error}", where=" ".join(command)) from error
-
-        return self._ask(" ".join(command), run)
-
-    def statuses(self, pool: str) -> Any:
-        """Return what the mirror daemons say of each image of a pool, None if that cannot be read."""
-        return self._ask(STATUSES_KIND, lambda seconds: read_statuses(self.cluster, pool, seconds))
-
-    def _ask(self, kind: str, question: Callable[[float], Any]) -> Any:
-        if kind not in self.asked:
-            self.asked.append(kind)
-        seconds = min(ANSWER_WITHIN_SECONDS, self._ends_at - self._clock())
-        if seconds < 1:
-            self.unanswered.setdefault(kind, "the minute was over")
-            return None
-        try:
-            return question(seconds)
-        except CephCommandError as error:
-            self.unanswered.setdefault(kind, error.what)
-            return None
-
-
-def read_statuses(cluster: Cluster, pool: str, seconds: float) -> list[dict[str, Any]]:
-    """Run the program that prints the statuses. Raises CephCommandError if it fails or takes longer."""
-    words = [str(cluster.conf), cluster.client, str(cluster.keyring or ""), f"{max(1, int(seconds))}", pool]
-    try:
-        argv = cluster.programs.command([SYSTEM_PYTHON, "-I", str(STATUSES), *words])
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=seconds + 2, check=False)
-    except (ReplayError, subprocess.TimeoutExpired) as error:
-        raise CephCommandError(str(error), where=STATUSES_KIND) from error
-    if done.returncode != 0:
-        printed = done.stderr.strip().splitlines()
-        raise CephCommandError(printed[-1] if printed else "nothing was printed", where=STATUSES_KIND)
-    return json.loads(done.stdout)
+#: Options of a mirror daemon that bound how far a copy is behind.
+SYNCS = "rbd_mirror_concurrent_image_syncs"
+SETTINGS = (POLL_AGE, SYNCS)
+#: Of each pool, so many journals are asked for their size, each in a fraction of a second.
+ASKED_JOURNALS = 3
 
 
 @dataclass(frozen=True)
@@ -138,10 +66,15 @@ class Answers:
     schedules: list[Mapping[str, Any]] = field(default_factory=list)
     #: The readings of `osd perf`, one after another.
     perf: list[Mapping[str, Any]] = field(default_factory=list)
-    #: The poll age in seconds that the cluster's configuration gives each mirror daemon, by the daemon's name.
-    poll_ages: dict[str, float] = field(default_factory=dict)
-    #: Whether the configuration sets the poll age at all; None if that cannot be seen.
-    poll_age_is_set: bool | None = None
+    #: Of each pool, how many of its images were looked at, and the names of those with a journal.
+    journaled: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: What the journals that are furthest behind take at most, by `pool/image`.
+    journal_bytes: dict[str, int] = field(default_factory=dict)
+    clocks: Mapping[str, Any] = field(default_factory=dict)
+    #: The value that the cluster's configuration gives each mirror daemon, by option and the daemon's name.
+    settings: dict[str, dict[str, float]] = field(default_factory=dict)
+    #: The options that the configuration sets; None if that cannot be seen.
+    set_options: set[str] | None = None
 
     @property
     def name(self) -> str:
@@ -161,6 +94,7 @@ def ask_cluster(asker: Asker, status: Mapping[str, Any]) -> Answers:
         pools=asker.monitors({"prefix": "osd pool ls", "detail": "detail"}) or [],
         osd_df=asker.monitors({"prefix": "osd df"}) or {},
         tree=asker.monitors({"prefix": "osd tree"}) or {},
+        clocks=asker.monitors({"prefix": "time-sync-status"}) or {},
     )
     _read_latency(asker, answers)
     return answers
@@ -176,6 +110,9 @@ def ask_first(asker: Asker, answers: Answers) -> None:
     if mirrored := mirrored_pools(answers):
         ask_mirroring(asker, answers, mirrored)
         answers.schedules = asker.run(("rbd", "mirror", "snapshot", "schedule", "ls"), "--recursive") or []
+    for name, pool in answers.of_images.items():
+        if pool.images and (told := asker.journaled(name)) is not None:
+            answers.journaled[name] = told
 
 
 def mirrored_pools(answers: Answers) -> list[str]:
@@ -184,20 +121,18 @@ def mirrored_pools(answers: Answers) -> list[str]:
 
 
 def ask_second(asker: Asker, answers: Answers, mirrored: Iterable[str]) -> None:
-    """Ask the cluster that mirrors: what it says of these pools, and which poll age its daemons have."""
+    """Ask the cluster that mirrors: what it says of these pools, and how its daemons are set."""
     there = {pool["pool_name"] for pool in answers.pools}
     for name in mirrored:
         if name in there:
             answers.of_images[name] = PoolAnswers(name, info=asker.run(("rbd", "mirror", "pool", "info"), name))
     ask_mirroring(asker, answers, mirrored_pools(answers))
-    for daemon in mirror_daemons(answers.status):
-        who = f"{MIRROR_CLIENT_PREFIX}{daemon}"
-        seconds = asker.monitors({"prefix": "config get", "who": who, "key": POLL_AGE})
-        if seconds is not None:
-            answers.poll_ages[daemon] = float(seconds)
+    for option in SETTINGS:
+        told = {daemon: asker.monitors(configured_for(daemon, option)) for daemon in mirror_daemons(answers.status)}
+        answers.settings[option] = {daemon: float(value) for daemon, value in told.items() if value is not None}
     dump = asker.monitors({"prefix": "config dump"})
     if dump is not None:
-        answers.poll_age_is_set = any(row["name"] == POLL_AGE for row in dump)
+        answers.set_options = {row["name"] for row in dump}
 
 
 def ask_mirroring(asker: Asker, answers: Answers, pools: Iterable[str]) -> None:
@@ -210,11 +145,23 @@ def ask_mirroring(asker: Asker, answers: Answers, pools: Iterable[str]) -> None:
             answers.of_images[name] = PoolAnswers(name, pool.images, pool.info, status)
 
 
-def mirror_daemons(status: Mapping[str, Any]) -> list[str]:
-    """Return the names of the mirror daemons that are registered with a cluster, such as `a`."""
-    daemons = status.get("servicemap", {}).get("services", {}).get("rbd-mirror", {}).get("daemons", {})
-    found = [daemon["metadata"] for name, daemon in daemons.items() if name != "summary"]
-    return sorted({str(metadata["id"]) for metadata in found if "id" in metadata})
+def copies_in(first: Mapping[str, PoolAnswers], second: Mapping[str, PoolAnswers], pool: str) -> list[Copy]:
+    """Return the copies of a pool's images."""
+    there = second.get(pool)
+    return copies_of(first[pool].status or {}, there.status if there else None)
+
+
+def ask_journals(asker: Asker, first: Answers, second: Answers | None) -> None:
+    """Ask how large the journals are that are furthest behind. A journal has its objects in whole sets."""
+    for pool in mirrored_pools(first):
+        copies = copies_in(first.of_images, second.of_images if second else {}, pool)
+        behind = sorted((copy for copy in copies if copy.entries_behind), key=lambda copy: -copy.entries_behind)
+        for spec in (f"{pool}/{copy.image}" for copy in behind[:ASKED_JOURNALS]):
+            status = asker.run(("rbd", "journal", "status"), "--image", spec)
+            info = asker.run(("rbd", "journal", "info"), "--image", spec)
+            if status and info:
+                sets = status["active_set"] - status["minimum_set"] + 1
+                first.journal_bytes[spec] = sets * info["splay_width"] << info["order"]
 
 
 def watch(
@@ -314,6 +261,7 @@ def look(
             watch(askers, answers, began + WATCHES_UNTIL_SECONDS, clock, sleep)
             side = SECOND if seen.second is not None else FIRST
             ask_mirroring(askers[side], answers[side], mirrored_pools(answers[side]))
+            ask_journals(first, seen.first, seen.second)
     seen.seconds = clock() - began
     return seen
 

@@ -1,7 +1,4 @@
-"""What one cluster says of itself, in rows, and what Replay could measure on it, in hours and bytes.
-
-What stands out has a `!`, not only a colour.
-"""
+"""What one cluster says of itself, in rows. What stands out has a `!`, not only a colour."""
 
 from __future__ import annotations
 
@@ -14,19 +11,14 @@ from typing import Any, TextIO
 from rich.text import Text
 
 from replay.base.disk import size_text
-from replay.base.errors import ConfigurationError
-from replay.base.invocation import replay_command
-from replay.base.paths import config_directory
 from replay.base.terminal import console_of, is_terminal, print_columns
 from replay.cluster import health
-from replay.cluster.site import Site, fullest_osd
-from replay.design.configuration import experiment_names
-from replay.design.design import Design
-from replay.design.sizing import Estimate, PoolCopies, Terms, reckon
+from replay.cluster.site import fullest_osd
 from replay.evidence.record import short_version
+from replay.ownership.daemon_settings import mirror_daemons
 from replay.ownership.pools import room_in
-from replay.preflight.look.asking import REPLICATED, Answers, mirror_daemons
-from replay.preflight.plan import design_for
+from replay.preflight.checks import LARGEST_SKEW_SECONDS, largest_skew
+from replay.preflight.look.asking import REPLICATED, Answers
 
 _MARK_WIDTH, _HEADING_WIDTH = 2, 12
 _SHOWN_OSDS = 3
@@ -34,11 +26,7 @@ _BAR_WIDTH = 40
 #: An OSD stands out if it takes this many times as long as the middle one, and at least so long.
 OUTLIER_RATIO, OUTLIER_SECONDS = 5.0, 0.010
 _MODES = {"image": "mirrored by image", "pool": "mirrored by pool", "disabled": "not mirrored"}
-SCALES = ("quick", "talk")
-#: The designs of every experiment on a site, by experiment and scale.
-Designs = Mapping[str, Mapping[str, Design]]
-_GIBIBYTE = 1 << 30
-_TITLE = "What Replay could measure here"
+_SHOWN_NAMES = 3
 
 
 @dataclass(frozen=True)
@@ -125,7 +113,16 @@ def _health(answers: Answers) -> list[Row]:
     said += [f"{code}: {text}. Replay does not know this code" for code, text in verdict.unknown]
     rows = [Row("", text, stands_out=True) for text in said]
     rows += [Row("", f"{code}: {text}. Harmless to a measurement") for code, text in verdict.harmless]
-    return [Row("health", str(verdict.summary["status"])), *rows]
+    return [Row("health", str(verdict.summary["status"])), *rows, *_clocks(answers)]
+
+
+def _clocks(answers: Answers) -> list[Row]:
+    """Return how far apart the monitors' clocks are; nothing of one monitor, or if that was not told."""
+    if (found := largest_skew(answers.clocks)) is None:
+        return []
+    name, seconds = found
+    text = f"the monitors' clocks are within {seconds * 1e3:.1f} ms (mon.{name})"
+    return [Row("", text, stands_out=seconds > LARGEST_SKEW_SECONDS)]
 
 
 def _size(answers: Answers) -> str:
@@ -176,6 +173,24 @@ def _mode(answers: Answers, name: str) -> str:
     if pool.mode is None:
         return f"{answers.client} may not read how it is mirrored"
     return _MODES.get(pool.mode, f"mirroring: {pool.mode}")
+
+
+def journal_rows(answers: Answers) -> list[Row]:
+    """Return the images whose writes pay for a journal that nobody replays, by pool."""
+    rows = []
+    for name, told in answers.journaled.items():
+        pool = answers.of_images[name]
+        if pool.status is None and pool.mode != "disabled":
+            continue  # nobody said which of them are mirrored
+        mirrored = {image["name"] for image in (pool.status or {}).get("images", ())}
+        if paying := [image for image in told["names"] if image not in mirrored]:
+            shown = f"{', '.join(paying[:_SHOWN_NAMES])}{', …' if len(paying) > _SHOWN_NAMES else ''}"
+            text = f"{len(paying)} with the feature journaling, which each write pays for, but not mirrored: {shown}"
+            rows.append(Row(name, text, stands_out=True))
+        if told["looked_at"] < len(pool.images or ()):
+            read = f"{told['looked_at']} of {len(pool.images or ())}"
+            rows.append(Row(name, f"for journals, only {read} images were read"))
+    return rows
 
 
 # OSDs -----------------------------------------------------------------------------------------------------------------
@@ -253,85 +268,3 @@ def daemon_rows(answers: Answers) -> list[Row]:
             states = ", ".join(f"{count} images {state}" for state, count in sorted(summary["states"].items()))
             rows.append(Row("", f"{name}: their health is {told}; {states or 'no image'}", stands_out=told != "OK"))
     return rows
-
-
-# What could be measured -----------------------------------------------------------------------------------------------
-
-
-def designs_on(site: Site) -> Designs:
-    """Return the designs of config/experiments on a site; none outside a project.
-
-    Raises ConfigurationError if a file there is wrong.
-    """
-    try:
-        config_directory()
-    except ConfigurationError:
-        return {}
-    at_scale = {scale: experiment_names(scale) for scale in SCALES}
-    names = sorted({name for scale_names in at_scale.values() for name in scale_names})
-    return {
-        name: {scale: design_for(site, name, scale) for scale in SCALES if name in at_scale[scale]} for name in names
-    }
-
-
-def estimates_of(experiments: Designs, copies: PoolCopies) -> dict[str, dict[str, Estimate]]:
-    """Return the estimates of the experiments that are possible, by experiment and scale: nothing measured yet."""
-    terms = Terms(copies)
-    return {
-        name: {scale: reckon(design, [design.sets] * design.blocks, (), terms) for scale, design in designs.items()}
-        for name, designs in experiments.items()
-        if any(design.sets for design in designs.values())
-    }
-
-
-def _impossible(experiments: Designs) -> dict[str, list[str]]:
-    """Return the experiments that are not possible at all, by what is missing first."""
-    found = defaultdict(list)
-    for name, designs in experiments.items():
-        skipped = [skip for design in designs.values() for skip in design.skipped]
-        if skipped and not any(design.sets for design in designs.values()):
-            found[f"{skipped[0].requires}: {skipped[0].detail}"].append(name)
-    return found
-
-
-def total_at(estimates: Mapping[str, Mapping[str, Estimate]], scale: str) -> Estimate:
-    """Return the sum of all experiments at a scale."""
-    return sum((each[scale] for each in estimates.values() if scale in each), Estimate())
-
-
-def offer_section(experiments: Designs, copies: PoolCopies, pool: str | None, osds_stand_out: str) -> Section:
-    """Return the section. `pool` is the one whose copies are taken; `osds_stand_out` names an OSD that is slow now."""
-    if not experiments:
-        text = f"not known here, because this folder is no project: {replay_command('init')} makes one"
-        return Section(_TITLE, [Row("", text)])
-    estimates = estimates_of(experiments, copies)
-    table = [["experiment", *(head for scale in SCALES for head in (scale, "client", "media"))]]
-    table += [[name, *_cells(each)] for name, each in estimates.items()]
-    if len(estimates) > 1:
-        table.append(["all of it", *_cells({scale: total_at(estimates, scale) for scale in SCALES})])
-    rows = [Row("", line) for line in columns(table, right=range(1, len(table[0])))]
-    by_pool = f"with the {copies.data:g} copies of pool {pool}" if pool else f"with {copies.data:g} copies"
-    rows.append(Row("", f"client: GiB that clients write; media: GiB that the first cluster stores of it, {by_pool}"))
-    rows.append(Row("", "first estimates: a faster cluster writes more in the same time"))
-    for why, names in _impossible(experiments).items():
-        rows.append(Row("", f"not here: {', '.join(names)} ({why})"))
-    if osds_stand_out:
-        rows.append(Row("", f"a run now would price the disk of {osds_stand_out}", stands_out=True))
-    return Section(_TITLE, rows)
-
-
-def _cells(estimates: Mapping[str, Estimate]) -> list[str]:
-    cells = []
-    for scale in SCALES:
-        if (figures := estimates.get(scale)) is None:
-            cells += [""] * 3
-        else:
-            sizes = [size / _GIBIBYTE for size in (figures.client_bytes, figures.media_bytes)]
-            shown = [f"{size:,.1f}" if size < 10 else f"{size:,.0f}" for size in sizes]
-            cells += [_time_text(figures.seconds), *shown]
-    return cells
-
-
-def _time_text(seconds: float) -> str:
-    minutes = max(1, round(seconds / 60))
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d} h"

@@ -1,4 +1,7 @@
-"""`replay look`: asks up to two clusters for a minute, prints what they say, and writes a site's file if asked."""
+"""`replay look`: asks up to two clusters for a minute, prints what they say and what could be measured.
+
+It writes a site's file if asked.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import argparse
 import json
 import sys
 import time
+from collections import defaultdict
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,16 +24,24 @@ from replay.cluster.admin_commands import ADMINISTRATOR
 from replay.cluster.cluster import Cluster, why_unreadable
 from replay.cluster.site import Ceilings, Pool, Pools, SecondSite, Site
 from replay.cluster.site_file import load_site
-from replay.preflight.look import clusters
+from replay.design.configuration import experiment_names
+from replay.design.design import Design
+from replay.design.sizing import Estimate, PoolCopies, Terms, reckon
 from replay.preflight.look.asking import FIRST, SECOND, WATCHES_UNTIL_SECONDS, Seen, look
-from replay.preflight.look.clusters import Designs, designs_on, estimates_of, show, total_at
+from replay.preflight.look.clusters import Row, Section, columns, commit_seconds, outliers, show
 from replay.preflight.look.page import POOL, copies_of_site, page
+from replay.preflight.plan import design_for
 
 #: A user who can be asked all of it, and can change nothing.
 READER = "ceph auth get-or-create client.look mon 'allow r' osd 'profile rbd-read-only' mgr 'allow r'"
 CLIENT = "client.replay"
 #: A run may write this many times what all experiments are reckoned to write at the scale `quick`.
 SPARE = 2
+SCALES = ("quick", "talk")
+#: The designs of every experiment on a site, by experiment and scale.
+Designs = Mapping[str, Mapping[str, Design]]
+_GIBIBYTE = 1 << 30
+_TITLE = "What Replay could measure here"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         possible = designs_on(site)
     print(f"Reading only. This takes {WATCHES_UNTIL_SECONDS:.0f} s, because OSDs are watched.", flush=True)
     seen = look(site)
-    show(page(site, seen, possible, now=time.time()), sys.stdout)
+    show(page(seen, offer_section(site, seen, possible), now=time.time()), sys.stdout)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
@@ -119,6 +132,98 @@ def _again(options: argparse.Namespace, *more: str) -> str:
     return replay_command("look", *words, *more)
 
 
+# What could be measured -----------------------------------------------------------------------------------------------
+
+
+def designs_on(site: Site) -> Designs:
+    """Return the designs of config/experiments on a site; none outside a project.
+
+    Raises ConfigurationError if a file there is wrong.
+    """
+    try:
+        config_directory()
+    except ConfigurationError:
+        return {}
+    at_scale = {scale: experiment_names(scale) for scale in SCALES}
+    names = sorted({name for scale_names in at_scale.values() for name in scale_names})
+    return {
+        name: {scale: design_for(site, name, scale) for scale in SCALES if name in at_scale[scale]} for name in names
+    }
+
+
+def estimates_of(experiments: Designs, copies: PoolCopies) -> dict[str, dict[str, Estimate]]:
+    """Return the estimates of the experiments that are possible, by experiment and scale: nothing measured yet."""
+    terms = Terms(copies)
+    return {
+        name: {scale: reckon(design, [design.sets] * design.blocks, (), terms) for scale, design in designs.items()}
+        for name, designs in experiments.items()
+        if any(design.sets for design in designs.values())
+    }
+
+
+def _impossible(experiments: Designs) -> dict[str, list[str]]:
+    """Return the experiments that are not possible at all, by what is missing first."""
+    found = defaultdict(list)
+    for name, designs in experiments.items():
+        skipped = [skip for design in designs.values() for skip in design.skipped]
+        if skipped and not any(design.sets for design in designs.values()):
+            found[f"{skipped[0].requires}: {skipped[0].detail}"].append(name)
+    return found
+
+
+def total_at(estimates: Mapping[str, Mapping[str, Estimate]], scale: str) -> Estimate:
+    """Return the sum of all experiments at a scale."""
+    return sum((each[scale] for each in estimates.values() if scale in each), Estimate())
+
+
+def offer_section(site: Site, seen: Seen, experiments: Designs) -> Section:
+    """Return what could be measured, in hours and bytes, by the titles of the experiments."""
+    if not experiments:
+        text = f"not known here, because this folder is no project: {replay_command('init')} makes one"
+        return Section(_TITLE, [Row("", text)])
+    copies, pool = copies_of_site(site, seen.first)
+    estimates = estimates_of(experiments, copies)
+    table = [["--experiment", *(head for scale in SCALES for head in (scale, "client", "media"))]]
+    table += [[f"  {name}", *_cells(each)] for name, each in estimates.items()]
+    if len(estimates) > 1:
+        table.append(["all of it", *_cells({scale: total_at(estimates, scale) for scale in SCALES})])
+    lines = columns(table, right=range(1, len(table[0])))
+    rows = [Row("", lines[0])]
+    for name, line in zip(estimates, lines[1:], strict=False):
+        rows += [Row("", _title_of(experiments[name])), Row("", line)]
+    rows += [Row("", line) for line in lines[1 + len(estimates) :]]
+    by_pool = f"with the {copies.data:g} copies of pool {pool}" if pool else f"with {copies.data:g} copies"
+    rows.append(Row("", f"client: GiB that clients write; media: GiB that the first cluster stores of it, {by_pool}"))
+    rows.append(Row("", "first estimates: a faster cluster writes more in the same time"))
+    for why, names in _impossible(experiments).items():
+        titles = "; ".join(_title_of(experiments[name]) for name in names)
+        rows.append(Row("", f"not here: {titles} ({why})"))
+    if slow := outliers(commit_seconds(seen.first.perf)):
+        rows.append(Row("", f"a run now would price the disk of osd.{slow[0]}", stands_out=True))
+    return Section(_TITLE, rows)
+
+
+def _title_of(designs: Mapping[str, Design]) -> str:
+    return str(next(iter(designs.values())).configuration["title"])
+
+
+def _cells(estimates: Mapping[str, Estimate]) -> list[str]:
+    cells = []
+    for scale in SCALES:
+        if (figures := estimates.get(scale)) is None:
+            cells += [""] * 3
+        else:
+            sizes = [size / _GIBIBYTE for size in (figures.client_bytes, figures.media_bytes)]
+            shown = [f"{size:,.1f}" if size < 10 else f"{size:,.0f}" for size in sizes]
+            cells += [_time_text(figures.seconds), *shown]
+    return cells
+
+
+def _time_text(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d} h"
+
+
 # The site's file ------------------------------------------------------------------------------------------------------
 
 
@@ -134,7 +239,7 @@ def _path_of(name: str) -> Path:
 
 def _site_text(name: str, site: Site, seen: Seen, possible: Designs) -> str:
     copies, pool = copies_of_site(site, seen.first)
-    seconds = clusters.commit_seconds(seen.first.perf)
+    seconds = commit_seconds(seen.first.perf)
     slowest = max(seconds, key=lambda osd: seconds[osd], default=None)
     slow = "not visible" if slowest is None else f"osd.{slowest} with {seconds[slowest] * 1e3:.3g} ms a commit"
     number = seen.first.status["osdmap"]["num_osds"]

@@ -1,4 +1,4 @@
-"""The page of `replay look`: what was seen, section by section, and what could be measured. Pure.
+"""The page of `replay look`: what was seen, section by section. Pure.
 
 How far the copies of mirrored images are behind is what the mirror daemons say of them. A daemon reports every half
 minute. It tells of a snapshot when it was taken, and of a journal how many entries are not replayed yet, but not how
@@ -7,63 +7,70 @@ many seconds of writes those are.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from replay.base.disk import size_text
 from replay.cluster.site import Site
 from replay.design.sizing import PoolCopies
-from replay.ownership.daemon_settings import POLL_AGE
+from replay.ownership.daemon_settings import POLL_AGE, mirror_daemons
 from replay.preflight.look import clusters
+from replay.preflight.look.asker import Copy
 from replay.preflight.look.asking import (
     FIRST,
     REPLICATED,
     SECOND,
+    SYNCS,
     Answers,
     PoolAnswers,
     Seen,
-    mirror_daemons,
+    copies_in,
     mirrored_pools,
 )
-from replay.preflight.look.clusters import Designs, Row, Section, columns
+from replay.preflight.look.clusters import Row, Section, columns
 
 #: The pool that a site's file names.
 POOL = "replay"
 REPLAYING = "replaying"
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _SHOWN_NAMES = 3
+#: What an option of a mirror daemon is called here, its unit, and what it bounds.
+_SETTINGS = {
+    POLL_AGE: (
+        "poll age",
+        "s",
+        "while replay keeps up, about this much of a journal can be lost. A daemon's own file may say otherwise",
+    ),
+    SYNCS: ("syncs", "at a time", "first copies and copies of snapshots beyond this number wait"),
+}
 
 
-def page(site: Site, seen: Seen, possible: Designs, *, now: float) -> list[Section]:
-    """Return what is printed of a look."""
+def page(seen: Seen, offer: Section, *, now: float) -> list[Section]:
+    """Return what is printed of a look; `offer` is what could be measured."""
     names = seen.names
     sections = [clusters.section_of(names[FIRST], seen.first)]
     if seen.second is not None:
         more = [] if seen.line_seconds is None else [_line(seen.line_seconds)]
         more += clusters.daemon_rows(seen.second) if mirrored_pools(seen.first) else []
         sections.append(clusters.section_of(names[SECOND], seen.second, more))
-    sections += _mirroring(site, seen, now)
-    copies, pool = copies_of_site(site, seen.first)
-    slow = clusters.outliers(clusters.commit_seconds(seen.first.perf))
-    sections.append(clusters.offer_section(possible, copies, pool, f"osd.{slow[0]}" if slow else ""))
-    return [*sections, _needs(), _asked(seen)]
+    sections += _mirroring(seen, now)
+    return [*sections, offer, _needs(), _asked(seen)]
 
 
 def _line(seconds: float) -> Row:
     return Row("line", f"{seconds * 1e3:.2g} ms from here to its nearest monitor and back: a TCP connection")
 
 
-def _mirroring(site: Site, seen: Seen, now: float) -> list[Section]:
+def _mirroring(seen: Seen, now: float) -> list[Section]:
     names = seen.names
     if not mirrored_pools(seen.first):
         if any(pool.mode is None for pool in seen.first.of_images.values()):
             text = f"{seen.first.client} may not read how some pools are mirrored"
         else:
             text = "no pool is mirrored"
-        return [Section("Mirroring", [Row("", text)])]
-    rows = mirroring_rows(seen, now)
+        return [Section("Mirroring", [Row("", text), *clusters.journal_rows(seen.first)])]
+    rows = mirroring_rows(seen, now) + clusters.journal_rows(seen.first)
     where = f"to {names[SECOND]}"
     if seen.second is None:
         where = "to a second cluster that did not answer" if seen.silent else "to a second cluster that was not named"
@@ -74,22 +81,28 @@ def _mirroring(site: Site, seen: Seen, now: float) -> list[Section]:
 
 
 def _settings(seen: Seen) -> list[Row]:
-    if seen.second is None:
-        return [Row("poll age", f"{POLL_AGE} is unknown: it is set on the second cluster")]
-    if not seen.second.poll_ages:
-        why = "no daemon is registered" if not mirror_daemons(seen.second.status) else "it was not told"
-        return [Row("poll age", f"{POLL_AGE} is unknown: {why}")]
-    source = {
-        True: "set in the cluster's configuration",
-        False: "Ceph's default, set nowhere in the cluster's configuration",
-        None: f"{seen.second.client} may not see who set it",
-    }[seen.second.poll_age_is_set]
-    rows = [
-        Row("poll age" if not number else "", f"{seconds:g} s ({POLL_AGE} of {daemon}; {source})")
-        for number, (daemon, seconds) in enumerate(sorted(seen.second.poll_ages.items()))
-    ]
-    text = "while replay keeps up, about this much of a journal can be lost. A daemon's own file may say otherwise"
-    return [*rows, Row("", text)]
+    rows = []
+    for option, (name, unit, meaning) in _SETTINGS.items():
+        if (second := seen.second) is None:
+            rows.append(Row(name, f"{option} is unknown: it is set on the second cluster"))
+        elif not (told := second.settings[option]):
+            why = "it was not told" if mirror_daemons(second.status) else "no daemon is registered"
+            rows.append(Row(name, f"{option} is unknown: {why}"))
+        else:
+            source = _source(second, option)
+            for number, (daemon, value) in enumerate(sorted(told.items())):
+                rows.append(Row("" if number else name, f"{value:g} {unit} ({option} of {daemon}; {source})"))
+            rows.append(Row("", meaning))
+    return rows
+
+
+def _source(answers: Answers, option: str) -> str:
+    """Return who set an option."""
+    if answers.set_options is None:
+        return f"{answers.client} may not see who set it"
+    if option in answers.set_options:
+        return "set in the cluster's configuration"
+    return "Ceph's default, set nowhere in the cluster's configuration"
 
 
 def copies_of_site(site: Site, answers: Answers) -> tuple[PoolCopies, str | None]:
@@ -128,70 +141,6 @@ def _asked(seen: Seen) -> Section:
     if seen.unanswered:
         rows.append(Row("", "what stands above is complete; the rest is unknown, not fine"))
     return Section("Nothing was changed", rows)
-
-
-# Copies ---------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Copy:
-    """An image's copy. `state` is the daemon's word for it, `unknown` if no daemon has said anything.
-
-    Of a journal, `entries_behind` is known. Of snapshots, `taken_at` is the moment, in seconds since 1970, of the
-    newest one that is whole in the copy.
-    """
-
-    image: str
-    state: str
-    entries_behind: int | None = None
-    taken_at: float | None = None
-    by_snapshot: bool = False
-
-    @property
-    def how(self) -> str:
-        """How the image is mirrored: `journal` or `snapshot`, or its state if that is all that is known."""
-        if self.by_snapshot:
-            return "snapshot"
-        return "journal" if self.entries_behind is not None else self.state
-
-
-def copies_of(first: Mapping[str, Any], second: Mapping[str, Any] | None) -> list[Copy]:
-    """Return the copies of a pool's images, from what the mirror daemons say on both clusters.
-
-    If the second one does not answer, what its daemon has reported to the first one counts.
-    """
-    originals = [image for image in first.get("images", ()) if not _is_copy(image)]
-    if second is None:
-        told = {image["name"]: site for image in originals for site in image.get("peer_sites", ())}
-    else:
-        told = {image["name"]: image for image in second.get("images", ())}
-    return [_copy(image["name"], told.get(image["name"], {})) for image in originals]
-
-
-def _is_copy(image: Mapping[str, Any]) -> bool:
-    """Return whether this cluster has the copy: its own daemon then replays the image."""
-    return image.get("state", "").startswith("up+") and "primary" not in image.get("description", "").partition("{")[0]
-
-
-def _copy(name: str, told: Mapping[str, Any]) -> Copy:
-    facts = _facts(told.get("description", ""))
-    state = told.get("state", "").rpartition("+")[2] or "unknown"
-    return Copy(
-        name,
-        state,
-        facts.get("entries_behind_primary"),
-        facts.get("local_snapshot_timestamp"),
-        by_snapshot="remote_snapshot_timestamp" in facts,
-    )
-
-
-def _facts(description: str) -> dict[str, Any]:
-    """Return the figures in a daemon's description of an image, which has a word before them."""
-    brace = description.find("{")
-    try:
-        return json.JSONDecoder().raw_decode(description[brace:])[0] if brace >= 0 else {}
-    except json.JSONDecodeError:
-        return {}
 
 
 # Schedules ------------------------------------------------------------------------------------------------------------
@@ -236,27 +185,17 @@ def mirroring_rows(seen: Seen, now: float) -> list[Row]:
             continue
         copies = copies_in(first.of_images, second.of_images if second else {}, name)
         earlier = {copy.image: copy for copy in copies_in(*seen.earlier, name)}
-        rows += [*_of_pool(pool, copies, first.schedules, earlier, now), *_loss(copies, now)]
+        rows += [*_of_pool(pool, copies, first, earlier, now), *_loss(copies, now)]
     return rows
 
 
-def copies_in(first: Mapping[str, PoolAnswers], second: Mapping[str, PoolAnswers], pool: str) -> list[Copy]:
-    """Return the copies of a pool's images."""
-    there = second.get(pool)
-    return copies_of(first[pool].status or {}, there.status if there else None)
-
-
 def _of_pool(
-    pool: PoolAnswers,
-    copies: Sequence[Copy],
-    schedules: Sequence[Mapping[str, Any]],
-    earlier: Mapping[str, Copy],
-    now: float,
+    pool: PoolAnswers, copies: Sequence[Copy], first: Answers, earlier: Mapping[str, Copy], now: float
 ) -> list[Row]:
     """Return a pool's rows: its copies by how they are mirrored and by which schedule, and those that stand out."""
     groups: dict[tuple[str, str], list[Copy]] = {}
     for copy in copies:
-        found = schedule_of(schedules, pool.name, copy.image) if copy.how == "snapshot" else None
+        found = schedule_of(first.schedules, pool.name, copy.image) if copy.how == "snapshot" else None
         schedule = f"every {found[0]} ({found[1]})" if found else "no schedule" if copy.how == "snapshot" else ""
         groups.setdefault((copy.how, schedule), []).append(copy)
     table, out = [], []
@@ -268,7 +207,7 @@ def _of_pool(
         out.append(False)
     lines = columns(table, right=(0,))
     rows = [Row("" if number else pool.name, line, stands_out=out[number]) for number, line in enumerate(lines)]
-    rows += [Row("", text, stands_out=True) for text in _remarks(pool.name, copies, schedules, earlier, now)]
+    rows += [Row("", text, stands_out=True) for text in _remarks(pool.name, copies, first, earlier, now)]
     return rows or [Row(pool.name, "no image is mirrored")]
 
 
@@ -283,17 +222,11 @@ def _held(members: Sequence[Copy], now: float) -> str:
     return f"no figure: {names}{', …' if len(members) > _SHOWN_NAMES else ''}"
 
 
-def _remarks(
-    pool: str,
-    copies: Sequence[Copy],
-    schedules: Sequence[Mapping[str, Any]],
-    earlier: Mapping[str, Copy],
-    now: float,
-) -> list[str]:
+def _remarks(pool: str, copies: Sequence[Copy], first: Answers, earlier: Mapping[str, Copy], now: float) -> list[str]:
     """Return what somebody should look at: copies older than two intervals, and journals that fall behind."""
     said = []
     for copy in copies:
-        if copy.taken_at is not None and (found := schedule_of(schedules, pool, copy.image)):
+        if copy.taken_at is not None and (found := schedule_of(first.schedules, pool, copy.image)):
             age = now - copy.taken_at
             if age > 2 * interval_seconds(found[0]) > 0:
                 said.append(
@@ -305,7 +238,10 @@ def _remarks(
             more = copy.entries_behind - before.entries_behind
             if more >= 0:
                 grown = f"{more:,} more than" if more else "as many as"
-                said.append(f"{pool}/{copy.image}: {copy.entries_behind:,} entries behind, {grown} at the first look")
+                size = first.journal_bytes.get(f"{pool}/{copy.image}")
+                takes = f"; its journal takes up to {size_text(size)}" if size else ""
+                behind = f"{copy.entries_behind:,} entries behind, {grown} at the first look"
+                said.append(f"{pool}/{copy.image}: {behind}{takes}")
     return said
 
 

@@ -16,7 +16,7 @@ from replay.cluster.mirroring import (
 from replay.design.design import Cell, Design
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Observer, WhileRunning
-from replay.ownership.daemon_settings import POLL_AGE
+from replay.ownership.daemon_settings import POLL_AGE, configured_poll_age
 from replay.protocols.drivers.tool import StepLog, bytes_written, client_values, rbd_template, writes
 from replay.protocols.observers.copies import STALL_SECONDS, Copies
 from replay.protocols.observers.snapshots import Snapshots
@@ -159,10 +159,11 @@ class Mirror(Level):
 
 
 class MirrorPosition(Observer):
-    """Adds the daemon's progress on the cell's image, from right before the tool ran until right after it.
+    """Adds a journal's poll age, and the daemon's progress on the cell's image while the tool ran.
 
-    Declare it before observers that wait when the tool has ended. It does nothing for images that are not mirrored, for
-    cells that only read, and on sites whose daemon cannot be asked.
+    Declare it before observers that wait when the tool has ended. It does nothing for images that are not mirrored, and
+    for cells that only read. Where the daemon cannot be asked, its progress is unknown, and the poll age is that of the
+    second cluster's configuration, if this user may read it.
     """
 
     def begin(self) -> None:
@@ -180,13 +181,20 @@ class MirrorPosition(Observer):
 
         A counter that fell means that the daemon was started again meanwhile; its progress is unknown and left out.
         """
+        if self.made is None:
+            return
+        is_journal = self.made.image.mirroring == "journal"
+        if is_journal and (poll_age := self._poll_age()) is not None:
+            measured.facts["journal_poll_age_seconds"] = poll_age
         if self.before is None:
             return
         now = self.daemon.counters(self.made.name)
-        if self.made.image.mirroring == "journal":
+        if is_journal:
             fact, advanced = "replayed_bytes_in_cell", now.entry_bytes - self.before.entry_bytes
-            measured.facts["journal_poll_age_seconds"] = self.daemon.option(POLL_AGE)
         else:
             fact, advanced = "snapshots_copied_in_cell", now.snapshots - self.before.snapshots
         if advanced >= 0:
             measured.facts[fact] = advanced
+
+    def _poll_age(self) -> float | None:
+        return configured_poll_age(self.bench.secondary) if self.daemon is None else self.daemon.option(POLL_AGE)
