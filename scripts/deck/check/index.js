@@ -22,7 +22,7 @@ import { readDrawn } from "./drawn.js";
 import { accept, evidenceFile, readEvidence } from "./evidence.js";
 import { lookProblems } from "./look.js";
 import { releasesOn } from "./releases.js";
-import { RULES, RULES_OF_SLIDES, forOtherData } from "./rules.js";
+import { RULES, RULES_OF_SLIDES, forOtherData, unwritten } from "./rules.js";
 import { readStyles } from "./styles.js";
 
 const CLAIMS = path.join("config", "claims.yaml");
@@ -62,8 +62,9 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @param {Places} places
  * @returns {Promise<{accept: (which: string[], reading?: {kind?: string}) => ReturnType<typeof accept>, keepsEvidence: boolean, evidence: string, problems: import("./chapters.js").Problem[],
  *                    times: {file: string, slides: number, seconds: Record<number, number>, appendix: number}[],
- *                    cuts: number[]}>}
- *   seconds: of the slides that are counted, by cut; cuts: in minutes, the usual one first; evidence: its file
+ *                    cuts: number[], unwritten: {file: string, line: number}[]}>}
+ *   seconds: of the slides that are counted, by cut; cuts: in minutes, the usual one first; evidence: its file;
+ *   unwritten: notes that still ask for what only the speaker can say
  * @throws {import("../checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
 export async function checkTalk(places) {
@@ -75,6 +76,7 @@ export async function checkTalk(places) {
   const file = evidenceFile(stated);
   return {
     problems,
+    unwritten: unwritten(talk.slides),
     times,
     cuts: stated.cuts.map(({ minutes }) => minutes),
     keepsEvidence: talk.evidence !== null,
