@@ -6,13 +6,14 @@ import os from "node:os";
 import path from "node:path";
 
 import { talkRoot } from "./deck/data-sets.js";
+import { POINTS_FILE, pointsCsv, pointsPage } from "./deck/perf/points.js";
 import { compare, machineLine, tableOf } from "./deck/perf/report.js";
 import { installPackages, optionsOf, requireCount, ROOT } from "./npm/program.mjs";
 import { endWhenInterrupted, progress } from "./npm/progress.mjs";
 
 const HELP = `Measures the talk in Chromium, side by side with a plain deck: the same slides and files, without the deck's code and
 the CSV plugin. It requests all files at once, and draws each chart of the talk when its file is there. Both sides take
-turns in each round.
+turns in each round. The same of a page with one chart of 100,000 points.
 
 Usage: npm run perf -- [options]
 
@@ -56,12 +57,20 @@ try {
   // The talk may not say yet where people clone it; what is built here is not published.
   process.env.REPLAY_REPOSITORY ||= "https://people.example/talk";
   await buildSite({ outDir: site, preview: false });
-  await buildPlain(path.join(site, "plain"));
+  const plain = path.join(site, "plain");
+  await buildPlain(plain);
+  for (const folder of [site, plain]) writePoints(folder);
   const server = await serveFolder(site);
   const browser = await launchChromium();
   try {
     const start = await firstSlideWithChart(browser, server.url);
-    const urls = { deck: `${server.url}?stage#/${start}`, plain: `${server.url}plain/index.html#/${start}` };
+    const urls = {
+      deck: { talk: `${server.url}?stage#/${start}`, points: `${server.url}points.html?stage` },
+      plain: {
+        talk: `${server.url}plain/index.html#/${start}`,
+        points: `${server.url}plain/points.html`,
+      },
+    };
     for (let round = 0; round <= rounds; round += 1) {
       shown.step(round === 0 ? "Warming up" : `Round ${round} of ${rounds}`);
       // The sides take turns at going first.
@@ -114,6 +123,13 @@ async function buildPlain(outDir) {
   );
   cpSync(path.join(talkRoot(), "slides"), path.join(outDir, "slides"), { recursive: true });
   symlinkSync(path.join("..", "benchmarks"), path.join(outDir, "benchmarks"));
+}
+
+/** Beside a side's page, one with very many points. */
+function writePoints(folder) {
+  const page = readFileSync(path.join(folder, "index.html"), "utf8");
+  writeFileSync(path.join(folder, "points.html"), pointsPage(page));
+  writeFileSync(path.join(folder, POINTS_FILE), pointsCsv());
 }
 
 /** The id of the talk's first slide with a chart, from the deck's own page. */

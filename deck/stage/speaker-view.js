@@ -1,10 +1,7 @@
 /**
- * The speaker view: notes, clock, pace, this slide and the next. Its plugin is the largest part of reveal, so it is fetched
- * once, after the slides are shown, and then opens at the first press.
+ * The speaker view: notes, clock, pace, this slide and the next. Its plugin is the largest part of reveal, so it is fetched once,
+ * with what this talk adds to its window, after the slides are shown, and then opens at the first press.
  */
-
-import { helpSpeaker } from "./speaker-help.js";
-import { mendSpeakerWindow } from "./speaker-window.js";
 
 const KEY = { keyCode: 83, key: "S", description: "Speaker view: notes, clock, pace" };
 const NAMESPACE = "reveal-notes";
@@ -20,19 +17,32 @@ export function SpeakerView({ receiver, cut }, { leftOut }) {
   let fetched = null;
 
   function plugin() {
-    fetched ??= import("reveal.js/plugin/notes").then(({ default: RevealNotes }) => {
+    fetched ??= Promise.all([
+      import("reveal.js/plugin/notes"),
+      import("./speaker-help.js"),
+      import("./speaker-window.js"),
+    ]).then(([{ default: RevealNotes }, { helpSpeaker }, { mendSpeakerWindow }]) => {
       const notes = RevealNotes();
       notes.init(deck);
       // The original plugin binds the key itself.
       deck.addKeyBinding(KEY, open);
-      return notes;
+      const furnish = (page) => {
+        mendSpeakerWindow(page, ofThisTalk());
+        helpSpeaker(page, {
+          deck,
+          leftOut: leftOut(),
+          key: `replay-times ${location.pathname} ${cut}`,
+          storage: storageOf(window),
+        });
+      };
+      return { notes, furnish };
     });
     return fetched;
   }
 
   async function open() {
     try {
-      const notes = await plugin();
+      const { notes, furnish } = await plugin();
       const opened = openedBy(() => notes.open());
       if (opened) furnish(opened.document);
     } catch (error) {
@@ -42,21 +52,11 @@ export function SpeakerView({ receiver, cut }, { leftOut }) {
     }
   }
 
-  function furnish(page) {
-    mendSpeakerWindow(page, ofThisTalk());
-    helpSpeaker(page, {
-      deck,
-      leftOut: leftOut(),
-      key: `replay-times ${location.pathname} ${cut}`,
-      storage: storageOf(window),
-    });
-  }
-
   /** An open speaker view looks for the deck after a reload. */
   function onMessage({ data, source }) {
     if (typeof data !== "string" || !data.includes(NAMESPACE) || !isHeartbeat(data)) return;
     removeEventListener("message", onMessage);
-    plugin().then(() => {
+    plugin().then(({ furnish }) => {
       if (ofThisOrigin(source)) furnish(source.document);
     });
   }

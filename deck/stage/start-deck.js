@@ -1,7 +1,6 @@
 /** Starts the slides: texts, the cut, keys, and then the charts. */
 
 import Reveal from "reveal.js";
-import Zoom from "reveal.js/plugin/zoom";
 
 import { makeReadable } from "./accessibility.js";
 import { partsOf } from "../data/data-set.js";
@@ -91,7 +90,6 @@ export async function startDeck({ root, mode, material, announce, talk }) {
 
   const keyboardCondition = stageKeys({ mode, deck: () => deck, opens });
   const plugins = [{ id: "replay-slides", init: prepareSlides }, speaker];
-  if (!mode.explore && !mode.print && !mode.receiver) plugins.push(Zoom());
   // A page is printed with its first layout, charts included.
   if (mode.print) plugins.push((await coming).charts);
   deck = new Reveal(root, revealOptions(mode, { narrow: flowing, keyboardCondition, plugins }));
@@ -122,6 +120,10 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   const run = mode.run === null ? null : await recordedRun({ deck, charts, data, mode, announce });
   const runFromHere = RunFromHere(() => recordedRun({ deck, charts, data, mode, announce }));
   if (!mode.print) await deck.registerPlugin(charts);
+  if (!mode.explore && !mode.print && !mode.receiver) {
+    const { default: Zoom } = await import("reveal.js/plugin/zoom");
+    await deck.registerPlugin(Zoom());
+  }
   if (!mode.receiver && !mode.print) followPhone(deck, narrow, asked);
   const tools = ChartTools({ deck, root, charts, data, mode, announce });
   bindings.add(tools.keys, { echoed: !mode.explore });

@@ -1,7 +1,7 @@
 /**
- * The files that a reader's browser has to fetch, and their budgets. JavaScript at start is the entry and all it imports
- * statically, as gzip sends it: the first slide needs no more. The first chart needs that of another part in addition. What
- * is imported later is listed, but has no budget.
+ * The files that a reader's browser has to fetch, and their budgets. JavaScript until the first chart is the entry, the code
+ * that draws charts, and all that they import statically, as gzip sends it. What is imported later is listed, but has no
+ * budget.
  */
 
 import { readFile } from "node:fs/promises";
@@ -11,56 +11,41 @@ import { gzip } from "node:zlib";
 
 const KB = 1024;
 
-/** Bytes, by the kind of file and when it is needed. */
-export const BUDGET = { script: { start: 80 * KB, chart: 100 * KB }, font: { start: 60 * KB } };
+/** Bytes at first, by the kind of file. */
+export const BUDGET = { script: 150 * KB, font: 60 * KB };
 
 /** The module that draws charts; its chunk begins with it. */
 const CHART_CODE = /\/deck\/stage\/chart-code\.js$/;
 
 const KINDS = { ".js": "script", ".css": "style", ".woff2": "font", ".woff": "font" };
 const GROUPS = [
-  { kind: "script", title: "JavaScript at start, gzip", when: "start" },
-  { kind: "script", title: "JavaScript for the first chart, gzip", when: "chart" },
-  { kind: "font", title: "Fonts", when: "start" },
-  { kind: "style", title: "Styles at start, gzip", when: "start" },
-  { kind: "script", title: "JavaScript later, gzip", when: "later" },
-  { kind: "style", title: "Styles later, gzip", when: "later" },
+  { kind: "script", title: "JavaScript until the first chart, gzip", isFirst: true },
+  { kind: "font", title: "Fonts", isFirst: true },
+  { kind: "style", title: "Styles until the first chart, gzip", isFirst: true },
+  { kind: "script", title: "JavaScript later, gzip", isFirst: false },
+  { kind: "style", title: "Styles later, gzip", isFirst: false },
 ];
 
 /**
- * @typedef {{file: string, kind: "script"|"style"|"font", when: "start"|"chart"|"later", bytes: number}} Part
- *   bytes: as they are sent; fonts are already compressed
+ * @typedef {{file: string, kind: "script"|"style"|"font", isFirst: boolean, bytes: number}} Part
+ *   isFirst: whether the first chart needs it; bytes: as they are sent; fonts are already compressed
  */
 
 /**
- * The files that a page always fetches: entries, and their static imports. Pure.
+ * The files that a page fetches until its first chart: entries, the code that draws charts, and their static imports. Pure.
  * @param {object[]} output   what the bundler made: chunks and assets
  * @returns {Set<string>} file names, fonts included, as a page's text needs them
+ * @throws {Error} if no chunk draws charts: then the budget would not hold it
  */
-export function filesAtStart(output) {
-  const names = filesFrom(output, ({ isEntry }) => isEntry);
-  for (const { fileName } of output) if (KINDS[path.extname(fileName)] === "font") names.add(fileName);
-  return names;
-}
-
-/**
- * The files that the first chart needs, with those at start. Pure.
- * @param {object[]} output   as for `filesAtStart`
- * @throws {Error} if no chunk draws charts: then the budget of the first chart would hold nothing
- */
-export function filesForChart(output) {
-  const names = filesFrom(output, ({ facadeModuleId }) => CHART_CODE.test(facadeModuleId ?? ""));
-  if (names.size === 0)
-    throw new Error(`no chunk begins with a module like ${CHART_CODE}, which draws charts`);
-  return names;
-}
-
-/** The chunks that `begins` accepts, and what they import statically. */
-function filesFrom(output, begins) {
+export function filesUntilChart(output) {
   const chunks = new Map(
     output.filter(({ type }) => type === "chunk").map((chunk) => [chunk.fileName, chunk]),
   );
-  const waiting = [...chunks.values()].filter(begins).map(({ fileName }) => fileName);
+  const drawing = [...chunks.values()].filter(({ facadeModuleId }) => CHART_CODE.test(facadeModuleId ?? ""));
+  if (drawing.length === 0)
+    throw new Error(`no chunk begins with a module like ${CHART_CODE}, which draws charts`);
+  const entries = [...chunks.values()].filter(({ isEntry }) => isEntry);
+  const waiting = [...entries, ...drawing].map(({ fileName }) => fileName);
   const names = new Set();
   while (waiting.length > 0) {
     const name = waiting.pop();
@@ -70,29 +55,24 @@ function filesFrom(output, begins) {
     waiting.push(...imports.filter((fileName) => chunks.has(fileName)));
     for (const style of viteMetadata?.importedCss ?? []) names.add(style);
   }
+  for (const { fileName } of output) if (KINDS[path.extname(fileName)] === "font") names.add(fileName);
   return names;
 }
 
 /**
  * Weighs the files of a built site.
- * @param {object[]} output   as for `filesAtStart`
+ * @param {object[]} output   as for `filesUntilChart`
  * @param {string} folder     where the site lies
  * @returns {Promise<Part[]>} the heaviest first
  */
 export async function weigh(output, folder) {
-  const atStart = filesAtStart(output);
-  const forChart = filesForChart(output);
-  const whenOf = (file) => (atStart.has(file) ? "start" : forChart.has(file) ? "chart" : "later");
+  const first = filesUntilChart(output);
   const files = output.map(({ fileName }) => fileName).filter((name) => path.extname(name) in KINDS);
   const parts = await Promise.all(
     files.map(async (file) => {
       const kind = KINDS[path.extname(file)];
-      return {
-        file,
-        kind,
-        when: whenOf(file),
-        bytes: await sentBytes(path.join(folder, file), kind),
-      };
+      const bytes = await sentBytes(path.join(folder, file), kind);
+      return { file, kind, isFirst: first.has(file), bytes };
     }),
   );
   return parts.sort((a, b) => b.bytes - a.bytes || (a.file < b.file ? -1 : 1));
@@ -122,10 +102,10 @@ export function budgetTable(parts, budget = BUDGET) {
 }
 
 function groupsOf(parts, budget) {
-  return GROUPS.map(({ kind, title, when }) => {
-    const group = parts.filter((part) => part.kind === kind && part.when === when);
+  return GROUPS.map(({ kind, title, isFirst }) => {
+    const group = parts.filter((part) => part.kind === kind && part.isFirst === isFirst);
     const bytes = group.reduce((sum, part) => sum + part.bytes, 0);
-    return { title, bytes, parts: group, most: budget[kind]?.[when] ?? Infinity };
+    return { title, bytes, parts: group, most: (isFirst && budget[kind]) || Infinity };
   }).filter(({ parts: group }) => group.length > 0);
 }
 

@@ -8,7 +8,7 @@ import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Readable } from "node:stream";
 
-import { readBundle } from "../../deck/data/bundle.js";
+import { readBundle } from "../../deck/data/bundle-file.js";
 import { VERDICT_SIGNS, claimRows, estimateText, hasSameWording } from "../../deck/data/claims.js";
 import { formatPeriod, formatValue, unbroken } from "../../deck/data/format.js";
 import { PROJECT } from "./data-sets.js";

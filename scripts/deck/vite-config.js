@@ -47,7 +47,7 @@ export function deckConfig({ outDir, benchmarks = benchmarksRoot(), site = null 
       // budget.js says what is too heavy.
       chunkSizeWarningLimit: 700,
       rolldownOptions: {
-        output: { codeSplitting: { groups: [START] } },
+        output: { codeSplitting: { groups: [START, CHARTS] } },
         // Chart.js's classes copy the defaults of others. Such a read has no effect, so the scales that no chart here has
         // are left out. Nothing may force a layout by a bare read of a property: eslint's no-unused-expressions.
         treeshake: { propertyReadSideEffects: false },
@@ -63,6 +63,10 @@ export function deckConfig({ outDir, benchmarks = benchmarksRoot(), site = null 
  */
 const ENTRY = /\/(?:index\.html|deck\/main\.js)(?:\?|$)/;
 const START = { name: "start", tags: ["$initial"], test: (id) => !ENTRY.test(id) };
+/** What every chart needs, in one file, which is smaller than its parts. The kinds are apart, and what only tables need. */
+const CHART_MODULES =
+  /\/(?:chart\.js\/dist|@kurkle\/color|chartjs-plugin-csv\/src(?!\/(?:kinds\/|tables|html-table|trials)))\/?/;
+const CHARTS = { name: "charts", test: CHART_MODULES };
 
 /** Tells the page that it is a site for readers: it offers them more than a speaker wants on a stage. */
 const PUBLISHED_MARK = { name: "replay:published", content: "true" };

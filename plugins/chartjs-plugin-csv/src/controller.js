@@ -312,6 +312,8 @@ export class CsvController {
     this.entries = [];
     this.#files.forgetOwn();
     chart.data = { labels: [], datasets: [] };
+    // The axes of a kind are laid out by its data.
+    if (this.kind) chart.options.scales = {};
     if (chart.attached) chart.update("none");
     showNotes(this.#canvas, []);
     showError(this.#canvas, error);

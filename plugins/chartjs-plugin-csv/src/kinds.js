@@ -18,6 +18,8 @@
  * @property {(model: import("./table.js").Model, settings: object) => string[]} [notes]   what it cannot show, in sentences
  * @property {(own: object) => object} [defaults]   options of the plugin, below those of the page, which it may depend on
  * @property {(point: import("./table.js").Point, say: Say) => string} [tell]   a point in words, for its tooltip
+ * @property {(settings: object, place: {series: number, at: number}) => string|null} [unitOf]   the unit of a value, by the
+ *   positions of its series and its point, where the values of a chart have several
  *
  * @typedef {object} Given
  * @property {import("./table.js").Model} model

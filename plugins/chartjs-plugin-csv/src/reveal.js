@@ -10,7 +10,6 @@ import {
   LogarithmicScale,
   PointElement,
   ScatterController,
-  Title,
   Tooltip,
 } from "chart.js";
 import { EndLabels } from "./labels.js";
@@ -20,7 +19,7 @@ import { ChartCsv } from "./plugin.js";
 import { SharedAxis, alignPlots, shareAxes } from "./reveal/align.js";
 import { Groups } from "./reveal/groups.js";
 import { IdleQueue } from "./reveal/idle.js";
-import { morph } from "./reveal/morph.js";
+import { Morphs } from "./reveal/morph.js";
 import { nearSlides, slidesOf, surplus } from "./reveal/near.js";
 import { ScaledPointer } from "./reveal/pointer.js";
 import { Slot } from "./reveal/slot.js";
@@ -41,7 +40,6 @@ const HEIGHT_SHARE = 0.58;
  * @property {(kind: string, src: string|null, slot: ChartSlot) => import("chart.js").ChartOptions|null|Promise<import("chart.js").ChartOptions|null>} [chartOptions]
  * @property {Record<string, () => Promise<{default: import("./kinds.js").Kind}>>} [kinds]
  * @property {(slot: ChartSlot) => import("./marks.js").Mark[]|null} [marks]
- * @property {(src: string|null, model: import("./table.js").Model) => string|Node|null|Promise<string|Node|null>} [labelFor]
  * @property {(slot: ChartSlot) => string|null|undefined} [summaryFor]
  * @property {typeof globalThis.fetch} [fetch]
  * @property {string} [alignIn]
@@ -75,6 +73,7 @@ export function RevealChartCsv(options = {}) {
     slot.resize();
     slot.settle();
   });
+  const morphs = new Morphs();
   const ahead = new IdleQueue((slot) => {
     if (!slot.wanted) return null;
     slot.create();
@@ -88,7 +87,6 @@ export function RevealChartCsv(options = {}) {
   const context = {
     resolve: options.resolve ?? ((src) => src),
     kinds: options.kinds ?? {},
-    labelFor: options.labelFor ?? null,
     summaryFor: options.summaryFor ?? null,
     marks: options.marks ?? null,
     chartOptions: options.chartOptions ?? null,
@@ -238,10 +236,13 @@ export function RevealChartCsv(options = {}) {
       scan();
       sync();
     },
-    slidechanged: sync,
-    autoanimate({ fromSlide, toSlide }) {
+    slidechanged({ previousSlide, currentSlide }) {
       sync();
-      morph(slotsIn(fromSlide), slotsIn(toSlide));
+      morphs.follow(previousSlide ? slotsIn(previousSlide) : [], slotsIn(currentSlide));
+    },
+    // reveal.js would stretch a canvas from the size of its namesake.
+    autoanimate({ toSlide }) {
+      for (const { canvas } of slotsIn(toSlide)) delete canvas.dataset.autoAnimateTarget;
     },
     overviewshown: overview,
     overviewhidden: overview,
@@ -259,7 +260,7 @@ export function RevealChartCsv(options = {}) {
       Chart.register(
         ...[LineController, BarController, ScatterController, LineElement, BarElement, PointElement],
         ...[LinearScale, LogarithmicScale, CategoryScale, Log2Scale],
-        ...[Tooltip, Title, Decimation, ChartCsv, EndLabels, Marks, ScaledPointer, SharedAxis],
+        ...[Tooltip, Decimation, ChartCsv, EndLabels, Marks, ScaledPointer, SharedAxis],
       );
       const { height } = deck.getConfig();
       context.height =

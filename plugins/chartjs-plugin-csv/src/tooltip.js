@@ -29,14 +29,21 @@ export function describeX(x, model, settings) {
  * @param {() => {model: import("./table.js").Model|null, entries: import("./entries.js").Entry[], settings: object}} current
  */
 export function tooltipCallbacks(current) {
+  const entryOf = (item) => current().entries.find(({ label }) => label === item.dataset.label);
   const pointOf = (item) => {
-    const points = current().entries.find(({ label }) => label === item.dataset.label)?.points ?? [];
+    const points = entryOf(item)?.points ?? [];
     if (points.length === item.dataset.data.length) return points[item.dataIndex] ?? null;
     // Chart.js has left out points that a screen cannot show, and moved the others by less than a pixel.
     const distance = ({ x, y }) => (y === item.raw.y ? Math.abs(x - item.raw.x) : Infinity);
     return points.reduce((best, point) => (distance(point) < distance(best) ? point : best), points[0]);
   };
   const kind = (item) => kindOf(item.chart.config.type);
+  const unitOf = (item) => {
+    const { settings, entries } = current();
+    const own = entryOf(item);
+    const series = entries.filter(({ second }) => second === own.second).indexOf(own);
+    return kind(item)?.unitOf?.(settings, { series, at: item.dataIndex }) ?? settings.yUnit;
+  };
   return {
     title(items) {
       const { model, settings } = current();
@@ -49,7 +56,9 @@ export function tooltipCallbacks(current) {
       const { settings, model } = current();
       const point = pointOf(item);
       if (!point) return item.dataset.label;
-      const told = kind(item)?.tell?.(point, sayIn(model, settings)) ?? describePoint(point, settings);
+      const told =
+        kind(item)?.tell?.(point, sayIn(model, settings)) ??
+        describePoint(point, { ...settings, yUnit: unitOf(item) });
       return `${item.dataset.label}: ${told}`;
     },
   };

@@ -10,23 +10,17 @@ const FRAMES_EACH = 8;
 const PATIENCE_MS = 120_000;
 
 /**
- * Opens a page, waits until the charts of its slide are drawn, then changes slides.
+ * Opens the talk, waits until the charts of its slide are drawn, then changes slides; and opens the page of very many points.
  * @param {import("playwright-core").Browser} browser
- * @param {string} url
+ * @param {{talk: string, points: string}} addresses
  * @param {number} changes   how many slide changes
  * @returns {Promise<Record<string, number>>} milliseconds until the slide was seen, `firstSlide`, and until its charts were
  *   drawn, `chartsReady`; `scriptKilobytes` (of 1024 bytes) of the scripts that had arrived by then, each compressed by
- *   gzip; the longest frame of a change in milliseconds, `changeMedian` and `changeP95`; `canvasMegabytes` at the end
+ *   gzip; the longest frame of a change in milliseconds, `changeMedian` and `changeP95`; `canvasMegabytes` at the end;
+ *   `pointsReady`, milliseconds until very many points were drawn
  */
-export async function measure(browser, url, changes) {
-  const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: "reduce" });
-  try {
-    const page = await context.newPage();
-    await page.addInitScript(watchLoading);
-    await page.goto(url);
-    await page.waitForFunction(() => window.perfSeen.chartsReady !== null, null, { timeout: PATIENCE_MS });
-    await page.waitForSelector("html[data-deck-ready]", { timeout: PATIENCE_MS });
-    const seen = await page.evaluate(() => window.perfSeen);
+export async function measure(browser, { talk, points }, changes) {
+  const found = await opened(browser, talk, async (page, seen) => {
     const scripts = await page.evaluate(scriptsBefore, seen.chartsReady);
     const frames = await page.evaluate(changeSlides, { changes, framesEach: FRAMES_EACH });
     return {
@@ -36,6 +30,20 @@ export async function measure(browser, url, changes) {
       changeP95: quantile(frames, 0.95),
       canvasMegabytes: (await page.evaluate(canvasBytes)) / 1e6,
     };
+  });
+  return { ...found, pointsReady: await opened(browser, points, (_, { chartsReady }) => chartsReady) };
+}
+
+/** What `look` finds on a page whose charts are drawn. */
+async function opened(browser, url, look) {
+  const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: "reduce" });
+  try {
+    const page = await context.newPage();
+    await page.addInitScript(watchLoading);
+    await page.goto(url);
+    await page.waitForFunction(() => window.perfSeen.chartsReady !== null, null, { timeout: PATIENCE_MS });
+    await page.waitForSelector("html[data-deck-ready]", { timeout: PATIENCE_MS });
+    return await look(page, await page.evaluate(() => window.perfSeen));
   } finally {
     await context.close();
   }

@@ -8,6 +8,7 @@ const MEASURES = {
   changeMedian: { name: "longest frame of a slide change, median", unit: "ms" },
   changeP95: { name: "longest frame of a slide change, 95 %", unit: "ms" },
   canvasMegabytes: { name: "pixels held by canvases", unit: "MB" },
+  pointsReady: { name: "a chart of 100,000 points drawn", unit: "ms" },
 };
 
 /** The value below which a share `p` of the values lies, by linear interpolation; NaN if there are none. */

@@ -4,17 +4,9 @@ import { after, before, test } from "node:test";
 
 import { parse } from "csv-parse/sync";
 
+import { POINTS, pointsCsv } from "../../../scripts/deck/perf/points.js";
 import { withClients } from "../support/chapters.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
-
-/** A time series of `count` points: a slow wave, a fast one, and a spike now and then, like those of a replay lag. */
-function series(count) {
-  const rows = Array.from({ length: count }, (_, at) => {
-    const value = 3 + 2 * Math.sin(at / 9000) + Math.sin(at / 7) + (at % 997 === 0 ? 4 : 0);
-    return `Replay lag,${(at / 10).toFixed(1)},${value.toFixed(4)},,,`;
-  });
-  return `${["series,x,y,low,high,n", ...rows].join("\n")}\n`;
-}
 
 let deck;
 
@@ -39,21 +31,28 @@ test("a chart of some series shows only those, and keeps the numbers of all", as
   await page.close();
 });
 
-for (const reducedMotion of ["no-preference", "reduce"])
-  test(`a chart begins where it stood on the slide before, with the wish for motion ${reducedMotion}`, async () => {
+for (const [reducedMotion, between] of [
+  ["no-preference", null],
+  ["no-preference", "throughput-write-seq"],
+  ["reduce", null],
+])
+  test(`a chart begins where it stood on the slide before${between ? " the last one" : ""}, with the wish for motion ${reducedMotion}`, async () => {
     const page = await deck.openDeck("?data=fixture", { hash: "#/throughput", reducedMotion });
     await goTo(page, "throughput");
-    const { before, first, settled } = await page.evaluate(() => {
+    const { before, first, settled } = await page.evaluate((other) => {
       const { charts } = window.replay.deck.getPlugin("chart-csv");
       const chartOf = (id) => charts.get(document.querySelector(`#${id} canvas[data-id="write-seq"]`)).chart;
       const yOf = (chart) => chart.getDatasetMeta(0).data.at(-1).y;
       const before = yOf(chartOf("throughput"));
-      window.replay.deck.next();
+      for (const id of [other, "iops"].filter(Boolean)) {
+        const { h, v } = window.replay.deck.getIndices(document.getElementById(id));
+        window.replay.deck.slide(h, v);
+      }
       const chart = chartOf("iops");
       const first = yOf(chart);
       chart.update("none");
       return { before, first, settled: yOf(chart) };
-    });
+    }, between);
     assert.ok(Math.abs(before - settled) > 2, `the two charts differ there: ${before}, ${settled}`);
     assert.ok(Math.abs(first - (reducedMotion === "reduce" ? settled : before)) < 1, `${first}`);
     await page.close();
@@ -85,8 +84,7 @@ for (const deviceScaleFactor of [1, 2])
   });
 
 test("of 100,000 points a chart draws values of the file's own, including the highest and the lowest, and keeps all", async () => {
-  const count = 100_000;
-  const text = series(count);
+  const text = pointsCsv();
   const page = await deck.openDeck("?data=fixture", {
     prepare: async (opened) => {
       await withClients(opened);
@@ -106,7 +104,7 @@ test("of 100,000 points a chart draws values of the file's own, including the hi
   });
   const rows = parse(text, { from: 2 }).map(([, x, y]) => [Number(x), Number(y)]);
   const values = new Set(rows.map(([, y]) => y));
-  assert.equal(held, count);
+  assert.equal(held, POINTS);
   assert.ok(drawn.length < 10_000, `${drawn.length} points are drawn`);
   assert.deepEqual(
     drawn.filter(([, y]) => !values.has(y)),

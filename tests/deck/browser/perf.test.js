@@ -18,6 +18,7 @@ test("the performance program draws every chart on both sides, prints ratios and
   const { stdout } = await perf("--rounds", "1", "--changes", "2", "--json", json);
   assert.match(stdout, /plain ÷ Replay/);
   assert.match(stdout, /^first slide to be seen .*\n *its charts drawn +[\d.]+ ms .* [\d.]+× \(/m);
+  assert.match(stdout, /^a chart of 100,000 points drawn +[\d.]+ ms .* [\d.]+× \(/m);
   assert.match(stdout, /Chromium [\d.]+/);
   const { measured } = JSON.parse(await readFile(json, "utf8"));
   for (const side of ["deck", "plain"]) {

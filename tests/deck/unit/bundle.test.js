@@ -6,7 +6,8 @@ import { gzipSync } from "node:zlib";
 
 import fc from "fast-check";
 
-import { BundleRefused, LIMITS, fetchWith, readBundle } from "../../../deck/data/bundle.js";
+import { BundleRefused, fetchWith } from "../../../deck/data/bundle.js";
+import { LIMITS, readBundle } from "../../../deck/data/bundle-file.js";
 import { DataOnShow } from "../../../deck/data/data-on-show.js";
 import { requestedBundle } from "../../../deck/page/bundle-taking.js";
 

@@ -12,6 +12,8 @@ import {
   spread,
   tableOf,
 } from "../../../scripts/deck/perf/report.js";
+import { pointsCsv, pointsPage } from "../../../scripts/deck/perf/points.js";
+import { chapterElement } from "../../../scripts/deck/talk-page.js";
 
 test("a quantile is between its neighbours, and the median of an even number in their middle", () => {
   assert.equal(quantile([4, 1, 3, 2], 0.5), 2.5);
@@ -70,5 +72,18 @@ test("the machine is described with everything that a reader needs to compare", 
   assert.equal(
     line,
     "A processor, 2 cores, 8 GiB; Chromium 1.2 without graphics card; Node 22.1.0; 2026-01-01",
+  );
+});
+
+test("a page of either side shows the chart of very many points in place of its chapters", () => {
+  const chapter = chapterElement("slides/rpo/00-loss.md");
+  const html = pointsPage(`<div class="slides">${chapter}\n${chapter}</div><script></script>`);
+  assert.match(
+    html,
+    /^<div class="slides"><section id="points"[^>]*><h2>100000 points<\/h2><canvas [^>]*><\/canvas><\/section>\s*<\/div><script>/,
+  );
+  assert.equal(
+    pointsCsv(3),
+    "series,x,y,low,high,n\nReplay lag,0.0,7.0000,,,\nReplay lag,0.1,3.1426,,,\nReplay lag,0.2,3.2823,,,\n",
   );
 });

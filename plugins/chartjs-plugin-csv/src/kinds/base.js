@@ -99,6 +99,12 @@ export class KindController extends DatasetController {
     return this._cachedMeta.iScale.getPixelForValue(position);
   }
 
+  /** Where the row or column of an x value is, px; NaN of one that only a second data set has. */
+  laneAt(x) {
+    const at = this.csv.model.xs.indexOf(x);
+    return at === -1 ? NaN : this.along(at);
+  }
+
   /** The middle of this series' row or column, px. */
   get lane() {
     return this.along(aboutIn(this.chart).indexOf(this.entry));

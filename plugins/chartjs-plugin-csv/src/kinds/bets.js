@@ -39,11 +39,11 @@ function colorOf(chart, name) {
 
 /** What the key says of bets: the name of each in a chart that waits for them, else what they are. */
 export function keyOfBets(chart) {
-  const { bet, betsName } = csvOf(chart).settings;
+  const { bet } = csvOf(chart).settings;
   const names = namesOf(chart);
   const look = { style: "dashed", shape: "square" };
   if (bet) return names.map((text) => ({ ...look, text, color: colorOf(chart, text) }));
-  return names.some((name) => bets.has(name)) ? [{ ...look, text: betsName ?? "your bets" }] : [];
+  return names.some((name) => bets.has(name)) ? [{ ...look, text: "your bets" }] : [];
 }
 
 /** Draws them as what is guessed. */

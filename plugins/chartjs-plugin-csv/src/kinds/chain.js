@@ -100,7 +100,8 @@ class ChainController extends KindController {
 
   /** The bar before this one, and by what factor this one is less; null if it is not less. */
   get lost() {
-    const controllers = shownIn(this.chart);
+    // A second data set is a chain of its own.
+    const controllers = shownIn(this.chart).filter(({ entry }) => entry.second === this.entry.second);
     const before = controllers[controllers.indexOf(this) - 1];
     const [own, former] = [this.entry.points[0]?.y, before?.entry.points[0]?.y];
     if (!(own > 0) || !(former > own)) return null;
@@ -201,7 +202,7 @@ class ChainController extends KindController {
       return {
         lines: [
           {
-            text: this.short(shares[index].y, settings.units?.[index + 1] ?? "fraction"),
+            text: this.short(shares[index].y, unitOf(settings, { at: index + 1 })),
             weight: isFull ? 700 : 400,
             ...(isFull ? { color: theme.ink } : {}),
           },
@@ -212,6 +213,11 @@ class ChainController extends KindController {
     });
     return [figure, ...(loss ? [loss] : []), ...cellLabels];
   }
+}
+
+/** The unit of a bar, or of a cell. */
+function unitOf({ units, yUnit }, { at }) {
+  return at === 0 ? yUnit : (units?.[at] ?? "fraction");
 }
 
 /** "÷ 3.1" */
@@ -226,6 +232,8 @@ export default {
   defaults: () => ({ yScale: "logarithmic", bands: false, ...ROWS }),
 
   /** The cells have units of their own. */
+  unitOf,
+
   measured: (points) => points.slice(0, 1),
 
   options(given) {
@@ -246,19 +254,19 @@ export default {
       before = value?.y ?? before;
       const cells = shares
         .filter(({ y }) => y !== null)
-        .map(({ x, y }) => `${x} ${formatValue(y, say.settings.units?.[model.xs.indexOf(x)] ?? "fraction")}`);
+        .map(({ x, y }) => `${x} ${formatValue(y, unitOf(say.settings, { at: model.xs.indexOf(x) }))}`);
       return [`${tellPoint(value, say)}${factor}`, ...cells].join(", ");
     });
   },
 
   table(chart) {
     const { model, axes, settings } = chart;
-    const unitOf = (index) => (index === 0 ? axes.yUnit : (settings?.units?.[index] ?? "fraction"));
     const first = (name) => model.series.find((one) => one.name === name)?.points[0]?.y;
     const names = model.series.map(({ name }) => name);
     const columns = model.xs.map((x, index) => ({
       title: String(x),
-      cell: ({ points }) => valueCell(points[index], { ...axes, yUnit: unitOf(index) }),
+      cell: ({ points }) =>
+        valueCell(points[index], { ...axes, yUnit: unitOf({ ...settings, ...axes }, { at: index }) }),
     }));
     const lost = {
       title: "Lost in this step",

@@ -1,7 +1,7 @@
 /**
  * `heatmap`: a value for each of two factors, in the depth of a colour. A row for each series, a column for each x. Where there
  * is room the value is written in its cell; a cell without a value is an outline (`missingName` says what that means).
- * `ramp` are the colours from the lowest to the highest, on a logarithmic scale unless `yScale` is linear.
+ * The colours are on a logarithmic scale unless `yScale` is linear.
  */
 
 import { isLogarithmic } from "../range.js";
@@ -52,7 +52,7 @@ function rampIn(chart) {
   const isLog = isLogarithmic(yScaleType(settings)) && values.every((value) => value > 0);
   const placeOf = isLog ? Math.log : (value) => value;
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const ramp = (settings.ramp ?? RAMP).map((color) => channels(resolveColor(chart.canvas, color)));
+  const ramp = RAMP.map((color) => channels(resolveColor(chart.canvas, color)));
   const share = (value) =>
     high > low ? (placeOf(value) - placeOf(low)) / (placeOf(high) - placeOf(low)) : 0.5;
   const middle = isLog ? Math.sqrt(low * high) : (low + high) / 2;
@@ -92,14 +92,13 @@ class HeatmapController extends KindController {
   }
 
   place({ x, y }) {
-    const { model } = this.csv;
     const { vScale, iScale } = this._cachedMeta;
     const row = vScale.getPixelForValue(aboutIn(this.chart).indexOf(this.entry));
     const length = (scale) =>
       (scale.isHorizontal() ? scale.width : scale.height) / Math.max(1, scale.getLabels().length);
     const [along, across] = [length(iScale) * CELL, length(vScale) * CELL];
     return {
-      ...this.at(this.along(model.xs.indexOf(x)), row),
+      ...this.at(this.laneAt(x), row),
       ...(this.isFlipped ? { width: across, height: along } : { width: along, height: across }),
       style: y === null ? "dashed" : "none",
       shape: "square",

@@ -2,11 +2,11 @@
 
 import { csvOf } from "../plugin.js";
 import { short } from "../units.js";
-import { KindController, MARK, bothInWords, emOf, isEmphasised, marksOf, shownIn, themeOf } from "./base.js";
+import { KindController, bothInWords, emOf, isEmphasised, marksOf, shownIn, themeOf } from "./base.js";
 import { boxesOfBets, drawBets, keyOfBets, labelsOfBets, pressBet } from "./bets.js";
 import { BrokenScale, drawBreaks } from "./broken-scale.js";
 import { arrow, stroke } from "./pen.js";
-import { arrowOf, rolesOf } from "./ways.js";
+import { ROLES, arrowOf } from "./ways.js";
 
 /** Widths of lines, in sizes of a mark: between the two of a pair, and of the bounds of both values. */
 const PAIR = { width: 0.26, alpha: 0.38 };
@@ -23,7 +23,7 @@ export class QuadrantController extends KindController {
 
   static key(chart) {
     const { settings, entries, model } = csvOf(chart);
-    const titleOf = (role) => String(model.xs[rolesOf(settings).indexOf(role)]);
+    const titleOf = (role) => String(model.xs[ROLES.indexOf(role)]);
     const hasTail = entries.some(({ points }) => points.some(({ role }) => role === "tail"));
     const isShown = shownIn(chart).some((one) => marksOf(one).length > 0);
     return {
@@ -68,10 +68,13 @@ export class QuadrantController extends KindController {
     }
     return {
       ...this.at(this.along(x), this.across(y)),
-      size: MARK * this.em,
       style: role === "tail" ? "hollow" : "full",
-      bound: Number.isFinite(xBound) ? this.along(xBound) : null,
-      interval: Number.isFinite(low) && Number.isFinite(high) ? [this.across(low), this.across(high)] : null,
+      // From the mark on, so that they keep to it while it moves.
+      bound: Number.isFinite(xBound) ? this.along(xBound) - this.along(x) : null,
+      interval:
+        Number.isFinite(low) && Number.isFinite(high)
+          ? [low, high].map((end) => this.across(end) - this.across(y))
+          : null,
     };
   }
 
@@ -97,14 +100,19 @@ export class QuadrantController extends KindController {
     return { from: this.#beside(tip, edge), to: { x: tip.x, y: tip.y } };
   }
 
+  /** The ends of a mark's bounds, in the plot. */
+  #boundOf(mark) {
+    return this.#beside(mark, this.alongOf(mark) + mark.bound);
+  }
+
+  #intervalOf(mark) {
+    const middle = this.isFlipped ? mark.x : mark.y;
+    return (mark.interval ?? []).map((end) => this.at(this.alongOf(mark), middle + end));
+  }
+
   /** A place at the height of a mark, px along. */
   #beside(mark, px) {
     return this.at(px, this.isFlipped ? mark.x : mark.y);
-  }
-
-  /** A place above or below a mark, px across. */
-  #above(mark, px) {
-    return this.at(this.alongOf(mark), px);
   }
 
   obstacles() {
@@ -117,8 +125,8 @@ export class QuadrantController extends KindController {
     return [
       ...(marks.length > 1 ? [box(marks[0], marks.at(-1), 6)] : []),
       ...marks.flatMap((mark) => [
-        ...(mark.interval ?? []).map((end) => box(mark, this.#above(mark, end), 5)),
-        ...(Number.isFinite(mark.bound) ? [box(mark, this.#beside(mark, mark.bound), 6)] : []),
+        ...this.#intervalOf(mark).map((end) => box(mark, end, 5)),
+        ...(Number.isFinite(mark.bound) ? [box(mark, this.#boundOf(mark), 6)] : []),
       ]),
       ...(found ? [box(found.from, found.to, 20)] : []),
     ];
@@ -134,10 +142,10 @@ export class QuadrantController extends KindController {
       const { size, interval, bound } = mark;
       if (Number.isFinite(bound)) {
         const { width, alpha } = RANGE;
-        stroke(ctx, this.#beside(mark, bound), mark, { color, width: width * size, alpha });
+        stroke(ctx, this.#boundOf(mark), mark, { color, width: width * size, alpha });
       }
       if (interval) {
-        const [low, high] = interval.map((end) => this.#above(mark, end));
+        const [low, high] = this.#intervalOf(mark);
         stroke(ctx, low, high, { color, width: INTERVAL * size });
       }
     }

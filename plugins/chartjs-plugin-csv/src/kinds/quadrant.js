@@ -1,9 +1,9 @@
 /**
- * `quadrant`: what is lost against what is paid. A series for each way, its columns in this order (`roles`): `x`, `y` of the
- * typical, `tail`, and `to`, the x that it has in another state, to which an arrow leads. Typical and tail stand above each
- * other, full and hollow. Bounds of x are a bar to the median, those of y an interval. `ends: {zero, infinite}` give the x axis
- * a place for nothing and one for everything, apart from its scale. `bets` are names that a click places in the empty chart
- * (`bet: true`), and that stay in the page for every other chart with the same ones.
+ * `quadrant`: what is lost against what is paid. A series for each way, its columns in this order: x, y of the typical, its tail,
+ * and x in another state, to which an arrow leads. Typical and tail stand above each other, full and hollow. Bounds of x are a
+ * bar to the median, those of y an interval. `ends: {zero, infinite}` give the x axis a place for nothing and one for everything,
+ * apart from its scale. `bets` are names that a click places in the empty chart (`bet: true`), and that stay in the page for
+ * every other chart with the same ones.
  */
 
 import { valueScale, yScaleType } from "../axes.js";
@@ -11,7 +11,7 @@ import { rowTable, valueCell } from "../tables.js";
 import { formatTick, formatValue } from "../units.js";
 import { ROWS, tellSeries } from "./base.js";
 import { QuadrantController } from "./quadrant-controller.js";
-import { arrowOf, columnsOf, hasPlace, isThere, pointsOf, rolesOf } from "./ways.js";
+import { ROLES, arrowOf, columnsOf, hasPlace, isThere, pointsOf } from "./ways.js";
 
 /** Seconds that the x axis shows at least. */
 const FRAME = { low: 0.7, high: 120 };
@@ -42,15 +42,13 @@ export default {
   defaults: () => ({ yScale: "logarithmic", bands: false, ...ROWS }),
 
   /** A way's columns → its points in the plot. A way without x or y has none, and is named below the chart. */
-  marks: (model, settings) =>
-    model.series.map((way) => ({ name: way.name, points: pointsOf(way, settings) })),
+  marks: (model) => model.series.map((way) => ({ name: way.name, points: pointsOf(way) })),
 
-  parts: (model, settings) =>
-    model.series.filter((way) => isThere(columnsOf(way, settings).to)).map(({ name }) => arrowOf(name)),
+  parts: (model) => model.series.filter((way) => isThere(columnsOf(way).to)).map(({ name }) => arrowOf(name)),
 
   notes(model, settings) {
     const lacking = model.series.filter(
-      (way) => (settings.series?.includes(way.name) ?? true) && !hasPlace(columnsOf(way, settings)),
+      (way) => (settings.series?.includes(way.name) ?? true) && !hasPlace(columnsOf(way)),
     );
     return lacking.length ? [`Not measured here: ${lacking.map(({ name }) => name).join("; ")}.`] : [];
   },
@@ -89,9 +87,9 @@ export default {
 
   sentence(model, say) {
     const { settings } = say;
-    const titleOf = (role) => model.xs[rolesOf(settings).indexOf(role)];
+    const titleOf = (role) => model.xs[ROLES.indexOf(role)];
     return tellSeries("Quadrant", model, say, (way) => {
-      const { x, y, tail, to } = columnsOf(way, settings);
+      const { x, y, tail, to } = columnsOf(way);
       if (!hasPlace({ x, y })) return "not measured";
       return [
         `${titleOf("x")} ${lossInWords(x.y, settings)}`,
@@ -107,11 +105,10 @@ export default {
   table(chart) {
     const { model, axes } = chart;
     const settings = chart.settings ?? {};
-    const roles = rolesOf(settings);
     return rowTable(
       chart,
       model.xs.map((x, index) => {
-        const isLoss = ["x", "to"].includes(roles[index]);
+        const isLoss = ["x", "to"].includes(ROLES[index]);
         const unit = isLoss ? axes.xUnit : axes.yUnit;
         const cell = ({ points }) =>
           points[index]?.y === Infinity

@@ -2,7 +2,7 @@
  * `response`: what a load gets and how long it waits. x is a measured quantity, usually operations a second; the points are
  * joined in the order of what was in flight. Two files, the values of y and those of x (`more`), are joined by series and
  * load; a long file has both. The knee is the last point before a step that brings more waiting than work; what lies beyond it
- * is hatched. `knee: X` puts it elsewhere, `knee: false` leaves it out; `loadName` says what the points are labelled with.
+ * is hatched. `knee: X` puts it elsewhere, `knee: false` leaves it out.
  */
 
 import { valueScale } from "../axes.js";
@@ -105,7 +105,7 @@ class ResponseController extends KindController {
 
   labels() {
     const { settings } = this.csv;
-    const { name, points } = this.entry;
+    const { name, label, points } = this.entry;
     const elements = this._cachedMeta.data;
     const { lost } = themeOf(this.chart);
     const isOnly = shownIn(this.chart).length === 1;
@@ -114,16 +114,13 @@ class ResponseController extends KindController {
       const mark = elements[index];
       if (mark.skip) return [];
       const isKnee = index === this.knee;
-      const load =
-        point.at === undefined
-          ? null
-          : `${point.at}${index === 0 && settings.loadName ? ` ${settings.loadName}` : ""}`;
+      const load = point.at === undefined ? null : String(point.at);
       const lines = [
         ...(isKnee
           ? [{ text: this.short(point.x, settings.xUnit), size: FIGURE, weight: 700, color: lost }]
           : []),
         ...(index === last && (!isOnly || isEmphasised(settings, name))
-          ? [{ text: name, size: FIGURE, weight: 700, color: this.color }]
+          ? [{ text: label, size: FIGURE, weight: 700, color: this.color }]
           : []),
         ...(load === null ? [] : [{ text: load, weight: 400 }]),
       ];

@@ -50,19 +50,28 @@ class ShareController extends KindController {
     strokeThrough(chart, scale.getPixelForValue(0), { color: themeOf(chart).text, width: 2 });
   }
 
-  /** Whether this is the series that hangs below. */
+  /** The position of this series in its data set; the second hangs below. */
+  get #position() {
+    return this.csv.entries.filter(({ second }) => second === this.entry.second).indexOf(this.entry);
+  }
+
   get #isBelow() {
-    return this.index > 0;
+    return this.#position > 0;
   }
 
   place({ x, y }) {
     if (y === null) return null;
-    const most = Math.max(...this.entry.points.map((point) => point.y ?? 0)) || 1;
+    const { entries } = this.csv;
+    const alike = entries.filter(({ name }) => name === this.entry.name);
+    const most = Math.max(...alike.flatMap(({ points }) => points.map((point) => point.y ?? 0))) || 1;
     const share = (y / most) * (this.#isBelow ? -DOWN : 1);
-    const along = this.along(this.csv.model.xs.indexOf(x));
+    // The columns of two data sets stand side by side.
+    const sets = entries.some(({ second }) => second) ? 2 : 1;
+    const thick = (this.breadth * COLUMN) / sets;
+    const along = this.laneAt(x) + (sets - 1) * thick * (this.entry.second ? 0.5 : -0.5);
     const [ground, end] = [this.across(0), this.across(share)];
     const middle = this.at(along, (ground + end) / 2);
-    const [thick, length] = [this.breadth * COLUMN, Math.abs(end - ground)];
+    const length = Math.abs(end - ground);
     const size = this.isFlipped ? { width: length, height: thick } : { width: thick, height: length };
     return { ...middle, ...size, style: "none", end, ground, at: along };
   }
@@ -74,10 +83,10 @@ class ShareController extends KindController {
   draw() {
     const ctx = this._ctx;
     const { text } = themeOf(this.chart);
-    const thick = (this.breadth * COLUMN) / 2;
     const { points } = this.entry ?? { points: [] };
     this._cachedMeta.data.forEach((mark, index) => {
       if (mark.skip) return;
+      const thick = (this.isFlipped ? mark.height : mark.width) / 2;
       const whole = this.box([mark.at - thick, mark.ground], [mark.at + thick, mark.end]);
       ctx.save();
       if (this.#isBelow) {
@@ -117,7 +126,7 @@ class ShareController extends KindController {
       return {
         lines: [
           {
-            text: this.short(point.y, unitAt(settings, this.index)),
+            text: this.short(point.y, unitAt(settings, this.#position)),
             size: FIGURE,
             weight: 700,
             color: isBelow ? theme.ink : this.color,
@@ -125,7 +134,7 @@ class ShareController extends KindController {
         ],
         brief: [
           {
-            text: this.short(point.y, unitAt(settings, this.index)).replace(/\s.*$/, ""),
+            text: this.short(point.y, unitAt(settings, this.#position)).replace(/\s.*$/, ""),
             weight: 700,
             color: isBelow ? theme.ink : this.color,
           },
@@ -143,6 +152,7 @@ export default {
   controller: ShareController,
   join: seriesOfEachFile,
   defaults: () => ({ bands: false }),
+  unitOf: (settings, { series }) => unitAt(settings, series),
 
   options(given) {
     const { model, settings } = given;

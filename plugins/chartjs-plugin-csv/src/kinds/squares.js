@@ -260,6 +260,7 @@ export default {
   controller: SquaresController,
   join: valueOfEachFile,
   defaults: () => ({ bands: false, ...ROWS }),
+  unitOf: (settings, { at }) => unitAt(settings, at),
 
   parts: (model) => (isTrials(model) ? [] : model.xs.slice(1).map(String)),
 

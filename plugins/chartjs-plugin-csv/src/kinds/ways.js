@@ -1,16 +1,11 @@
-/** From the columns of a way, by what they are (`roles`), to its points in a quadrant. */
-
-const ROLES = ["x", "y", "tail", "to"];
+/** From the columns of a way to its points in a quadrant. */
 
 /** What each column is. */
-export function rolesOf({ roles }) {
-  return roles ?? ROLES;
-}
+export const ROLES = ["x", "y", "tail", "to"];
 
 /** The columns of a way, by their roles. */
-export function columnsOf({ points }, settings) {
-  const roles = rolesOf(settings);
-  return Object.fromEntries(ROLES.map((role) => [role, points[roles.indexOf(role)]]));
+export function columnsOf({ points }) {
+  return Object.fromEntries(ROLES.map((role, at) => [role, points[at]]));
 }
 
 /** Whether a column holds a value. */
@@ -29,8 +24,8 @@ export function arrowOf(name) {
 }
 
 /** The points of a way: its typical, its tail above that, and the tip of its arrow; none of a way without a place. */
-export function pointsOf(way, settings) {
-  const { x, y, tail, to } = columnsOf(way, settings);
+export function pointsOf(way) {
+  const { x, y, tail, to } = columnsOf(way);
   if (!hasPlace({ x, y })) return [];
   const middle = isThere(tail) ? Math.sqrt(Math.max(y.y, 0) * tail.y) || tail.y / 2 : y.y;
   return [
