@@ -5,6 +5,8 @@
 
 import { seriesNames } from "chartjs-plugin-csv";
 
+import { partsOf } from "../data/data-set.js";
+
 /**
  * The looks that a talk gives to series by name (`series` in slides/<talk>/talk.yaml). Names at the lines' ends and markers tell them
  * apart without colour. Lines are solid: dashes are for what was published or is a ceiling, and not measured here.
@@ -33,10 +35,12 @@ export function seriesStyles(series) {
 }
 
 /** Derived files have a single form (docs/data-formats.md); anything else in them is an error. */
-const OWN_FILES = {
-  ...{ bands: "auto", orientation: "rows", delimiter: ",", decimal: ".", comment: false },
-  missing: [],
-};
+const OWN_FILES = { orientation: "rows", delimiter: ",", decimal: ".", comment: false, missing: [] };
+
+/** How a chart's file is read: derived ones strictly, others as people write CSV. Pure. */
+export function readingOf(src) {
+  return src !== null && partsOf(src) ? OWN_FILES : {};
+}
 
 /** Chart.js options of every chart; sizes in px of the unscaled slide, 20 at least. */
 export const CHART_OPTIONS = {
@@ -44,7 +48,7 @@ export const CHART_OPTIONS = {
   clip: 14,
   plugins: {
     csv: {
-      ...OWN_FILES,
+      bands: "auto",
       theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } },
     },
     csvLabels: { font: { size: 21, weight: 700 } },
