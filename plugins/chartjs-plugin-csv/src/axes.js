@@ -1,6 +1,5 @@
 import { merge } from "chart.js/helpers";
-import { DateScale } from "./date-scale.js";
-import { momentsIn } from "./moments.js";
+import { DATE, momentsIn } from "./dates.js";
 import { isLogarithmic } from "./range.js";
 import { formatTick, formatValue, niceStep, unitOfAxis } from "./units.js";
 
@@ -27,7 +26,7 @@ export function xScaleType(model, chartType, settings) {
   const xScale = settings.xScale || "auto";
   if (chartType === "bar") return "category";
   if (model.xs.some((x) => typeof x !== "number"))
-    return xScale !== "category" && momentsIn(model) ? DateScale.id : "category";
+    return xScale !== "category" && momentsIn(model) ? DATE : "category";
   if (xScale !== "auto") return xScale;
   const unit = xUnitOf(model, settings);
   const sorted = ["bytes", "count"].includes(unit) ? [...model.xs].sort((a, b) => a - b) : [];
@@ -104,7 +103,7 @@ export function scalesFor(model, chartType, settings, theme) {
         return formatTick(Number(this.getLabelForValue(index)), xUnit, { prefix });
       };
     }
-  } else if (xType === DateScale.id) {
+  } else if (xType === DATE) {
     const { parse, ...told } = momentsIn(model);
     Object.assign(x, { bounds: "data", parser: parse, ...told });
   } else if (["linear", "logarithmic", "log2"].includes(xType)) {

@@ -7,7 +7,7 @@ import { ChartFiles } from "./files.js";
 import { fillChart } from "./fill.js";
 import { kindOf } from "./kinds.js";
 import { limitScale } from "./limits.js";
-import { momentsIn } from "./moments.js";
+import { fetchDates, momentsIn } from "./dates.js";
 import { notesOf } from "./notes.js";
 import { ownDatasets, ownScales } from "./own.js";
 import { isLogarithmic } from "./range.js";
@@ -124,7 +124,7 @@ export class CsvController {
   start() {
     if (typeof this.text === "string") {
       const changed = this.#readText();
-      this.ready = this.#readFurther(true).then(() => changed);
+      this.ready = Promise.all([this.#readFurther(true), this.#drawDates()]).then(() => changed);
     } else if (this.url) this.ready = this.#load();
   }
 
@@ -147,7 +147,7 @@ export class CsvController {
     if (typeof this.text === "string") {
       const changed = this.#readText();
       if (!this.error) this.#chart.update("none");
-      this.ready = this.#readFurther(true).then(() => changed);
+      this.ready = Promise.all([this.#readFurther(true), this.#drawDates()]).then(() => changed);
     } else if (this.url) this.ready = this.#load();
     return this.ready;
   }
@@ -237,6 +237,12 @@ export class CsvController {
     if (this.model) this.#redraw();
     else if (before !== this.overlayError) this.#writeNotes();
     return true;
+  }
+
+  /** Draws text with dates to scale, as soon as what draws them is there. */
+  async #drawDates() {
+    const { model } = this;
+    if (model && (await fetchDates(model)) && this.#chart && this.model === model) this.#redraw();
   }
 
   #readText() {

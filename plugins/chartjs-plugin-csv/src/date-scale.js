@@ -1,5 +1,7 @@
 import { LinearScale } from "chart.js";
 
+export { momentsIn } from "./moments.js";
+
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;

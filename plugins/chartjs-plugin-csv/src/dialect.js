@@ -1,5 +1,5 @@
 import { CsvError, ambiguous } from "./error.js";
-import { isMoment } from "./moments.js";
+import { isMoment } from "./forms.js";
 import { decimalIn, figureIn, quantityIn, sizeIn } from "./numbers.js";
 import { parseRecords } from "./parse.js";
 

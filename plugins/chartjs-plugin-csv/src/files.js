@@ -1,4 +1,5 @@
 import { chartNameOf, runsUrl } from "./companions.js";
+import { fetchDates } from "./dates.js";
 import { CsvError } from "./error.js";
 import { FurtherFile } from "./further-file.js";
 import { sharedRuns } from "./runs.js";
@@ -37,6 +38,7 @@ export class ChartFiles {
     let read = null;
     try {
       read = await this.#read([url, ...(this.#settings().more ?? [])], request);
+      await fetchDates(read.model);
     } catch (error) {
       if (this.#request === request) throw error;
     }
@@ -117,6 +119,7 @@ export class ChartFiles {
 
   async #readSecond(url, request) {
     const { model } = await this.#read([url, ...(this.#settings().overlay?.more ?? [])], request);
+    await fetchDates(model);
     return model;
   }
 

@@ -2,16 +2,12 @@ import { registry } from "chart.js";
 import { merge, toFont } from "chart.js/helpers";
 import { hasAxes, indexAxisOf, scalesFor, scalesNow, yScaleType } from "./axes.js";
 import { dataFor, dataOfKind } from "./datasets.js";
-import { DateScale } from "./date-scale.js";
 import { choiceOf, entriesOf } from "./entries.js";
 import { kindOf } from "./kinds.js";
 import { wrapLabel } from "./labels-layout.js";
 import { Log2Scale } from "./log2-scale.js";
 import { isLogarithmic } from "./range.js";
 import { looksAt } from "./style.js";
-
-/** Scales of the plugin, which are registered where a chart needs them. */
-const OWN_SCALES = { [DateScale.id]: DateScale, [Log2Scale.id]: Log2Scale };
 
 /**
  * Gives a chart the data and the scales of a model; the caller updates the chart.
@@ -49,7 +45,7 @@ export function fillChart(chart, { model, settings, theme, room, second, own, ex
       ? scalesOfKind(kind, { chart, model, entries, settings, theme, colorOf: (name) => lookOf(name).color })
       : scalesFor(model, type, settings, theme);
     const used = fitted(scales, settings, room);
-    for (const { type: id } of Object.values(used)) if (id in OWN_SCALES) registry.addScales(OWN_SCALES[id]);
+    if (Object.values(used).some(({ type: scale }) => scale === Log2Scale.id)) registry.addScales(Log2Scale);
     chart.options.scales = used;
   }
   return entries;

@@ -1,8 +1,6 @@
-/** Dates and times as files have them. Pure. */
+import { isMoment } from "./forms.js";
 
-/** Common forms of dates and times: 2026-11-22, 22.11.2026, 11/22/2026, 18:20:05. */
-const MOMENT =
-  /^(\d{4}-\d{1,2}(-\d{1,2}([T ]\d{1,2}:\d{2}.*)?)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}([T ]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)$/;
+/** Dates and times as files have them. Pure. */
 
 const CLOCK = String.raw`(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2}(?:[.,]\d+)?))?`;
 const ZONE = String.raw`\s?(?<zone>Z|UTC|[+-]\d{2}:?\d{2})`;
@@ -15,11 +13,6 @@ const FORMS = [
 const MINUTE = 60_000;
 /** What the day is in 11/12/2026. */
 const ORDERS = ["day first", "month first"];
-
-/** Whether a text is a date or a time. */
-export function isMoment(text) {
-  return MOMENT.test(text);
-}
 
 /** The parts of a date or time; null if it has another form, or is on no calendar. */
 function partsOf(text, order) {

@@ -7,29 +7,31 @@ const PLAIN = {
   ",": /^[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?$/,
 };
 /** 1,234.5 or 1 234,5: a mark, a blank or an apostrophe between groups. */
-const GROUPED = /^[+-]?[1-9]\d{0,2}([.,'’ \u00a0\u202f])\d{3}(?:\1\d{3})*(?:[.,]\d+)?$/;
-const SUFFIXED = /^([+-]?[.,]?\d[\d.,'’ \u00a0\u202f]*(?:[eE][+-]?\d+)?)\s*([%×a-zA-Zµμ][a-zA-Z/ ]*)$/;
+const GROUPED = /^[+-]?[1-9]\d{0,2}([.,'\u2019 \u00a0\u202f])\d{3}(?:\1\d{3})*(?:[.,]\d+)?$/;
+const SUFFIXED =
+  /^([+-]?[.,]?\d[\d.,'\u2019 \u00a0\u202f]*(?:[eE][+-]?\d+)?)\s*([%\u00d7a-zA-Z\u00b5\u03bc][a-zA-Z/ ]*)$/;
 /** 1,234 may mean 1234 or 1.234; 1,234,567 may not. */
 const GROUPS = /^[1-9]\d{0,2}([.,])\d{3}(\1\d{3})*$/;
 const SIZE = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i;
 
 /** What may stand after a value, which is what the plugin itself writes: unit, power of ten, power of two. */
-const UNITS = new Map(
-  Object.entries({
-    ...{ "%": ["fraction", -2], "×": ["ratio", 0] },
-    ...{ ns: ["seconds", -9], us: ["seconds", -6], µs: ["seconds", -6], μs: ["seconds", -6] },
-    ...{ ms: ["seconds", -3], s: ["seconds", 0], B: ["bytes", 0], "B/s": ["bytes_per_second", 0] },
-    ...{ "ops/s": ["operations_per_second", 0], IOPS: ["operations_per_second", 0] },
-  }).map(([suffix, [unit, ten]]) => [suffix, { unit, ten, two: 0 }]),
-);
+const UNITS = new Map();
+const unit = (suffix, name, ten = 0, two = 0) => UNITS.set(suffix, { unit: name, ten, two });
+unit("%", "fraction", -2);
+unit("\u00d7", "ratio");
+["s", "ms", "us", "ns"].forEach((suffix, at) => unit(suffix, "seconds", -3 * at));
+for (const micro of ["\u00b5", "\u03bc"]) unit(`${micro}s`, "seconds", -6);
+unit("B", "bytes");
+unit("B/s", "bytes_per_second");
+for (const suffix of ["ops/s", "IOPS"]) unit(suffix, "operations_per_second");
 const PREFIXES = ["k", "M", "G", "T"];
 PREFIXES.forEach((prefix, at) => {
   const [ten, two] = [3 * (at + 1), 10 * (at + 1)];
   const binary = `${prefix.toUpperCase()}iB`;
-  UNITS.set(binary, { unit: "bytes", ten: 0, two });
-  UNITS.set(`${binary}/s`, { unit: "bytes_per_second", ten: 0, two });
-  UNITS.set(`${prefix}B/s`, { unit: "bytes_per_second", ten, two: 0 });
-  UNITS.set(`${prefix} ops/s`, { unit: "operations_per_second", ten, two: 0 });
+  unit(binary, "bytes", 0, two);
+  unit(`${binary}/s`, "bytes_per_second", 0, two);
+  unit(`${prefix}B/s`, "bytes_per_second", ten);
+  unit(`${prefix} ops/s`, "operations_per_second", ten);
 });
 /** Of what the k in 4k is 1024, and of what it is 1000. */
 const BINARY = ["bytes"];

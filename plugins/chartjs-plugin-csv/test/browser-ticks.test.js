@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { browserTests, canvas } from "./support/deck.js";
 
-const { inDeck } = browserTests();
+const { inDeck, inPage } = browserTests();
 
 const WIDTHS = [292, 330, 560, 1136];
 const day = (at) => new Date(Date.UTC(2026, 0, 1) + at * 24 * 3600 * 1000).toISOString().slice(0, 10);
@@ -134,5 +134,20 @@ inDeck(
     assert.deepEqual([found.isBeside, found.isOther, found.mark], [true, false, "here"]);
     assert.deepEqual([found.point.x, found.point.low, found.point.high], [day(1), 0, 5]);
     assert.match(await page.locator(".chart-csv-note").innerText(), /words is not shown/);
+  },
+);
+
+inPage(
+  "text with dates is drawn at once, and to scale when what draws them is there",
+  () => ({
+    script: `
+      const text = ${JSON.stringify(FILES["days.csv"])};
+      window.chart = new Chart(canvas, { type: "line", data: { datasets: [] }, options: { plugins: { csv: { text } } } });
+      window.types = [chart.scales.x.type, chart.data.datasets.length];
+      await csvOf(chart).ready;
+      window.types.push(chart.scales.x.type);`,
+  }),
+  async (page) => {
+    assert.deepEqual(await page.evaluate(() => window.types), ["category", 1, "date"]);
   },
 );

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { decadeTicks, multiplesOf, scalesFor, scalesNow, xScaleType, yScaleType } from "../src/axes.js";
 import { boundedRuns } from "../src/bands.js";
 import { dataFor } from "../src/datasets.js";
+import { fetchDates } from "../src/dates.js";
 import { entriesOf } from "../src/entries.js";
 import { log2Ticks, powersOfTwo } from "../src/log2-scale.js";
 import { summarize } from "../src/summary.js";
@@ -97,8 +98,12 @@ test("counts that grow by factors make a log2 axis, those that grow by steps a l
   assert.deepEqual([x.type, x.ticks.values], ["log2", [1, 8, 64]]);
 });
 
-test("dates are on an axis to scale, unless the slide wants them side by side, or there are bars over them", () => {
+test("dates are on an axis to scale, unless the slide wants them side by side, or there are bars over them", async () => {
   const dates = readModel("date,a\n2026-11-01,1\n2026-11-02,2\n2026-11-30,3\n");
+  assert.equal(xScaleType(dates, "line", {}), "category", "as long as nobody fetched what draws them");
+  assert.equal(await fetchDates(wide), false);
+  assert.equal(await fetchDates(dates), true);
+  assert.equal(await fetchDates(dates), false, "once for all charts");
   assert.equal(xScaleType(dates, "line", { xScale: "auto" }), "date");
   assert.equal(xScaleType(dates, "scatter", {}), "date");
   assert.equal(xScaleType(dates, "line", { xScale: "category" }), "category");
