@@ -8,12 +8,6 @@ const ADDRESS = /^slides\/[^/?#]+\/charts\/[^/?#]+\.csv$/;
 /** Attributes that name files of a chart, several of them with bars between. */
 const ATTRIBUTE = /(\sdata-chart-(?:src|more|absolute)=["'])([^"']*)/g;
 
-/** How such a file is read: as people write CSV. Derived files have a single form (deck/stage/chart-styles.js). */
-export const OWN_READING = {
-  ...{ orientation: "prefer-rows", delimiter: "auto", decimal: "auto", comment: "auto" },
-  missing: undefined,
-};
-
 /** So many digits of a digest tell two versions of a file apart. */
 const SHORT = 8;
 

@@ -9,7 +9,14 @@ import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
 
 import { CeilingMarks } from "../data/ceilings.js";
 import { rowsAddress, runRows } from "./run-rows.js";
-import { CHART_OPTIONS, movingOptions, optionsFor, optionsOfSlide, seriesStyles } from "./chart-styles.js";
+import {
+  CHART_OPTIONS,
+  movingOptions,
+  optionsFor,
+  optionsOfSlide,
+  readingOf,
+  seriesStyles,
+} from "./chart-styles.js";
 import { marksOf, notesOf } from "../chart-tools/marks.js";
 import { chartSummary } from "../chart-tools/sentence.js";
 import { colorOf } from "../page/theme.js";
@@ -54,7 +61,7 @@ export function makeCharts({ data, compare, series, numbersAt, manifestOf, entry
       const entry = src && entryOf(src);
       return merge(optionsFor(kind, src, colorOf, entry), [
         movingOptions(kind),
-        { plugins: { csv: { ...optionsOfSlide(canvas, entry), ...rowsOf(canvas) } } },
+        { plugins: { csv: { ...readingOf(src), ...optionsOfSlide(canvas, entry), ...rowsOf(canvas) } } },
         await optionsOfDocument({ src: url, kind, canvas, data }),
       ]);
     },

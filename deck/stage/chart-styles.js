@@ -5,7 +5,7 @@
 
 import { seriesNames } from "chartjs-plugin-csv";
 
-import { OWN_READING, isOwnFile } from "../data/own-file.js";
+import { partsOf } from "../data/data-set.js";
 
 /**
  * The looks that a talk gives to series by name (`series` in slides/<talk>/talk.yaml). Names at the lines' ends and markers tell them
@@ -35,10 +35,12 @@ export function seriesStyles(series) {
 }
 
 /** Derived files have a single form (docs/data-formats.md); anything else in them is an error. */
-const DERIVED_FILES = {
-  ...{ bands: "auto", orientation: "rows", delimiter: ",", decimal: ".", comment: false },
-  missing: [],
-};
+const DERIVED_FILES = { orientation: "rows", delimiter: ",", decimal: ".", comment: false, missing: [] };
+
+/** How a chart's file is read: derived ones strictly, others as people write CSV. Pure. */
+export function readingOf(src) {
+  return src !== null && partsOf(src) ? DERIVED_FILES : {};
+}
 
 /** Chart.js options of every chart; sizes in px of the unscaled slide, 20 at least. */
 export const CHART_OPTIONS = {
@@ -46,7 +48,7 @@ export const CHART_OPTIONS = {
   clip: 14,
   plugins: {
     csv: {
-      ...DERIVED_FILES,
+      bands: "auto",
       theme: { text: "var(--chart-text)", grid: "var(--chart-grid)", font: { size: 20 } },
     },
     csvLabels: { font: { size: 21, weight: 700 } },
@@ -65,7 +67,7 @@ export const CHART_OPTIONS = {
 export function optionsFor(kind, src, colorOf, entry = null) {
   const name = src?.split("/").at(-1) ?? "";
   const isRatio = name.startsWith("ratio-");
-  const known = { ...knownOf(entry), ...(isOwnFile(src) ? OWN_READING : {}) };
+  const known = knownOf(entry);
   if (CLASSIC.includes(kind) && isRatio) return ratioOptions(colorOf, known);
   // An estimate is drawn with its interval and, where there is one, the prediction for another campaign.
   const bands = kind === "forest" && isRatio ? { bands: "both" } : {};

@@ -146,6 +146,11 @@ export const EXAMPLES = [
     drawn: { rain: 4, sun: 3 },
   },
   {
+    title: "Dates to scale, and per cent, as a spreadsheet writes them",
+    csv: "sep=;\r\ndate;used\r\n22.11.2026;12,5 %\r\n23.11.2026;14 %\r\n30.11.2026;31 %\r\n;\r\n",
+    drawn: { used: 3 },
+  },
+  {
     title: "Comments, and names in colours of their own",
     csv: "# from two runs\nx, red, blue\n1, 3, 1\n2, 2, 4\n",
     options: { plugins: { csv: { styles: { red: { color: "#c4500a" }, blue: { color: "#0072b2" } } } } },

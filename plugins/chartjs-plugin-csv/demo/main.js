@@ -1,8 +1,8 @@
 import { Chart, registerables } from "chart.js";
-import { ChartCsv, EndLabels, Log2Scale, Marks, kindOf, loadKind } from "chartjs-plugin-csv";
+import { ChartCsv, EndLabels, Marks, kindOf, loadKind } from "chartjs-plugin-csv";
 import { EXAMPLES } from "./examples.js";
 
-Chart.register(...registerables, ChartCsv, EndLabels, Log2Scale, Marks);
+Chart.register(...registerables, ChartCsv, EndLabels, Marks);
 Chart.defaults.maintainAspectRatio = false;
 
 const AXISLESS = ["pie", "radar"];

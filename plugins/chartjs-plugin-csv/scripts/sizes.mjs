@@ -14,7 +14,7 @@ const PLUGIN = fileURLToPath(new URL("..", import.meta.url));
 /** What a page imports: name in the table → source. */
 const IMPORTS = {
   "chartjs-plugin-csv: ChartCsv": `export { ChartCsv } from "chartjs-plugin-csv"`,
-  "chartjs-plugin-csv: ChartCsv, EndLabels, Log2Scale": `export { ChartCsv, EndLabels, Log2Scale } from "chartjs-plugin-csv"`,
+  "chartjs-plugin-csv: ChartCsv, EndLabels": `export { ChartCsv, EndLabels } from "chartjs-plugin-csv"`,
   "chartjs-plugin-csv: parseCsv alone": `export { parseCsv } from "chartjs-plugin-csv"`,
   "chartjs-plugin-csv/reveal": `export { RevealChartCsv } from "chartjs-plugin-csv/reveal"`,
   "chartjs-plugin-annotation": `export { default } from "chartjs-plugin-annotation"`,

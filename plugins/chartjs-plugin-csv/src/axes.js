@@ -1,5 +1,6 @@
 import { merge } from "chart.js/helpers";
-import { isLogarithmic, xRange } from "./range.js";
+import { DATE, momentsIn } from "./dates.js";
+import { isLogarithmic } from "./range.js";
 import { formatTick, formatValue, niceStep, unitOfAxis } from "./units.js";
 
 /** Up to how many x values each gets a tick of its own. */
@@ -8,23 +9,30 @@ const OWN_TICKS = 16;
 const X_STEPS = 8;
 /** How many grid lines a y axis has at most. */
 const Y_TICKS = 7;
-/** A size axis is logarithmic if its largest value is at least this many times the smallest. */
+/** Sizes and counts are on a logarithmic axis if the largest is at least this many times the smallest. */
 const LOG_SPAN = 8;
+/** Counts that grow by factors, such as queue depths, are at least this many times the one before; trials are not. */
+const FACTOR = 1.25;
 
 /**
- * The type of the x axis for a model: `category` for labels and bars; `log2` for positive numbers that span a
- * factor of 8 in bytes; else `linear`. A `settings.xScale` other than "auto" is used as it is. Pure.
+ * The type of the x axis for a model: `category` for labels and bars; `date` for dates and times; `log2` for sizes, and counts
+ * that grow by factors, which span a factor of 8; else `linear`. A `settings.xScale` other than "auto" is used as it is; for
+ * dates it may be "category". Pure.
  * @param {import("./table.js").Model} model
  */
 export function xScaleType(model, chartType, settings) {
   // The page's own scale is used as it is: a time axis, or a linear one under bars.
   if (settings.scales?.x?.type) return settings.scales.x.type;
-  const numeric = model.xs.every((x) => typeof x === "number");
-  if (!numeric || chartType === "bar") return "category";
-  if (settings.xScale && settings.xScale !== "auto") return settings.xScale;
-  if (xUnitOf(model, settings) !== "bytes") return "linear";
-  const { low, high } = xRange([model.xs.map((x) => ({ x }))]) ?? { low: 0, high: 0 };
-  return low > 0 && high / low >= LOG_SPAN ? "log2" : "linear";
+  const xScale = settings.xScale || "auto";
+  if (chartType === "bar") return "category";
+  if (model.xs.some((x) => typeof x !== "number"))
+    return xScale !== "category" && momentsIn(model) ? DATE : "category";
+  if (xScale !== "auto") return xScale;
+  const unit = xUnitOf(model, settings);
+  const sorted = ["bytes", "count"].includes(unit) ? [...model.xs].sort((a, b) => a - b) : [];
+  if (!(sorted[0] > 0 && sorted.at(-1) / sorted[0] >= LOG_SPAN)) return "linear";
+  const grows = (x, index) => index === 0 || x >= sorted[index - 1] * FACTOR;
+  return unit === "bytes" || sorted.every(grows) ? "log2" : "linear";
 }
 
 /**
@@ -66,9 +74,9 @@ export function withOwnScales(settings, own) {
   return { ...settings, yScale, scales };
 }
 
-/** The x unit: the setting, else what the axis title suggests. */
+/** The x unit: the setting, else what the file says, else what the axis title suggests. */
 export function xUnitOf(model, settings) {
-  return settings.xUnit ?? unitOfAxis(model.xLabel);
+  return settings.xUnit ?? model.xUnit ?? unitOfAxis(model.xLabel);
 }
 
 /**
@@ -95,10 +103,14 @@ export function scalesFor(model, chartType, settings, theme) {
         return formatTick(Number(this.getLabelForValue(index)), xUnit, { prefix });
       };
     }
+  } else if (xType === DATE) {
+    const { parse, ...told } = momentsIn(model);
+    Object.assign(x, { bounds: "data", parser: parse, ...told });
   } else if (["linear", "logarithmic", "log2"].includes(xType)) {
     x.bounds = "data";
     x.ticks.callback = (value) => formatTick(value, xUnit, { prefix });
-    if (xType === "log2" && model.xs.length <= OWN_TICKS) x.ticks.values = [...model.xs];
+    if (xType === "log2" && model.xs.length <= OWN_TICKS)
+      x.ticks.values = [...model.xs].sort((a, b) => a - b);
     if (xType === "linear") {
       x.ticks.stepSize = stepOf(xUnit, prefix, X_STEPS);
       x.afterBuildTicks =

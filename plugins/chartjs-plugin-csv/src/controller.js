@@ -7,6 +7,7 @@ import { ChartFiles } from "./files.js";
 import { fillChart } from "./fill.js";
 import { kindOf } from "./kinds.js";
 import { limitScale } from "./limits.js";
+import { fetchDates, momentsIn } from "./dates.js";
 import { notesOf } from "./notes.js";
 import { ownDatasets, ownScales } from "./own.js";
 import { isLogarithmic } from "./range.js";
@@ -60,6 +61,9 @@ export class CsvController {
     const given = this.#chart?.config.options?.plugins?.csv;
     const own = typeof given === "object" ? given : {};
     const settings = { ...defaults.plugins.csv, ...this.kind?.defaults?.(own), ...own };
+    // What stands after the numbers of a file is certain; an option may be a guess by its name.
+    settings.yUnit = this.model?.yUnit ?? settings.yUnit;
+    settings.xUnit ??= this.model?.xUnit ?? null;
     return withOwnScales(settings, this.#own?.scales ?? {});
   }
 
@@ -120,7 +124,7 @@ export class CsvController {
   start() {
     if (typeof this.text === "string") {
       const changed = this.#readText();
-      this.ready = this.#readFurther(true).then(() => changed);
+      this.ready = Promise.all([this.#readFurther(true), this.#drawDates()]).then(() => changed);
     } else if (this.url) this.ready = this.#load();
   }
 
@@ -143,7 +147,7 @@ export class CsvController {
     if (typeof this.text === "string") {
       const changed = this.#readText();
       if (!this.error) this.#chart.update("none");
-      this.ready = this.#readFurther(true).then(() => changed);
+      this.ready = Promise.all([this.#readFurther(true), this.#drawDates()]).then(() => changed);
     } else if (this.url) this.ready = this.#load();
     return this.ready;
   }
@@ -235,6 +239,12 @@ export class CsvController {
     return true;
   }
 
+  /** Draws text with dates to scale, as soon as what draws them is there. */
+  async #drawDates() {
+    const { model } = this;
+    if (model && (await fetchDates(model)) && this.#chart && this.model === model) this.#redraw();
+  }
+
   #readText() {
     try {
       this.#show(readModel(this.text, readingOf(this.settings)));
@@ -261,11 +271,13 @@ export class CsvController {
     this.#announce();
   }
 
-  /** The second data set as far as it can share the axes: numbers beside numbers, words beside words. */
+  /** The second data set as far as it can share the axes: numbers beside numbers, dates beside dates, in one unit. */
   get #beside() {
-    const { overlay } = this.settings;
+    const { overlay, yUnit } = this.settings;
     const { data } = this.#files.second;
-    if (!overlay || !data || typeof data.xs[0] !== typeof this.model?.xs[0]) return null;
+    const kindOfX = (model) => typeof model?.xs[0] + (model && momentsIn(model) !== null);
+    if (!overlay || !data || kindOfX(data) !== kindOfX(this.model)) return null;
+    if ((data.yUnit ?? yUnit) !== yUnit) return null;
     return { model: data, label: overlay.label ?? overlay.url };
   }
 

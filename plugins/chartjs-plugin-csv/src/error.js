@@ -36,3 +36,25 @@ export class CsvError extends Error {
     return new CsvError(this.reason, { url, row, column, kind, status, cause });
   }
 }
+
+/**
+ * The error for what can be read in two ways: it names the option that decides, and its values.
+ * @param {string} reason
+ * @param {string} option
+ * @param {unknown[]} choices
+ * @param {{row?: number|null, column?: number|null}} [at]
+ */
+export function ambiguous(reason, option, choices, at = {}) {
+  const listed = choices.map((one) => JSON.stringify(one)).join(" or ");
+  return new CsvError(`${reason}; say which with the option "${option}": ${listed}`, {
+    ...at,
+    kind: "ambiguous",
+  });
+}
+
+/** How much of a wrong field a message quotes, in characters. */
+const QUOTED = 60;
+
+export function quoted(text) {
+  return text.length > QUOTED ? `"${text.slice(0, QUOTED)}…"` : `"${text}"`;
+}

@@ -1,8 +1,10 @@
 import { chartNameOf, runsUrl } from "./companions.js";
+import { fetchDates } from "./dates.js";
 import { CsvError } from "./error.js";
 import { FurtherFile } from "./further-file.js";
 import { sharedRuns } from "./runs.js";
 import { loadModel, readingOf, unlessAbsent } from "./source.js";
+import { withBand } from "./spread.js";
 
 /** The files of one chart: its own, the runs behind its points, a second data set. Draws nothing. */
 export class ChartFiles {
@@ -36,6 +38,7 @@ export class ChartFiles {
     let read = null;
     try {
       read = await this.#read([url, ...(this.#settings().more ?? [])], request);
+      await fetchDates(read.model);
     } catch (error) {
       if (this.#request === request) throw error;
     }
@@ -88,8 +91,10 @@ export class ChartFiles {
   async #readRuns(url, { fresh }) {
     // Without a signal: other charts may be waiting for the same file.
     const { maxBytes, fetch, more } = this.#settings();
+    const join = this.#kind()?.join;
+    const urls = join ? [url, ...(more ?? [])] : [url];
     const files = await Promise.all(
-      [url, ...(more ?? [])].map(async (one) => {
+      urls.map(async (one) => {
         const chart = chartNameOf(one);
         const runs = (await sharedRuns(runsUrl(one), { fresh, maxBytes, fetch })).get(chart);
         if (!runs) throw new CsvError(`it has no run of ${chart}`, { url: runsUrl(one), kind: "empty" });
@@ -103,21 +108,28 @@ export class ChartFiles {
       xs: [...new Set([...runs.values()].flat().map(({ x }) => x))],
       series: [...runs].map(([name, points]) => ({ name, points })),
     }));
-    const { series } = this.#kind().join(models, this.#settings());
+    const { series } = join(models, this.#settings());
+    if (series.every(({ points }) => points.length === 0))
+      throw new CsvError(`no run is both in ${urls.map(chartNameOf).join(" and in ")}`, {
+        url: runsUrl(url),
+        kind: "empty",
+      });
     return new Map(series.map(({ name, points }) => [name, points]));
   }
 
   async #readSecond(url, request) {
     const { model } = await this.#read([url, ...(this.#settings().overlay?.more ?? [])], request);
+    await fetchDates(model);
     return model;
   }
 
   /** One model of the files of a chart, and all that was read. */
   async #read(urls, request) {
     const [own, ...more] = urls.map((url) => loadModel(url, this.#loading(request)));
-    if (more.length === 0) return onlyAt(await own, this.#settings().at);
+    const settings = this.#settings();
+    if (more.length === 0) return onlyAt(await own, settings.at);
     const kind = this.#kind();
-    if (!kind?.join)
+    if (kind && !kind.join)
       throw new CsvError("this chart is drawn from one file, and more are named", {
         url: urls[1],
         kind: "options",
@@ -125,13 +137,13 @@ export class ChartFiles {
     const files = await Promise.all([own, ...more.map(unlessAbsent)]);
     const isHere = (_, index) => files[index] !== null;
     const models = files.filter(isHere).map(({ model }) => model);
-    const settings = this.#settings();
-    const model = kind.join(models, { ...settings, names: settings.names?.filter(isHere) });
+    const names = settings.names?.filter(isHere);
+    const model = kind
+      ? kind.join(models, { ...settings, names })
+      : withBand(models, names ?? urls.filter(isHere).map(chartNameOf));
     const lacking = urls.filter((_, index) => files[index] === null);
-    return {
-      model: lacking.length ? { ...model, lacking } : model,
-      text: files.map((file) => file?.text ?? "").join("\0\0"),
-    };
+    const text = files.map((file) => file?.text ?? "").join("\0\0");
+    return onlyAt({ model: lacking.length ? { ...model, lacking } : model, text }, kind ? null : settings.at);
   }
 }
 

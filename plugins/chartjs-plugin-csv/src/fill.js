@@ -1,9 +1,11 @@
+import { registry } from "chart.js";
 import { merge, toFont } from "chart.js/helpers";
 import { hasAxes, indexAxisOf, scalesFor, scalesNow, yScaleType } from "./axes.js";
 import { dataFor, dataOfKind } from "./datasets.js";
 import { choiceOf, entriesOf } from "./entries.js";
 import { kindOf } from "./kinds.js";
 import { wrapLabel } from "./labels-layout.js";
+import { Log2Scale } from "./log2-scale.js";
 import { isLogarithmic } from "./range.js";
 import { looksAt } from "./style.js";
 
@@ -42,7 +44,9 @@ export function fillChart(chart, { model, settings, theme, room, second, own, ex
     const scales = kind
       ? scalesOfKind(kind, { chart, model, entries, settings, theme, colorOf: (name) => lookOf(name).color })
       : scalesFor(model, type, settings, theme);
-    chart.options.scales = fitted(scales, settings, room);
+    const used = fitted(scales, settings, room);
+    if (Object.values(used).some(({ type: scale }) => scale === Log2Scale.id)) registry.addScales(Log2Scale);
+    chart.options.scales = used;
   }
   return entries;
 }

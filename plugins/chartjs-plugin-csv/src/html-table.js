@@ -11,7 +11,7 @@ import { tablesOf } from "./tables.js";
  * @returns {HTMLTableElement}
  */
 export function toHtmlTable(model, options = {}) {
-  const { type = "line", caption = null, xTitle = null, yUnit = null, prefix } = options;
+  const { type = "line", caption = null, xTitle = null, yUnit = model.yUnit ?? null, prefix } = options;
   const axes = { xLabel: xTitle, xUnit: xUnitOf(model, options), yUnit, prefix };
   const shown = model.series.map(({ name }) => name);
   const [table] = tablesOf([

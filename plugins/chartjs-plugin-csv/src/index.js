@@ -4,7 +4,7 @@
  * @typedef {import("./table.js").Point} Point
  * @typedef {import("./table.js").Series} Series
  * @typedef {import("./table.js").Model} Model
- * @typedef {import("./table.js").Spread} Spread
+ * @typedef {import("./spread.js").Spread} Spread
  * @typedef {import("./entries.js").Entry} Entry
  * @typedef {import("./style.js").SeriesStyle} SeriesStyle
  * @typedef {import("./plugin.js").Unit} Unit
@@ -26,7 +26,8 @@ export { EndLabels } from "./labels.js";
 export { Log2Scale } from "./log2-scale.js";
 export { Marks } from "./marks.js";
 export { parseCsv } from "./parse.js";
-export { joinCompanions, joinSpread, readModel, readSpread } from "./table.js";
+export { joinCompanions, joinSpread, readSpread } from "./spread.js";
+export { readModel } from "./table.js";
 export { kindOf, loadKind, nearest, registerKind, whyNoKind } from "./kinds.js";
 export { companionUrl, ownerOf, runsUrl } from "./companions.js";
 export { loadModel } from "./source.js";

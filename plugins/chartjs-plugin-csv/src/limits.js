@@ -5,7 +5,7 @@ import { isLogarithmic, setLimits, unite, xRange, yRange } from "./range.js";
 import { runsOf } from "./runs.js";
 
 /** Scales whose ends are set here; others, such as a time axis, find their own. */
-const KINDS = ["linear", "logarithmic", "log2", "broken"];
+const KINDS = ["linear", "logarithmic", "log2", "broken", "date"];
 /** How much of the beginning of a time axis may be empty; more than that is left out. */
 const NEAR_ZERO = 0.1;
 
@@ -37,7 +37,8 @@ export function limitScale(scale, { model, settings, entries, runs, hidden, isSh
     // What a kind has along x is in its points; the header may have names of columns.
     const header = model.kind === "wide" && !kind ? [model.xs.map((x) => ({ x }))] : [];
     const isTime = xUnitOf(model, settings) === "seconds" && scale.type === "linear";
-    const found = xRange([...header, ...lists], { positive });
+    const drawn = [...header, ...lists, ...(kind && runs ? runsOf(counted, runs) : [])];
+    const found = xRange(scale.type === "date" ? momentsOf(drawn, scale) : drawn, { positive });
     setLimits(scale, unite(isTime ? fromZero(found) : found, own));
     return;
   }
@@ -61,4 +62,9 @@ function xPart({ scales: { x } }) {
     ...(bounds.minDefined ? { from: bounds.min } : {}),
     ...(bounds.maxDefined ? { to: bounds.max } : {}),
   };
+}
+
+/** The same points, with x as the scale has it. */
+function momentsOf(lists, scale) {
+  return lists.map((points) => points.map(({ x }) => ({ x: scale.parse(x) })));
 }

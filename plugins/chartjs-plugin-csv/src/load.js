@@ -8,7 +8,7 @@ export const MAX_BYTES = 16 * 1024 * 1024;
  *
  * Asks the server each time whether the file changed (`cache: "no-cache"`). Refuses a status other than 2xx,
  * HTML (servers of single-page applications answer a missing file with 200 and their page), more than
- * `maxBytes`, and bytes that are not UTF-8.
+ * `maxBytes`, and bytes that are neither UTF-8 nor, with a byte order mark, UTF-16.
  *
  * @param {string} url
  * @param {{signal?: AbortSignal, maxBytes?: number, fetch?: typeof fetch}} [options]
@@ -76,10 +76,18 @@ async function readBytes(response, maxBytes, fail) {
   return bytes;
 }
 
+/** Text as UTF-8, or as UTF-16 if its byte order mark says so: spreadsheets save "Unicode text" like that. */
 function decode(bytes, fail) {
+  const [first, second] = bytes;
+  const mark = (first << 8) | second;
+  const encoding = mark === 0xfffe ? "utf-16le" : mark === 0xfeff ? "utf-16be" : "utf-8";
+  let text;
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch (cause) {
-    return fail("not UTF-8", { kind: "encoding", cause });
+    return fail(`not ${encoding.toUpperCase()}; save it as UTF-8`, { kind: "encoding", cause });
   }
+  if (text.includes("\0"))
+    fail("no text, or UTF-16 without a byte order mark; save it as UTF-8", { kind: "encoding" });
+  return text;
 }

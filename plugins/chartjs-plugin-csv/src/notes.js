@@ -20,7 +20,7 @@ export function notesOf({ settings, model, scale, second, runs, isBeside, kind =
   const label = overlay?.label ?? overlay?.url;
   if (overlay && second.error) lines.push(`${label} is not shown: ${second.error.message}.`);
   else if (overlay && second.data && model && !isBeside)
-    lines.push(`${label} is not shown: its x values are of another kind.`);
+    lines.push(`${label} is not shown: its x values are of another kind, or its values have another unit.`);
   const left = model && scale === "log" && !kind?.marks ? withoutPlace(model, settings) : 0;
   if (left === 1) lines.push("A logarithmic axis cannot show one value of 0 or less.");
   if (left > 1) lines.push(`A logarithmic axis cannot show ${left} values of 0 or less.`);

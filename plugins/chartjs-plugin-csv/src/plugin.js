@@ -6,6 +6,7 @@ import { kindOf } from "./kinds.js";
 import { MAX_BYTES } from "./load.js";
 import { drawLines, drawRuns } from "./runs.js";
 import { PALETTE } from "./style.js";
+import { separateTicks } from "./ticks.js";
 import { tooltipCallbacks } from "./tooltip.js";
 
 /**
@@ -21,7 +22,7 @@ import { tooltipCallbacks } from "./tooltip.js";
  * @property {string|null} [of]
  * @property {((text: string, url: string) => import("./table.js").Model)|null} [read]
  * @property {string|null} [src]
- * @property {"auto"|"prefer-rows"|"rows"|"columns"} [orientation]
+ * @property {"auto"|"rows"|"columns"} [orientation]
  * @property {string} [delimiter]
  * @property {"auto"|"."|","} [decimal]
  * @property {string|false} [comment]
@@ -37,7 +38,7 @@ import { tooltipCallbacks } from "./tooltip.js";
  * @property {{url: string, more?: string[], label?: string}|null} [overlay]
  * @property {boolean} [axes]
  * @property {Record<string, import("chart.js").ScaleOptions|Record<string, unknown>>|null} [scales]
- * @property {"auto"|"log2"|"linear"|"logarithmic"} [xScale]
+ * @property {"auto"|"log2"|"linear"|"logarithmic"|"category"} [xScale]
  * @property {"linear"|"logarithmic"|"log2"} [yScale]
  * @property {"log"|"linear"|null} [scale]
  * @property {{low: number, high: number}|null} [range]
@@ -184,6 +185,12 @@ export const ChartCsv = {
   /** Makes room on the axes for every series of the chart, shown or not. */
   afterDataLimits(chart, { scale }) {
     controllers.get(chart)?.limit(scale);
+  },
+
+  afterLayout(chart) {
+    const { axes } = controllers.get(chart)?.model ? controllers.get(chart).settings : {};
+    if (!axes || !hasAxes(chart.config.type)) return;
+    for (const scale of Object.values(chart.scales)) separateTicks(scale);
   },
 
   beforeDatasetsDraw(chart) {

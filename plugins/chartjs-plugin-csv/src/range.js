@@ -2,6 +2,9 @@
 
 import { leastOf } from "./figures.js";
 
+/** ms around a single date. */
+const HALF_DAY = 12 * 3600 * 1000;
+
 /** Whether values of 0 and below cannot be drawn on a scale of this type. */
 export function isLogarithmic(type) {
   return ["log2", "logarithmic", "broken"].includes(type);
@@ -82,14 +85,15 @@ export function setLimits(scale, range) {
     low = Math.min(low, 0);
     high = Math.max(high, 0);
   }
-  if (low === high) [low, high] = widened(low, logarithmic, scale.options.beginAtZero);
+  if (low === high) [low, high] = widened(low, scale);
   if (!minDefined) scale.min = low;
   if (!maxDefined) scale.max = high;
 }
 
 /** A range around a single value, which needs an axis, too. */
-function widened(value, logarithmic, beginAtZero) {
-  if (logarithmic) return [value / 2, value * 2];
+function widened(value, { type, options: { beginAtZero } }) {
+  if (isLogarithmic(type)) return [value / 2, value * 2];
+  if (type === "date") return [value - HALF_DAY, value + HALF_DAY];
   const margin = value === 0 ? 1 : Math.abs(value) * 0.05;
   return [beginAtZero ? value : value - margin, value + margin];
 }

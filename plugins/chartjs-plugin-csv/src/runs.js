@@ -53,7 +53,7 @@ function placesByChart(rows) {
 
 /** The runs of one chart by series: whether its x are numbers does not depend on other charts. */
 function readChart(rows, places) {
-  const xs = xsOf(places.map((place) => rows[place][2]));
+  const { xs } = xsOf(places.map((place) => rows[place][2]));
   const series = new Map();
   places.forEach((place, index) => {
     const [, name, , y, block, attempt] = rows[place];

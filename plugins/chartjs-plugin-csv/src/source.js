@@ -1,7 +1,8 @@
 import { SPREAD, companionUrl } from "./companions.js";
 import { CsvError } from "./error.js";
 import { loadText } from "./load.js";
-import { joinCompanions, joinSpread, readSpread, readTable } from "./table.js";
+import { joinCompanions, joinSpread, readSpread } from "./spread.js";
+import { readTable } from "./table.js";
 
 /** Older data have a file for each statistic: [suffix of the lower bound, suffix of the upper bound]. */
 const BAND_FILES = { "min-max": ["min", "max"], interval: ["low", "high"], both: ["low", "high"] };
@@ -58,8 +59,8 @@ export async function loadModel(url, { bands = false, reading = {}, read = null,
 }
 
 /** The options of the plugin that say how to read a file. */
-export function readingOf({ orientation, delimiter, decimal, comment, missing }) {
-  const given = { orientation, delimiter, decimal, comment, missing };
+export function readingOf({ orientation, delimiter, decimal, comment, missing, yUnit }) {
+  const given = { orientation, delimiter, decimal, comment, missing, yUnit };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 

@@ -56,7 +56,8 @@ export function summarize(model, options = {}) {
  * @returns {import("./kinds.js").Say}
  */
 export function sayIn(model, settings) {
-  const { title, yTitle, yUnit } = settings;
+  const { title, yTitle } = settings;
+  const yUnit = settings.yUnit ?? model.yUnit ?? null;
   return {
     x: (value) => place(value, xUnitOf(model, settings), settings),
     y: (value) => formatValue(value, yUnit, settings),

@@ -1,6 +1,8 @@
-import { CsvError } from "./error.js";
-import { ambiguous, readRows, toNumber } from "./dialect.js";
-import { LONG_HEADER, MAX_NAME, MAX_SERIES, SPREAD_HEADER } from "./forms.js";
+import { CsvError, ambiguous, quoted } from "./error.js";
+import { readRows } from "./dialect.js";
+import { LONG_HEADER, MAX_NAME, MAX_SERIES } from "./forms.js";
+import { Values, notNumber, sizeIn, toNumber } from "./numbers.js";
+import { unitOfAxis } from "./units.js";
 
 /**
  * @typedef {object} Point
@@ -12,31 +14,26 @@ import { LONG_HEADER, MAX_NAME, MAX_SERIES, SPREAD_HEADER } from "./forms.js";
  * @property {number|null} [min]   the smallest and the greatest run, or the ends of a prediction, beside an interval
  * @property {number|null} [max]
  *
+ * @typedef {import("./plugin.js").Unit|null} FileUnit
  * @typedef {{name: string, points: Point[]}} Series
- * @typedef {{kind: "wide"|"long", xLabel: string, xs: (number|string)[], series: Series[], lacking?: string[]}} Model
- *   lacking: further files that were not there
- * @typedef {{low: number|null, high: number|null, min: number|null, max: number|null, n: number|null}} Spread
+ * @typedef {{kind: "wide"|"long", xLabel: string, xs: (number|string)[], series: Series[], lacking?: string[],
+ *            xUnit?: FileUnit, yUnit?: FileUnit, bounds?: string}} Model
+ *   lacking: further files that were not there; xUnit, yUnit: what the file itself says after its numbers; bounds: what the
+ *   bounds of its points are, if they come from a further file
  */
 
-/** How much of a wrong field an error message quotes, in characters. */
-const QUOTED = 60;
-
 /** Layouts of a file with a shared x axis: a row for each series, or a column for each series. */
-export const ORIENTATIONS = ["auto", "prefer-rows", "rows", "columns"];
-
-/** Common forms of dates and times: 2026-11-22, 22.11.2026, 11/22/2026, 18:20:05. */
-const MOMENT =
-  /^(\d{4}-\d{1,2}(-\d{1,2}([T ]\d{1,2}:\d{2}.*)?)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)$/;
+export const ORIENTATIONS = ["auto", "rows", "columns"];
 
 /**
  * Reads CSV text into a model: long if the header says so, else wide, with a row or a column for each series.
  *
- * A missing field is null. Values are in base units, as written. In the wide form `low`, `high` and `n` are null
- * until a spread file is joined (see `joinSpread`). x values are numbers if all of them are, else strings.
+ * A missing field is null. Values are in base units. In the wide form `low`, `high` and `n` are null until a spread file is
+ * joined (see spread.js). x values are numbers if all of them are, else strings.
  *
  * @param {string} text
- * @param {import("./dialect.js").Dialect & {orientation?: "auto"|"prefer-rows"|"rows"|"columns"}} [options]
- *   orientation: "auto" finds out, and refuses a file that could be either; "prefer-rows" reads such a file as rows
+ * @param {import("./dialect.js").Dialect & {orientation?: "auto"|"rows"|"columns", yUnit?: FileUnit}} [options]
+ *   orientation: "auto" finds out, and refuses a file that could be either; yUnit: what the values are, where a file has 4k
  * @returns {Model}
  * @throws {CsvError} naming row, column and the offending text
  */
@@ -45,7 +42,7 @@ export function readModel(text, options = {}) {
 }
 
 /** Like `readModel`, but also returns how the file is laid out: `{model, orientation}`. */
-export function readTable(text, { orientation = "auto", ...dialect } = {}) {
+export function readTable(text, { orientation = "auto", yUnit = null, ...dialect } = {}) {
   if (!ORIENTATIONS.includes(orientation)) {
     throw new CsvError(`option orientation is "${orientation}"; expected ${ORIENTATIONS.join(", ")}`, {
       kind: "options",
@@ -57,7 +54,9 @@ export function readTable(text, { orientation = "auto", ...dialect } = {}) {
   const header = rows[0];
   const isLong = isHeader(header, LONG_HEADER);
   if (rows.length === 1) throw new CsvError("a header, but no data row", { kind: "empty" });
-  if (isLong) return { model: readLong(table), orientation };
+  const values = new Values(table, yUnit);
+  const withUnit = (model) => (values.unit === null ? model : { ...model, yUnit: values.unit });
+  if (isLong) return { model: withUnit(readLong(table, values)), orientation };
   if (header.length < 2) {
     throw new CsvError("the header names no x value (expected: axis title, then one column per x)", {
       row: 1,
@@ -65,38 +64,48 @@ export function readTable(text, { orientation = "auto", ...dialect } = {}) {
       kind: "header",
     });
   }
-  const laid = ["rows", "columns"].includes(orientation) ? orientation : orientationOf(table, orientation);
-  const model = laid === "rows" ? readRowsOfSeries(table) : readColumnsOfSeries(table);
-  return { model, orientation: laid };
+  const laid = orientation === "auto" ? orientationOf(table) : orientation;
+  const read = laid === "rows" ? readRowsOfSeries : readColumnsOfSeries;
+  return { model: withUnit(read(table, values)), orientation: laid };
 }
 
-/** x values are numbers or moments; names of series are words. */
-function orientationOf({ rows, numberOf }, wanted) {
-  const isPlace = (text) => numberOf(text) !== null || MOMENT.test(text);
-  const above = areAlong(rows[0].slice(1), (text) => text, isPlace);
-  const beside = areAlong(rows.slice(1), ([first]) => first, isPlace);
-  if (above !== beside) return above ? "rows" : "columns";
-  if (wanted === "prefer-rows") return "rows";
-  throw ambiguous(
-    `each row or each column could be a series: there are ${above ? "numbers" : "words"} in the header and in the first column`,
-    "orientation",
-    1,
-  );
+/**
+ * x values are numbers or moments; names of series are words. Sizes are x values, or name series over numbers: 4K, 64K over
+ * queue depths.
+ */
+function orientationOf({ rows, places, isPlace, isAmount }) {
+  const [header, ...body] = rows;
+  const along = (isOne) => ({
+    above: areAlong(header.slice(1), isOne),
+    beside: areAlong(
+      body.map(([first]) => first),
+      isOne,
+    ),
+  });
+  const [sure, may] = [along(isPlace), along(isAmount)];
+  const isWithoutWords = may.above && may.beside && isAmount(header[0]);
+  if (sure.above !== sure.beside && !isWithoutWords) return sure.above ? "rows" : "columns";
+  if (may.above !== may.beside) return may.above ? "rows" : "columns";
+  // By rows, each label beside a single column would be a series of one point.
+  if (!may.above && header.length === 2 && rows.length > 2) return "columns";
+  const reason = isWithoutWords
+    ? "the first row has only numbers and could be data: put a row of names above it. If it is the header, each row or each column could be a series"
+    : `each row or each column could be a series: there are ${may.above ? "numbers" : "words"} in the header and in the first column`;
+  throw ambiguous(reason, "orientation", ["rows", "columns"], { row: places[0] });
 }
 
 /** Whether texts are x values. A missing one is an error in the file, and says nothing about its layout. */
-function areAlong(items, textOf, isPlace) {
-  let some = false;
-  for (const item of items) {
-    const text = textOf(item);
-    if (isPlace(text)) some = true;
-    else if (text !== "") return false;
-  }
-  return some;
+function areAlong(texts, isOne) {
+  const there = texts.filter((text) => text !== "");
+  return there.length > 0 && there.every(isOne);
 }
 
-function readRowsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
-  const xs = xsOf(header.slice(1), numberOf);
+function readRowsOfSeries(table, values) {
+  const {
+    rows: [header, ...body],
+    places,
+  } = table;
+  const { xs, ...unit } = xsOf(header.slice(1), table, header[0]);
   const seen = new Set();
   header.forEach((text, i) => checkName(text, { row: places[0], column: i + 1 }));
   xs.forEach((x, i) => {
@@ -110,21 +119,25 @@ function readRowsOfSeries({ rows: [header, ...body], places, numberOf, isMissing
   for (const [index, [name, ...fields]] of body.entries()) {
     const row = places[index + 1];
     addSeries(names, name, { row, column: 1, kind: "header" });
-    const valueOf = (text, i) =>
-      valueAt(text, { numberOf, isMissing }, { row, column: i + 2 }, header[i + 1]);
+    const valueOf = (text, i) => values.at(text, { row, column: i + 2 }, header[i + 1]);
     series.push({ name, points: fields.map((text, i) => pointOf(xs[i], valueOf(text, i))) });
   }
-  return { kind: "wide", xLabel: header[0], xs, series };
+  return { kind: "wide", xLabel: header[0], xs, series, ...unit };
 }
 
-function readColumnsOfSeries({ rows: [header, ...body], places, numberOf, isMissing }) {
+function readColumnsOfSeries(table, values) {
+  const {
+    rows: [header, ...body],
+    places,
+  } = table;
   const names = new Set();
   header
     .slice(1)
     .forEach((name, i) => addSeries(names, name, { row: places[0], column: i + 2, kind: "header" }));
-  const xs = xsOf(
+  const { xs, ...unit } = xsOf(
     body.map(([x]) => x),
-    numberOf,
+    table,
+    header[0],
   );
   xs.forEach((x, index) => {
     const at = { row: places[index + 1], column: 1 };
@@ -135,14 +148,14 @@ function readColumnsOfSeries({ rows: [header, ...body], places, numberOf, isMiss
     name,
     points: body.map((fields, index) => {
       const at = { row: places[index + 1], column: i + 2 };
-      return pointOf(xs[index], valueAt(fields[i + 1], { numberOf, isMissing }, at, name));
+      return pointOf(xs[index], values.at(fields[i + 1], at, name));
     }),
   }));
   const distinct = [...new Set(xs)];
-  if (distinct.length === xs.length) return { kind: "wide", xLabel: header[0], xs, series };
+  if (distinct.length === xs.length) return { kind: "wide", xLabel: header[0], xs, series, ...unit };
   // Several values at one x: points, as in the long form.
   if (typeof distinct[0] === "number") distinct.sort((a, b) => a - b);
-  return { kind: "long", xLabel: header[0], xs: distinct, series };
+  return { kind: "long", xLabel: header[0], xs: distinct, series, ...unit };
 }
 
 function pointOf(x, y) {
@@ -155,28 +168,19 @@ function addSeries(names, name, at) {
   addName(names, name, at);
 }
 
-function valueAt(text, { numberOf, isMissing }, { row, column }, title) {
-  if (isMissing(text)) return null;
-  const number = numberOf(text);
-  if (number !== null) return number;
-  throw new CsvError(`${quoted(text)} is not a number (under ${quoted(title)})`, {
-    row,
-    column,
-    kind: "number",
-  });
-}
-
 /** Whether a file's first row is this header, and nothing else. */
-function isHeader(row, header) {
+export function isHeader(row, header) {
   return row.length === header.length && header.every((name, i) => row[i] === name);
 }
 
-function readLong({ rows: [, ...body], places, numberOf, isMissing }) {
+function readLong(table, values) {
+  const { rows, places } = table;
+  const body = rows.slice(1);
   const byName = new Map();
   const names = new Set();
-  const xs = xsOf(
+  const { xs, ...unit } = xsOf(
     body.map((fields) => fields[1]),
-    numberOf,
+    table,
   );
   body.forEach((fields, index) => {
     const row = places[index + 1];
@@ -184,10 +188,10 @@ function readLong({ rows: [, ...body], places, numberOf, isMissing }) {
     if (name === "") throw new CsvError("a point without a series name", { row, column: 1, kind: "header" });
     if (fields[1] === "")
       throw new CsvError("a point without an x value", { row, column: 2, kind: "number" });
-    const y = valueAt(fields[2], { numberOf, isMissing }, { row, column: 3 }, "y");
-    const low = valueAt(fields[3], { numberOf, isMissing }, { row, column: 4 }, "low");
-    const high = valueAt(fields[4], { numberOf, isMissing }, { row, column: 5 }, "high");
-    const n = valueAt(fields[5], { numberOf, isMissing }, { row, column: 6 }, "n");
+    const y = values.at(fields[2], { row, column: 3 }, "y");
+    const low = values.at(fields[3], { row, column: 4 }, "low");
+    const high = values.at(fields[4], { row, column: 5 }, "high");
+    const n = countAt(fields[5], table, { row, column: 6 });
     if (low !== null && high !== null && low > high) {
       throw new CsvError(`low ${low} is above high ${high}`, {
         row,
@@ -206,7 +210,15 @@ function readLong({ rows: [, ...body], places, numberOf, isMissing }) {
   const distinct = [...new Set(xs)];
   if (typeof distinct[0] === "number") distinct.sort((a, b) => a - b);
   const series = [...byName].map(([name, points]) => ({ name, points }));
-  return { kind: "long", xLabel: "x", xs: distinct, series };
+  return { kind: "long", xLabel: "x", xs: distinct, series, ...unit };
+}
+
+/** How many observations a point has behind it; null where the file does not say. */
+export function countAt(text, { isMissing, numberOf }, at) {
+  if (isMissing(text)) return null;
+  const count = numberOf(text);
+  if (count === null) throw notNumber(text, at, "n");
+  return count;
 }
 
 /** Adds the name of a series; throws if a chart cannot show it. */
@@ -226,114 +238,39 @@ function checkName(name, at) {
   });
 }
 
-/** x values are numbers if all of them are, else they stay words. */
-export function xsOf(texts, numberOf = toNumber) {
-  const numbers = [];
+/** The results of a function for all texts; null if there is none for one of them. */
+function allOf(texts, read) {
+  const found = [];
   for (const text of texts) {
-    const number = numberOf(text);
-    if (number === null) return texts;
-    numbers.push(number);
+    const one = read(text);
+    if (one === null) return null;
+    found.push(one);
   }
-  return numbers;
+  return found;
+}
+
+/**
+ * x values are numbers if all of them are, also with one unit (10 ms), or as sizes (64k) if the axis is titled so; else they
+ * stay words.
+ * @param {string[]} texts
+ * @param {{numberOf: (text: string) => number|null, quantityOf?: import("./dialect.js").Table["quantityOf"]}} [table]
+ * @param {string} [title]
+ * @returns {{xs: (number|string)[], xUnit?: FileUnit}}
+ */
+export function xsOf(texts, { numberOf, quantityOf = () => null } = { numberOf: toNumber }, title = "") {
+  const numbers = allOf(texts, numberOf);
+  if (numbers) return { xs: numbers };
+  const sizes = unitOfAxis(title) === "bytes" && allOf(texts, sizeIn);
+  if (sizes) return { xs: sizes, xUnit: "bytes" };
+  const quantities = allOf(texts, quantityOf);
+  const [{ unit: xUnit } = {}] = quantities ?? [];
+  if (!quantities?.every(({ unit }) => unit === xUnit)) return { xs: texts };
+  return { xs: quantities.map(({ value }) => value), xUnit };
 }
 
 /** The number in a field, null for an empty one. */
 export function numberAt(text, row, column, title) {
-  const strict = { numberOf: (field) => toNumber(field), isMissing: (field) => field === "" };
-  return valueAt(text, strict, { row, column }, title);
-}
-
-function quoted(text) {
-  return text.length > QUOTED ? `"${text.slice(0, QUOTED)}…"` : `"${text}"`;
-}
-
-/** An x value as both files have it: 4096 of a header, and "4096" of a row. */
-function placeOf(x) {
-  return typeof x === "number" ? x : (toNumber(x) ?? x);
-}
-
-/**
- * Reads `X.spread.csv`, the statistics behind the values of `X.csv`.
- *
- * @param {string} text
- * @param {import("./dialect.js").Dialect} [dialect]
- * @returns {Map<string, Map<number|string, Spread>>} by series and x; an empty field is null: no such statistic
- * @throws {CsvError} naming row and column
- */
-export function readSpread(text, dialect = {}) {
-  const { rows, places, numberOf, isMissing } = readRows(text, dialect);
-  const [header = [], ...body] = rows;
-  if (!isHeader(header, SPREAD_HEADER)) {
-    throw new CsvError(`the header of a spread file is ${SPREAD_HEADER.join(",")}`, {
-      row: 1,
-      column: 1,
-      kind: "header",
-    });
-  }
-  const bySeries = new Map();
-  body.forEach(([name, x, ...fields], index) => {
-    const row = places[index + 1];
-    const at = (i) =>
-      valueAt(fields[i], { numberOf, isMissing }, { row, column: i + 3 }, SPREAD_HEADER[i + 2]);
-    const statistics = bySeries.get(name) ?? new Map();
-    bySeries.set(name, statistics);
-    const place = placeOf(x);
-    if (statistics.has(place))
-      throw new CsvError(`series ${quoted(name)} twice at ${quoted(x)}`, { row, column: 2, kind: "header" });
-    statistics.set(place, { low: at(0), high: at(1), min: at(2), max: at(3), n: at(4) });
-  });
-  return bySeries;
-}
-
-/**
- * A new model whose points have the bounds and counts of a spread file. A point that the file lacks keeps null.
- *
- * @param {Model} model
- * @param {ReturnType<typeof readSpread>} spread
- * @param {"min-max"|"interval"|"both"} bands   which statistics become `low` and `high`; with "both" these are the
- *   interval, and a point has `min` and `max` besides
- * @returns {Model}
- */
-export function joinSpread(model, spread, bands) {
-  const boundsOf = ({ low, high, min, max, n }) => {
-    if (bands === "min-max") return { low: min, high: max, n };
-    return bands === "both" ? { low, high, min, max, n } : { low, high, n };
-  };
-  return withPoints(model, (name, point) => {
-    const found = spread.get(name)?.get(placeOf(point.x));
-    return found ? { ...point, ...boundsOf(found) } : point;
-  });
-}
-
-/**
- * The same for files of the older form, `X.low.csv` and the like: models of one statistic each.
- *
- * @param {Model} model
- * @param {{low?: Model|null, high?: Model|null, n?: Model|null}} companions
- * @returns {Model}
- */
-export function joinCompanions(model, companions) {
-  const lookups = Object.entries(companions)
-    .filter(([, companion]) => companion)
-    .map(([key, companion]) => [key, lookup(companion)]);
-  return withPoints(model, (name, point) => {
-    const joined = { ...point };
-    for (const [key, find] of lookups) joined[key] = find(name, point.x) ?? point[key];
-    return joined;
-  });
-}
-
-function withPoints(model, joined) {
-  const series = model.series.map(({ name, points }) => ({
-    name,
-    points: points.map((point) => joined(name, point)),
-  }));
-  return { ...model, series };
-}
-
-function lookup(companion) {
-  const bySeries = new Map(
-    companion.series.map(({ name, points }) => [name, new Map(points.map((p) => [p.x, p.y]))]),
-  );
-  return (name, x) => bySeries.get(name)?.get(x);
+  const number = toNumber(text);
+  if (number === null && text !== "") throw notNumber(text, { row, column }, title);
+  return number;
 }

@@ -146,7 +146,7 @@ function isBounded(points) {
 function captionOf(sheaf, { only = null, bounded = false, n = null }) {
   const quantities = [...new Set(sheaf.map(({ quantity }) => quantity).filter(Boolean))];
   const ratio = sheaf.every(({ axes }) => axes.yUnit === "ratio");
-  const bounds = ratio ? "interval beside it" : "least to greatest run beside it";
+  const bounds = `${sheaf[0].model.bounds ?? (ratio ? "interval" : "least to greatest run")} beside it`;
   return [only, quantities.join("; ") || "Values", bounded && bounds, n].filter(Boolean).join(" · ");
 }
 
@@ -173,7 +173,12 @@ function list(chart) {
   return {
     caption,
     valuesCaption: caption,
-    groups: [{ title: chart.heading ?? "", columns: [xLabelOf(chart), "Value", "Least to greatest"] }],
+    groups: [
+      {
+        title: chart.heading ?? "",
+        columns: [xLabelOf(chart), "Value", chart.model.bounds ?? "Least to greatest"],
+      },
+    ],
     xLabel: "Series",
     rows: seriesOf(chart).flatMap(({ name, points }) =>
       points.map((point) => ({

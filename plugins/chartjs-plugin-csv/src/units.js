@@ -153,9 +153,10 @@ export function unitOfFile(url) {
   return BY_NAME.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 }
 
-/** The unit of x that an axis title suggests (`I/O size` → bytes), or null. */
+/** The unit of x that an axis title suggests (`I/O size` → bytes, `Queue depth` → count), or null. */
 export function unitOfAxis(title) {
-  if (/\b(size|bytes)\b/i.test(title)) return "bytes";
+  if (/\b(size|bytes|bs)\b/i.test(title)) return "bytes";
   if (/\b(seconds|time|interval|elapsed|age)\b/i.test(title)) return "seconds";
+  if (/\b(depth|iodepth|jobs|numjobs|threads|clients|workers)\b/i.test(title)) return "count";
   return null;
 }

@@ -192,3 +192,42 @@ inDeck(
     assert.equal(await alertText(page), "No chart: /d/none.csv: the server answered 404 Not Found");
   },
 );
+
+inDeck(
+  "in a deck as in a chart: what could be read in two ways is refused by the option's name, and nothing is guessed",
+  ({ csv, routes }) => {
+    csv("/d/no-header.csv", "500, 1234, 0, 4096\n1000, 1200, 0, 4096\n1500, 1300, 0, 4096\n");
+    csv("/d/words.csv", "config,IOPS,latency\nlibaio,900,1\npsync,200,5\n");
+    csv("/d/thousands.csv", 'x,a\n1,"1,234"\n2,"5,678"\n');
+    csv("/d/commented-header.csv", "# x,a\n1,2\n2,3\n3,4\n");
+    csv("/d/words-down.csv", "bs,IOPS\n4k,900\n64k,200\n1M,50\n");
+    csv("/d/usage.csv", "sep=;\r\nx;usage\r\n1;12,5 %\r\n2;1 %\r\n;\r\n");
+    const utf16 = Buffer.from("\uFEFFx\ta\r\n1\t1,5\r\n", "utf16le");
+    routes.set("/d/unicode.csv", { type: "text/csv", body: utf16 });
+    const names = ["no-header", "words", "thousands", "commented-header", "words-down", "usage", "unicode"];
+    return {
+      sections: [
+        names.map((name) => canvas(`/d/${name}.csv`, "line", "", 'data-chart-height="150"')).join(""),
+      ],
+    };
+  },
+  async (page) => {
+    const alerts = await page.locator("[role=alert]").allInnerTexts();
+    assert.equal(alerts.length, 3);
+    assert.match(alerts[0], /no-header\.csv: row 1: the first row has only numbers.*option "orientation"/);
+    assert.match(alerts[1], /words\.csv: row 1: each row or each column could be a series.*"orientation"/);
+    assert.match(alerts[2], /thousands\.csv: row 2: the comma in "1,234".*option "decimal"/);
+    const drawn = await Promise.all([3, 4, 5, 6].map((n) => chartData(page, n)));
+    assert.deepEqual(
+      drawn.map(({ labels, datasets }) => [labels, datasets.map(({ label, data }) => [label, data])]),
+      [
+        [[1, 2, 3], [["a", [2, 3, 4]]]],
+        [[4096, 65536, 1048576], [["IOPS", [900, 200, 50]]]],
+        [[1, 2], [["usage", [0.125, 0.01]]]],
+        [[1], [["a", [1.5]]]],
+      ],
+    ); // prettier-ignore
+    assert.deepEqual(drawn[1].scales.x.ticks, ["4K", "64K", "1M"]);
+    assert.match(drawn[2].scales.y.ticks.at(-1), / %$/);
+  },
+);

@@ -3,10 +3,12 @@ import { test } from "node:test";
 import { decadeTicks, multiplesOf, scalesFor, scalesNow, xScaleType, yScaleType } from "../src/axes.js";
 import { boundedRuns } from "../src/bands.js";
 import { dataFor } from "../src/datasets.js";
+import { fetchDates } from "../src/dates.js";
 import { entriesOf } from "../src/entries.js";
 import { log2Ticks, powersOfTwo } from "../src/log2-scale.js";
 import { summarize } from "../src/summary.js";
-import { joinCompanions, readModel } from "../src/table.js";
+import { joinCompanions } from "../src/spread.js";
+import { readModel } from "../src/table.js";
 import { describePoint } from "../src/tooltip.js";
 
 const wide = readModel(
@@ -80,6 +82,38 @@ test("sizes make a log2 axis, other numbers a linear one, labels and bars catego
   );
 });
 
+test("counts that grow by factors make a log2 axis, those that grow by steps a linear one", () => {
+  const typeFor = (...xs) => {
+    const values = xs.map(() => 1).join();
+    return xScaleType(readModel(`Queue depth,${xs.join()}\na,${values}\n`), "line", { xScale: "auto" });
+  };
+  assert.equal(typeFor(1, 2, 4, 8, 16, 32, 64), "log2");
+  assert.equal(typeFor(64, 16, 1), "log2", "whatever their order");
+  assert.equal(typeFor(1, 4, 8, 12, 16), "log2");
+  assert.equal(typeFor(1, 2, 4), "linear", "a small span");
+  assert.equal(typeFor(0, 1, 8, 64), "linear", "0 has no logarithm");
+  assert.equal(typeFor(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), "linear");
+  assert.equal(typeFor(1, 2, 3, 9, 10), "linear", "trials, some of which failed");
+  const { x } = scalesFor(readModel("Queue depth,64,1,8\na,1,2,3\n"), "line", { prefix: "si" }, theme);
+  assert.deepEqual([x.type, x.ticks.values], ["log2", [1, 8, 64]]);
+});
+
+test("dates are on an axis to scale, unless the slide wants them side by side, or there are bars over them", async () => {
+  const dates = readModel("date,a\n2026-11-01,1\n2026-11-02,2\n2026-11-30,3\n");
+  assert.equal(xScaleType(dates, "line", {}), "category", "as long as nobody fetched what draws them");
+  assert.equal(await fetchDates(wide), false);
+  assert.equal(await fetchDates(dates), true);
+  assert.equal(await fetchDates(dates), false, "once for all charts");
+  assert.equal(xScaleType(dates, "line", { xScale: "auto" }), "date");
+  assert.equal(xScaleType(dates, "scatter", {}), "date");
+  assert.equal(xScaleType(dates, "line", { xScale: "category" }), "category");
+  assert.equal(xScaleType(dates, "bar", { xScale: "auto" }), "category");
+  assert.equal(xScaleType(dates, "line", { scales: { x: { type: "time" } } }), "time");
+  const { x } = scalesFor(dates, "line", { prefix: "si" }, theme);
+  assert.equal(x.parser("2026-11-02") - x.parser("2026-11-01"), 24 * 3600 * 1000);
+  assert.deepEqual(dataFor(dates, "line", look).labels, dates.xs, "what the chart holds is the file's");
+});
+
 test("a size axis with 0 is linear, because 0 has no logarithm", () => {
   assert.equal(xScaleType(readModel("I/O size,0,4096\na,1,2\n"), "line", { xScale: "auto" }), "linear");
 });
@@ -109,8 +143,8 @@ test("an axis of counts has its ticks at the counts, or at whole numbers if ther
     readModel(`series,x,y,low,high,n\n${counts.map((count) => `a,${count},1,,,`).join("\n")}\n`);
   const axis = (counts) => scalesFor(rows(counts), "scatter", { xUnit: "count", prefix: "si" }, theme).x;
   const scale = { min: 1, max: 8 };
-  axis([1, 2, 4, 8, 16]).afterBuildTicks(scale);
-  assert.deepEqual(scale.ticks, [{ value: 1 }, { value: 2 }, { value: 4 }, { value: 8 }]);
+  axis([1, 2, 3, 8, 9]).afterBuildTicks(scale);
+  assert.deepEqual(scale.ticks, [{ value: 1 }, { value: 2 }, { value: 3 }, { value: 8 }]);
   const many = axis(Array.from({ length: 40 }, (_, trial) => trial + 1));
   const ends = { min: 0.5, max: 41, options: { bounds: "data", ticks: {} } };
   many.afterBuildTicks(ends);

@@ -72,7 +72,26 @@ test("a file above the limit is an error, announced or not", async () => {
 test("bytes that are not UTF-8 are an error", async () => {
   const latin = () =>
     new Response(new Uint8Array([0x61, 0x2c, 0xe9]), { headers: { "content-type": "text/csv" } });
-  assert.equal((await failure(loadText("a.csv", fetchOf({ "a.csv": latin })))).kind, "encoding");
+  const error = await failure(loadText("a.csv", fetchOf({ "a.csv": latin })));
+  assert.equal(error.kind, "encoding");
+  assert.match(error.message, /not UTF-8; save it as UTF-8/);
+});
+
+test("UTF-16 is read by its byte order mark, and refused without one", async () => {
+  const text = "Größe\t4096\r\nmit Journal\t1,5\r\n";
+  const little = [0xff, 0xfe, ...Buffer.from(text, "utf16le")];
+  const big = [0xfe, 0xff, ...Buffer.from(text, "utf16le").swap16()];
+  const reading = (bytes) => {
+    const file = () => new Response(new Uint8Array(bytes), { headers: { "content-type": "text/csv" } });
+    return loadText("a.csv", fetchOf({ "a.csv": file }));
+  };
+  assert.equal(await reading(little), text);
+  assert.equal(await reading(big), text);
+  const unmarked = await failure(reading(little.slice(2)));
+  assert.equal(unmarked.kind, "encoding");
+  assert.equal((await failure(reading(little.slice(0, -1)))).kind, "encoding");
+  const plain = await failure(reading(Buffer.from("x,1\na,1\n", "utf16le")));
+  assert.match(plain.message, /UTF-16 without a byte order mark; save it as UTF-8/);
 });
 
 test("an unreachable server is an error with the file's name", async () => {

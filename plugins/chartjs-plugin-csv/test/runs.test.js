@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { setTimeout as turn } from "node:timers/promises";
+import { ChartFiles } from "../src/files.js";
 import { furthest, linesOf, readRuns, sharedRuns } from "../src/runs.js";
 
 const HEADER = "chart,series,x,y,block,attempt\n";
@@ -109,4 +110,63 @@ test("where a run is a line, its values belong together, and a missing one leave
   assert.deepEqual(furthest(lines, "low").point, { x: 0, y: 1 });
   assert.equal(furthest(lines, "high", { from: 3 }), null);
   assert.equal(furthest([], "high"), null);
+});
+
+const files = (table) => ({
+  fetch: (url) =>
+    Promise.resolve(url in table ? new Response(table[url]) : new Response("", { status: 404 })),
+});
+
+test("single runs of two quantities are paired by load, block and attempt", async () => {
+  const folder = `d${number}`;
+  const { default: response } = await import("../src/kinds/response.js");
+  const settings = { runs: true, more: [`${folder}/iops.csv`] };
+  const runs = [
+    ...["latency,A,1,0.001,1,1", "latency,A,1,0.003,2,1", "latency,A,2,0.004,1,1", "latency,A,2,0.005,2,2"],
+    ...["iops,A,1,900,1,1", "iops,A,1,300,2,1", "iops,A,2,1000,1,1", "iops,A,2,800,2,1"],
+  ];
+  const table = { [`${folder}/runs.csv`]: `${HEADER}${runs.join("\n")}\n` };
+  const chart = new ChartFiles(
+    () => ({ ...settings, ...files(table) }),
+    () => response,
+  );
+  assert.equal(await chart.readFurther(`${folder}/latency.csv`, { fresh: true }), true);
+  assert.deepEqual(
+    chart.runs.data.get("A").map(({ x, y, at }) => [x, y, at]),
+    [[900, 0.001, 1], [300, 0.003, 1], [1000, 0.004, 2]],
+    "the last of each has no partner",
+  ); // prettier-ignore
+});
+
+test("if no run is in both files, the reader is told", async () => {
+  const folder = `d${number}`;
+  const { default: response } = await import("../src/kinds/response.js");
+  const table = { [`${folder}/runs.csv`]: `${HEADER}latency,A,1,0.001,1,1\niops,A,1,900,2,1\n` };
+  const chart = new ChartFiles(
+    () => ({ runs: true, more: [`${folder}/iops.csv`], ...files(table) }),
+    () => response,
+  );
+  await chart.readFurther(`${folder}/latency.csv`, { fresh: true });
+  assert.match(chart.runs.error.message, /runs\.csv: no run is both in latency and in iops/);
+});
+
+test("where a line is drawn, further files are the other end of its band", async () => {
+  const table = {
+    "p50.csv": "depth,1,2\nA,1,2\nB,3,4\n",
+    "p99.csv": "depth,1,2\nA,5,\nB,2,9\n",
+  };
+  const settings = { bands: false, more: ["p99.csv"], names: ["p50", "p99"], ...files(table) };
+  const model = await new ChartFiles(() => settings).readOwn("p50.csv", { again: true });
+  assert.equal(model.bounds, "to p99");
+  assert.deepEqual(
+    model.series.map(({ points }) => points.map(({ y, low, high }) => [y, low, high])),
+    [[[1, 1, 5], [2, null, null]], [[3, 2, 3], [4, 4, 9]]],
+  ); // prettier-ignore
+  const lacking = await new ChartFiles(() => ({ ...settings, more: ["p98.csv"] })).readOwn("p50.csv", {
+    again: true,
+  });
+  assert.deepEqual(
+    [lacking.lacking, lacking.bounds, lacking.series[0].points[0].high],
+    [["p98.csv"], undefined, null],
+  );
 });

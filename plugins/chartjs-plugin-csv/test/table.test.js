@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { CsvError } from "../src/error.js";
-import { joinCompanions, readModel } from "../src/table.js";
+import { joinCompanions } from "../src/spread.js";
+import { readModel } from "../src/table.js";
 
 const WIDE = `I/O size,4096,8192,16384
 Without journal,30658995.65,60612439.23,114581905.32
@@ -74,7 +75,19 @@ test("a non-number in a value field names row, column and text", () => {
   assert.match(error.message, /row 3, column 3: "n\/a" is not a number \(under "8192"\)/);
 });
 
-for (const text of ["n/a", "inf", "0x10", "1 000", "1,5", " 7", "1e999", "--", "1.2.3", "<b>1</b>"]) {
+for (const text of [
+  "n/a",
+  "inf",
+  "0x10",
+  "10 00",
+  "1,5,2",
+  " 7",
+  "1e999",
+  "--",
+  "1.2.3",
+  "<b>1</b>",
+  "5 apples",
+]) {
   test(`${JSON.stringify(text)} is not taken for a number`, () => {
     assert.equal(failure(`x,1\na,"${text}"\n`).kind, "number");
   });

@@ -112,7 +112,10 @@ test("a file's name suggests the unit of y, an axis title that of x", () => {
   assert.equal(unitOfFile("placement.csv"), null);
   assert.equal(unitOfFile(null), null);
   assert.equal(unitOfAxis("I/O size"), "bytes");
-  assert.equal(unitOfAxis("Clients"), null);
+  assert.equal(unitOfAxis("bs"), "bytes");
+  assert.equal(unitOfAxis("Queue depth"), "count");
+  assert.equal(unitOfAxis("Clients"), "count");
+  assert.equal(unitOfAxis("Trial"), null);
 });
 
 test("counts are stepped in whole numbers", () => {

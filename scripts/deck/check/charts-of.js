@@ -3,7 +3,7 @@
 import { CsvError, nearest, readModel } from "chartjs-plugin-csv";
 
 import { partsOf } from "../../../deck/data/data-set.js";
-import { OWN_READING, isOwnName } from "../../../deck/data/own-file.js";
+import { isOwnName } from "../../../deck/data/own-file.js";
 import { chartEntry } from "../../../deck/data/provenance.js";
 import { elementsWith } from "../text/segments.js";
 import { isChosen, parseWhen } from "../../../deck/text/verdict-text.js";
@@ -55,7 +55,7 @@ export function ownModelOf(attributes, own) {
   if (!own.has(name)) return { problem: `the talk's folder has no ${name}${instead(name, [...own.keys()])}` };
   const said = FORM.map((key) => [key, attributes[`data-chart-${key}`]]).filter(([, text]) => text);
   try {
-    return { model: readModel(own.get(name).text, { ...OWN_READING, ...Object.fromEntries(said) }) };
+    return { model: readModel(own.get(name).text, Object.fromEntries(said)) };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     return { problem: `${name}: ${error.message}` };

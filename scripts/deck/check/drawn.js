@@ -18,6 +18,7 @@ import { answerModel } from "../../../deck/data/answer.js";
 import { claimsModel, wantedClaims } from "../../../deck/data/claim-charts.js";
 import { partsOf } from "../../../deck/data/data-set.js";
 import { chartEntry } from "../../../deck/data/provenance.js";
+import { readingOf } from "../../../deck/stage/chart-styles.js";
 import { parseMarks } from "../../../deck/chart-tools/marks.js";
 import { elementsWith } from "../text/segments.js";
 
@@ -44,7 +45,7 @@ export async function readDrawn(benchmarks, charts, files) {
   const isThere = (src) => files.has(below(src));
   const read = (src) => readFile(path.join(benchmarks, below(src)), "utf8");
   const modelOf = async (src) => {
-    const model = readModel(await read(src), { orientation: "prefer-rows" });
+    const model = readModel(await read(src), readingOf(src));
     const [runs, spread] = [runsUrl(src), companionUrl(src, "spread")];
     if (inLines.has(src) && isThere(runs))
       return withRuns(model, readRuns(await read(runs)).get(partsOf(src).chart));

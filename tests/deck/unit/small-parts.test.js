@@ -8,10 +8,10 @@ import { parse } from "yaml";
 
 import { normaliseChapter } from "../../../deck/text/chapters.js";
 import {
-  CHART_OPTIONS,
   linearRatioTicks,
   optionsFor,
   ratioTicks,
+  readingOf,
   seriesStyles,
 } from "../../../deck/stage/chart-styles.js";
 import { qrPath, qrTarget } from "../../../deck/stage/qr.js";
@@ -53,11 +53,20 @@ test("a line continues over gaps that the manifest calls designed, and over no o
 });
 
 test("the deck reads derived files only in their single form: no other word for missing values, no comment, no guess", () => {
-  const { orientation, delimiter, decimal, comment, missing } = CHART_OPTIONS.plugins.csv;
-  const read = (text) => readModel(text, { orientation, delimiter, decimal, comment, missing });
+  const read = (text) => readModel(text, readingOf("benchmarks/a/b/aggregate/throughput-read-seq.csv"));
   assert.throws(() => read("I/O size,4096\nA,NaN\n"), { kind: "number", row: 2, column: 2 });
   assert.throws(() => read("I/O size;4096\nA;1\n"), { kind: "header" });
   assert.equal(read("OSD,osd.0\n#1,1\n").series[0].name, "#1");
+});
+
+test("files of a talk's own are read as people write them, and what could be either is refused", () => {
+  for (const src of ["slides/mine/depth.csv", null]) {
+    const read = (text) => readModel(text, readingOf(src));
+    assert.deepEqual(read("# by night\ndepth;IOPS\n1;0,5\n").series, [
+      { name: "IOPS", points: [{ x: 1, y: 0.5, low: null, high: null, n: null }] },
+    ]);
+    assert.throws(() => read("500,1234\n1000,1200\n"), { kind: "ambiguous" });
+  }
 });
 
 test("only ratios are drawn on a log2 axis, with 1 stressed", () => {

@@ -84,20 +84,30 @@ function drawRuns(chart) {
   ctx.globalAlpha = RUN.alpha;
   for (const controller of shownIn(chart).filter(({ entry }) => !entry.second)) {
     ctx.fillStyle = controller.color;
-    const seen = new Map();
-    for (const run of runs.get(controller.entry.name) ?? []) {
-      const dot = run.y === null ? null : controller.place({ low: null, high: null, n: null, ...run }, 0);
-      if (!dot) continue;
-      const rank = seen.get(run.x) ?? 0;
-      seen.set(run.x, rank + 1);
-      const off = ((rank % RUN.columns) - (RUN.columns - 1) / 2) * RUN.apart;
-      const [x, y] = controller.isFlipped ? [dot.x, dot.y + off] : [dot.x + off, dot.y];
-      ctx.beginPath();
-      ctx.arc(x, y, RUN.radius, 0, 2 * Math.PI);
-      ctx.fill();
+    for (const together of byX(runs.get(controller.entry.name) ?? [])) {
+      const columns = Math.min(RUN.columns, together.length);
+      together.forEach((run, rank) => {
+        const dot = run.y === null ? null : controller.place({ low: null, high: null, n: null, ...run }, 0);
+        if (!dot) return;
+        const off = ((rank % columns) - (columns - 1) / 2) * RUN.apart;
+        const [x, y] = controller.isFlipped ? [dot.x, dot.y + off] : [dot.x + off, dot.y];
+        ctx.beginPath();
+        ctx.arc(x, y, RUN.radius, 0, 2 * Math.PI);
+        ctx.fill();
+      });
     }
   }
   ctx.restore();
+}
+
+/** Runs at the same place, which in a chart of two measured quantities are rarely two. */
+function byX(runs) {
+  const places = new Map();
+  for (const run of runs) {
+    if (!places.has(run.x)) places.set(run.x, []);
+    places.get(run.x).push(run);
+  }
+  return places.values();
 }
 
 /** Where the labels of a chart are: lines, left, top, width and height in px (for tests). */

@@ -11,7 +11,7 @@ import { csvOf } from "../plugin.js";
 import { resolveColor } from "../style.js";
 import { crossTable } from "../tables.js";
 import { short } from "../units.js";
-import { KindController, aboutIn, laneOfEach, laneScale, themeOf } from "./base.js";
+import { KindController, ROWS, aboutIn, laneOfEach, laneScale, themeOf } from "./base.js";
 import { drawMark } from "./pen.js";
 
 const RAMP = ["var(--heat-low, #d7e9df)", "var(--heat-middle, #3c9676)", "var(--heat-high, #002c20)"];
@@ -140,7 +140,7 @@ class HeatmapController extends KindController {
 export default {
   id: HeatmapController.id,
   controller: HeatmapController,
-  defaults: () => ({ bands: false, yScale: "logarithmic" }),
+  defaults: () => ({ bands: false, yScale: "logarithmic", ...ROWS }),
 
   options(given) {
     const { model, settings, theme } = given;

@@ -1,7 +1,7 @@
 /** How a kind reads files: which way round, and several of them as one model. */
 
-/** A file of words only, as columns with names are, is read by rows. */
-export const ROWS = { orientation: "prefer-rows" };
+/** A row for each series, whatever their names and those of the columns are. */
+export const ROWS = { orientation: "rows" };
 
 /** One model of several files: a series for each of the first one's, with a value of each file at one x. Pure. */
 export function valueOfEachFile(models, { names, at }) {

@@ -31,6 +31,7 @@ export function kneeOf(points) {
 
 class ResponseController extends KindController {
   static id = "response";
+  static drawsRuns = true;
 
   static key(chart) {
     const { settings } = csvOf(chart);
@@ -149,15 +150,19 @@ export default {
   id: ResponseController.id,
   controller: ResponseController,
 
-  /** y of the first file against x of the second, series by series, in the order of the load. */
+  /**
+   * y of the first file against x of the second, series by series, in the order of the load; of single runs, both of the same
+   * attempt.
+   */
   join([waiting, work], { xTitle }) {
+    const keyOf = ({ x, block, attempt }) => JSON.stringify([x, block, attempt]);
     const series = waiting.series.map(({ name, points }) => {
-      const workOf = (load) =>
-        work.series.find((one) => one.name === name)?.points.find(({ x }) => x === load)?.y;
+      const others = work.series.find((one) => one.name === name)?.points ?? [];
+      const workAt = new Map(others.map((point) => [keyOf(point), point.y]));
       return {
         name,
         points: points.flatMap((point) => {
-          const x = workOf(point.x);
+          const x = workAt.get(keyOf(point));
           return Number.isFinite(x) ? [{ ...point, x, at: point.x }] : [];
         }),
       };

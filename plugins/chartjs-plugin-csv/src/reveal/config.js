@@ -28,8 +28,7 @@ function baseOptions(kind) {
         ? { mode: "nearest", intersect: true }
         : { mode: "nearest", axis: "x", intersect: false },
     plugins: {
-      // A file of words only is read by rows, as older decks with data-chart attributes expect.
-      csv: { orientation: "prefer-rows", theme: { font: { size: 20 } } },
+      csv: { theme: { font: { size: 20 } } },
       csvLabels: { font: { size: 22, weight: 600 } },
       csvMarks: { font: { size: 20, weight: 600 } },
       title: { display: false },
