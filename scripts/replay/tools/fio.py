@@ -177,7 +177,9 @@ def check_done(client: Client, levels: Mapping[str, Any]) -> None:
     size = levels.get("io_size_bytes")
     in_flight = max(_IN_FLIGHT, int(levels.get("io_depth", 1)) * int(levels.get("jobs", 1)))
     for which, one in client.directions.items() if size is not None else ():
-        if abs(one.io_bytes - one.operations * size) > max(in_flight * size, 0.01 * one.io_bytes):
+        # Bytes and latencies count what was completed, operations what was begun after the ramp.
+        counts = one.operations, one.latency.samples
+        if min(abs(one.io_bytes - count * size) for count in counts) > max(in_flight * size, 0.01 * one.io_bytes):
             refuse(f"{which}s moved {one.io_bytes:.0f} bytes in {one.operations:.0f} operations of {size}")
     kind = levels.get("rw", levels.get("io_type"))
     if kind is None or "mixed" in client.directions:
