@@ -5,8 +5,8 @@
 fio-plot (https://pypi.org/project/fio-plot) is installed from PyPI into a throw-away environment, unless `--fio-plot`
 names an installed one. The reports look like those of bench-fio: copies of one real report of fio, with other queue
 depths and numbers of jobs. The two programs do different work: fio-plot draws one chart of one metric; Replay verifies
-every figure, packs the originals with digests, and derives tables of every metric. It prints how long each takes, and
-judges nothing: what else the machine does decides as much.
+every figure, packs the originals with digests, and derives tables of every metric. It prints how long
+each takes in each run, and the ratio of the two, which ran one after the other; it judges nothing.
 """
 
 from __future__ import annotations
@@ -72,12 +72,10 @@ def fio_plot_in(folder: Path) -> str:
 
 
 def main() -> None:
-    """Write the reports, time both programs, print the table."""
+    """Write the reports, time both programs in turn, print a line for each run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=1000, help="default: 1000")
-    parser.add_argument(
-        "--repetitions", type=int, default=3, help="runs of each, of which the fastest counts (default: 3)"
-    )
+    parser.add_argument("--repetitions", type=int, default=3, help="runs of each (default: 3)")
     parser.add_argument("--fio-plot", metavar="COMMAND", help="an installed fio-plot")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="replay-bench-import-") as name:
@@ -96,18 +94,15 @@ def main() -> None:
         numbers = [*map(str, depths)], [*map(str, jobs)]
         drawn = [command, "-i", str(reports), "-T", "x", "-L", "-t", "iops", "-r", "randwrite"]
         drawn += ["-d", *numbers[0], "-n", *numbers[1], "-o", str(folder / "chart.png")]
-        costs: dict[str, list[tuple[float, float]]] = {"replay import": [], "fio-plot -L": []}
+        size = sum(path.stat().st_size for path in reports.iterdir()) / options.files
+        print(f"{options.files} reports of {size / 1024:.1f} KiB")
+        print(f"{'':4}  {'replay import':>24}  {'fio-plot -L':>24}  ratio  ratio of CPU")
         for number in range(options.repetitions + 1):
             imported = [sys.executable, "-m", "replay", "import", str(reports), "--data", f"run-{number}"]
-            costs["replay import"].append(timed(imported, folder, environment))
-            costs["fio-plot -L"].append(timed(drawn, folder, environment))
-        least = {what: min(several[1:]) for what, several in costs.items()}
-        size = sum(path.stat().st_size for path in reports.iterdir()) / options.files
-    print(f"{options.files} reports of {size / 1024:.1f} KiB, the fastest of {options.repetitions} runs")
-    reference = least["replay import"][0]
-    print(f"{'':16} {'wall':>8} {'CPU':>8}  ratio of wall times")
-    for what, (wall, cpu) in least.items():
-        print(f"{what:16} {wall:6.2f} s {cpu:6.2f} s  {wall / reference:.2f}")
+            (ours, our_cpu), (theirs, their_cpu) = (timed(one, folder, environment) for one in (imported, drawn))
+            if number:
+                costs = f"{ours:8.2f} s ({our_cpu:5.2f} s CPU)  {theirs:8.2f} s ({their_cpu:5.2f} s CPU)"
+                print(f"{number:4}  {costs}  {ours / theirs:5.2f}  {our_cpu / their_cpu:5.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -149,6 +150,46 @@ def test_json_and_text_of_one_note_are_runs_of_their_own():
     runs, reasons = found(f"$ rados bench -p a 5 write -f json\n{report}\n{fenced(RADOS)}")
     assert reasons == []
     assert [run.levels["object_size_bytes"] for run in runs] == [4 << 20, 65536]
+
+
+PRETTY = output("rados-bench-seq-64k.json").decode()
+
+
+def behind(prefix: str, text: str) -> str:
+    return "".join(f"{prefix.replace('#', str(at))}{line}\n" for at, line in enumerate(text.splitlines()))
+
+
+@pytest.mark.parametrize("name", ["rados-bench-seq-64k.json", "rados-bench-write-64k.json"])
+@pytest.mark.parametrize("change", [fenced, logged, lambda text: behind("    ", text), lambda text: behind("> ", text)])
+def test_json_is_read_wherever_it_stands(name, change):
+    plain = output(name).decode()
+    run = only(change(plain))
+    assert (run.levels, run.metrics, run.series) == (only(plain).levels, only(plain).metrics, only(plain).series)
+
+
+def test_what_the_command_line_behind_the_times_of_a_log_asks_of_json_is_a_level():
+    assert only(logged(f"$ rados bench -p a 5 seq -t 32\n{PRETTY}")).levels["threads"] == 32
+    runs, (reason,) = found(logged(f"$ rados bench -p a 5 write\n{PRETTY}"))
+    assert runs == []
+    assert "asks for write, its output is of reads" in reason
+
+
+@at_most(80)
+@given(prefix=st.text("ab|:[]#/.> -", max_size=20).map(lambda text: f"{text} "))
+def test_json_is_the_same_whatever_a_log_puts_before_each_line(prefix):
+    content = behind(prefix, PRETTY)
+    run = only(content)
+    assert run.levels == {"mode": "read", "object_size_bytes": 65536}
+    assert json.loads(run.parts[0].cut(content.encode())) == json.loads(PRETTY[PRETTY.index("{") :])
+
+
+@at_most(80)
+@given(data=st.data())
+def test_whatever_is_lost_of_json_in_a_log_a_run_is_read_or_left_out(data):
+    lines = logged(PRETTY).splitlines(keepends=True)
+    kept = data.draw(st.lists(st.sampled_from(range(len(lines))), unique=True).map(sorted))
+    runs, reasons = found("".join(lines[at] for at in kept))
+    assert runs or reasons
 
 
 @at_most(80)

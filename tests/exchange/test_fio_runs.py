@@ -145,6 +145,45 @@ def test_a_command_line_that_contradicts_its_report_is_refused():
     assert (runs, reasons) == ([], ["the command line above it asks for bs=8k, its report says 4k"])
 
 
+@pytest.mark.parametrize(
+    "jobs",
+    [
+        [job(rw="randread", bs="4k", numjobs="3") for _ in range(3)],
+        [job(rw="randread", bs="8k"), job("other", rw="randread", bs="4k")],
+        [job("other", rw="randread", bs="8k"), job(rw="randread", bs="4k", group=1)],
+    ],
+    ids=["numjobs", "another name", "another group"],
+)
+def test_every_job_of_a_report_is_compared_with_what_the_command_line_asks_of_it(jobs):
+    command = "$ fio --rw=randread --name=job --bs=8k --name=other --bs=8k"
+    runs, reasons = found(f"{command}\n{report(*jobs)}")
+    assert (runs, reasons) == ([], ["the command line above it asks for bs=8k, its report says 4k"])
+
+
+def test_a_command_line_of_several_jobs_says_the_levels_of_each():
+    jobs = [job("a", rw="read"), job("b", rw="write")]
+    for one in jobs:
+        one["job options"] = {}
+    command = "fio --iodepth=4 --ioengine=libaio --name=a --rw=read --name=b --rw=randwrite \\\n  --iodepth=8"
+    runs, reasons = found(f"$ {command}\n{report(*jobs)}")
+    assert reasons == []
+    assert [(run.levels["rw"], run.levels["io_depth"], run.options) for run in runs] == [
+        ("read", 4, {"ioengine": "libaio"}),
+        ("randwrite", 8, {"ioengine": "libaio"}),
+    ]
+
+
+def test_the_command_line_above_the_first_report_of_a_run_is_that_of_the_last():
+    reports = "\n".join(report(lasting(seconds), at=seconds) for seconds in (1, 2, 3))
+    assert found(f"$ fio --name=job --rw=read --iodepth=8\n{reports}")[0][0].levels["io_depth"] == 8
+    assert found(f"$ fio --name=job --rw=write\n{reports}")[0] == []
+
+
+@pytest.mark.parametrize("asked", ["--bs=4096", "-bs=4K -rw=randread", "--bs=$BS --rw=${RW}", "--name=other --bs=8k"])
+def test_a_command_line_that_says_the_same_in_other_words_is_no_contradiction(asked):
+    assert len(found(f"$ fio --name=job {asked}\n{PLAIN}")[0]) == 1
+
+
 def test_percentages_of_a_mix_that_left_no_write_are_no_contradiction():
     one = job(rw="randrw", rwmixread="100")
     one["read"], one["write"] = direction(20_000, 4096), direction(0, 4096)
@@ -233,70 +272,3 @@ def test_what_stands_around_a_report_changes_nothing_of_it(before, after, encodi
     for run in runs:
         assert json.loads(run.parts[0].cut(content).decode("utf-8-sig")) == json.loads(PLAIN)
         assert run.levels["rw"] == "randread"
-
-
-# fio's text ----------------------------------------------------------------------------------------------------------
-
-HEADER = "job: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=16\n"
-SECTION = """\
-job: (groupid=0, jobs={jobs}): err= {error}: pid=1: Fri May  3 10:00:00 2024
-  read: IOPS=10.0k, BW=39.1MiB/s (40.0MB/s)(391MiB/10000msec)
-    slat (nsec): min=1000, max=9000, avg=2000.00, stdev=10.00
-    clat (usec): min=100, max=9000, avg=1500.00, stdev=100.00
-     lat (usec): min=102, max=9002, avg=1502.00, stdev=100.00
-    clat percentiles (usec):
-     |  1.00th=[  500], 50.00th=[ 1400], 95.00th=[ 3000], 99.00th=[ 4000], 99.90th=[ 8000]
-  IO depths    : 1=0.1%, 2=0.1%, 4=0.1%, 8=0.1%, 16=100.0%, 32=0.0%, >=64=0.0%
-     issued rwts: total=100096,0,0,0 short=0,0,0,0 dropped=0,0,0,0
-
-Run status group 0 (all jobs):
-   READ: bw=39.1MiB/s (40.0MB/s), 39.1MiB/s-39.1MiB/s, io=391MiB (410MB), run=10000-10000msec
-"""
-
-
-def text_of(*, jobs: int = 1, error: int = 0, started: str = "Starting 1 process") -> str:
-    return f"{HEADER}fio-3.33\n{started}\n\n{SECTION.format(jobs=jobs, error=error)}"
-
-
-def test_headline_figures_of_fio_s_text_are_read_as_such():
-    (run,), reasons = found(text_of(), "fio.log")
-    assert reasons == []
-    assert run.levels == {"rw": "randread", "io_size_bytes": 4096, "io_depth": 16, "jobs": 1}
-    assert (run.version, run.options) == ("fio-3.33", {"ioengine": "libaio"})
-    assert {"operations_per_second", "latency_mean_seconds", "latency_p99_seconds"} <= run.metrics
-    assert any("only headline figures" in note for note in run.notes)
-
-
-def test_fio_s_text_behind_the_times_of_a_log_is_the_same():
-    text = "".join(f"[{at:3}.5] pod-1 | {line}\n" for at, line in enumerate(text_of().splitlines()))
-    (run,), _ = found(text, "pod.log")
-    assert run.levels == found(text_of())[0][0].levels
-    assert run.metrics == found(text_of())[0][0].metrics
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (text_of(error=5), "job: error 5: its figures do not count"),
-        (text_of(started="Starting 2 processes"), "job: 1 of 2 jobs reported"),
-        (text_of().replace("391MiB/10000msec", "391MiB/5000msec"), ""),
-    ],
-)
-def test_text_of_a_run_that_failed_or_contradicts_itself_is_refused(text, why):
-    runs, (reason,) = found(text)
-    assert runs == []
-    assert why in reason
-
-
-def test_text_beside_the_json_of_a_run_counts_once():
-    (run,), _ = found(f"{text_of()}\n{PLAIN}")
-    assert run.tool == "fio_report"
-
-
-@at_most(80)
-@given(data=st.data())
-def test_damaged_text_of_fio_is_read_or_left_out(data):
-    lines = text_of().splitlines(keepends=True)
-    kept = data.draw(st.lists(st.sampled_from(range(len(lines))), unique=True).map(sorted))
-    runs, reasons = found("".join(lines[at] for at in kept))
-    assert runs or reasons

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import json
 import math
@@ -16,6 +17,7 @@ from replay.base import stats
 from replay.base.errors import EvidenceError
 from replay.claims.data_set import derive_data_set
 from replay.cli.main import main
+from replay.evidence import durable
 from replay.evidence.data_set import verified_members
 from replay.evidence.read import list_raw, verify_all
 from replay.exchange.importing import command, files
@@ -349,15 +351,47 @@ def test_runs_without_a_number_that_all_state_are_points_of_their_own(tmp_path, 
 # Afterwards ----------------------------------------------------------------------------------------------------------
 
 
-def test_an_import_whose_tables_cannot_be_made_leaves_nothing(tmp_path, benchmarks, monkeypatch, capsys):
-    def refuse(data_set: Path) -> None:
-        raise EvidenceError("no table can be made", where=data_set, next_step="-")
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (EvidenceError("no table can be made", next_step="-"), 3),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "tidy.csv"), 1),
+        (TypeError("can't multiply"), None),
+        (MemoryError(), None),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_import_whose_tables_cannot_be_made_leaves_nothing(tmp_path, benchmarks, monkeypatch, error, status):
+    def fail(data_set: Path) -> None:
+        (data_set / "imported-fio" / "tidy.csv").write_text("half of a")
+        raise error
 
-    monkeypatch.setattr(command, "derive_data_set", refuse)
+    monkeypatch.setattr(command, "derive_data_set", fail)
     write(tmp_path / "mine", sweep(20_000))
-    assert imported(tmp_path / "mine", "--data", "mine") == 3
-    assert "no table can be made" in capsys.readouterr().err
+    if status is None:
+        with pytest.raises(type(error)):
+            imported(tmp_path / "mine", "--data", "mine")
+    else:
+        assert imported(tmp_path / "mine", "--data", "mine") == status
     assert list(benchmarks.iterdir()) == []
+
+
+def test_an_import_whose_name_cannot_be_written_to_disk_leaves_nothing(tmp_path, benchmarks, monkeypatch, capsys):
+    def fail(folder: Path) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(folder))
+
+    monkeypatch.setattr(durable, "sync_directory", fail)
+    write(tmp_path / "mine", sweep(20_000))
+    assert imported(tmp_path / "mine", "--data", "mine") == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert list(benchmarks.iterdir()) == []
+
+
+def test_an_import_that_fails_leaves_a_data_set_of_its_name_alone(tmp_path, benchmarks):
+    write(benchmarks / "mine", {"notes.txt": "measured"})
+    write(tmp_path / "mine", sweep(20_000))
+    assert imported(tmp_path / "mine", "--data", "mine") == 2
+    assert (benchmarks / "mine" / "notes.txt").read_text() == "measured"
 
 
 def test_an_import_that_was_interrupted_says_how_its_tables_are_made(tmp_path, benchmarks, monkeypatch, capsys):

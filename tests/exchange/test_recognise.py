@@ -95,6 +95,14 @@ def test_thousands_of_operations_in_flight_after_the_ramp_are_no_contradiction()
     assert only(report(one)).levels["io_depth"] == 32
 
 
+def test_bytes_of_operations_that_were_begun_in_a_long_ramp_are_those_that_were_completed():
+    one = job(rw="read", bs="4k", operations=5000)
+    one["read"] |= {"io_bytes": 9000 * 4096, "bw_bytes": 4500 * 4096}
+    assert found(report(one))[0] == []
+    one["read"]["clat_ns"]["N"] = 9000
+    assert "operations_per_second" in only(report(one)).metrics
+
+
 @pytest.mark.parametrize(
     ("around", "whole"),
     [("{}", True), ("\n\n{}\n", True), ("fio: a warning\n<host> said\n{}\n", False), ("{}\n  read: IOPS=1\n", False)],

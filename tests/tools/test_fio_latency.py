@@ -13,7 +13,7 @@ from replay.tools.fio_report import HIGHEST_END, HIGHEST_START, bounds_nanosecon
 from support.foreign_results import direction, job, report
 from support.samples import sample
 
-FIO, FOREIGN = reader("fio"), reader("fio_report")
+FIO, FOREIGN, TEXTS = reader("fio"), reader("fio_report"), reader("fio_text")
 MIXED = "fio-randrw70-jsonplus.json"
 LAST_BIN = HIGHEST_END - 2**27 + 2**26
 
@@ -103,7 +103,8 @@ def test_percentiles_that_cannot_be_combined_are_left_out_with_the_reason(entrie
     assert ("read_latency_p99_seconds" in result.metrics) == (len(entries) == 1)
 
 
-def test_old_releases_count_microseconds_and_kibibytes():
+def old_job(**percentiles: float):
+    """Return a job as fio 2 reports it: latencies in microseconds, amounts in KiB."""
     one = job(rw="randread", bs="64k")
     stats = one["read"]
     for what in ("clat", "lat"):
@@ -111,13 +112,57 @@ def test_old_releases_count_microseconds_and_kibibytes():
         latency.pop("N")
         latency |= {key: latency[key] / 1000 for key in ("min", "max", "mean")}
         if what == "clat":
-            latency["percentile"] = {key: value / 1000 for key, value in latency["percentile"].items()}
+            latency["percentile"] = {key: value / 1000 for key, value in latency["percentile"].items()} | percentiles
         stats[what] = latency
     stats |= {"io_bytes": stats["io_bytes"] // 1024, "bw": stats.pop("bw_bytes") // 1024}
-    found = foreign(one, io_size_bytes=65536).metrics
+    return one
+
+
+def test_old_releases_count_microseconds_and_kibibytes():
+    found = foreign(old_job(), io_size_bytes=65536).metrics
     assert found["bytes"] == 20_000 * 65536
     assert found["latency_mean_seconds"] == pytest.approx(0.0002)
     assert found["latency_p99_seconds"] == pytest.approx(0.0008)
+
+
+# fio 2 prints the middle of its last bin, which ends at 2 ** 24 microseconds.
+OLD_MIDDLE = 2**24 - 2**16
+TEXT = """\
+job: (groupid=0, jobs=1): err= 0: pid=1: Fri May  3 10:00:00 2017
+  read : io=40000KB, bw=4000.0KB/s, iops=1000, runt= 10000msec
+    clat (msec): min=1, max=22006, avg=3636.76, stdev=2717.89
+    clat percentiles (msec):
+     |  1.00th=[  412], 50.00th=[ 3261], 95.00th=[ 3523], 99.00th=[16712], 99.90th=[16712]
+     issued    : total=r=10000/w=0/d=0, short=r=0/w=0/d=0, drop=r=0/w=0/d=0
+"""
+
+
+def test_the_last_bin_of_fio_2_ends_earlier():
+    result = foreign(old_job(**{"99.000000": OLD_MIDDLE, "99.900000": OLD_MIDDLE}))
+    assert result.metrics["latency_p99_at_least_seconds"] == (2**24 - 2**17) / 1e6
+    assert {"latency_p99_seconds", "latency_p99_9_seconds"} & result.metrics.keys() == set()
+    assert result.notes == ("p99, p99.9 ≥ 16.6 s: fio's last bin has no upper end",)
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [(TEXT, (2**24 - 2**17) / 1e6), (TEXT.replace("16712", "17113"), HIGHEST_START / 1e9)],
+    ids=["fio 2", "fio 3"],
+)
+def test_text_shows_by_its_last_bin_which_fio_counted(text, least):
+    found = TEXTS.parse({"output": text}, None, {}).metrics
+    assert found["latency_p50_seconds"] == pytest.approx(3.261)
+    assert found["latency_p99_at_least_seconds"] == least
+    assert "latency_p99_seconds" not in found
+
+
+@given(st.integers(1, 2**25))
+def test_a_percentile_of_fio_2_is_a_value_or_a_lower_bound_that_is_true(microseconds):
+    found = foreign(old_job(**{"99.000000": microseconds})).metrics
+    if "latency_p99_seconds" in found:
+        assert found["latency_p99_seconds"] == microseconds / 1e6 < OLD_MIDDLE / 1e6
+    else:
+        assert found["latency_p99_at_least_seconds"] <= microseconds / 1e6
 
 
 def test_bytes_that_agree_with_the_rate_in_no_unit_are_refused():

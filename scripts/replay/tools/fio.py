@@ -16,7 +16,6 @@ from typing import Any, NoReturn
 from replay.tools.base import OutputError, Result, Run, Tool, option_text
 from replay.tools.fio_report import (
     DIRECTIONS,
-    HIGHEST_START,
     Client,
     Direction,
     bounds_nanoseconds,
@@ -178,7 +177,9 @@ def check_done(client: Client, levels: Mapping[str, Any]) -> None:
     size = levels.get("io_size_bytes")
     in_flight = max(_IN_FLIGHT, int(levels.get("io_depth", 1)) * int(levels.get("jobs", 1)))
     for which, one in client.directions.items() if size is not None else ():
-        if abs(one.io_bytes - one.operations * size) > max(in_flight * size, 0.01 * one.io_bytes):
+        # Bytes and latencies count what was completed, operations what was begun after the ramp.
+        counts = one.operations, one.latency.samples
+        if min(abs(one.io_bytes - count * size) for count in counts) > max(in_flight * size, 0.01 * one.io_bytes):
             refuse(f"{which}s moved {one.io_bytes:.0f} bytes in {one.operations:.0f} operations of {size}")
     kind = levels.get("rw", levels.get("io_type"))
     if kind is None or "mixed" in client.directions:
@@ -234,13 +235,15 @@ def notes(clients: Sequence[Client]) -> tuple[str, ...]:
     if not everything:
         return ("no latency: fio did not measure it",)
     texts = [] if [*_merged_percentiles(everything)] else [_why_no_percentiles(present)]
-    bounds = [
-        f"p{percent:g}"
+    bounds = {
+        percent: value
         for percent in PERCENTILES
-        if any(name.endswith(_percentile_name(percent, "at_least_")) for name in measured)
-    ]
+        for name, value in measured.items()
+        if name.endswith(_percentile_name(percent, "at_least_"))
+    }
     if bounds:
-        texts.append(f"{', '.join(bounds)} ≥ {HIGHEST_START / 1e9:.0f} s: fio's last bin has no upper end")
+        names, least = ", ".join(f"p{percent:g}" for percent in bounds), math.floor(10 * min(bounds.values())) / 10
+        texts.append(f"{names} ≥ {least:g} s: fio's last bin has no upper end")
     for kind in sorted({one.latency.total for one in everything} - {""}):
         texts.append(f"its {kind} of latency are those of lat, since those of clat were not measured")
     return tuple(texts)
@@ -277,11 +280,10 @@ def _summary(several: Sequence[Direction]) -> dict[str, float]:
         result["latency_mean_seconds"] = math.fsum(one.latency.mean * one.latency.samples for one in several) / samples
         result["latency_min_seconds"] = min(one.latency.low for one in several)
         result["latency_max_seconds"] = max(one.latency.high for one in several)
+        last_bin = min(one.latency.last_bin for one in several)
         for percent, value in _merged_percentiles(several):
-            if value < HIGHEST_START / 1e9:
-                result[_percentile_name(percent)] = value
-            else:
-                result[_percentile_name(percent, "at_least_")] = HIGHEST_START / 1e9
+            name = _percentile_name(percent, "at_least_" if value >= last_bin else "")
+            result[name] = min(value, last_bin)
     return result
 
 

@@ -157,11 +157,15 @@ def _check_total(listed: Place, clients: Sequence[Client], totals: Sequence[Clie
 # `plat_idx_to_val`, FIO_IO_U_PLAT_BITS = 6). Each value below 128 ns has a bin of its own. Above, the bin of a value
 # whose highest bit is `m` is `2 ** (m - 6)` ns wide and starts at a multiple of its width. The highest bin ends at
 # 2 ** 34 ns (FIO_IO_U_PLAT_GROUP_NR = 29) and also counts whatever took longer, so a percentile in it is a lower bound.
+# fio 2 counted microseconds, up to 2 ** 24 (FIO_IO_U_PLAT_GROUP_NR = 19).
 
 PLAT_BITS = 6
 #: The end of the highest bin in nanoseconds, about 17 s, and its start.
 HIGHEST_END = 1 << 34
 HIGHEST_START = HIGHEST_END - (1 << 33 - PLAT_BITS)
+#: Where the last bin begins, in seconds: of fio 3, of fio 2. No bin of fio 3 has the middle of the last one of fio 2.
+LAST_BIN, OLD_LAST_BIN = HIGHEST_START / 1e9, ((1 << 24) - (1 << 23 - PLAT_BITS)) / 1e6
+OLD_LAST_MIDDLE = ((1 << 24) - (1 << 22 - PLAT_BITS)) / 1e6
 _EXACT_BELOW = 1 << (PLAT_BITS + 1)
 
 
@@ -170,7 +174,7 @@ class Latency:
     """Latencies in seconds. `percentiles` maps percent to seconds; `bins` the middle in nanoseconds to the count.
 
     `total` names what is total latency (`lat`) because there is no completion latency (`clat`): the values, or only
-    their percentiles.
+    their percentiles. A percentile of `last_bin` seconds or more is a lower bound.
     """
 
     samples: float
@@ -180,6 +184,7 @@ class Latency:
     percentiles: Mapping[float, float] = field(default_factory=dict)
     bins: Mapping[int, int] = field(default_factory=dict)
     total: str = ""
+    last_bin: float = LAST_BIN
 
 
 _NO_LATENCY = Latency(0.0, 0.0, 0.0, 0.0)
@@ -211,7 +216,9 @@ def _read_latency(place: Place, operations: float, unit: float) -> Latency:
     # If all are 0, latencies were not measured.
     samples = place.number("N") if stated else (operations if high else 0.0)
     percentiles = {percent: value / unit for percent, value in _percentiles(place.at("percentile")).items()}
-    return Latency(samples, mean, low, high, percentiles, _bins(place.at("bins")) if unit == 1e9 else {})
+    if unit == 1e9:
+        return Latency(samples, mean, low, high, percentiles, _bins(place.at("bins")))
+    return Latency(samples, mean, low, high, percentiles, last_bin=OLD_LAST_BIN)
 
 
 def _percentiles(place: Place) -> dict[float, float]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from replay.tools.base import OutputError, Place, Reader, Result, Run, agrees, roles_by_instance, rounding_of
 from replay.tools.cell_logs import series_of_logs
 from replay.tools.fio import check_done, histogram, metrics, notes
-from replay.tools.fio_report import Client, Direction, Latency, read_clients
+from replay.tools.fio_report import LAST_BIN, OLD_LAST_BIN, OLD_LAST_MIDDLE, Client, Direction, Latency, read_clients
 
 _HEADER = re.compile(
     r"(?P<name>\S.*?): \(g=(?P<group>\d+)\): rw=(?P<rw>\w+), bs=(?P<bs>\S.*?), ioengine=(?P<ioengine>[^,\s]+),"
@@ -91,7 +91,7 @@ def sections(text: str) -> Iterator[Section]:
     for match in _TERSE.finditer(text):
         found.append(
             Section(
-                ((match.start(), match.end()),),
+                ((match.start(), min(match.end() + 1, len(text))),),
                 match["name"],
                 int(match["group"]),
                 0,
@@ -199,7 +199,14 @@ def _latency(text: str, operations: float) -> Latency:
         if match[1] == what
         for percent, value in _PERCENTILE.findall(match[3])
     }
-    return Latency(operations, mean, low, high, percentiles, total="" if what == "clat" else "values")
+    total = "" if what == "clat" else "values"
+    return Latency(operations, mean, low, high, percentiles, total=total, last_bin=_last_bin(percentiles))
+
+
+def _last_bin(percentiles: Mapping[float, float]) -> float:
+    """Return where the last bin begins: that of fio 2 if one is its middle, which text rounds to 16712 ms."""
+    old = any(round(one, 3) == round(OLD_LAST_MIDDLE, 3) for one in percentiles.values())
+    return OLD_LAST_BIN if old else LAST_BIN
 
 
 def _terse(line: str, file: str) -> dict[str, Direction]:
@@ -222,7 +229,9 @@ def _terse(line: str, file: str) -> dict[str, Direction]:
         operations = rate * milliseconds / 1000
         known = len(clat) == 3 and clat[1] > 0
         low, high, mean = clat if known else (0.0, 0.0, 0.0)
-        latency = Latency(operations if known else 0.0, mean, low, high, percentiles if known else {})
+        if not known:
+            percentiles = {}
+        latency = Latency(operations if known else 0.0, mean, low, high, percentiles, last_bin=_last_bin(percentiles))
         directions[which] = Direction(operations, amount * 1024, milliseconds / 1000, latency)
     return directions
 

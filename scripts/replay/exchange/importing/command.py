@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from replay.base.errors import ConfigurationError, EvidenceError, ReplayError
+from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.invocation import deck_command, replay_command
 from replay.base.paths import benchmarks_directory, shown
 from replay.base.tables import csv_text
@@ -66,19 +66,19 @@ def run(options: argparse.Namespace) -> int:
         experiments = experiments_of(collected, variants, pooled=options.repetitions)
         for one in experiments:
             _say_arranged(one, variants)
-        if not options.dry_run:
-            with waiting(f"writing {options.data}"):
-                _write_data_set(data_set, options.label or options.data, variants, experiments, collected)
-    _say_left_out(collected.left_out, everything=options.left_out)
-    if options.dry_run:
-        print("nothing was written: --dry-run")
-        return 0
-    with waiting(f"deriving {options.data}"):
-        try:
+        _say_left_out(collected.left_out, everything=options.left_out)
+        if options.dry_run:
+            print("nothing was written: --dry-run")
+            return 0
+        with waiting(f"writing {options.data}"):
+            _write_data_set(data_set, options.label or options.data, variants, experiments, collected)
+    try:
+        with waiting(f"deriving {options.data}"):
             derive_data_set(data_set)
-        except ReplayError:
-            durable.remove_tree(data_set)
-            raise
+    except Exception:
+        # Whatever failed, nothing is left. An interruption leaves the evidence, and `derive` goes on from there.
+        durable.remove_tree(data_set)
+        raise
     seconds = time.perf_counter() - started
     print(
         f"imported {_counted(len(collected.runs), 'run')} into {shown(data_set)} in {seconds:.1f} s; "
@@ -152,13 +152,18 @@ def _write_data_set(
             _require_new(data_set)
             # What an import left that was killed.
             durable.remove_tree(working)
+            working.mkdir()
             try:
-                working.mkdir()
                 for one in experiments:
                     _write_experiment(working / experiment_name(one.tool), one, variants, collected)
                 durable.write_synced(working / ACCOUNT, _account([*variants.values()], experiments, collected).encode())
                 durable.write_synced(working / CAMPAIGN, pretty_json(campaign_of(data_set.name, label, experiments)))
                 durable.put_in_place(working, data_set)
+            except Exception:
+                if not working.exists():
+                    # It has its name already.
+                    durable.remove_tree(data_set)
+                raise
             finally:
                 durable.remove_tree(working)
     except OSError as error:
@@ -291,7 +296,8 @@ def _say_arranged(arranged: Arranged, variants: Mapping[str, str]) -> None:
         where = f"{note['points'][0]}{' and others' if len(note['points']) > 1 else ''}"
         print(f"  {_counted(note['runs'], 'run')} ({where}): {note['note']}")
     if least == 1:
-        which = "each point has" if most == 1 else f"{sum(count == 1 for count in counts.values())} points have"
+        single = sum(count == 1 for count in counts.values())
+        which = "each point has" if most == 1 else "1 point has" if single == 1 else f"{single} points have"
         print(f"  n = 1: {which} a single run, which cannot say whether a difference is more than noise")
 
 

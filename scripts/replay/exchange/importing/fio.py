@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from replay.base.clock import utc_text
+from replay.exchange.importing.fio_commands import asked_of, commands_in, contradiction
 from replay.exchange.importing.fio_reports import (
     SAME,
     Report,
@@ -24,7 +25,7 @@ from replay.exchange.importing.fio_reports import (
     seconds_of,
     workload_of,
 )
-from replay.exchange.importing.runs import Found, Level, Ranges, joined, last_command, option, whole_number
+from replay.exchange.importing.runs import Found, Level, Ranges, joined, whole_number
 from replay.tools.base import UNSTATED
 from replay.tools.fio_report import ALL_CLIENTS
 
@@ -38,11 +39,6 @@ _LOST = re.compile(
 _STATES_JOBS = (3, 4)
 #: Jobs that start later than the others by more than this share of their time did not run at once.
 _AT_ONCE = 0.1
-#: What a command line above a report may also say.
-_ASKED = {
-    "rw": ("--rw", "--readwrite"), "bs": ("--bs", "--blocksize"), "iodepth": ("--iodepth",),
-    "numjobs": ("--numjobs",), "rwmixread": ("--rwmixread",), "ioengine": ("--ioengine",), "direct": ("--direct",),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -86,11 +82,9 @@ def _of_report(report: Report) -> list[Found | str]:
     jobs = _jobs(report, lists[0])
     if not jobs:
         return ["it reports no job"]
-    if len(jobs) == 1:
-        job = _with_command(jobs[0], report.before)
-        if isinstance(job, str):
-            return [job]
-        jobs = [job]
+    jobs = _with_command(jobs, report.before)
+    if isinstance(jobs, str):
+        return [jobs]
     stages = _stages(jobs)
     found: list[Found | str] = []
     for stage, place in zip(stages, _places(stages), strict=True):
@@ -170,16 +164,16 @@ def _options(value: Any) -> dict[str, str]:
     }
 
 
-def _with_command(job: _Job, before: str) -> _Job | str:
-    """Return a job with the options that only the command line above the report states."""
-    words = last_command(before, "fio")
-    if sum(word.startswith("--name") for word in words) > 1:
-        return job
-    asked = {name: text for name, names in _ASKED.items() if (text := option(words, *names))}
-    for name, text in asked.items():
-        if job.options.get(name, text).lower() != text.lower():
-            return f"the command line above it asks for {name}={text}, its report says {job.options[name]}"
-    return _Job(job.index, job.entry, {**asked, **job.options}, job.start, job.seconds)
+def _with_command(jobs: Sequence[_Job], before: str) -> list[_Job] | str:
+    """Return jobs with the options that only the command line above the report states, or what contradicts it."""
+    found, alone = commands_in(before), len({job.name for job in jobs}) == 1
+    told = []
+    for job in jobs:
+        asked = asked_of(found, job.name, alone=alone)
+        if why := contradiction(asked, job.options):
+            return why
+        told.append(replace(job, options={**asked, **job.options}))
+    return told
 
 
 def _stages(jobs: Sequence[_Job]) -> list[list[_Job] | str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from replay.exchange.importing.runs import Level, View, whole_number, whole_text, without_prefix
@@ -20,14 +20,14 @@ _PREFIXED = re.compile(r'\{[ \t\r]*(?:\n[^\n{}]{0,200}?)?"fio version"')
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 #: A run without times counts as the continuation of one before if it lasted longer by this share.
-_LONGER = 1.05
+LONGER = 1.05
 #: How exact fio's times of printing are, in seconds, by their key.
 _EXACT = {"timestamp_ms": 0.2, "timestamp": 0.9}
 
 
 @dataclass(frozen=True)
 class Report:
-    """A report of fio: its value, where it is in a view of the text, and what stands before it."""
+    """A report of fio: its value, where it is in a view of the text, and what stands before its run."""
 
     value: Mapping[str, Any]
     view: View
@@ -52,9 +52,12 @@ def reports_in(text: str) -> Iterator[Report | str]:
         found = inside if any(isinstance(one, Report) for one in inside) else found
     reports = [one for one in found if isinstance(one, Report)]
     yield from (one for one in found if isinstance(one, str))
+    before = ""
     for report, following in zip(reports, [*reports[1:], None], strict=False):
+        before += report.before
         if following is None or not _continues(report, following):
-            yield report
+            yield replace(report, before=before)
+            before = ""
 
 
 def _reports(view: View) -> Iterator[Report | str]:
@@ -122,7 +125,7 @@ def _continues(report: Report, following: Report) -> bool:
             printed, again = (moment / unit for moment in moments)
             # It was running before the first report was printed.
             return again == printed or again - after <= printed - exact
-    return after >= before * _LONGER or earlier == later
+    return after >= before * LONGER or earlier == later
 
 
 def _identity(entry: Mapping[str, Any]) -> tuple[str, ...]:

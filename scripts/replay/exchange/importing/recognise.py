@@ -16,7 +16,7 @@ from typing import Any
 
 from replay.base.clock import utc_text
 from replay.evidence.durable import sha256
-from replay.exchange.importing import fio, text_outputs
+from replay.exchange.importing import fio, fio_text, text_outputs
 from replay.exchange.importing.runs import (
     Found,
     Level,
@@ -233,7 +233,7 @@ def _moment(text: str) -> str | None:
 #: Each format: the tool's name for a person; whether a text has it; the runs of such a text, and what is left out.
 _FORMATS: tuple[tuple[str, Callable[[str], bool], Callable[[str], list[Found | str]]], ...] = (
     ("fio", fio.knows, fio.read),
-    ("fio", text_outputs.knows_fio_text, text_outputs.read_fio_text),
+    ("fio", fio_text.knows, fio_text.read),
     ("rbd-bench", text_outputs.knows_rbd_bench, text_outputs.read_rbd_bench),
     ("rados-bench", text_outputs.knows_rados_bench, text_outputs.read_rados_bench),
     ("elbencho", _knows_elbencho, _read_elbencho),

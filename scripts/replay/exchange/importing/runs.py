@@ -69,6 +69,10 @@ class View:
             found.append((begin + max(0, start - at), min(stop, begin + end - at)))
         return joined(found)
 
+    def ranges_of(self, parts: Iterable[tuple[int, int]]) -> Ranges:
+        """Return where several parts of this text, in rising order, are in the whole one."""
+        return joined(one for start, end in joined(parts) for one in self.ranges(start, end))
+
 
 def whole_text(text: str) -> View:
     """Return all of a text."""
@@ -98,6 +102,12 @@ def without_prefix(text: str, at: int) -> View | None:
     ))  # fmt: skip
     matches = ((pattern.match(text, start, end), end) for start, end in lines(text))
     return View(text, [(match.end(), end) for match, end in matches if match])
+
+
+def view_of(text: str, anchor: re.Pattern[str]) -> View:
+    """Return a text without what a log puts before each line, by the first line of a tool that it has."""
+    match = anchor.search(text)
+    return (match and without_prefix(text, match.start())) or whole_text(text)
 
 
 def joined(ranges: Iterable[tuple[int, int]]) -> Ranges:
@@ -190,14 +200,15 @@ class Run(Found):
 
 _SIZE = re.compile(r"(\d{1,15})([kmgt]?)i?b?", re.ASCII | re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_CONTINUED = re.compile(r"\\[ \t\r]*\n")
 
 
-def last_command(text: str, program: str, *needed: str) -> list[str]:
-    """Return the words after `program` in the last line of a text that runs it with one of the `needed` words.
+def commands(text: str, program: str, *needed: str) -> Iterator[list[str]]:
+    """Yield the words after `program` in each line of a text that runs it with one of the `needed` words, last first.
 
-    Empty if there is no such line.
+    A line that ends in a backslash goes on in the next one.
     """
-    for line in reversed(text.splitlines()):
+    for line in reversed(_CONTINUED.sub(" ", text).splitlines()):
         if program not in line:
             continue
         try:
@@ -206,8 +217,12 @@ def last_command(text: str, program: str, *needed: str) -> list[str]:
             continue
         names = [word.rpartition("/")[2] for word in words]
         if program in names and (not needed or set(needed) & set(words)):
-            return words[names.index(program) + 1 :]
-    return []
+            yield words[names.index(program) + 1 :]
+
+
+def last_command(text: str, program: str, *needed: str) -> list[str]:
+    """Return the words of the last of these commands, none if there is none."""
+    return next(commands(text, program, *needed), [])
 
 
 def option(words: Sequence[str], *names: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Output that is text, also several runs in one log or note: of `rbd bench`, of `rados bench` (its JSON, too), of fio.
+"""Output of `rbd bench` and `rados bench` (its JSON, too), also several runs in one log or note.
 
 `rados bench` does not print whether it read sequentially, nor how many operations were in flight while it read. The
 command line above it may say so, or a folder's name. CBT writes its own summary beside the text, which is left out.
@@ -9,28 +9,26 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from replay.exchange.importing.fio_reports import Workload, size_of, workload_of
 from replay.exchange.importing.runs import (
     Found,
     Level,
     Ranges,
     View,
     bytes_of,
-    joined,
     last_command,
     lines,
     option,
+    view_of,
     whole_number,
     whole_text,
     with_command,
     without_prefix,
 )
 from replay.tools import rados_output, rbd_bench
-from replay.tools.base import UNSTATED, number
-from replay.tools.fio_text import Section, sections
+from replay.tools.base import number
 
 CUT_OFF = "a run without a summary: it was cut off"
 _MODES = ("write", "seq", "rand")
@@ -39,6 +37,8 @@ _TYPES = {"rw": "readwrite"}
 _RBD_ANCHOR = re.compile(r"bench(?:-write)? +(?:type \w+ +)?(?:read:write=\S+ +)?io_size \d")
 _RADOS_ANCHOR = re.compile(r"Maintaining \d+ concurrent (?:write|read)s of|sec +Cur ops +started|Total time run:? +\d")
 _RADOS_JSON = re.compile(r'"total_(?:write|read)s_made"')
+#: The beginning of a document in several lines.
+_RADOS_DOCUMENT = re.compile(r'\{[ \t\r]*\n[^\n{}]{0,200}?"(?:concurrent_ios|datas|total_time_run)"')
 _OF_CBT = re.compile(r'^\s*\{\s*"[^"\n]+": "', re.ASCII)
 _JSON_START = re.compile(r"\{")
 #: Where a text may have more documents of JSON than this, it has none of a tool.
@@ -58,17 +58,7 @@ class _Lines:
 
     def ranges(self, view: View) -> Ranges:
         """Return where the lines are in the whole text."""
-        return _ranges(view, [span for span, _, _ in self.lines])
-
-
-def _view(text: str, anchor: re.Pattern[str]) -> View:
-    """Return the text without what a log puts before each line, by the first line of a tool that it has."""
-    match = anchor.search(text)
-    return (match and without_prefix(text, match.start())) or whole_text(text)
-
-
-def _ranges(view: View, spans: Sequence[tuple[int, int]]) -> Ranges:
-    return joined(one for start, end in joined(spans) for one in view.ranges(start, end))
+        return view.ranges_of(span for span, _, _ in self.lines)
 
 
 # rbd bench -----------------------------------------------------------------------------------------------------------
@@ -81,7 +71,7 @@ def knows_rbd_bench(text: str) -> bool:
 
 def read_rbd_bench(text: str) -> list[Found | str]:
     """Return the runs of a text, each from its header to the last line of its summary."""
-    view = _view(text, _RBD_ANCHOR)
+    view = view_of(text, _RBD_ANCHOR)
     return [_rbd_run(run, view) for run in _rbd_runs(view.text)]
 
 
@@ -140,7 +130,7 @@ def read_rados_bench(text: str) -> list[Found | str]:
         return ["CBT's own summary of an output of rados bench: the output beside it counts"]
     found: list[Found | str] = []
     if _RADOS_ANCHOR.search(text):
-        view = _view(text, _RADOS_ANCHOR)
+        view = view_of(text, _RADOS_ANCHOR)
         found += [_rados_run(run, view) for run in _rados_runs(view.text)]
     return [*found, *_rados_reports(text)]
 
@@ -187,10 +177,20 @@ def _rados_run(run: _Lines, view: View) -> Found | str:
     return _rados_found(run.before, kinds[0], sizes, threads, run.ranges(view))
 
 
-def _rados_reports(text: str) -> Iterator[Found | str]:
-    """Yield the runs of every JSON document of `rados bench` in a text."""
-    decoder, last, why = json.JSONDecoder(), 0, ""
-    for start in itertools.islice(_JSON_START.finditer(text), MOST_DOCUMENTS) if _RADOS_JSON.search(text) else ():
+def _rados_reports(text: str) -> list[Found | str]:
+    """Return the runs of every JSON document of `rados bench` in a text, also behind what a log puts before lines."""
+    if not _RADOS_JSON.search(text):
+        return []
+    found = list(_documents(whole_text(text)))
+    if not any(isinstance(one, Found) for one in found) and (match := _RADOS_DOCUMENT.search(text)):
+        view = without_prefix(text, match.start())
+        found = list(_documents(view)) if view else found
+    return found
+
+
+def _documents(view: View) -> Iterator[Found | str]:
+    decoder, text, last, why = json.JSONDecoder(), view.text, 0, ""
+    for start in itertools.islice(_JSON_START.finditer(text), MOST_DOCUMENTS):
         if start.start() < last:
             continue
         try:
@@ -203,7 +203,8 @@ def _rados_reports(text: str) -> Iterator[Found | str]:
             keys = {"Object": "object_size", "Write": "write_size", "Read": "read_size"}
             sizes = {name: _number(report.get(key)) for name, key in keys.items()}
             threads = _number(report.get("concurrent_ios"))
-            yield _rados_found(text[last : start.start()], kinds[0], sizes, threads, ((start.start(), end),))
+            ranges = view.ranges(start.start(), end)
+            yield _rados_found(text[last : start.start()], kinds[0], sizes, threads, ranges)
         last = end
     if not last and why:
         yield why
@@ -236,93 +237,3 @@ def _number(value: object) -> int | None:
     """Return a whole number, which `rados bench` writes as text."""
     found = number(value)
     return int(found) if found is not None and found == int(found) and found > 0 else None
-
-
-# fio's normal and terse text: its headline figures, where there is no JSON --------------------------------------------
-
-_KNOWN = re.compile(r"\(groupid=\d+, jobs=\d+\): err= *\d|(?:^|\W)[345];fio-\d[^;\s]*;[^;\n]*;\d+;\d+;\d")
-_BANNER = re.compile(r"\bfio-\d+\.\d+[^;\s]*[ \t\r]*$", re.MULTILINE)
-_STATUS = re.compile(r"^.*Run status group \d", re.MULTILINE)
-_STARTED = re.compile(r"\bStarting (?:(\d+) (?:process|thread)\w*)(?: and (\d+) (?:process|thread)\w*)?")
-
-
-def knows_fio_text(text: str) -> bool:
-    """Return whether a text contains results of fio as normal or terse text, and none as JSON."""
-    return '"fio version"' not in text and _KNOWN.search(text) is not None
-
-
-def read_fio_text(text: str) -> list[Found | str]:
-    """Return the runs of a text: one for each workload of jobs that ran at once."""
-    view = _view(text, _BANNER)
-    return [found for group in _groups(view.text) for found in _of_group(*group, view)]
-
-
-def _groups(text: str) -> Iterator[tuple[str, int | None, bool, list[Section]]]:
-    """Yield (version, jobs started if all are in one group, whether it is unclear what ran at once, sections).
-
-    A report begins with fio's version and ends with the status of its groups. Without either, and in terse text, nobody
-    knows whether jobs of one name ran at once, so each name is by itself.
-    """
-    banners, statuses = [*_BANNER.finditer(text)], [*_STATUS.finditer(text)]
-    groups: dict[tuple[int, int, int, str], list[Section]] = {}
-    for section in sections(text):
-        start = section.spans[-1][0]
-        before = sum(one.end() <= start for one in banners), sum(one.end() <= start for one in statuses)
-        apart = bool(section.version) or not (banners or statuses)
-        groups.setdefault((*before, section.group, section.name if apart else ""), []).append(section)
-    for (begun, ended, _, name), several in groups.items():
-        banner = banners[begun - 1] if begun else None
-        match = _STARTED.search(text, banner.end(), several[0].spans[-1][0]) if banner and not name else None
-        only = sum(key[:2] == (begun, ended) for key in groups) == 1
-        started = sum(int(count) for count in match.groups() if count) if match and only else None
-        yield several[0].version or (banner[0].strip() if banner else ""), started, bool(name), several
-
-
-def _of_group(
-    version: str, started: int | None, unclear: bool, group: Sequence[Section], view: View
-) -> Iterator[Found | str]:
-    name = group[0].name
-    if failed := [section for section in group if section.error]:
-        yield f"{failed[0].name}: error {failed[0].error}: its figures do not count"
-        return
-    if unclear and len(group) > 1:
-        yield f"{name}: the text of {len(group)} jobs does not say whether they ran at once"
-        return
-    jobs = sum(section.jobs for section in group)
-    if started is not None and jobs != started:
-        yield f"{name}: {jobs} of {started} jobs reported"
-        return
-    by_levels: dict[object, tuple[Workload, list[Section]]] = {}
-    for section in group:
-        workload = _workload(section, view)
-        if isinstance(workload, str):
-            yield f"{section.name}: {workload}"
-            return
-        by_levels.setdefault(workload.levels, (workload, []))[1].append(section)
-    for workload, several in by_levels.values():
-        jobs = sum(section.jobs for section in several)
-        at_once = {"workloads_at_once": len(by_levels)} if len(by_levels) > 1 else {}
-        spans = sorted({span for section in several for span in section.spans})
-        engine = several[0].options.get("ioengine")
-        yield Found(
-            tool="fio_text",
-            parts=_ranges(view, spans),
-            levels={**dict(workload.levels), "jobs": jobs or UNSTATED, **at_once},
-            options={"ioengine": engine} if engine else {},
-            job=several[0].name[:80],
-            version=version[:60] or None,
-            notes=workload.notes,
-        )
-
-
-def _workload(section: Section, view: View) -> Workload | str:
-    """Return the workload of a section, in the terms of fio's JSON."""
-    options = dict(section.options)
-    alone = {"iodepth_level": {"1": 100.0}} if options.pop("reached_depth", "") else {}
-    if section.version:
-        fields = view.text[section.spans[-1][0] : section.spans[-1][1]].split(";")
-        values = [number(text) or 0.0 for text in fields[5:9]]
-        if len(values) == 4 and (operations := values[2] * values[3] / 1000):
-            size = size_of(operations, values[0] * 1024)
-            options |= {"bs": str(size)} if size else {}
-    return workload_of(alone, {"kb_base": "1024", **options})

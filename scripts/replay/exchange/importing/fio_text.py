@@ -1,0 +1,220 @@
+"""The runs in fio's normal and terse text: their headline figures, where there is no JSON. Pure.
+
+A report begins with fio's version and ends with the status of its groups. With `--status-interval` fio prints sections
+and status again and again below one version, and each counts from the start of the run, so only the last ones count.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from replay.exchange.importing.fio_commands import Jobs, asked_of, commands_in, contradiction
+from replay.exchange.importing.fio_reports import LONGER, Workload, size_of, workload_of
+from replay.exchange.importing.runs import Found, View, view_of, whole_number
+from replay.tools.base import UNSTATED, number
+from replay.tools.fio_text import Section, sections
+
+_KNOWN = re.compile(r"\(groupid=\d+, jobs=\d+\): err= *\d|(?:^|\W)[345];fio-\d[^;\s]*;[^;\n]*;\d+;\d+;\d")
+_BANNER = re.compile(r"\bfio-\d+\.\d+[^;\s]*[ \t\r]*$", re.MULTILINE)
+_STATUS = re.compile(r"^.*Run status group \d", re.MULTILINE)
+_STARTED = re.compile(r"\bStarting (?:(\d+) (?:process|thread)\w*)(?: and (\d+) (?:process|thread)\w*)?")
+_PROCESS = re.compile(r": err= *\d+: pid=(\d+)", re.ASCII)
+_LASTED = re.compile(r"(?:/|runt= *)(\d{1,15})msec", re.ASCII)
+
+
+@dataclass(frozen=True)
+class _Printed:
+    """A section, what is known of the fio that printed it, and how many statuses stand before it."""
+
+    section: Section
+    invocation: int
+    banner: re.Match[str] | None
+    ended: int
+    commands: Sequence[Jobs]
+
+    @property
+    def start(self) -> int:
+        return self.section.spans[-1][0]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Sections of jobs that ran at once; `unclear`: that may have run at once.
+
+    `started` is how many jobs were started, None if the text does not say or they are of several groups.
+    """
+
+    version: str
+    started: int | None
+    unclear: bool
+    printed: Sequence[_Printed]
+
+
+def knows(text: str) -> bool:
+    """Return whether a text contains results of fio as normal or terse text, and none as JSON."""
+    return '"fio version"' not in text and _KNOWN.search(text) is not None
+
+
+def read(text: str) -> list[Found | str]:
+    """Return the runs of a text: one for each workload of jobs that ran at once."""
+    view = view_of(text, _BANNER)
+    return [found for group in _groups(view.text) for found in _of_group(group, view)]
+
+
+# Which sections are one run ------------------------------------------------------------------------------------------
+
+
+def _groups(text: str) -> Iterator[_Group]:
+    """Yield the groups of a text.
+
+    Without a version or a status, and in terse text, nobody knows whether jobs of one name ran at once, so each name is
+    by itself.
+    """
+    banners, statuses = [*_BANNER.finditer(text)], [*_STATUS.finditer(text)]
+    groups: dict[tuple[int, int, int, str], list[_Printed]] = {}
+    for one in _last_printed(_printed(text, banners, statuses), text):
+        apart = bool(one.section.version) or not (banners or statuses)
+        key = (one.invocation, one.ended, one.section.group, one.section.name if apart else "")
+        groups.setdefault(key, []).append(one)
+    for key, several in groups.items():
+        banner, apart = several[0].banner, bool(key[-1])
+        match = _STARTED.search(text, banner.end(), several[0].start) if banner and not apart else None
+        only = sum(other[:2] == key[:2] for other in groups) == 1
+        started = sum(int(count) for count in match.groups() if count) if match and only else None
+        version = several[0].section.version or (banner[0].strip() if banner else "")
+        yield _Group(version, started, apart, several)
+
+
+def _printed(text: str, banners: Sequence[re.Match[str]], statuses: Sequence[re.Match[str]]) -> list[_Printed]:
+    """Return the sections. A version begins the output of another fio, and so does a command line."""
+    begins, ends = [one.end() for one in banners], [one.end() for one in statuses]
+    found: list[_Printed] = []
+    last = begun = invocation = 0
+    banner: re.Match[str] | None = None
+    commands: Sequence[Jobs] = []
+    for section in sections(text):
+        start, end = section.spans[-1]
+        above, versions = text[last:start], bisect_right(begins, start)
+        here = commands_in(above)
+        if here or versions > begun:
+            invocation, banner, commands = invocation + 1, banners[versions - 1] if versions > begun else None, here
+        elif not banner and above.strip():
+            commands = []
+        found.append(_Printed(section, invocation, banner, bisect_right(ends, start), commands))
+        last, begun = end, versions
+    return found
+
+
+def _last_printed(printed: Sequence[_Printed], text: str) -> list[_Printed]:
+    """Return the sections without those that fio printed again later, and without terse text of the same jobs.
+
+    A process's section after another status replaces the one before. Without a version above both, it may be another
+    run's, unless it lasted longer.
+    """
+    normal = {_block(one) for one in printed if not one.section.version}
+    kept: list[_Printed | None] = []
+    latest: dict[tuple[object, ...], tuple[int, _Printed]] = {}
+    counted: Counter[tuple[object, ...]] = Counter()
+    for one in printed:
+        process = _PROCESS.search(text, one.start, one.section.spans[-1][1])
+        named = (one.invocation, one.section.group, one.section.name, process and process[1], one.section.version)
+        place = counted[named, one.ended]
+        counted[named, one.ended] += 1
+        index, before = latest.get((named, place), (0, None))
+        longer = 1.0 if one.banner else LONGER
+        if before and before.ended < one.ended and _lasted(one, text) >= longer * _lasted(before, text):
+            kept[index] = None
+        latest[named, place] = len(kept), one
+        kept.append(one)
+    return [one for one in kept if one and not (one.section.version and _block(one) in normal)]
+
+
+def _block(printed: _Printed) -> tuple[int, int, int, str]:
+    return printed.invocation, printed.ended, printed.section.group, printed.section.name
+
+
+def _lasted(printed: _Printed, text: str) -> int:
+    match = _LASTED.search(text, *printed.section.spans[-1])
+    return int(match[1]) if match else 0
+
+
+# What they were asked to do ------------------------------------------------------------------------------------------
+
+
+def _of_group(group: _Group, view: View) -> Iterator[Found | str]:
+    several = [one.section for one in group.printed]
+    name, asked = several[0].name, _asked(group)
+    if group.unclear and "status-interval" in asked[name]:
+        # Terse reports follow one another without a word: each has a line for each job, or one for all.
+        jobs = 1 if "group_reporting" in asked[name] else whole_number(asked[name].get("numjobs")) or 1
+        several = several[-jobs:]
+    if failed := [section for section in several if section.error]:
+        yield f"{failed[0].name}: error {failed[0].error}: its figures do not count"
+        return
+    jobs = sum(section.jobs for section in several)
+    if group.started is not None and jobs != group.started:
+        yield f"{name}: {jobs} of {group.started} jobs reported"
+        return
+    if why := _unclear(several, asked[name], jobs, apart=group.unclear):
+        yield f"{name}: {why}"
+        return
+    by_levels: dict[object, tuple[Workload, list[Section]]] = {}
+    for section in several:
+        workload = _workload(section, asked[section.name], view)
+        if isinstance(workload, str):
+            yield f"{section.name}: {workload}"
+            return
+        by_levels.setdefault(workload.levels, (workload, []))[1].append(section)
+    for workload, here in by_levels.values():
+        counted = sum(section.jobs for section in here)
+        if not counted and len(by_levels) == 1:
+            counted = whole_number(asked[name].get("numjobs"))
+        options = {**asked[here[0].name], **here[0].options}
+        at_once = {"workloads_at_once": len(by_levels)} if len(by_levels) > 1 else {}
+        spans = sorted({span for section in here for span in section.spans})
+        yield Found(
+            tool="fio_text",
+            parts=view.ranges_of(spans),
+            levels={**dict(workload.levels), "jobs": counted or UNSTATED, **at_once},
+            options={key: options[key] for key in ("ioengine", "direct") if key in options},
+            job=here[0].name[:80],
+            version=group.version[:60] or None,
+            notes=workload.notes,
+        )
+
+
+def _asked(group: _Group) -> dict[str, dict[str, str]]:
+    """Return what the command line asks of each job by its name."""
+    names = {one.section.name for one in group.printed}
+    return {one.section.name: asked_of(one.commands, one.section.name, alone=len(names) == 1) for one in group.printed}
+
+
+def _unclear(sections: Sequence[Section], asked: Mapping[str, str], jobs: int, *, apart: bool) -> str:
+    """Return why it is unclear which jobs ran at once, or what the command line says otherwise; or nothing.
+
+    Terse text does not count jobs: each line is one, or a whole group.
+    """
+    expected, grouped = whole_number(asked.get("numjobs")), "group_reporting" in asked
+    if apart and len(sections) > 1 and (jobs or grouped or len(sections) != expected):
+        return f"the text of {len(sections)} jobs does not say whether they ran at once"
+    reported = jobs or (0 if grouped else len(sections))
+    if expected and reported and reported != expected and len({section.name for section in sections}) == 1:
+        return f"the command line above it asks for numjobs={expected}, its text is of {reported}"
+    return ""
+
+
+def _workload(section: Section, asked: Mapping[str, str], view: View) -> Workload | str:
+    """Return the workload of a section, in the terms of fio's JSON."""
+    options = dict(section.options)
+    alone = {"iodepth_level": {"1": 100.0}} if options.pop("reached_depth", "") else {}
+    if section.version:
+        fields = view.text[section.spans[-1][0] : section.spans[-1][1]].split(";")
+        values = [number(text) or 0.0 for text in fields[5:9]]
+        if len(values) == 4 and (operations := values[2] * values[3] / 1000):
+            size = size_of(operations, values[0] * 1024)
+            options |= {"bs": str(size)} if size else {}
+    return contradiction(asked, options) or workload_of(alone, {"kb_base": "1024", **asked, **options})
