@@ -47,12 +47,7 @@ class ForestController extends KindController {
     const names = layoutIn(chart).isBeside ? entries.map((entry, index) => keyOf(chart, entry, index)) : [];
     return {
       title: chart.options.indexAxis === "y" ? null : settings.yTitle,
-      items: [
-        ...names,
-        ...(hasPrediction
-          ? [{ text: "thick: the mean; thin: the next campaign" }]
-          : []),
-      ],
+      items: [...names, ...(hasPrediction ? [{ text: "thick: the mean; thin: the next campaign" }] : [])],
     };
   }
 
