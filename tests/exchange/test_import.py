@@ -24,14 +24,6 @@ from support.foreign_results import ELBENCHO_HEADER, elbencho_row, job, report, 
 from support.samples import output
 
 
-@pytest.fixture
-def benchmarks(tmp_path, monkeypatch) -> Path:
-    folder = tmp_path / "benchmarks"
-    folder.mkdir()
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(folder))
-    return folder
-
-
 def imported(*words: object) -> int:
     return main(["import", *map(str, words)])
 
@@ -291,6 +283,23 @@ def test_an_option_that_differs_between_the_folders_is_named_first(tmp_path, ben
     assert capsys.readouterr().out.splitlines()[1] == "  direct differs: 0 in 0, 1 in 1"
 
 
+def test_another_version_or_day_of_a_folder_is_named_with_the_options(tmp_path, benchmarks, capsys):
+    for name, version, at in (("old", "fio-3.33", 0), ("new", "fio-3.41", 200_000)):
+        write(tmp_path / name, {"a.json": report(job(rw="read"), version=version, at=at)})
+    assert imported(tmp_path / "old", tmp_path / "new", "--data", "mine") == 0
+    assert capsys.readouterr().out.splitlines()[1:3] == [
+        "  version of the tool differs: fio-3.33 in old, fio-3.41 in new",
+        "  measured on differs: 2023-11-14 in old, 2023-11-17 in new",
+    ]
+
+
+def test_a_version_or_a_day_that_folders_share_does_not_tell_them_apart(tmp_path, benchmarks, capsys):
+    write(tmp_path / "a", {"a.json": report(job(rw="read"))})
+    write(tmp_path / "b", {f"run-{at}.json": report(job(rw="read"), version=f"fio-3.3{at}", at=at) for at in (3, 4)})
+    assert imported(tmp_path / "a", tmp_path / "b", "--data", "mine") == 0
+    assert " differs" not in capsys.readouterr().out
+
+
 def test_reads_and_writes_of_a_mix_have_charts_of_their_own(tmp_path, benchmarks):
     write(tmp_path / "mine", {f"{size}.json": report(job(rw="randrw", rwmixread="50", bs=size)) for size in
                               ("4k", "64k")})  # fmt: skip
@@ -432,6 +441,38 @@ def test_bench_fio_s_folders_and_elbencho_s_rows_are_read(tmp_path, benchmarks):
     assert [(row["block"], row["io_size_bytes"], row["operations_per_second"]) for row in table] == [
         ("1", "4096", "5000"), ("1", "65536", "5000"), ("2", "4096", "5100"), ("2", "65536", "5100"),
     ]  # fmt: skip
+
+
+def test_a_sweep_is_drawn_along_each_of_its_numbers(tmp_path, benchmarks):
+    files = {
+        f"{size}/randread-{depth}-{jobs}.json": report(
+            job(
+                rw="randread", bs=size, iodepth=str(depth), numjobs=str(jobs), operations=20_000 + 10 * depth + 2 * jobs
+            )
+        )
+        for size in ("4k", "64k")
+        for depth in (1, 2, 4)
+        for jobs in (1, 8)
+    }
+    write(tmp_path / "mine", files)
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    aggregates = benchmarks / "mine" / "imported-fio" / "aggregate"
+    assert (aggregates / "iops-by-jobs-randread-4096.csv").read_text().splitlines()[:4] == [
+        "series,x,y,low,high,n",
+        "Jobs 1,1,10006,10006,10006,1",
+        "Jobs 1,2,10011,10011,10011,1",
+        "Jobs 1,4,10021,10021,10021,1",
+    ]
+    assert (aggregates / "iops-by-queue-depth-randread-8.csv").read_text().splitlines()[1:3] == [
+        "Queue depth 1,4096,10013,10013,10013,1",
+        "Queue depth 1,65536,10013,10013,10013,1",
+    ]
+    chart = json.loads((benchmarks / "mine" / "manifest.json").read_text())["experiments"]["imported-fio"]["charts"][
+        "iops-by-jobs-randread-65536"
+    ]
+    assert (chart["rows"], chart["x"]["factor"]) == ("jobs", "io_depth")
+    assert chart["workload"] == {"rw": "randread", "io_size_bytes": 65536}
+    assert "column" not in chart
 
 
 def test_folders_without_a_known_result_are_an_error_and_nothing_is_written(tmp_path, benchmarks, capsys):

@@ -1,7 +1,8 @@
 """Aggregates of an experiment's used runs, by pandas. Pure.
 
 A metric is a number per run, drawn as medians over blocks and, if the design asks for them, as paired ratios; or values
-over time, with a line per variant; or values by entity, such as one dot per OSD.
+over time, with a line per variant; or values by entity, such as one dot per OSD; or values along one factor of a sweep,
+with a line for each level of another.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import Any
 import pandas as pd
 
 from replay.base import stats as statistics
-from replay.base.tables import level_text
 from replay.derive.cells import AttemptRecord, CellRow, middle_seconds
 from replay.derive.designs import (
     ADDED,
@@ -22,6 +22,7 @@ from replay.derive.designs import (
     Workload,
     ends,
     identity_of,
+    level_name,
     workloads_of,
 )
 
@@ -42,7 +43,7 @@ def of_numbers(tidy: pd.DataFrame, design: CombinedDesign) -> Iterator[Aggregate
     """
     used = tidy[tidy["used"]]
     workloads = workloads_of(design, used["block"])
-    metrics = [metric for metric in design.public["metrics"] if not metric.get("series") and not metric.get("entity")]
+    metrics = [each for each in design.public["metrics"] if not any(map(each.get, ("series", "entity", "rows")))]
     runs = _runs(used, {metric["metric"] for metric in metrics}, workloads, design)
     points = points_of(runs)
     runs = runs.dropna(subset="y")
@@ -291,12 +292,13 @@ def by_entity(used: Cells, design: CombinedDesign) -> Iterator[Aggregate]:
     """
     metrics = [metric for metric in design.public["metrics"] if metric.get("entity")]
     cells, axis = _by_place(used, design), design.public.get("x_label") or design.x_factor
+    unit = design.public.get("x_unit")
     for workload in workloads_of(design, ()) if metrics else ():
         teller = design.reference if design.reference in workload.variants else workload.variants[0]
         series = (
             {design.labels[name]: (None, name) for name in workload.variants}
             if design.x_factor is None
-            else {f"{axis} {_level(x, design)}": (x, teller) for x in workload.xs}
+            else {f"{axis} {level_name(x, unit)}": (x, teller) for x in workload.xs}
         )
         for metric in metrics:
             runs = {label: _of_entities(cells.get((workload.levels, *at), []), metric) for label, at in series.items()}
@@ -332,10 +334,73 @@ def _of_dots(runs: Mapping[str, pd.DataFrame], metric: Mapping[str, Any], worklo
     )
 
 
-def _level(x: Any, design: CombinedDesign) -> str:
-    """Return a level as a series names it. Sizes look the same as on the axes of charts: 4K, 4M."""
-    if design.public.get("x_unit") == "bytes":
-        for shift, letter in ((20, "M"), (10, "K")):
-            if x >= 1 << shift and x % (1 << shift) == 0:
-                return f"{x >> shift}{letter}"
-    return level_text(x)
+# Values along a factor, by another -----------------------------------------------------------------------------------
+
+#: So many series, and places along one of them, make a chart.
+_LEAST = 2
+
+
+def by_two_factors(tidy: pd.DataFrame, design: CombinedDesign) -> Iterator[Aggregate]:
+    """Yield a long aggregate for each metric with `rows` and each combination of the other factors.
+
+    `tidy` is the table of `tables.tidy_frame`. The runs are those of the reference variant, or of the first one that
+    has some. What has no second series, or no second place along one, is left out.
+    """
+    metrics = [metric for metric in design.public["metrics"] if metric.get("rows")]
+    used = tidy[tidy["used"]] if metrics else tidy.iloc[:0]
+    for metric in metrics:
+        axes = (metric["x_factor"], metric["rows"])
+        factors = tuple(name for name in (*design.workload_factors, design.x_factor) if name not in (None, *axes))
+        stated = used[used[metric["metric"]].notna()]
+        groups = stated.groupby(list(factors), sort=False) if factors else [((), stated)]
+        by_rank = {_rank_of(found, factors, design): rows for found, rows in groups}
+        for rank in sorted(by_rank):
+            runs = _of_one_variant(by_rank[rank], design)
+            along = runs.groupby(metric["rows"])[metric["x_factor"]].nunique()
+            if len(along) >= _LEAST and along.max() >= _LEAST:
+                levels = tuple(design.factors[name][at] for name, at in zip(factors, rank, strict=True))
+                yield _of_series(runs, metric, levels, factors, design)
+
+
+def _rank_of(levels: tuple[Any, ...], factors: tuple[str, ...], design: CombinedDesign) -> tuple[int, ...]:
+    return tuple(design.factors[name].index(level) for name, level in zip(factors, levels, strict=True))
+
+
+def _of_one_variant(runs: pd.DataFrame, design: CombinedDesign) -> pd.DataFrame:
+    here = {*runs["variant"]}
+    return runs[runs["variant"] == next(name for name in (design.reference, *design.labels) if name in here)]
+
+
+def _of_series(
+    runs: pd.DataFrame,
+    metric: Mapping[str, Any],
+    levels: tuple[Any, ...],
+    factors: tuple[str, ...],
+    design: CombinedDesign,
+) -> Aggregate:
+    along, rows = metric["x_factor"], metric["rows"]
+    present = [level for level in design.factors[rows] if (runs[rows] == level).any()]
+    names = [f"{metric['row_label']} {level_name(level, metric['row_unit'])}" for level in present]
+    drawn = pd.DataFrame(
+        {
+            "order": [present.index(level) for level in runs[rows]],
+            "x": runs[along].tolist(),
+            "y": runs[metric["metric"]].astype(float).tolist(),
+            "block": runs["block"].tolist(),
+            "attempt": runs["attempt"].tolist(),
+        }
+    ).sort_values(["order", "x", "block"], kind="stable")
+    points = drawn.groupby(["order", "x"])["y"].agg(y="median", low="min", high="max", n="count").reset_index()
+    drawn, points = (one.assign(series=[names[at] for at in one["order"]]) for one in (drawn, points))
+    return Aggregate(
+        **identity_of(metric, levels),
+        unit=metric["unit"],
+        better=metric.get("better"),
+        series=tuple(names),
+        points=points,
+        runs=drawn,
+        n=ends(points["n"]),
+        x={"label": metric["x_label"], "unit": metric["x_unit"], "factor": along},
+        factors=factors,
+        rows=rows,
+    )

@@ -205,6 +205,8 @@ class Aggregate:
     - `x`: the label and unit of an axis that differs from the design's.
     - `level`: the level of the x factor, if the chart shows only one.
     - `sparse`: the series that the design measures at fewer levels of the axis. A gap in them is not a failure.
+    - `factors`: those that name the chart, if they are others than the design's.
+    - `rows`: the factor of which a series is a level, if series are not variants.
     """
 
     name: str
@@ -225,6 +227,8 @@ class Aggregate:
     x: Mapping[str, str] | None = None
     level: Any = None
     sparse: tuple[str, ...] = ()
+    factors: tuple[str, ...] | None = None
+    rows: str | None = None
 
     @property
     def spread_file(self) -> str | None:
@@ -255,6 +259,15 @@ def identity_of(
         "y_label": metric["title"],
         "workload": levels if workload is None else workload,
     }
+
+
+def level_name(level: Any, unit: str | None) -> str:
+    """Return a level as a series names it. Sizes look the same as on the axes of charts: 4K, 4M."""
+    if unit == "bytes":
+        for shift, letter in ((20, "M"), (10, "K")):
+            if level >= 1 << shift and level % (1 << shift) == 0:
+                return f"{level >> shift}{letter}"
+    return level_text(level)
 
 
 def ends(counts: pd.Series) -> tuple[int, int]:

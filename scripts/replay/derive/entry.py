@@ -112,7 +112,8 @@ def _chart(
     counted: pd.DataFrame,
     records: Sequence[AttemptRecord],
 ) -> dict[str, Any]:
-    workload = dict(zip(design.workload_factors, aggregate.workload, strict=True))
+    factors = design.workload_factors if aggregate.factors is None else aggregate.factors
+    workload = dict(zip(factors, aggregate.workload, strict=True))
     if aggregate.level is not None:
         workload[design.x_factor] = aggregate.level
     for factor, level in workload.items():
@@ -132,6 +133,7 @@ def _chart(
         "x": aggregate.x or _axis(design),
         "y": {"label": aggregate.y_label, "unit": aggregate.unit, "better": aggregate.better},
         "series": list(aggregate.series),
+        **({"rows": aggregate.rows} if aggregate.rows else {}),
         **({"sparse": list(aggregate.sparse)} if aggregate.sparse else {}),
         "n": {"min": aggregate.n[0], "max": aggregate.n[1]},
         "attempts": {

@@ -11,7 +11,7 @@ import pandas as pd
 from replay.base.errors import ReplayError
 from replay.base.paths import JUDGING, config_directory, program_digest
 from replay.base.tables import csv_text, level_text, write_if_changed
-from replay.derive.aggregates import by_entity, of_numbers, over_time
+from replay.derive.aggregates import by_entity, by_two_factors, of_numbers, over_time
 from replay.derive.cells import AttemptRecord, CellRow, Designs, host_of, load_evidence, of_one_host
 from replay.derive.designs import ADDED, Aggregate, CombinedDesign, combine, text_rows
 from replay.derive.entry import entry, provenance
@@ -49,7 +49,9 @@ def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
     design.check(f"{raw}/design")
     used = used_rows(used_attempts(records, design), design)
     tidy = tidy_frame(records, design, used)
-    drawn = [*of_numbers(tidy, design), *over_time(used, design), *by_entity(used, design)]
+    drawn = [
+        *of_numbers(tidy, design), *over_time(used, design), *by_entity(used, design), *by_two_factors(tidy, design),
+    ]  # fmt: skip
     # All of them are made before any is written, so that an error leaves every file as it was.
     texts = {
         "tidy.csv": csv_text([[*tidy.columns], *text_rows(tidy, tidy.columns)]),

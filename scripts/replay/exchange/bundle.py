@@ -182,7 +182,7 @@ NUMBER, TEXT, DATE, FILE = "number", "text", "date", "file"
 _X = {"label": TEXT, "unit": TEXT, "factor": TEXT, "better": TEXT}
 _CHART = {
     "title": TEXT, "path": FILE, "companions": [FILE], "runs": TEXT, "kind": TEXT, "metric": TEXT, "column": TEXT,
-    "workload": [TEXT], "x": _X, "y": _X, "series": [TEXT], "sparse": [TEXT], "n": [NUMBER],
+    "workload": [TEXT], "x": _X, "y": _X, "series": [TEXT], "rows": TEXT, "sparse": [TEXT], "n": [NUMBER],
     "attempts": [NUMBER], "limiter": TEXT, "measured_to": DATE, "summary": [[NUMBER]],
     "margin": {"low": NUMBER, "high": NUMBER, "series": [TEXT], "claims": [TEXT]},
 }  # fmt: skip

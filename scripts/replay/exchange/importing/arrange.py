@@ -27,7 +27,7 @@ _LONGEST_POINT = 120
 OPTION = "option_"
 CONFIGURATION, FOLDER, JOB, PLACE = "configuration", "folder", "job", "job_in_a_row"
 #: Numeric factors that can be the axis, the likeliest first: label and unit.
-_AXES = {
+AXES = {
     "io_size_bytes": ("I/O size", "bytes"),
     "object_size_bytes": ("Object size", "bytes"),
     "io_depth": ("Queue depth", "count"),
@@ -36,6 +36,14 @@ _AXES = {
     "io_threads": ("Threads", "count"),
     "instances": ("Instances", "count"),
     "hosts": ("Hosts", "count"),
+}
+#: Those of them that say what was in flight.
+LOADS = ("io_depth", "jobs", "threads", "io_threads")
+#: What is named beside the options that differ between folders: facts of runs, where folders have none in common.
+VERSION, DATE = "version of the tool", "measured on"
+_FACTS: Mapping[str, Callable[[Run], str | None]] = {
+    VERSION: lambda run: run.version,
+    DATE: lambda run: run.reported_at and run.reported_at[:10],
 }
 _NAMED_FIRST = ("rw", "mode", "io_type", "io_pattern")
 #: Factors that a chart's name omits if other factors imply their levels: how long a run was, and where.
@@ -66,8 +74,8 @@ class Arranged:
     """The runs of one tool as an experiment.
 
     `shared`: options that are the same in all runs. `of_variant`: by variant, options that are the same in all of its
-    runs, but not in others. `words`: by factor and level, the meaning of a level that was shortened. `x_factor` is None
-    if no number that all runs state can be the axis: then each run is a point of its own.
+    runs, but not in others, and the facts that differ. `words`: by factor and level, the meaning of a level that was
+    shortened. `x_factor` is None if no number that all runs state can be the axis: then each run is a point of its own.
     """
 
     tool: str
@@ -110,7 +118,7 @@ def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str], *, pool
         kept = [columns[one] for one in (*others, *([x_factor] if x_factor else []))]
         if name in _TOLD_BY_OTHERS and _follows(columns[name], zip(*kept, strict=True)):
             workload = others
-    label, unit = _AXES[x_factor] if x_factor else (None, None)
+    label, unit = AXES[x_factor] if x_factor else (None, None)
     shared = {
         name: values.pop()
         for name in sorted({name for run in runs for name in run.options})
@@ -270,7 +278,7 @@ def _follows(levels: Iterable[Level], places: Iterable[tuple[Any, ...]]) -> bool
 
 def _axis(columns: Mapping[str, Sequence[Level]]) -> str | None:
     """Return the factor along the axis: the numeric one with the most levels; None if no run states all of its."""
-    numeric = [name for name in _AXES if name in columns and all(isinstance(one, int) for one in columns[name])]
+    numeric = [name for name in AXES if name in columns and all(isinstance(one, int) for one in columns[name])]
     return max(numeric, key=lambda name: (len(set(columns[name])), -numeric.index(name)), default=None)
 
 
@@ -310,4 +318,11 @@ def _of_variants(
         options = {name: text for name, text in run.options.items() if name not in shared and name not in varied}
         if options:
             found[variants[run.folder]] = dict(sorted(options.items()))
+    for name, fact in _FACTS.items():
+        stated: dict[str, set[str]] = {}
+        for run in runs:
+            stated.setdefault(variants[run.folder], set()).add(fact(run) or "not stated")
+        if not set.intersection(*stated.values()):
+            for variant, texts in stated.items():
+                found.setdefault(variant, {})[name] = " or ".join(sorted(texts))
     return found

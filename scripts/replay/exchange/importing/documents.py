@@ -12,7 +12,7 @@ from replay.derive.designs import ADDED
 from replay.design.design import digest_of
 from replay.evidence.data_set import pretty_json
 from replay.evidence.read import SEAL
-from replay.exchange.importing.arrange import Arranged, Cell
+from replay.exchange.importing.arrange import AXES, LOADS, Arranged, Cell
 from replay.exchange.importing.recognise import roles
 from replay.exchange.importing.runs import Part
 from replay.exchange.sides import IMPORTED
@@ -114,11 +114,39 @@ def _metrics(arranged: Arranged) -> list[dict[str, Any]]:
         for row in (*_METRICS, *_OF_A_MIX)
         if row[0] in stated
     ]
-    return found + [
+    found += [
         {**dict(zip(keys, row, strict=True)), "series": True, "bin_seconds": 1, "x_label": "Time"}
         for row in _OVER_TIME
         if row[0] in over_time
     ]
+    swept = [row[:5] for row in _METRICS if row[0] in stated]
+    return found + [_by_two(row, along, rows) for along, rows in _pairs(arranged) for row in swept]
+
+
+def _by_two(row: Sequence[str], along: str, rows: str) -> dict[str, Any]:
+    """Return a metric that is drawn along one factor, with a series for each level of another."""
+    column, name, title, unit, better = row
+    (x_label, x_unit), (row_label, row_unit) = AXES[along], AXES[rows]
+    word = row_label.removeprefix("I/O ").lower()
+    return {
+        "metric": column, "name": f"{name}-by-{word.replace(' ', '-')}", "title": f"{title} by {word}", "unit": unit,
+        "better": better, "x_factor": along, "x_label": x_label, "x_unit": x_unit,
+        "rows": rows, "row_label": row_label, "row_unit": row_unit,
+    }  # fmt: skip
+
+
+def _pairs(arranged: Arranged) -> list[tuple[str, str]]:
+    """Return along which factors a sweep is drawn besides the charts' axis, each with the one whose levels are series.
+
+    What each job had in flight is drawn with a series for each number of jobs; any other factor with a series for each
+    level of the charts' axis.
+    """
+    numbers = {name for name, levels in arranged.factors.items() if len(levels) > 1 and set(map(type, levels)) == {int}}
+    swept = [name for name in AXES if name in numbers]
+    load = [name for name in swept if name in LOADS][:2]
+    pairs = [(load[0], load[1])] if len(load) == 2 else []
+    told = {arranged.x_factor, *(load if pairs else ())}
+    return [*pairs, *((name, str(arranged.x_factor)) for name in swept if name not in told)]
 
 
 def differences(arranged: Arranged, variants: Mapping[str, str]) -> dict[str, dict[str, str]]:
