@@ -87,11 +87,15 @@ try {
   console.error(`The talk was not checked: ${error.message}`);
   process.exit(1);
 }
-const { times, cuts, keepsEvidence } = outcome;
+const { times, cuts, keepsEvidence, unwritten } = outcome;
 const problems = [...outcome.problems, ...(options.layout ? await layoutOf(outcome) : [])];
 if (!keepsEvidence)
   console.log(
     "This talk keeps no evidence.yaml: its sentences are held to no reading (docs/wording.md#evidence).",
+  );
+if (unwritten.length)
+  console.log(
+    `Write what only you can say, or take it out: “(yours: …)” in ${counted(unwritten.length, "note")}, the first at ${unwritten[0].file}:${unwritten[0].line}.`,
   );
 for (const { file, line, message } of problems) console.error(`${file}:${line}: ${message}`);
 const columns = (texts) => texts.map((text) => text.padStart(9)).join("");

@@ -15,7 +15,7 @@ import { secondsIn } from "./cuts.js";
 import { readDeclared } from "./declared.js";
 import { accept, evidenceFile, readEvidence } from "./evidence.js";
 import { releasesOn } from "./releases.js";
-import { RULES, RULES_OF_SLIDES, forOtherData } from "./rules.js";
+import { RULES, RULES_OF_SLIDES, forOtherData, unwritten } from "./rules.js";
 import { readStyles } from "./styles.js";
 
 const CLAIMS = path.join("config", "claims.yaml");
@@ -45,8 +45,9 @@ const CLAIMS = path.join("config", "claims.yaml");
  *   root: the talk's folder; data: the data set to hold the talk to, null for the one that it names
  * @returns {Promise<{accept: (which: string[], reading?: {kind?: string}) => ReturnType<typeof accept>, keepsEvidence: boolean, evidence: string, problems: import("./chapters.js").Problem[],
  *                    times: {file: string, slides: number, seconds: Record<number, number>, appendix: number}[],
- *                    cuts: number[]}>}
- *   seconds: of the slides that are counted, by cut; cuts: in minutes, the usual one first; evidence: its file
+ *                    cuts: number[], unwritten: {file: string, line: number}[]}>}
+ *   seconds: of the slides that are counted, by cut; cuts: in minutes, the usual one first; evidence: its file;
+ *   unwritten: notes that still ask for what only the speaker can say
  * @throws {import("../checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
 export async function checkTalk({ root, benchmarks, data = null }) {
@@ -93,6 +94,7 @@ export async function checkTalk({ root, benchmarks, data = null }) {
   const times = chapters.filter(({ front }) => !front).map((chapter) => timeOf(chapter, stated.cuts));
   return {
     problems,
+    unwritten: unwritten(slides),
     times,
     cuts: stated.cuts.map(({ minutes }) => minutes),
     keepsEvidence: talk.evidence !== null,

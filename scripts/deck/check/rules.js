@@ -65,6 +65,16 @@ export function oneNote({ slides }) {
   });
 }
 
+/** Where a note still asks for what only the speaker can say, as `replay talk` leaves it: a reminder, no problem. */
+export function unwritten(slides) {
+  return slides.flatMap((slide) =>
+    [...slide.text.matchAll(/^\(yours: .*\)$/gm)].map(({ index }) => ({
+      file: slide.file,
+      line: lineIn(slide, index),
+    })),
+  );
+}
+
 /** Every slide has its own id, so that links can lead to it. */
 export function ids({ slides }) {
   const seen = new Map();

@@ -47,6 +47,13 @@ test("no note, two notes and an empty note are three problems", async () => {
   assert.match((await problemsOf(GOOD.replace("Words.\n", "")))[0], /slides\/talk\/a\.md:4: an empty note/);
 });
 
+test("a note that still asks for what only the speaker can say is a reminder with its line, and no problem", async () => {
+  await talk.save("slides/talk/a.md", `${GOOD}\n(yours: why it matters to you)\n`);
+  const { problems, unwritten } = await talk.check();
+  assert.deepEqual(problems, []);
+  assert.deepEqual(unwritten, [{ file: "slides/talk/a.md", line: 7 }]);
+});
+
 test("CR LF line ends are a problem of the file", async () => {
   assert.match(
     (await problemsOf(GOOD.replaceAll("\n", "\r\n")))[0],
