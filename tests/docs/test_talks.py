@@ -104,7 +104,7 @@ def test_the_steps_lead_from_an_experiment_to_a_slide_without_a_problem(talk, mo
 @pytest.mark.slow
 def test_the_steps_lead_from_a_folder_of_results_to_a_report_and_a_talk(tmp_path, monkeypatch, capsys):
     tar, *steps, checking, present = COMMANDS
-    assert [step[:2] for step in steps] == [["./replay", name] for name in ("import", "compare", "talk")]
+    assert [step[:2] for step in steps] == [["./replay", name] for name in ("import", "report", "compare", "talk")]
     with tarfile.open(ROOT / tar[2]) as packed:
         packed.extractall(tmp_path, filter="data")
     (tmp_path / "benchmarks").mkdir()
@@ -118,15 +118,16 @@ def test_the_steps_lead_from_a_folder_of_results_to_a_report_and_a_talk(tmp_path
     (summary,) = re.findall(r"^    (n = .*)$", FIO_PAGE, re.MULTILINE)
     assert summary in printed
 
-    report = (tmp_path / "engines.html").read_text()
-    assert report.startswith("<!doctype html>") and "<script" not in report
+    for page in ("engines.html", "ratios.html"):
+        text = (tmp_path / page).read_text()
+        assert text.startswith("<!doctype html>") and "<script" not in text
 
     assert checking[1:] == ["npm", "run", "check"] and present[1:] == ["npm", "run", "present"]
     talk = tmp_path / checking[0].removeprefix("REPLAY_TALK=")
     monkeypatch.delenv("REPLAY_BENCHMARKS")
     status, said = check_talk(talk)
     assert status == 0, said
-    assert re.search(r"slides/talk/talk\.md +8 slides", said)
+    assert re.search(r"slides/talk/talk\.md +9 slides", said)
     text = (talk / "slides" / "talk" / "talk.md").read_text()
     written = dict(re.findall(r'^<!-- \.slide: id="(\w+)"[^\n]*-->\n## ([^\n]*)$', text, re.MULTILINE))
     findings = {name: title.split('<span class="question">')[0].replace("<br>", " ") for name, title in written.items()}

@@ -14,7 +14,7 @@ from replay.claims.descriptions import write_datapackage
 from replay.cli.main import main
 from replay.exchange.page import DOT, Row, strip
 from replay.exchange.report.data_set import bytes_per_second, per_second, seconds, size
-from support.pages import ASKING, PageReader
+from support.pages import ASKING, PageReader, rows_of, words_of
 from support.reported import entry_of, runs_of, write_experiment, write_manifest, write_ratios
 
 OFFERED = {"load": "offered", "io_size_bytes": 4096, "offered_operations_per_second": 250, "duration_seconds": 32}
@@ -116,15 +116,6 @@ WRITERS = {
 
 
 @pytest.fixture
-def benchmarks(tmp_path, monkeypatch):
-    """A folder of data sets."""
-    folder = tmp_path / "benchmarks"
-    folder.mkdir()
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(folder))
-    return folder
-
-
-@pytest.fixture
 def report(benchmarks, tmp_path, capsys):
     """Write a data set of some experiments; return its page, read, and what the command printed."""
 
@@ -142,10 +133,6 @@ def read(path, capsys):
     capsys.readouterr()
     assert main(["report", "--data", "mine", "--out", str(path)]) == 0
     return PageReader(path.read_text()), capsys.readouterr().out
-
-
-def words_of(found):
-    return re.sub(r"\s+", " ", " ".join(found.text))
 
 
 def test_the_page_opens_anywhere_and_says_first_what_matters(report):
@@ -172,14 +159,6 @@ def test_the_page_opens_anywhere_and_says_first_what_matters(report):
         "at 16 MB/s it was up to 95.0 s behind after 135 s (Journal, poll age 5 s)",
     ):
         assert basis in text
-
-
-def rows_of(found, caption):
-    """Return the rows of the table with this beginning of its caption, without spaces around their texts."""
-    html = found.source
-    table = next(part for part in re.findall(r"<table.*?</table>", html, re.DOTALL) if f"<caption>{caption}" in part)
-    rows = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)
-    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
 
 
 def test_the_figures_of_the_tables_are_those_of_the_csvs(report):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import tarfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +14,12 @@ import yaml
 
 from replay.base.paths import ROOT
 from replay.cli.main import main
-from replay.exchange import talk as command
 from replay.exchange.talk_points import kind_of, points_of, size_text
 from support.foreign_results import job, report, write
-from support.patience import patient
+from support.talks import checked, title, told
 
 #: fio prints the same options for each run of a point.
 SIZES = ("4k", "16k", "64k")
-
-
-@pytest.fixture
-def benchmarks(tmp_path, monkeypatch) -> Path:
-    folder = tmp_path / "benchmarks"
-    folder.mkdir()
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(folder))
-    return folder
-
-
-@pytest.fixture
-def without_deck(monkeypatch):
-    """The figures of the slides stay open, so that titles name their values."""
-    monkeypatch.setattr(command.shutil, "which", lambda name: None)
 
 
 @pytest.fixture(scope="module")
@@ -63,22 +46,6 @@ def results(folder: Path, rate: int, *, runs: int = 3, sizes=SIZES, kinds=("rand
 
 def imported(benchmarks: Path, *folders: Path) -> None:
     assert main(["import", *map(str, folders), "--data", "mine"]) == 0
-
-
-def told(tmp_path: Path, *folders: Path, words: Iterable[str] = ()) -> dict[str, str]:
-    """Import the folders and start a talk; return its slides by their ids, with `{value}` for each figure."""
-    assert main(["import", *map(str, folders), "--data", "mine"]) == 0
-    assert main(["talk", "mine", "--out", str(tmp_path / "talk"), *words]) == 0
-    text = (tmp_path / "talk" / "slides" / "talk" / "talk.md").read_text()
-    text = re.sub(r'<data value="([^"]*)">\?</data>', r"{\1}", text)
-    return {re.match(r'<!-- .slide: id="([^"]+)"', slide)[1]: slide for slide in text.rstrip().split("\n\n\n")}
-
-
-def title(slide: str) -> str:
-    """Return what a title finds, without markup; its variants by number, other values by their last two names."""
-    found = re.search(r"^## (.*)$", slide, re.MULTILINE)[1].replace("<br>", " ").split('<span class="question">')[0]
-    found = re.sub(r"\{manifest\.[^}]*\.variants\.(\d)\.label\}", r"[\1]", re.sub(r"<[^>]*>", "", found))
-    return re.sub(r"\{[^}]*?([^.}]*\.[^.}]*)\}", r"{\1}", found)
 
 
 def copied(source: Path, target: Path, change: Callable[[dict[str, Any]], None] = lambda report: None) -> Path:
@@ -115,10 +82,10 @@ def test_the_fixture_settles_three_of_sixteen_and_says_so_point_by_point(
     tmp_path, benchmarks, engines, without_deck, capsys
 ):
     slides = told(tmp_path, engines / "libaio", engines / "io_uring")
-    assert [*slides] == ["question", "answer", "iops", "tail", "next", "sizes", "setup", "method"]
+    assert [*slides] == ["question", "answer", "iops", "tail", "next", "sizes", "sizes-writes", "setup", "method"]
     assert title(slides["answer"]) == (
         "Neither, as far as three runs can tell. "
-        "Writes of 4K: anywhere from {io-uring-randwrite-4096.low} to {io-uring-randwrite-4096.high}."
+        "One engine's runs differ 2.7\N{MULTIPLICATION SIGN}, the engines 1.4\N{MULTIPLICATION SIGN}."
     )
     assert title(slides["iops"]) == (
         "IOPS: one of eight is settled. Reads of 256K: {io-uring-randread-262144.estimate}."
@@ -130,6 +97,7 @@ def test_the_fixture_settles_three_of_sixteen_and_says_so_point_by_point(
     assert title(slides["next"]) == "Longer runs, not more of them."
     said = capsys.readouterr().out
     assert "n = 3: 3 of 16 comparisons settled; the runs are neighbours in time; libaio always ran first; 1 s" in said
+    assert "<code>ioengine</code>: libaio or io_uring" in re.sub(r"</?span[^>]*>", "", slides["question"])
     for word in ("paired by run", "84 %"):
         assert word in slides["iops"]
     for word in (
@@ -201,7 +169,7 @@ def swept(folder: Path, rates: dict[int, int]) -> Path:
 
 def test_a_curve_names_the_load_beyond_which_waiting_grows_more_than_work(tmp_path, benchmarks, without_deck):
     slides = told(tmp_path, swept(tmp_path / "only", {1: 5_000, 4: 18_000, 16: 40_000, 64: 42_000}))
-    assert [*slides] == ["question", "answer", "next", "setup", "method"]
+    assert [*slides] == ["question", "answer", "tail", "next", "setup", "method"]
     assert title(slides["answer"]) == (
         "Past {io_depth.2} in flight, you buy more waiting than work. "
         "Up to {io_depth.3}: {iops-16-to-64.estimate} the reads, {latency-mean-16-to-64.estimate} the wait."
@@ -241,6 +209,19 @@ def test_a_single_load_is_a_question_a_picture_and_what_to_measure_next(tmp_path
     slides = told(tmp_path, swept(tmp_path / "only", {16: 40_000}))
     assert [*slides] == ["question", "answer", "next", "setup", "method"]
     assert title(slides["answer"]) == "Reads of 4K, {io_depth.0} in flight."
+
+
+def test_another_version_is_named_in_the_line_of_the_answer(tmp_path, benchmarks, without_deck):
+    for at, (name, version) in enumerate((("old", "fio-3.33"), ("new", "fio-3.41"))):
+        for run in (1, 2):
+            text = report(job(rw="randread", operations=20_000 + run), at=at + 4 * run, version=version)
+            write(tmp_path / name, {f"run-{run}.json": text})
+    slides = told(tmp_path, tmp_path / "old", tmp_path / "new")
+    plain = {name: re.sub(r"</?span[^>]*>", "", slide) for name, slide in slides.items()}
+    assert "; version of the tool: fio-3.33 or fio-3.41</p>" in plain["answer"]
+    assert '<p class="source">Version of the tool: fio-3.33 or fio-3.41 · ' in plain["question"]
+    talk = yaml.safe_load((tmp_path / "talk" / "slides" / "talk" / "talk.yaml").read_text())
+    assert talk["title"] == "old or new?", "a version is no option"
 
 
 def test_the_set_up_names_first_what_differs_besides_what_is_compared(tmp_path, benchmarks, without_deck):
@@ -286,24 +267,13 @@ def test_without_runs_there_are_no_points():
 # The whole command ---------------------------------------------------------------------------------------------------
 
 
-def checked(talk: Path) -> str:
-    """Run `npm run check` on the talk, which must find nothing; return what it printed."""
-    environment = {key: value for key, value in os.environ.items() if key != "REPLAY_BENCHMARKS"}
-    done = subprocess.run(
-        ["node", "scripts/check.mjs"],
-        cwd=ROOT, env={**environment, "REPLAY_TALK": str(talk)}, capture_output=True, text=True, timeout=patient(60),
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return done.stdout
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("rates", "runs", "sizes", "slides"),
     [
-        pytest.param((20_000, 30_000), 3, SIZES, 8, id="two variants"),
-        pytest.param((20_000, 30_000, 25_000), 2, SIZES, 8, id="three variants"),
-        pytest.param((20_000,), 1, SIZES, 5, id="one run of each point"),
+        pytest.param((20_000, 30_000), 3, SIZES, 9, id="two variants"),
+        pytest.param((20_000, 30_000, 25_000), 2, SIZES, 9, id="three variants"),
+        pytest.param((20_000,), 1, SIZES, 7, id="one run of each point"),
         pytest.param((20_000,), 2, ("4k",), 5, id="a single size, so that nothing is compared"),
     ],
 )

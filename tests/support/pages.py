@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import io
+import re
 from html.parser import HTMLParser
 
 #: The tags and attributes with which a page could request another file.
@@ -50,3 +51,16 @@ class PageReader(HTMLParser):
         ]
         text = base64.b64decode(address.removeprefix("data:text/csv;charset=utf-8;base64,")).decode()
         return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def words_of(page: PageReader) -> str:
+    """Return the text of a page, with single spaces."""
+    return re.sub(r"\s+", " ", " ".join(page.text))
+
+
+def rows_of(page: PageReader, caption: str) -> list[list[str]]:
+    """Return the rows of the table with this beginning of its caption, without spaces around their texts."""
+    tables = re.findall(r"<table.*?</table>", page.source, re.DOTALL)
+    table = next(one for one in tables if f"<caption>{caption}" in one)
+    rows = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]

@@ -23,21 +23,23 @@ from replay.base.paths import ROOT, benchmarks_directory, config_directory
 from replay.base.programs import COMPARED_RELEASES
 from replay.base.tables import level_text
 from replay.base.terminal import waiting
+from replay.exchange.importing.arrange import LOADS
 from replay.exchange.sides import Metric, Run, Side, read_side, runs_of
+from replay.exchange.talk_parts import Slide
 from replay.exchange.talk_points import (
     CLIENTS,
-    LOADS,
+    SIZES,
     Told,
     Variant,
     Walk,
-    along_axis,
-    claims_document,
+    along,
     compared,
     points_of,
     through_layers,
 )
-from replay.exchange.talk_sense import FURTHER_COLUMNS, Plan, Sense, findings_of, sense_of
-from replay.exchange.talk_slides import Slide, talk_slides
+from replay.exchange.talk_sense import FURTHER_COLUMNS, Plan, Sense, claims_document, findings_of, sense_of
+from replay.exchange.talk_slides import talk_slides
+from replay.exchange.talk_titles import VARIANT, noun_of
 
 TALK_FILE = "slides/talk/talk.yaml"
 CHAPTER = "slides/talk/talk.md"
@@ -48,9 +50,8 @@ _CLAIMS = """\
 # What is compared: "refuted" means that a difference is settled. These claims were written after the data were known,
 # so they are exploratory. Put what you expect of your next measurement in their place: docs/claims.md.
 """
-#: The metrics that say how much was done, the likeliest first; and what a question calls an option.
+#: The metrics that say how much was done, the likeliest first.
 _RATES = ("iops", "throughput")
-_ASKED = {"ioengine": "engine", "scheduler": "scheduler", "filename": "disk", "directory": "disk"}
 #: What the talk's own claims and answer decide, and what lists those files, so that it is made anew.
 _JUDGED = (
     "claims.json", "claims.csv", "answer.csv", COMPARED_RELEASES, "manifest.json", "recording.json", "datapackage.json",
@@ -156,7 +157,7 @@ def _write_whole(folder: Path, side: Side, told: Told, asked: Asked) -> tuple[li
 def _write(folder: Path, side: Side, told: Told, asked: Asked) -> tuple[list[Slide], str]:
     """Write the claims and the data, have them judged, and write what they say."""
     source = benchmarks_directory() / side.name
-    sense = sense_of(told, source / told.name / "raw")
+    sense = sense_of(told, source / told.name / "raw", (side.manifest.get("setup") or {}).get("memory_bytes"))
     known = told.experiment.metrics
     rate = next((known[name] for name in _RATES if name in known), next(iter(known.values())))
     tail = known[sense.tail] if sense.tail else None
@@ -164,7 +165,7 @@ def _write(folder: Path, side: Side, told: Told, asked: Asked) -> tuple[list[Sli
     first, *others = told.variants
     shared = [(one, point) for one in others for point in told.points if sense.same_load((first, one), point)]
     ratios = [*compared(told, chosen, shared)]
-    walks = [*_walks(told, sense, rate, asked.layers)] if ratios or not others else []
+    walks = [*_walks(told, sense, rate, tail, asked.layers)] if ratios or not others else []
     claimed = [*ratios, *(each for one in walks for each in one.ratios)]
 
     _copy(source, folder, told.name)
@@ -186,19 +187,26 @@ def _write(folder: Path, side: Side, told: Told, asked: Asked) -> tuple[list[Sli
     return slides, _summary(plan)
 
 
-def _walks(told: Told, sense: Sense, rate: Metric, layers: Sequence[Variant]) -> Iterable[Walk]:
-    """Yield the walks through layers and along the axis of the charts: of a load only where the queue was kept full."""
-    latency = told.experiment.metrics.get("latency-mean")
+def _walks(told: Told, sense: Sense, rate: Metric, tail: Metric | None, layers: Sequence[Variant]) -> Iterable[Walk]:
+    """Yield the walks through layers, along a load where the queue was kept full, and along sizes.
+
+    Of a single variant, its tail has one as well.
+    """
+    known = told.experiment.metrics
+    latency = known.get("latency-mean")
     if layers and latency:
         stated = [one for one in told.points if sense.same_load(layers, one) and all(
             told.values(each.name, one, metric.column) for each in layers for metric in (rate, latency))]  # fmt: skip
         yield from (through_layers(told, (rate, latency), layers, one) for one in stated[:1])
-    of_load = told.axis in (*LOADS, *CLIENTS)
-    second = latency if of_load else told.experiment.metrics.get("throughput")
-    points = [one for one in told.points if not of_load or sense.is_full(told.variants[0], one)]
-    drawn = [one for one in points if second and all(told.chart(each.name, one) for each in (rate, second))]
-    if second != rate and (walk := along_axis(told, (rate, second), drawn)):
-        yield walk
+    full = [one for one in told.points if sense.is_full(told.variants[0], one)]
+    found = [walk for name, factors in (("curve", LOADS), ("clients", CLIENTS)) if latency
+             for walk in along(told, name, factors, (rate, latency), full)]  # fmt: skip
+    if (throughput := known.get("throughput")) not in (None, rate):
+        found += along(told, "sizes", SIZES, (rate, throughput), told.points)
+    yield from found
+    if tail and found and len(told.variants) == 1 and (typical := known.get("latency-p50", latency)):
+        points = told.points if found[0].axis in SIZES else full
+        yield from [*along(told, "tail", (found[0].axis,), (typical, tail), points)][:1]
 
 
 def _copy(source: Path, folder: Path, experiment: str) -> None:
@@ -263,8 +271,8 @@ def _title(plan: Plan) -> str:
     labels = [one.label for one in plan.told.variants]
     if len(labels) == 1:
         return f"What does {plan.manifest['label']} do?"
-    if len(plan.sense.differing) == 1 and plan.sense.differing[0] in _ASKED:
-        return f"Which {_ASKED[plan.sense.differing[0]]}?"
+    if (noun := noun_of(plan.sense)) != VARIANT:
+        return f"Which {noun}?"
     return f"{', '.join(labels[:-1])} or {labels[-1]}?"
 
 
@@ -283,7 +291,7 @@ def _summary(plan: Plan) -> str:
 def talk_yaml(title: str, plan: Plan, slides: Sequence[Slide]) -> str:
     """Return the talk's talk.yaml."""
     seconds = sum(one.seconds for one in slides if not one.in_appendix)
-    claims = {one.ratio.claim: None for one in plan.findings} | {one.name: None for one, _ in plan.walks}
+    claims = {one.ratio.claim: None for one in plan.findings} | {one.claim: None for one, _ in plan.walks}
     return _TALK + _yaml(
         {
             "title": title,

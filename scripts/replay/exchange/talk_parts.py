@@ -1,197 +1,64 @@
-"""The parts of the slides of a new talk: their titles, which say what the figures decide; pictures; lines. Pure.
-
-A title counts points or names them; none is about a mean over them.
-"""
+"""A slide of a new talk, and its parts: pictures, and lines above and below them; the slides of walks. Pure."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import NamedTuple
 
 from replay.base.stats import median
-from replay.exchange.sides import Metric
+from replay.exchange.importing.arrange import DATE, LOADS, VERSION
+from replay.exchange.page import shortened
 from replay.exchange.talk_points import (
     KIND_FACTORS,
     SIZES,
     SOURCE,
+    Drawn,
     Point,
     Told,
     Walk,
     bound,
-    counted,
     first_upper,
     sourced,
 )
-from replay.exchange.talk_sense import MANY_RUNS, MOST_RUNS, RATE, TAILS, Finding, Plan, Sense
+from replay.exchange.talk_sense import SAME, Finding, Plan
+from replay.exchange.talk_titles import carries, settled_on, title_of_turn, title_of_walk
 
-# Titles: the answer --------------------------------------------------------------------------------------------------
-
-
-def answer(findings: Sequence[Finding], told: Told) -> tuple[str, str]:
-    """Return the title of the answer and its second line, by the first rule that applies."""
-    settled = [one for one in findings if one.is_settled]
-    widest = max(findings, key=lambda one: (one.ratio.metric.better == "higher", one.width))
-    rate = [one for one in findings if one.ratio.metric == findings[0].ratio.metric]
-    furthest = max(rate, key=lambda one: abs(math.log(one.estimate)))
-    n = max(one.n for one in findings)
-    if n == 1:
-        apart = f"{first_upper(furthest.ratio.point.phrase)}: <em>{furthest.ratio.bound()}</em>, by chance or not."
-        return "One run each: figures, and no answer.", apart
-    if 4 * sum(one.is_same for one in findings) >= 3 * len(findings):
-        return f"No difference that counts: within {sourced('10 %')}.", ""
-    if len(told.variants) > 2:
-        title = f"{first_upper(counted(len(settled)))} of {counted(len(findings))} comparisons are settled."
-        return title, _widest(widest)
-    if 2 * len(settled) >= len(findings) and len({(one.ratio.metric.name, one.is_better) for one in settled}) == len(
-        {one.ratio.metric.name for one in settled}
-    ):
-        return _one_way(settled, told), ""
-    if 4 * len(settled) >= len(findings) and (parted := _parted(settled, told)):
-        return parted, ""
-    return f"Neither, as far as {counted(n)} runs can tell.", _widest(widest)
+#: How long a slide of a finding takes, and one of a walk, whose axes have to be told.
+SECONDS, WALK_SECONDS = 45, 60
 
 
-def _widest(one: Finding) -> str:
-    return (
-        f"{first_upper(one.ratio.point.phrase)}: anywhere from <em>{one.ratio.bound('low')}</em> "
-        f"to <em>{one.ratio.bound('high')}</em>."
-    )
+class Slide(NamedTuple):
+    """A slide: its id, how long it takes, its body, its note, what only the speaker can say, attributes.
 
+    The parts of the body have a blank line between them; an empty one is left out.
+    """
 
-def _one_way(settled: Sequence[Finding], told: Told) -> str:
-    """Return the title where all that is settled of a metric goes one way: from the smallest ratio to the largest."""
-    leading = [one for one in settled if one.ratio.metric == settled[0].ratio.metric]
-    least, most = (edge(leading, key=lambda one: one.estimate) for edge in (min, max))
-    is_one = f"{least.estimate:.2g}" == f"{most.estimate:.2g}"
-    range_ = least.ratio.bound() if is_one else f"{least.ratio.bound()} to {most.ratio.bound()}"
-    what = subject_of(settled[0].ratio.metric)
-    tails = [one for one in settled if one.ratio.metric != settled[0].ratio.metric]
-    more = f", and {'shorter' if tails[0].is_better else 'longer'} tails" if tails else ""
-    return f"{told.label(told.variants[1])}: <em>{range_}</em> the {what if what.isupper() else what.lower()}{more}."
+    name: str
+    seconds: int
+    body: Sequence[str]
+    note: str
+    yours: str = ""
+    more: str = ""
+    in_appendix: bool = False
 
-
-def _parted(settled: Sequence[Finding], told: Told) -> str | None:
-    """Return the title where the levels of one factor part who is ahead; None if none does."""
-    for factor in told.entry["factors"]:
-        sides: dict[Any, set[bool]] = {}
-        kinds: dict[Any, str] = {}
-        for one in settled:
-            level = one.ratio.point.levels[factor]
-            sides.setdefault(level, set()).add(one.is_better)
-            kinds[level] = one.ratio.point.kind if factor in KIND_FACTORS else told.words_of(factor, level)
-        if set(map(len, sides.values())) == {1} and len(set.union(*sides.values())) == 2:
-            ahead = " and ".join(kinds[level] for level, side in sides.items() if True in side)
-            return f"{told.label(told.variants[1])} for {ahead}, {told.label(told.variants[0])} for the rest."
-    return None
-
-
-def not_the_same_question(told: Told) -> str:
-    """Return the title where variants share no point: what they had in flight, if that differs."""
-    levels = {}
-    for variant in told.variants[:2]:
-        depths = {point.levels.get("io_depth") for point in told.points if (variant.name, point.name) in told.runs}
-        levels[variant] = depths.pop() if len(depths) == 1 else None
-    first, other = levels
-    if levels[first] != levels[other] and None not in levels.values():
-        depths = [told.level("io_depth", levels[one]) for one in (first, other)]
-        return f"{told.label(first)} had {depths[0]} in flight, {told.label(other)} {depths[1]}: not the same question."
-    return f"{told.label(first)} and {told.label(other)} had no load in common: nothing to compare."
-
-
-# One metric ----------------------------------------------------------------------------------------------------------
-
-
-def subject_of(metric: Metric) -> str:
-    """Return what a title is about: a metric's name, or what its percentile says in words."""
-    return next((sourced(text) for name, _, text in TAILS if name == metric.name), sourced(metric.title)
-                if any(map(str.isdigit, metric.title)) else metric.title)  # fmt: skip
-
-
-def title_of(findings: Sequence[Finding], told: Told) -> str:
-    """Return the title of a metric: how many points are settled, and which, or who is ahead in how many."""
-    settled = [one for one in findings if one.is_settled]
-    subject, all_of = subject_of(findings[0].ratio.metric), counted(len(findings))
-    if len(findings) == 1:
-        head = f"{subject}: {'settled' if settled else 'not settled'}"
-    else:
-        head = f"{subject}: {counted(len(settled))} of {all_of} {'are' if len(settled) > 1 else 'is'} settled"
-    if not settled:
-        return f"{head}."
-    ways = {one.is_better for one in settled}
-    if len(settled) <= 2:
-        disagree = ", and they disagree" if len(ways) == 2 else ""
-        figures = [f"{one.ratio.point.phrase}: <em>{one.ratio.bound()}</em>" for one in settled]
-        return f"{head}{disagree}.<br>{first_upper('; '.join(figures))}."
-    if len(told.variants) > 2:
-        return f"{head}."
-    ahead = sum(one.is_better for one in settled)
-    behind = counted(len(settled) - ahead)
-    return f"{subject}: {told.label(told.variants[1])} is ahead in {counted(ahead)} of {all_of}, behind in {behind}."
-
-
-def title_of_walk(walk: Walk, findings: Sequence[Finding]) -> str:
-    """Return the title of a walk: what its ends do, or from where on a load brings more waiting than work."""
-    by_name = {one.ratio.name: one.estimate for one in findings}
-    (work, waiting), steps = [*walk.to_last.values()], [*walk.steps.values()]
-    beyond = (at for at, (one, other) in enumerate(zip(*steps, strict=True)) if by_name[other.name] > by_name[one.name])
-    knee = next(beyond, None) if walk.name == "curve" else None
-    start = knee or 0
-    what = "bytes" if walk.name == "sizes" else "wait"
-    kind = walk.cells[0].point.kind
-    figures = f"<em>{work[start].bound()}</em> the {kind}, <em>{waiting[start].bound()}</em> the {what}"
-    first, last = walk.cells[start].place, walk.cells[-1].place
-    if knee is not None:
-        return f"Past {first}{walk.unit}, you buy more waiting than work.<br>Up to {last}: {figures}."
-    return f"From {first} to {last}{walk.unit}: {figures}."
-
-
-# What next -----------------------------------------------------------------------------------------------------------
-
-
-def next_step(findings: Sequence[Finding], sense: Sense, *, is_full: bool) -> str:
-    """Return the title of the last slide: the first thing that would make the answer better."""
-    needed = [(runs, one) for one in findings if not one.is_settled and (runs := one.runs_needed) is not None]
-    if not is_full:
-        return "Fill the queue first."
-    if sense.runs == 1:
-        return f"Run it {sourced('five')} times."
-    if not findings:
-        return "Change one thing, and compare."
-    if needed and median([runs for runs, _ in needed]) > MANY_RUNS:
-        return "Longer runs, not more of them."
-    further = [(runs - one.n, one) for runs, one in needed if runs > one.n]
-    if further:
-        more, closest = min(further, key=lambda pair: pair[0])
-        runs = "run settles" if more == 1 else "runs settle"
-        return f"{first_upper(sourced(str(more), SOURCE))} more {runs} {closest.ratio.point.phrase}."
-    return "Settled here. Is it so on your machine?"
-
-
-def needs(findings: Sequence[Finding]) -> tuple[str, str] | None:
-    """Return how many runs would settle the open rates, by kind: the figure of the most, and a sentence."""
-    by_kind: dict[str, list[int]] = {}
-    for one in findings:
-        if one.ratio.metric.column == RATE and not one.is_settled and one.runs_needed is not None:
-            by_kind.setdefault(one.ratio.point.kind, []).append(one.runs_needed)
-    if not by_kind:
-        return None
-    ranges = {kind: _range(numbers) for kind, numbers in by_kind.items()}
-    most = max(by_kind, key=lambda kind: max(by_kind[kind]))
-    others = "".join(f" For {kind}: {sourced(text, SOURCE)}." for kind, text in ranges.items() if kind != most)
-    return ranges[most], f"runs like these would settle {sourced('10 %')} of {most}.{others}"
-
-
-def _range(numbers: Sequence[int]) -> str:
-    texts = [f"over {one - 1}" if one == MOST_RUNS else str(one) for one in (min(numbers), max(numbers))]
-    return texts[0] if texts[0] == texts[1] else " to ".join(texts)
+    @property
+    def text(self) -> str:
+        """Its Markdown."""
+        uncounted = ' data-visibility="uncounted"' if self.in_appendix else ""
+        head = f'<!-- .slide: id="{self.name}" data-timing="{self.seconds}"{self.more}{uncounted} -->'
+        yours = ["", f"(yours: {self.yours})"] if self.yours else []
+        body = "\n\n".join(filter(None, self.body))
+        return "\n".join([head, body, "", "<!-- Note -->", self.note, *yours])
 
 
 # Pictures ------------------------------------------------------------------------------------------------------------
 
 #: As many as are legible: panels, places of an axis in a panel, rows of a picture, marks in a row.
-PANELS, PLACES, ROWS, MARKS = 2, 4, 24, 12
+PANELS, PLACES, ROWS, MARKS = 2, 4, 24, 49
+#: The most letters of an option's value in a line.
+VALUE = 40
 
 
 def rows_of(findings: Sequence[Finding]) -> Sequence[Finding]:
@@ -238,6 +105,36 @@ def _heading(told: Told, chart: str, point: Point) -> str:
     return ", ".join([first_upper(point.kind), *told_apart])
 
 
+def response(plan: Plan, work: Drawn, waiting: Drawn, point: Point, unit: str) -> str:
+    """Return the curve of what waits against what is finished, in the order of what was in flight."""
+    more = f' data-chart-more="{file(plan.told, work.chart)}" data-chart-load-name="{unit.strip()}"'
+    more += f' data-chart-x-unit="{plan.rate.unit}" data-chart-x-title="{first_upper(point.kind)} a second"'
+    return canvas(plan.told, "response", waiting.chart, more + only(waiting))
+
+
+def only(drawn: Drawn) -> str:
+    """Return the option that shows one row of a chart whose series are no variants."""
+    return f' data-chart-series="{escape(drawn.row)}"' if drawn.row else ""
+
+
+def heat_maps(plan: Plan) -> dict[str, tuple[str, list[Point]]]:
+    """Return the chart of the rate by what was in flight and how many sent it, with its points, by kind."""
+    told, variant = plan.told, plan.told.variants[0]
+    charts = {
+        name: one
+        for name, one in told.entry["charts"].items()
+        if {one.get("rows"), one["x"].get("factor")} <= {*LOADS} and one["metric"].startswith(f"{plan.rate.name}-by-")
+    }
+    found: dict[str, tuple[str, list[Point]]] = {}
+    for point in told.points:
+        if not told.values(variant.name, point, plan.rate.column):
+            continue
+        chart = next((name for name, one in charts.items() if one["workload"].items() <= point.levels.items()), None)
+        if chart and found.setdefault(point.kind, (chart, []))[0] == chart:
+            found[point.kind][1].append(point)
+    return found
+
+
 def side_by_side(charts: Iterable[tuple[str, str]]) -> str:
     """Return charts beside each other, each with its heading; "" for none."""
     rows = [f'<div class="panel"><h3>{heading}</h3>{one}</div>' for heading, one in charts]
@@ -266,12 +163,13 @@ def marks(points: Sequence[Point]) -> str:
         labels = [point.label.removeprefix(kind).strip(" ,") for point in several[:MARKS]]
         needed = 60 + 11 * max(map(len, labels))
         step = min(needed, 860 // len(labels))
+        r = min(15, 2 * step // 5)
         for at, label in enumerate(labels):
             x = 260 + at * step
             shape = (
-                f'<rect class="flow" x="{x - 14}" y="{y - 14}" width="28" height="28"/>'
+                f'<rect class="flow" x="{x - r}" y="{y - r}" width="{2 * r}" height="{2 * r}"/>'
                 if "writes" in kind
-                else f'<circle class="flow" cx="{x}" cy="{y}" r="15"/>'
+                else f'<circle class="flow" cx="{x}" cy="{y}" r="{r}"/>'
             )
             text = escape(label) if step == needed else ""
             parts.append(f'{shape}<text class="detail" x="{x + 22}" y="{y + 7}">{text}</text>')
@@ -305,14 +203,28 @@ def busy(plan: Plan, findings: Sequence[Finding]) -> str:
     return f'<p class="source">{first_upper("; ".join(texts))}</p>' if texts else ""
 
 
-def differences(told: Told) -> Iterable[tuple[str, str]]:
-    """Yield the options that differ between the variants, with the value of each."""
+def apart(told: Told) -> dict[str, list[str]]:
+    """Return the options and facts that differ between the variants: the value of each variant."""
     options = [told.experiment.options.get(one.name, {}) for one in told.variants]
-    for name in dict.fromkeys(key for one in options for key in one):
-        values = [one.get(name, "not stated") for one in options]
-        if len(set(values)) > 1:
-            texts = [f"{sourced(text)} with {told.label(one)}" for text, one in zip(values, told.variants, strict=True)]
-            yield f"<code>{escape(name)}</code> differs", ", ".join(texts)
+    values = {name: [one.get(name, "not stated") for one in options] for one in options for name in one}
+    return {name: texts for name, texts in values.items() if len(set(texts)) > 1}
+
+
+def differences(told: Told) -> Iterable[tuple[str, str]]:
+    """Yield what differs between the variants, with the value of each."""
+    for name, values in apart(told).items():
+        texts = [f"{sourced(text)} with {told.label(one)}" for text, one in zip(values, told.variants, strict=True)]
+        yield f"<code>{escape(name)}</code> differs", ", ".join(texts)
+
+
+def differing(told: Told, *, facts_only: bool = False) -> list[str]:
+    """Return what differs between the variants, each with its values."""
+    return [
+        f"{name if name in (VERSION, DATE) else f'<code>{escape(name)}</code>'}: "
+        + " or ".join(sourced(shortened(text, VALUE)) for text in dict.fromkeys(values))
+        for name, values in apart(told).items()
+        if name in (VERSION, DATE) or not facts_only
+    ]
 
 
 def fixed(plan: Plan) -> str:
@@ -323,14 +235,106 @@ def fixed(plan: Plan) -> str:
 
 
 def measured_with(plan: Plan) -> str:
-    """Return when and with what it was measured, and how."""
+    """Return when and with what it was measured, and how: what differs comes first."""
     manifest, design = plan.manifest, f"design.{plan.told.name}"
     parameters = plan.told.entry["parameters"]
-    parts = [f"measured {bound('manifest.measured')}"] if manifest.get("measured_from") else []
+    parts = differing(plan.told)
+    parts += [f"measured {bound('manifest.measured')}"] if manifest.get("measured_from") else []
     parts += [bound("manifest.setup.tool_versions")] if (manifest.get("setup") or {}).get("tool_versions") else []
     parts += [fixed(plan).removeprefix(", ")] if fixed(plan) else []
     parts += ["through the page cache" if plan.sense.cached else "direct"] if "direct" in parameters else []
     parts += [f"a file of {bound(f'{design}.size')}"] if "size" in parameters else []
-    differing = [f"<code>{escape(name)}</code>" for name in plan.sense.differing]
-    parts += [f"what differs: {', '.join(differing[:3])}"] if differing else []
     return first_upper(" · ".join(parts)) or bound("manifest.label")
+
+
+# Slides of walks and of loads ----------------------------------------------------------------------------------------
+
+#: What says which kind the operations are.
+_OF_KIND = (*KIND_FACTORS, "rw_mix_read")
+
+
+def walk_slide(plan: Plan, walk: Walk, findings: Sequence[Finding]) -> Slide:
+    """Return the slide of a walk: what its ends do, drawn along it."""
+    told, first, last = plan.told, walk.cells[0], walk.cells[-1]
+    title = title_of_walk(walk, findings, plan.tail)
+    where = ", ".join([told.label(first.variant), walk.kind, *_fixed_on(walk, plan)])
+    if walk.name == "layers":
+        picture = panels(plan, [(name, first.point) for name in walk.steps], _titles(plan, walk))
+        where = f"{first.point.phrase}{fixed(plan)}"
+        note = "Each layer lies on the one before, so it can only cost. Where is the largest step?"
+    elif walk.name == "tail":
+        picture = _tails(plan, walk)
+        note = "Whoever sends many requests meets the slowest of them, again and again. This is how long they take."
+    elif walk.name == "sizes":
+        drawn = [told.along(name, first.point, walk.axis) for name in walk.steps]
+        logarithmic = ' data-chart-y-scale="logarithmic"'
+        canvases = [canvas(told, "line", one.chart, only(one) + logarithmic) for one in drawn]
+        picture = side_by_side(zip(_titles(plan, walk).values(), canvases, strict=True))
+        note = "Small requests count by their number, large ones by their bytes. Both pictures are of the same runs."
+        if len(told.variants) == 2 and carries(walk, plan):
+            title = title_of_turn(walk, settled_on(walk, plan), told)
+    else:
+        work, waiting = (told.along(name, first.point, walk.axis) for name in walk.steps)
+        picture = response(plan, work, waiting, first.point, walk.unit)
+        note = "To the right is what it finishes, upwards how long each request waits. Each point has more in flight."
+    note += f" It goes from {first.place} to {last.place}{walk.unit}."
+    body = [f"## {title}", measure(plan, where), picture]
+    return Slide(walk.claim, WALK_SECONDS, body, note, "where your own load is")
+
+
+def _fixed_on(walk: Walk, plan: Plan) -> list[str]:
+    """Return what is the same along a walk, though it varies elsewhere."""
+    factors = plan.told.entry["factors"]
+    return [
+        plan.told.words_of(factor, level) for factor, level in walk.cells[0].point.levels.items()
+        if factor not in (walk.axis, *_OF_KIND) and len(factors[factor]) > 1
+    ]  # fmt: skip
+
+
+def _titles(plan: Plan, walk: Walk) -> dict[str, str]:
+    """Return the names of a walk's metrics, as headings."""
+    named = {one["metric"]: name for name, one in plan.told.entry["charts"].items()}
+    return {metric: plan.told.bound(f"charts.{named[metric]}.y.label") for metric in walk.steps}
+
+
+def _tails(plan: Plan, walk: Walk) -> str:
+    """Return a picture of the tail along a walk, for the first two kinds of operations."""
+    told, found, first = plan.told, {}, walk.cells[0].point
+    logarithmic = ' data-chart-y-scale="logarithmic"'
+    same = [factor for factor in first.levels if factor not in _OF_KIND]
+    for point in told.points:
+        drawn = [told.along(one.name, point, walk.axis) for one in (plan.rate, plan.tail)]
+        if all(drawn) and all(point.levels[factor] == first.levels[factor] for factor in same):
+            if walk.axis in LOADS:
+                found[point.kind] = response(plan, *drawn, point, walk.unit)
+            else:
+                found[point.kind] = canvas(told, "line", drawn[1].chart, only(drawn[1]) + logarithmic)
+    return side_by_side((first_upper(kind), one) for kind, one in [*found.items()][:PANELS])
+
+
+def load_slides(plan: Plan) -> list[Slide]:
+    """Return the slide of heat maps of what was in flight by how many sent it, if both were varied."""
+    told, variant, found = plan.told, plan.told.variants[0], heat_maps(plan)
+    if not found:
+        return []
+    (kind, (_, points)), *_ = found.items()
+    rates = {one.name: median([*told.values(variant.name, one, plan.rate.column).values()]) for one in points}
+    enough = [one for one in points if rates[one.name] >= max(rates.values()) / SAME]
+    factors = [one for one in LOADS if len(told.entry["factors"].get(one, ())) > 1]
+
+    def sent(point: Point) -> tuple[int, ...]:
+        levels = [point.levels[factor] for factor in factors]
+        return math.prod(levels), *levels
+
+    least = min(enough, key=sent)
+    load = " and ".join(told.words_of(factor, least.levels[factor]) for factor in factors)
+    title = f"{first_upper(kind)}: {load} come within {sourced('10 %')} of the most."
+    maps = [(first_upper(kind), canvas(told, "heatmap", chart)) for kind, (chart, _) in [*found.items()][:PANELS]]
+    sizes = [told.words_of(one, least.levels[one]) for one in SIZES if len(told.entry["factors"].get(one, ())) > 1]
+    where = ", ".join([told.label(variant), *sizes, "medians: programs (jobs) by what each had in flight"])
+    body = [f"## {title}", measure(plan, where), side_by_side(maps)]
+    note = (
+        "Each square is a load: to the right more in flight for each program, and a row for each number of programs. "
+        "The key says which colour is the most. Whoever sends more than it takes to get there only waits longer."
+    )
+    return [Slide("load", SECONDS, body, note, "which of these squares is your own load")]

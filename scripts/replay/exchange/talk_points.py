@@ -1,6 +1,6 @@
-"""What a new talk tells of, in the words of slides: points, and the ratios between them that it claims. Pure.
+"""What a new talk tells of, in the words of slides: points, ratios between them, and walks. Pure.
 
-A point is a combination of levels without the variant. A ratio is of variants at a point, or of points along an axis.
+A point is a combination of levels without the variant. A ratio is of variants at a point, or of points on a walk.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 from replay.base.tables import level_text
 from replay.claims import brief
+from replay.derive.designs import level_name
 from replay.exchange.sides import Experiment, Metric, Run
 
 #: The source of figures that are counted or computed from the talk's data, and of its claims.
 SOURCE = "data"
 SIZES = ("io_size_bytes", "object_size_bytes")
-#: Factors along which a load grows: what was in flight, and who sent it.
-LOADS, CLIENTS = ("io_depth", "jobs", "threads", "io_threads"), ("clients", "instances", "hosts")
+#: Factors along which a load grows, besides what was in flight: who sent it.
+CLIENTS = ("clients", "instances", "hosts")
 MEAN_LATENCY = "latency_mean_seconds"
 
 _NUMBERS = (
@@ -59,6 +60,13 @@ class Variant:
     at: int
 
 
+class Drawn(NamedTuple):
+    """A chart, and its row that is meant if its series are no variants."""
+
+    chart: str
+    row: str | None
+
+
 @dataclass(frozen=True)
 class Told:
     """The experiment that the talk is about. `runs` are by variant and point, then by repetition."""
@@ -74,7 +82,7 @@ class Told:
     @property
     def axis(self) -> str | None:
         """The factor along the x axis of its charts."""
-        factors = (one["x"].get("factor") for one in self.entry["charts"].values())
+        factors = (one["x"].get("factor") for one in self.entry["charts"].values() if "rows" not in one)
         return next((one for one in factors if one in self.entry["factors"]), None)
 
     def values(self, variant: str, point: Point, column: str) -> dict[int, float]:
@@ -90,6 +98,20 @@ class Told:
              and one["workload"].items() <= point.levels.items()),
             None,
         )  # fmt: skip
+
+    def along(self, metric: str, point: Point, axis: str) -> Drawn | None:
+        """Return where a metric is drawn along a factor at a point; None if it is not."""
+        for name, one in sorted(self.entry["charts"].items(), key=lambda pair: "rows" in pair[1]):
+            rows, is_here = one.get("rows"), one["workload"].items() <= point.levels.items()
+            if one["x"].get("factor") != axis or not is_here:
+                continue
+            if rows is None and one["metric"] == metric:
+                return Drawn(name, None)
+            if rows and one["metric"].startswith(f"{metric}-by-"):
+                level = level_name(point.levels[rows], "bytes" if rows in SIZES else None)
+                if row := next((each for each in one["series"] if each.rpartition(" ")[2] == level), None):
+                    return Drawn(name, row)
+        return None
 
     def bound(self, path: str) -> str:
         """Return the markup of a value of the experiment in the manifest."""
@@ -107,7 +129,7 @@ class Told:
 
     def words_of(self, factor: str, level: Any) -> str:
         """Return the markup of what slides say of a level: 4K, 16 in flight."""
-        return words(factor).format(self.level(factor, level))
+        return said(factor, level, self.level(factor, level))
 
 
 # Words ---------------------------------------------------------------------------------------------------------------
@@ -184,7 +206,7 @@ def _point(levels: Mapping[str, Any], varied: Sequence[str], *, has_both: bool) 
     kind = f"{pattern} {kind}" if has_both else kind
     size = next((levels[name] for name in SIZES if isinstance(levels.get(name), int)), None)
     told = {*KIND_FACTORS, *SIZES, *(() if kind.endswith("reads and writes") else ("rw_mix_read",))}
-    more = [words(name).format(levels[name]) for name in varied if name not in told]
+    more = [said(name, levels[name], str(levels[name])) for name in varied if name not in told]
     of_size = "" if size is None else size_text(size)
     return Point(
         slug("-".join(level_text(levels[name]) for name in varied)) if varied else "only",
@@ -195,6 +217,12 @@ def _point(levels: Mapping[str, Any], varied: Sequence[str], *, has_both: bool) 
     )
 
 
+def said(factor: str, level: Any, text: str) -> str:
+    """Return what slides say of a level that is written so: 16 in flight, 1 program."""
+    template = words(factor)
+    return (template.removesuffix("s") if level == 1 else template).format(text)
+
+
 def words(factor: str) -> str:
     """Return what slides say of a level of a factor, with `{}` for the level."""
     plain = factor.removeprefix("option_").replace("_", " ")
@@ -202,9 +230,6 @@ def words(factor: str) -> str:
 
 
 # Ratios --------------------------------------------------------------------------------------------------------------
-
-#: As many points as a walk along an axis needs.
-LEAST_LEVELS = 3
 
 
 @dataclass(frozen=True)
@@ -238,6 +263,12 @@ def compared(told: Told, metrics: Iterable[Metric], shared: Sequence[tuple[Varia
                 )  # fmt: skip
 
 
+# Walks: cells in an order, from light to heavy, from small to large, or from layer to layer ---------------------------
+
+#: As many points as a walk along a factor needs.
+LEAST_LEVELS = 3
+
+
 class Cell(NamedTuple):
     """A place on a walk: its markup, its name in an id, and what was measured there."""
 
@@ -249,16 +280,23 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Walk:
-    """Cells in an order. `unit` is said behind a place.
+    """Cells in an order along the factor `axis`, which layers lack. `unit` is said behind a place.
 
     `steps` and `to_last` have, for each metric, the ratios of a cell to the next one, and of each to the last.
     """
 
     name: str
+    claim: str
+    axis: str
     unit: str
     cells: tuple[Cell, ...]
     steps: Mapping[str, tuple[Ratio, ...]]
     to_last: Mapping[str, tuple[Ratio, ...]]
+
+    @property
+    def kind(self) -> str:
+        """What its operations are."""
+        return self.cells[0].point.kind
 
     @property
     def ratios(self) -> list[Ratio]:
@@ -267,77 +305,46 @@ class Walk:
         return [*{one.name: one for several in every for one in several}.values()]
 
 
-def along_axis(told: Told, metrics: Sequence[Metric], points: Iterable[Point]) -> Walk | None:
-    """Return the first walk along the axis of the charts; None if it has too few points, or if it is none that is told.
+def along(
+    told: Told, name: str, factors: Sequence[str], metrics: Sequence[Metric], points: Iterable[Point]
+) -> Iterator[Walk]:
+    """Yield the walk of each kind of operations along the first of these factors that has enough levels.
 
-    The walk of a load is named `curve`, the others `sizes` and `clients`.
+    All else is the same along a walk: of sizes, the most that was in flight, otherwise the least. It has only points at
+    which all metrics are stated and drawn along that factor.
     """
-    names = {"sizes": SIZES, "curve": LOADS, "clients": CLIENTS}
-    axis, variant = told.axis, told.variants[0]
-    name = next((name for name, factors in names.items() if axis in factors), None)
-    rows: dict[tuple[Any, ...], list[Point]] = {}
-    for point in points if name else ():
-        if all(told.values(variant.name, point, metric.column) for metric in metrics):
-            rows.setdefault(tuple(level for at, level in point.levels.items() if at != axis), []).append(point)
-    row = next((row for row in rows.values() if len(row) >= LEAST_LEVELS), None)
-    if row is None:
-        return None
-    unit = "" if name == "sizes" else words(axis).format("").rstrip()
-    cells = [Cell(told.level(axis, one.levels[axis]), str(one.levels[axis]), variant, one) for one in row]
-    return _walk(name, unit, cells, metrics)
+    variant = told.variants[0]
+    axis = next((one for one in factors if len(told.entry["factors"].get(one, ())) >= LEAST_LEVELS), None)
+    rows: dict[str, dict[tuple[Any, ...], list[Point]]] = {}
+    for point in points if axis else ():
+        stated = all(told.values(variant.name, point, metric.column) for metric in metrics)
+        if stated and all(told.along(metric.name, point, axis) for metric in metrics):
+            others = tuple(level for factor, level in point.levels.items() if factor != axis)
+            rows.setdefault(point.kind, {}).setdefault(others, []).append(point)
+    is_first = True
+    for kind, several in rows.items():
+        enough = [row for row in several.values() if len(row) >= LEAST_LEVELS]
+        if enough:
+            row = enough[-1 if name == "sizes" else 0]
+            cells = [Cell(told.level(axis, one.levels[axis]), str(one.levels[axis]), variant, one) for one in row]
+            unit = "" if name == "sizes" else words(axis).format("").rstrip()
+            yield _walk(name, name if is_first else f"{name}-{slug(kind)}", axis, unit, cells, metrics)
+            is_first = False
 
 
 def through_layers(told: Told, metrics: Sequence[Metric], layers: Sequence[Variant], point: Point) -> Walk:
     """Return the walk through variants of which each lies on the one before, at one point."""
-    return _walk("layers", "", [Cell(told.label(one), one.name, one, point) for one in layers], metrics)
+    return _walk("layers", "layers", "", "", [Cell(told.label(one), one.name, one, point) for one in layers], metrics)
 
 
-def _walk(name: str, unit: str, cells: Sequence[Cell], metrics: Sequence[Metric]) -> Walk:
+def _walk(name: str, claim: str, axis: str, unit: str, cells: Sequence[Cell], metrics: Sequence[Metric]) -> Walk:
     def ratio(metric: Metric, start: Cell, end: Cell) -> Ratio:
         sides = [{"variant": one.variant.name, **one.point.levels} for one in (end, start)]
         way = f"{start.tag} to {end.tag}"
-        return Ratio(name, slug(f"{metric.name}-{way}"), metric, end.point, way, *sides)
+        return Ratio(claim, slug(f"{metric.name}-{way}"), metric, end.point, way, *sides)
 
     return Walk(
-        name, unit, tuple(cells),
+        name, claim, axis, unit, tuple(cells),
         {metric.name: tuple(ratio(metric, *pair) for pair in pairwise(cells)) for metric in metrics},
         {metric.name: tuple(ratio(metric, start, cells[-1]) for start in cells[:-1]) for metric in metrics},
     )  # fmt: skip
-
-
-def claims_document(told: Told, ratios: Iterable[Ratio], *, paired: bool) -> dict[str, Any]:
-    """Return config/claims.yaml: a claim for each metric or walk, with a condition for each ratio: it is exactly 1.
-
-    A condition that is refuted, after Holm's correction over its claim, is a difference that is settled. `paired`:
-    whether the runs of variants at a point were neighbours in time.
-    """
-    by_claim: dict[str, list[Ratio]] = {}
-    for one in ratios:
-        by_claim.setdefault(one.claim, []).append(one)
-    return {
-        "sources": {SOURCE: "The data of this talk"},
-        "claims": [
-            {
-                "id": claim,
-                "sentence": f"{several[0].metric.title}: the same on both sides of each of these ratios.",
-                "source": SOURCE,
-                "ours": "made from the data set, to say where a difference is settled",
-                "experiment": told.name,
-                "metric": several[0].metric.column,
-                "presupposes_nothing": "it says only what these runs show, whatever limited them",
-                "conditions": [
-                    {
-                        "name": one.name,
-                        "says": re.sub(r"[{}]", " ", f"{one.metric.title}, {one.label}"),
-                        **({} if one.metric == several[0].metric else {"metric": one.metric.column}),
-                        **({} if paired or one.over["variant"] == one.under["variant"] else {"independent": True}),
-                        "over": dict(one.over),
-                        "under": dict(one.under),
-                        "between": [1, 1],
-                    }
-                    for one in several
-                ],
-            }
-            for claim, several in by_claim.items()
-        ],
-    }

@@ -17,8 +17,9 @@ from typing import Any
 from replay.base.clock import seconds_of
 from replay.base.stats import median, t_quantile
 from replay.evidence.read import SIDECAR, list_raw
+from replay.exchange.importing.arrange import DATE, LOADS, VERSION
 from replay.exchange.sides import Metric
-from replay.exchange.talk_points import LOADS, MEAN_LATENCY, Point, Ratio, Told, Variant, Walk
+from replay.exchange.talk_points import MEAN_LATENCY, SOURCE, Point, Ratio, Told, Variant, Walk
 
 RATE = "operations_per_second"
 #: Columns of tidy.csv that no chart draws.
@@ -47,7 +48,8 @@ class Sense:
     `in_flight`: by variant and point, what was in flight as a share of what was asked for; only where that is known.
     `first`: the variant that always ran first. `tail`: the percentile that every run has the operations for. `busy`: by
     variant and point, what was full and to which percentage. `cached`: through the page cache.
-    `small_file`: the size of the file as fio was told it, if a cache below may hold it. `differing`: options.
+    `small_file`: the size of the file as fio was told it, if a cache below may hold it. `differing`: options, and facts
+    of the runs.
     """
 
     runs: int
@@ -61,6 +63,11 @@ class Sense:
     ramp: bool
     small_file: str | None
     differing: tuple[str, ...]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options that differ, without the facts that an import names beside them."""
+        return tuple(name for name in self.differing if name not in (VERSION, DATE))
 
     @property
     def too_short(self) -> bool:
@@ -77,14 +84,15 @@ class Sense:
         return max(shares) <= 1.1 * min(shares)
 
 
-def sense_of(told: Told, raw: Path) -> Sense:
-    """Return what is true of the runs of an experiment, whose evidence is in `raw`."""
+def sense_of(told: Told, raw: Path, memory_bytes: float | None) -> Sense:
+    """Return what is true of the runs of an experiment, whose evidence is in `raw`, on a machine of so much memory."""
     options = [told.experiment.options.get(one.name, {}) for one in told.variants]
     every = [run for runs in told.runs.values() for run in runs.values()]
     seconds = [run.values["duration_seconds"] for run in every if "duration_seconds" in run.values]
     neighbours, first = _turns(told)
     stated = {name: [one.get(name) for one in options] for name in dict.fromkeys(key for one in options for key in one)}
-    sizes = [size for size in stated.get("size", ()) if size and _bytes(size) < _SMALL_BYTES]
+    small = max(_SMALL_BYTES, (memory_bytes or 0) / 10)
+    sizes = [size for size in stated.get("size", ()) if size and _bytes(size) < small]
     return Sense(
         runs=min(map(len, told.runs.values())),
         in_flight=dict(_in_flight(told, stated)),
@@ -236,6 +244,44 @@ class Finding:
         spread = math.sqrt(math.fsum((one - mean) ** 2 for one in self.logs) / (self.n - 1))
         enough = (n for n in range(2, MOST_RUNS) if (t_quantile(n) + _POWER) * spread / math.sqrt(n) <= math.log(SAME))
         return next(enough, MOST_RUNS)
+
+
+def claims_document(told: Told, ratios: Iterable[Ratio], *, paired: bool) -> dict[str, Any]:
+    """Return config/claims.yaml: a claim for each metric or walk, with a condition for each ratio: it is exactly 1.
+
+    A condition that is refuted, after Holm's correction over its claim, is a difference that is settled. `paired`:
+    whether the runs of variants at a point were neighbours in time.
+    """
+    by_claim: dict[str, list[Ratio]] = {}
+    for one in ratios:
+        by_claim.setdefault(one.claim, []).append(one)
+    return {
+        "sources": {SOURCE: "The data of this talk"},
+        "claims": [
+            {
+                "id": claim,
+                "sentence": f"{several[0].metric.title}: the same on both sides of each of these ratios.",
+                "source": SOURCE,
+                "ours": "made from the data set, to say where a difference is settled",
+                "experiment": told.name,
+                "metric": several[0].metric.column,
+                "presupposes_nothing": "it says only what these runs show, whatever limited them",
+                "conditions": [
+                    {
+                        "name": one.name,
+                        "says": re.sub(r"[{}]", " ", f"{one.metric.title}, {one.label}"),
+                        **({} if one.metric == several[0].metric else {"metric": one.metric.column}),
+                        **({} if paired or one.over["variant"] == one.under["variant"] else {"independent": True}),
+                        "over": dict(one.over),
+                        "under": dict(one.under),
+                        "between": [1, 1],
+                    }
+                    for one in several
+                ],
+            }
+            for claim, several in by_claim.items()
+        ],
+    }
 
 
 def findings_of(document: Mapping[str, Any], ratios: Iterable[Ratio]) -> list[Finding]:

@@ -6,79 +6,78 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from replay.exchange.talk_parts import (
-    answer,
+    SECONDS,
+    Slide,
     busy,
-    canvas,
     differences,
-    file,
+    differing,
     fixed,
     forest,
+    load_slides,
     marks,
     measure,
     measured_with,
-    needs,
-    next_step,
-    not_the_same_question,
     panels,
     rows_of,
-    side_by_side,
-    subject_of,
-    title_of,
-    title_of_walk,
+    walk_slide,
 )
 from replay.exchange.talk_points import FACTOR_WORDS, KIND_FACTORS, SOURCE, Walk, bound, counted, first_upper, sourced
 from replay.exchange.talk_sense import Finding, Plan
+from replay.exchange.talk_titles import (
+    answer,
+    carries,
+    knee_of,
+    needs,
+    next_step,
+    not_the_same_question,
+    subject_of,
+    title_of,
+)
 
-QUESTION_SECONDS, ANSWER_SECONDS, SECONDS = 25, 60, 45
+QUESTION_SECONDS, ANSWER_SECONDS = 25, 60
 #: As many facts as a slide has room for, and as many slides of findings as a talk.
 FACTS, MOST = 9, 4
 #: What a picture of rates draws.
 RANGE = "a mark is the median, a line reaches from the lowest run to the highest"
 
 
-class Slide(NamedTuple):
-    """A slide: its id, how long it takes, its body, its note, what only the speaker can say, attributes.
-
-    The parts of the body have a blank line between them; an empty one is left out.
-    """
-
-    name: str
-    seconds: int
-    body: Sequence[str]
-    note: str
-    yours: str = ""
-    more: str = ""
-    in_appendix: bool = False
-
-    @property
-    def text(self) -> str:
-        """Its Markdown."""
-        uncounted = ' data-visibility="uncounted"' if self.in_appendix else ""
-        head = f'<!-- .slide: id="{self.name}" data-timing="{self.seconds}"{self.more}{uncounted} -->'
-        yours = ["", f"(yours: {self.yours})"] if self.yours else []
-        body = "\n\n".join(filter(None, self.body))
-        return "\n".join([head, body, "", "<!-- Note -->", self.note, *yours])
-
-
 def talk_slides(plan: Plan) -> list[Slide]:
     """Return the slides of the talk's one chapter, the appendix last."""
-    told = plan.told
-    mix = _mix(plan)
-    walks = [_walk(plan, *one) for one in plan.walks]
-    if len(told.variants) > 1:
+    ranked = _ranked(plan)
+    if len(plan.told.variants) > 1:
         answers = [_answer(plan) if plan.findings else _not_the_same(plan)]
-        found = [one for one in walks if one.name == "layers"]
+        layers = [each for each in ranked if each[0].name == "layers"]
+        carrying = [each for each in ranked if each not in layers and carries(each[0], plan)]
+        later = [walk_slide(plan, *each) for each in ranked if each not in layers + carrying]
+        found = [walk_slide(plan, *each) for each in layers + carrying]
         found += [_metric(plan, several) for several in plan.compared.values() if several]
-        later = [one for one in walks if one.name != "layers"]
+        found, later = [*found, *_mix(plan)], [*later, *load_slides(plan)]
     else:
-        answers, found, later = [walks[0]._replace(name="answer") if walks else _figures(plan)], [], []
-    found += [mix] if mix else []
+        best = next((each for each in ranked if knee_of(*each) is not None), ranked[0] if ranked else None)
+        answers = [walk_slide(plan, *best)._replace(name="answer") if best else _figures(plan)]
+        found, later = _of_one(plan, [each for each in ranked if each is not best]), []
     main = [_question(plan), *answers, *found[:MOST], _next(plan)]
     appendix = [*found[MOST:], *later, _setup(plan), _method(plan)]
     return [*main, *(one._replace(in_appendix=True) for one in appendix)]
+
+
+def _ranked(plan: Plan) -> list[tuple[Walk, Sequence[Finding]]]:
+    """Return the walks in the order in which a talk would tell them."""
+    order = ("layers", "curve", "clients", "sizes", "tail")
+    return sorted(plan.walks, key=lambda pair: order.index(pair[0].name))
+
+
+def _of_one(plan: Plan, walks: Sequence[tuple[Walk, Sequence[Finding]]]) -> list[Slide]:
+    """Return the slides of one variant behind its answer, the best first: another curve, sizes, heat maps, the tail."""
+    curves = [each for each in walks if each[0].name == "curve"]
+    # The walk of the first kind of operations has the claim of its name.
+    firsts = [*curves[:1], *(each for each in walks if each[0].claim == each[0].name in ("clients", "sizes"))]
+    tails = [each for each in walks if each[0].name == "tail"]
+    rest = [each for each in walks if each not in firsts + tails]
+    slides = [[walk_slide(plan, *each) for each in several] for several in (firsts, tails, rest)]
+    return [*slides[0], *load_slides(plan), *slides[1], *slides[2], *_mix(plan)]
 
 
 # Slides --------------------------------------------------------------------------------------------------------------
@@ -113,7 +112,7 @@ def _versus(plan: Plan) -> str:
 
 
 def _answer(plan: Plan) -> Slide:
-    title, second = answer(plan.findings, plan.told)
+    title, second = answer(plan)
     said = title + (f"<br>{second}" if second else "")
     if plan.sense.runs > 1:
         # The marks alone look like an answer. The title comes with a click, once the room has seen the lines.
@@ -122,7 +121,7 @@ def _answer(plan: Plan) -> Slide:
     rate = next(several for several in plan.compared.values() if several)
     widest = sorted(rate, key=lambda one: -one.width)
     charts = panels(plan, [(one.ratio.metric.name, one.ratio.point) for one in widest])
-    body = [f"## {said}", measure(plan, RANGE), charts or forest(plan, rate)]
+    body = [f"## {said}", measure(plan, _with_facts(plan)), charts or forest(plan, rate)]
     note = (
         "Look at the marks first: two a load, and one of them leads. That is the chart of a blog post. "
         "Now look at the lines. They reach from the lowest to the highest run of the same thing on the same machine. "
@@ -135,9 +134,14 @@ def _answer(plan: Plan) -> Slide:
     return Slide("answer", ANSWER_SECONDS, body, note, "what you would do with this answer")
 
 
+def _with_facts(plan: Plan) -> str:
+    """Return what a picture of rates draws, and whether the sides are of another version or day."""
+    return "; ".join([RANGE, *differing(plan.told, facts_only=True)])
+
+
 def _not_the_same(plan: Plan) -> Slide:
     charts = panels(plan, [(plan.rate.name, point) for point in plan.told.points])
-    body = [f"## {not_the_same_question(plan.told)}", measure(plan, RANGE), charts]
+    body = [f"## {not_the_same_question(plan.told)}", measure(plan, _with_facts(plan)), charts]
     note = "Nobody can divide these figures: the loads were not the same. So there is no ratio in this talk."
     return Slide("answer", ANSWER_SECONDS, body, note, "why the loads differ")
 
@@ -189,40 +193,16 @@ def _metric(plan: Plan, findings: Sequence[Finding]) -> Slide:
     return Slide(name, SECONDS, body, note, "what would explain it, if you can test it")
 
 
-def _walk(plan: Plan, walk: Walk, findings: Sequence[Finding]) -> Slide:
-    told, first, last = plan.told, walk.cells[0], walk.cells[-1]
-    metrics, label = [*walk.steps], told.label(first.variant)
-    charts = [told.chart(name, first.point) for name in metrics]
-    titles = {name: told.bound(f"charts.{chart}.y.label") for name, chart in zip(metrics, charts, strict=True)}
-    where = f"{first.point.phrase}{fixed(plan)}" if walk.name == "layers" else f"{label}, {first.point.kind}"
-    if walk.name == "curve":
-        more = f' data-chart-more="{file(told, charts[0])}" data-chart-load-name="in flight"'
-        more += ' data-chart-x-unit="operations_per_second"'
-        more += f' data-chart-x-title="{first_upper(first.point.kind)} a second"'
-        picture = canvas(told, "response", charts[1], more)
-        note = "To the right is what it finishes, upwards how long each request waits. Each point has more in flight."
-    elif walk.name == "layers":
-        picture = panels(plan, [(name, first.point) for name in metrics], titles)
-        note = "Each layer lies on the one before, so it can only cost. Where is the largest step?"
-    else:
-        canvases = [canvas(told, "line", chart, ' data-chart-y-scale="logarithmic"') for chart in charts]
-        picture = side_by_side(zip(titles.values(), canvases, strict=True))
-        note = "Small requests count by their number, large ones by their bytes. Both pictures are of the same runs."
-    note += f" It goes from {first.place} to {last.place}."
-    body = [f"## {title_of_walk(walk, findings)}", measure(plan, where), picture]
-    return Slide(walk.name, ANSWER_SECONDS, body, note, "where your own load is")
-
-
-def _mix(plan: Plan) -> Slide | None:
+def _mix(plan: Plan) -> list[Slide]:
     point = next((one for one in plan.told.points if one.kind.endswith("reads and writes")), None)
     names = [name for name in (f"read-{plan.rate.name}", f"write-{plan.rate.name}") if point]
     if not names or not all(plan.told.chart(name, point) for name in names):
-        return None
+        return []
     titles = dict(zip(names, ("Reads", "Writes"), strict=True))
     charts = panels(plan, [(name, point) for name in names], titles)
     body = ["## A mix is two loads: reads and writes, each apart.", measure(plan, RANGE), charts]
     note = "The average of a read and a write is the time of neither. So here they are apart, as the tool counted them."
-    return Slide("mix", SECONDS, body, note, "which of them your users wait for")
+    return [Slide("mix", SECONDS, body, note, "which of them your users wait for")]
 
 
 def _next(plan: Plan) -> Slide:

@@ -45,6 +45,7 @@ from replay.exchange.report.data_set import (
     told,
     values,
 )
+from replay.exchange.report.imported import differing, imported
 from replay.exchange.report.price_and_loss import loss, price
 from replay.exchange.report.rate import MIRRORING, rate, settings
 from replay.exchange.sides import IMPORTED
@@ -62,23 +63,29 @@ _KINDS = {"held": "better", "refuted": "worse"}
 
 def parts_of(data: DataSet) -> list[Part]:
     """Return what a data set says about each question, in the order of the page."""
-    parts = (price, loss, rate, distance, exhausted, slowest_osds, settings, _over_time)
+    measured = () if _is_imported(data) else (price, loss, rate, distance, exhausted, slowest_osds, settings)
+    parts = (*measured, imported, _over_time)
     return [part(data) for part in parts]
+
+
+def _is_imported(data: DataSet) -> bool:
+    """Return whether Replay measured none of it: then it says nothing of mirroring, nor of what watched the cluster."""
+    return all(one.entry["protocol"] == IMPORTED for one in data.experiments)
 
 
 def page(data: DataSet, parts: Sequence[Part], style: str, version: str) -> str:
     """Return the HTML of the report. `style` is its CSS, `version` that of Replay."""
     name = data.side.name
     title = f"What mirroring costs: {name}" if data.of(*MIRRORING) else f"What was measured: {name}"
-    limitation = data.manifest.get("limitation")
+    missing = [line for part in parts for line in part.missing] + [*_skipped(data)]
     body = [
         paragraph(_where(data.manifest), "muted"),
+        *([heading("What differs between the folders"), bullets(differs)] if (differs := differing(data)) else []),
         _short(parts),
-        paragraph(f"What its owner says of this site: “{limitation}”" if limitation else ""),
+        paragraph(_limitation(data)),
         *(part.body for part in parts),
         _verdicts(data),
-        heading("What was not measured"),
-        bullets([line for part in parts for line in part.missing] + [*_skipped(data)]),
+        *([heading("What was not measured"), bullets(missing)] if missing else []),
         heading("How it was measured"),
         bullets(_method(data)),
         heading("Where the figures come from"),
@@ -98,6 +105,13 @@ def _where(manifest: Mapping[str, Any]) -> str:
     ]
     days = [day for day in (manifest.get("measured_from"), manifest.get("measured_to")) if day]
     return f"{', '.join(known)}." + (f" Measured {' to '.join(dict.fromkeys(days))}." if days else "")
+
+
+def _limitation(data: DataSet) -> str:
+    limitation = data.manifest.get("limitation")
+    if not limitation or _is_imported(data):
+        return limitation or ""
+    return f"What its owner says of this site: “{limitation}”"
 
 
 _COUNTED = {"clusters": "cluster", "osds": "OSD", "replicas": "replica", "cores": "core"}
@@ -165,7 +179,10 @@ def _skipped(data: DataSet) -> Iterator[str]:
 
 def _method(data: DataSet) -> Iterator[str]:
     """Yield what a reader has to know of the runs, for each experiment of which it is true."""
-    yield "A run counts if the cluster was well and its output is whole. Intervals are 95 % intervals over blocks."
+    if not _is_imported(data):
+        yield "A run counts if the cluster was well and its output is whole. Intervals are 95 % intervals over blocks."
+    if data.of(IMPORTED):
+        yield "An imported run counts if its output is whole and free of contradictions. Its figures are its tool's."
     for one in data.experiments:
         if invalid := one.entry["invalid"]:
             why = ", ".join(f"{words(reason)} {count}" for reason, count in invalid.items())

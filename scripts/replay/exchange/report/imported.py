@@ -1,0 +1,248 @@
+"""What imported results say, for a report: each load with its runs, percentiles and notes, and what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from replay.base.stats import median
+from replay.exchange.importing.arrange import LOADS
+from replay.exchange.page import DOT, NUMBER, STROKE, Column, bullets, heading, paragraph, strip, table
+from replay.exchange.page import Row as Marks
+from replay.exchange.report.data_set import (
+    NOTHING,
+    DataSet,
+    Measured,
+    Part,
+    between,
+    bytes_per_second,
+    largest,
+    middle,
+    number_of,
+    per_second,
+    seconds,
+    told,
+    values,
+)
+from replay.exchange.sides import IMPORTED, Experiment
+from replay.exchange.talk_points import KIND_FACTORS, SIZES, Point, points_of, said, size_text, words
+from replay.exchange.talk_sense import SAME
+
+_P99 = "latency_p99_seconds"
+#: The columns that say how much was done, the likeliest first: their name, and how a value is written.
+_RATES: Mapping[str, tuple[str, Callable[[float | None], str]]] = {
+    "operations_per_second": ("operations a second", per_second),
+    "bytes_per_second": ("bytes a second", bytes_per_second),
+}
+#: Reads and writes are stated apart where both were mixed.
+_LATENCIES = {
+    "latency_mean_seconds": "mean latency",
+    "latency_p50_seconds": "p50",
+    _P99: "p99",
+    f"read_{_P99}": "p99 of reads",
+    f"write_{_P99}": "p99 of writes",
+}
+
+
+class _Load(NamedTuple):
+    """The runs of a variant at a point."""
+
+    point: Point
+    variant: Mapping[str, Any]
+    runs: pd.DataFrame
+
+
+def imported(data: DataSet) -> Part:
+    """Return what imported results say: of each tool a chart and a table of every load, and the notes of the import."""
+    found = [(one, [*_loads(one, data.side.experiments[one.name])]) for one in data.of(IMPORTED)]
+    if not found:
+        return Part()
+    body = [_section(one, loads, data.side.experiments[one.name], data.side.name) for one, loads in found]
+    return Part(" ".join(_most(*each) for each in found), " ".join(_basis(*each) for each in found), "\n".join(body))
+
+
+def differing(data: DataSet) -> list[str]:
+    """Return the options and facts that differ between the variants of imported results, each with its values."""
+    lines = []
+    for one in data.of(IMPORTED):
+        options = data.side.experiments[one.name].options
+        labels = {each["name"]: each["label"] for each in one.entry["variants"] if each["name"] in options}
+        for name in dict.fromkeys(name for label in labels for name in options[label]):
+            stated = {label: options[variant].get(name, "not stated") for variant, label in labels.items()}
+            if len(set(stated.values())) > 1:
+                lines.append(f"{name}: {', '.join(f'{text} in {label}' for label, text in stated.items())}")
+    return list(dict.fromkeys(lines))
+
+
+def _loads(one: Measured, experiment: Experiment) -> Iterator[_Load]:
+    for point in points_of(one.entry["factors"], experiment.runs):
+        runs = one.runs
+        for factor, level in point.levels.items():
+            runs = runs[runs[factor] == level]
+        yield from (_Load(point, variant, rows) for variant, rows in one.by_variant(runs))
+
+
+# Sentences -----------------------------------------------------------------------------------------------------------
+
+
+def _rate(loads: Sequence[_Load]) -> str | None:
+    return next((name for name in _RATES if any(values(load.runs, name) for load in loads)), None)
+
+
+def _most(one: Measured, loads: Sequence[_Load]) -> str:
+    """Return the highest median rate of each kind of operation, where it was, and its slowest of a hundred."""
+    if (column := _rate(loads)) is None:
+        return ""
+    name, written = _RATES[column]
+    by_kind: dict[str, list[_Load]] = {}
+    for load in loads:
+        if values(load.runs, column):
+            by_kind.setdefault(load.point.kind, []).append(load)
+    sentences = []
+    for several in by_kind.values():
+        best = max(several, key=lambda load: middle(load.runs, column) or 0.0)
+        label = f" with {best.variant['label']}" if len(one.entry["variants"]) > 1 else ""
+        tail = _at_least(best.runs, _P99)
+        beyond = "" if tail == NOTHING else f", the slowest of a hundred in {tail}"
+        sentences.append(f"{best.point.label}{label}: {written(middle(best.runs, column))}{beyond}")
+    return f"The most {name}: {'; '.join(sentences)}."
+
+
+def _basis(one: Measured, loads: Sequence[_Load]) -> str:
+    counts = [len(load.runs) for load in loads]
+    points = number_of(len({load.point.name for load in loads}), "load")
+    once = ", which cannot say how much runs differ" if max(counts) == 1 else ""
+    return f"Medians of {between(counts, str)} runs each at {points}{once}. Imported: nobody watched the machines."
+
+
+# Charts and tables ---------------------------------------------------------------------------------------------------
+
+
+def _section(one: Measured, loads: Sequence[_Load], experiment: Experiment, data_set: str) -> str:
+    parts = [heading(experiment.title), bullets(experiment.notes) if experiment.notes else ""]
+    if _several(one):
+        sides = " ".join(f"{data_set}:{name}" for name in dict.fromkeys(load.variant["name"] for load in loads))
+        parts.append(paragraph(f"Whether they differ by more than noise: replay compare {sides}", "muted"))
+    axes = (chart["x"].get("factor") for chart in one.entry["charts"].values() if "rows" not in chart)
+    axis = next((factor for factor in axes if factor in one.entry["factors"]), None)
+    groups: dict[tuple[Any, ...], list[_Load]] = {}
+    for load in loads:
+        key = tuple(level for factor, level in load.point.levels.items() if factor != axis)
+        groups.setdefault(key, []).append(load)
+    parts += _overviews(one, loads)
+    for several in groups.values():
+        parts += _group(one, several, axis, experiment.title)
+    return "\n".join(filter(None, parts))
+
+
+def _overviews(one: Measured, loads: Sequence[_Load]) -> Iterator[str]:
+    """Yield a table of rates for each kind of operation, if a sweep varied what was in flight and how many sent it."""
+    pairs = {(chart["x"]["factor"], chart["rows"]) for chart in one.entry["charts"].values() if "rows" in chart}
+    column = _rate(loads)
+    pair = next((pair for pair in pairs if {*pair} <= {*LOADS}), None)
+    if pair is None or column is None:
+        return
+    along, rows = pair
+    name, written = _RATES[column]
+    down_word, across_word = (words(factor).format("").strip() for factor in (rows, along))
+    tables: dict[str, dict[tuple[Any, Any], float]] = {}
+    for load in loads:
+        levels, rate = load.point.levels, middle(load.runs, column)
+        if load.variant == loads[0].variant and rate is not None:
+            kind = _name(one, load.point, (along, rows))
+            tables.setdefault(kind, {})[levels[rows], levels[along]] = rate
+    for kind, rates in tables.items():
+        most = max(rates.values())
+        down, across = ([level for level in one.entry["factors"][factor] if any(place[at] == level for place in rates)]
+                        for at, factor in enumerate((rows, along)))  # fmt: skip
+        columns = [Column(down_word, [said(rows, level, _written(rows, level)) for level in down])]
+        for level in across:
+            found = [rates.get((row, level)) for row in down]
+            kinds = ["number beyond" if rate is not None and rate >= most / SAME else NUMBER for rate in found]
+            columns.append(Column(_written(along, level), [written(rate) for rate in found], NUMBER, kinds))
+        yield heading(kind, 3)
+        caption = f"{kind}: medians of {name}, by {down_word} (down) and {across_word} (across)"
+        yield table(columns, f"{caption}; in bold, within 10 % of the most")
+
+
+def _name(one: Measured, point: Point, without: Sequence[str | None]) -> str:
+    """Return the kind of a point's operations, and its levels of factors that vary, without some of them."""
+    kind = point.kind
+    told_by_kind = {*KIND_FACTORS, *(() if kind.endswith("reads and writes") else ("rw_mix_read",)), *without}
+    fixed = [
+        said(factor, level, _written(factor, level))
+        for factor, level in point.levels.items()
+        if factor not in told_by_kind and len(one.entry["factors"][factor]) > 1
+    ]
+    return ", ".join([f"{kind[0].upper()}{kind[1:]}", *fixed])
+
+
+def _group(one: Measured, loads: Sequence[_Load], axis: str | None, title: str) -> Iterator[str]:
+    """Yield the chart and the table of loads that differ along the axis and in their variant."""
+    levels = loads[0].point.levels
+    names = [_written(axis, load.point.levels[axis]) if axis else load.point.label for load in loads]
+    ends = list(dict.fromkeys([names[0], names[-1]]))
+    along = [said(axis, levels[axis] if len(ends) == 1 else None, " to ".join(ends))] if axis else []
+    name = ", ".join([_name(one, loads[0].point, (axis,)), *along])
+    labels = [
+        said(axis, load.point.levels[axis], text) if axis else text for load, text in zip(loads, names, strict=True)
+    ]
+    sides = [f", {load.variant['label']}" if _several(one) else "" for load in loads]
+    yield heading(name, 3)
+    if column := _rate(loads):
+        rows = [label + side for label, side in zip(labels, sides, strict=True)]
+        yield _chart(loads, rows, column, f"{title}: {name}")
+    yield _table(one, loads, labels, f"{title}: {name}. A range is that of the runs")
+
+
+def _written(factor: str, level: Any) -> str:
+    return size_text(level) if factor in SIZES and isinstance(level, int) else str(level)
+
+
+def _several(one: Measured) -> bool:
+    return len(one.entry["variants"]) > 1
+
+
+def _chart(loads: Sequence[_Load], labels: Sequence[str], column: str, title: str) -> str:
+    name, written = _RATES[column]
+    rows = []
+    for load, label in zip(loads, labels, strict=True):
+        found = values(load.runs, column)
+        if found:
+            marks = [*((value, STROKE) for value in found), (median(found), DOT)]
+            rows.append(Marks(label, written(median(found)), marks))
+    every = [value for row in rows for value, _ in row.marks]
+    is_wide = max(every) > 10 * min(every) > 0
+    return strip(rows, f"{title}, {name}", f"● median of {name}, ❘ a run", written, logarithmic=is_wide)
+
+
+def _table(one: Measured, loads: Sequence[_Load], labels: Sequence[str], caption: str) -> str:
+    tables = [load.runs for load in loads]
+    rates = []
+    for name, (title, written) in _RATES.items():
+        rates.append(Column(title, [written(middle(runs, name)) for runs in tables], NUMBER))
+        rates.append(Column("range", [between(values(runs, name), written) for runs in tables], NUMBER))
+    for which in ("read", "write"):
+        apart = [per_second(middle(runs, f"{which}_operations_per_second")) for runs in tables]
+        rates.append(Column(f"{which}s a second", apart, NUMBER))
+    columns = [
+        Column("load", labels),
+        *([Column("variant", [str(load.variant["label"]) for load in loads])] if _several(one) else []),
+        *rates,
+        *(Column(title, [_at_least(runs, name) for runs in tables], NUMBER) for name, title in _LATENCIES.items()),
+        Column("slowest of all", [seconds(largest(runs, "latency_max_seconds")) for runs in tables], NUMBER),
+        Column("n", [str(len(runs)) for runs in tables], NUMBER),
+    ]
+    return table(told(columns), caption)
+
+
+def _at_least(runs: pd.DataFrame, column: str) -> str:
+    """Return a median; with a sign if it is, or lies beside, a run of which only a lower bound is known."""
+    least = values(runs, column.removesuffix("_seconds") + "_at_least_seconds")
+    known = values(runs, column)
+    if not known and not least:
+        return NOTHING
+    sign = "≥ " if 2 * len(least) >= len(known) + len(least) else ""
+    return sign + seconds(median([*known, *least]))
