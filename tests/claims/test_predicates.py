@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import program_file
-from replay.claims.predicate import Predicate, parse_predicate
-from replay.derive.facts import FACTS, FactType
+from replay.derive.facts import FACTS, FactType, Predicate, parse_predicate
 
 ORDERED = (">=", "<=", ">", "<")
 EQUALITY = ("=", "!=")

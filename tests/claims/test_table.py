@@ -11,8 +11,8 @@ import pytest
 from replay.base.stats import mean_with_interval, paired_log_ratio
 from replay.claims.answer import answer_csv, answer_rows, columns
 from replay.claims.answer_plan import FIGURES, AnswerPlan, FigureSource, Mode, ModePresupposition
-from replay.claims.predicate import parse_predicate
 from replay.claims.tables import Table
+from replay.derive.facts import parse_predicate
 
 NONE = Mode("none", "No mirroring", "none", is_reference=True)
 JOURNAL = Mode("journal-poll-5", "Journal mirrored", "journal-mirrored", journal_poll_age_seconds=5)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.base import invocation, paths
+from replay.base import paths
 from replay.base.errors import ConfigurationError
 from replay.cli.main import main
 from replay.cli.starting_commands import write_project
@@ -85,32 +85,32 @@ def test_without_checkout_and_project_the_next_step_is_to_make_a_project(tmp_pat
 
 def test_a_printed_command_can_be_typed_as_it_is(monkeypatch):
     monkeypatch.delenv("REPLAY_CALLED_AS", raising=False)
-    assert invocation.replay_command("clean", "--site", "my site") == "./replay clean --site 'my site'"
+    assert paths.replay_command("clean", "--site", "my site") == "./replay clean --site 'my site'"
     monkeypatch.setenv("REPLAY_CALLED_AS", "../replay")
-    assert invocation.replay_command("derive") == "../replay derive"
-    assert invocation.deck_command("present", "--data", "x") == "npm run present -- --data x"
+    assert paths.replay_command("derive") == "../replay derive"
+    assert paths.deck_command("present", "--data", "x") == "npm run present -- --data x"
     monkeypatch.delenv("REPLAY_CALLED_AS")
-    monkeypatch.setattr(invocation, "ROOT", None)
-    assert invocation.replay_command("derive") == "replay derive"
-    assert invocation.deck_command("present") is None
+    monkeypatch.setattr(paths, "ROOT", None)
+    assert paths.replay_command("derive") == "replay derive"
+    assert paths.deck_command("present") is None
 
 
 def test_a_command_of_the_deck_works_where_it_is_printed(tmp_path, monkeypatch):
     """In the checkout, in a project, in a talk's folder."""
     monkeypatch.delenv("REPLAY_BENCHMARKS", raising=False)
     monkeypatch.chdir(paths.ROOT / "docs")
-    assert invocation.deck_command("check") == "npm run check"
+    assert paths.deck_command("check") == "npm run check"
     write_project(tmp_path / "mine")
     monkeypatch.chdir(tmp_path / "mine" / "config")
     npm = f"npm --prefix {paths.ROOT} run present -- --data x"
-    assert invocation.deck_command("present", "--data", "x") == f"REPLAY_BENCHMARKS={tmp_path}/mine/benchmarks {npm}"
+    assert paths.deck_command("present", "--data", "x") == f"REPLAY_BENCHMARKS={tmp_path}/mine/benchmarks {npm}"
     (tmp_path / "mine" / "slides" / "talk").mkdir(parents=True)
     (tmp_path / "mine" / "slides" / "talk" / "talk.yaml").touch()
-    assert invocation.deck_command("present", "--data", "x") == f"REPLAY_TALK={tmp_path}/mine {npm}"
+    assert paths.deck_command("present", "--data", "x") == f"REPLAY_TALK={tmp_path}/mine {npm}"
     monkeypatch.chdir(tmp_path)
-    assert invocation.deck_command("present", "--data", "x") == npm, "the checkout's talk, from anywhere"
+    assert paths.deck_command("present", "--data", "x") == npm, "the checkout's talk, from anywhere"
     monkeypatch.chdir(paths.ROOT)
-    assert invocation.deck_command("check", talk=Path("my talk")) == "REPLAY_TALK='my talk' npm run check"
+    assert paths.deck_command("check", talk=Path("my talk")) == "REPLAY_TALK='my talk' npm run check"
 
 
 def test_every_schema_and_the_workflow_come_with_the_package():

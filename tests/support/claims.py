@@ -10,8 +10,8 @@ from pathlib import Path
 
 from replay.claims.evaluate import judge
 from replay.claims.model import Claim, Condition, Presupposition, Region, Selector
-from replay.claims.predicate import parse_predicate
 from replay.claims.tables import Table
+from replay.derive.facts import parse_predicate
 
 FACTORS = ["io_type", "io_size_bytes"]
 EQUAL = Region(0.9, 1.1, equivalence=True)

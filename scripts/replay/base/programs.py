@@ -18,8 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.invocation import did_you_mean, replay_command, setup_command
-from replay.base.paths import ROOT, project_directory
+from replay.base.paths import ROOT, did_you_mean, project_directory, replay_command, setup_command
 
 HOST = "host"
 #: Every release by its number, with the name that Ceph gives it.

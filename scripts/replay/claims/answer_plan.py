@@ -11,8 +11,8 @@ from enum import Enum
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import suggestion
-from replay.claims.predicate import Predicate, parse_predicate
+from replay.base.paths import suggestion
+from replay.derive.facts import Predicate, parse_predicate
 from replay.design.configuration import Document, experiment_names, load_answer_document, load_experiment
 
 

@@ -19,8 +19,7 @@ from rich.text import Text
 
 from replay.base import stats as statistics
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import suggestion
-from replay.base.paths import benchmarks_directory
+from replay.base.paths import benchmarks_directory, suggestion
 from replay.base.terminal import console_of, is_terminal
 from replay.claims.brief import aligned, as_text, brief, print_ratios
 from replay.claims.documents import as_document, comparison_document

@@ -21,7 +21,7 @@ from typing import Any
 from replay.base import stats as statistics
 from replay.base.clock import utc_text
 from replay.base.errors import ReplayError
-from replay.base.invocation import replay_command
+from replay.base.paths import replay_command
 from replay.base.programs import COMPARED_RELEASES
 from replay.base.tables import json_text, level_text, number_text, write_if_changed
 from replay.claims.tables import rows_in

@@ -11,7 +11,7 @@ from typing import Any
 
 from replay.base import stats as statistics
 from replay.base.errors import EvidenceError
-from replay.base.invocation import after_missing, replay_command
+from replay.base.paths import after_missing, replay_command
 from replay.base.programs import major_of, with_names
 from replay.claims.campaigns import over_campaigns
 from replay.claims.evaluate import judge

@@ -23,9 +23,8 @@ from replay.claims.model import (
     Region,
     Selector,
 )
-from replay.claims.predicate import parse_predicate
 from replay.claims.tables import PLACEHOLDER
-from replay.derive.facts import FACTS, FactType
+from replay.derive.facts import FACTS, FactType, parse_predicate
 from replay.design.configuration import (
     Document,
     claim_digest,

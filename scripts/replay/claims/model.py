@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from replay.claims.predicate import Predicate
+from replay.derive.facts import Predicate
 
 HELD, REFUTED, INCONCLUSIVE = "held", "refuted", "inconclusive"
 NOT_TESTABLE, NOT_MEASURED = "not testable here", "not measured"

@@ -32,8 +32,7 @@ from replay.claims.model import (
     Selector,
     agreed,
 )
-from replay.claims.predicate import Predicate
-from replay.derive.facts import FACTS, FactType
+from replay.derive.facts import FACTS, FactType, Predicate
 from replay.derive.part import REGISTERED_FILE
 
 #: A placeholder for a column of tidy.csv in what a condition says.

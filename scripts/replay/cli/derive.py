@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.base.errors import INTERRUPTED, EvidenceError, ReplayError
-from replay.base.invocation import deck_command, replay_command
-from replay.base.paths import JUDGING, benchmarks_directory, program_digest, shown
+from replay.base.paths import JUDGING, benchmarks_directory, deck_command, program_digest, replay_command, shown
 from replay.base.progress import Part, Progress
 from replay.base.snakemake import cause_in, end_of, log_path, run_snakemake
 from replay.base.terminal import waiting

@@ -17,8 +17,7 @@ from typing import Any, NoReturn
 
 from replay.base.disk import guarded
 from replay.base.errors import ReplayError
-from replay.base.invocation import called_as, did_you_mean, suggestion
-from replay.base.paths import benchmarks_directory, config_directory
+from replay.base.paths import benchmarks_directory, called_as, config_directory, did_you_mean, suggestion
 
 WRONG_USE = 2
 #: The status that a shell reports for a program whose reader went away (128 + SIGPIPE): `replay claims … | head`.

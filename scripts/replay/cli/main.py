@@ -8,8 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from replay.base.invocation import called_as, remember_call, replay_command
-from replay.base.paths import version
+from replay.base.paths import called_as, remember_call, replay_command, version
 from replay.cli.cluster_commands import CLEAN, INTERLEAVE, LOOK, MEASURE, PREFLIGHT, SANDBOX
 from replay.cli.data_commands import BUNDLE, CLAIMS, COMPARE, DERIVE, IMPORT, RAW, REPORT, TALK
 from replay.cli.grammar import NOTHING, Parser

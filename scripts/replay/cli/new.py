@@ -15,8 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import deck_command, did_you_mean, replay_command
-from replay.base.paths import ROOT, benchmarks_directory, config_directory, program_file, project_directory, shown
+from replay.base.paths import (
+    ROOT,
+    benchmarks_directory,
+    config_directory,
+    deck_command,
+    did_you_mean,
+    program_file,
+    project_directory,
+    replay_command,
+    shown,
+)
 from replay.cli.starting_commands import write_new
 from replay.design.configuration import (
     Document,

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import from_elsewhere
-from replay.base.paths import program_file
+from replay.base.paths import from_elsewhere, program_file
 from replay.cli.grammar import NOTHING, SLUG, Command, Parser, add_data
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.invocation import replay_command
-from replay.base.paths import working_directory
+from replay.base.paths import replay_command, working_directory
 from replay.base.programs import HOST, Programs, parse_release
 from replay.cluster.sandbox_options import SandboxOptions
 

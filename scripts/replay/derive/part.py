@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import EvidenceError
-from replay.base.invocation import replay_command
+from replay.base.paths import replay_command
 from replay.base.tables import write_if_changed
 from replay.evidence.data_set import experiments_in
 from replay.evidence.durable import sha256

@@ -21,8 +21,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import did_you_mean, suggestion
-from replay.base.paths import config_directory, program_file
+from replay.base.paths import config_directory, did_you_mean, program_file, suggestion
 from replay.design.design import digest_of
 from replay.design.needs import protocol_names
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import did_you_mean
+from replay.base.paths import did_you_mean
 from replay.design.design import SCALES, Cell, CellSet, Design, Image, Sizing, Skip, Variant, digest_of
 
 

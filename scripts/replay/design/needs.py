@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import did_you_mean
+from replay.base.paths import did_you_mean
 from replay.design import link
 
 PACKAGE = "replay.protocols"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import replay_command
+from replay.base.paths import replay_command
 from replay.base.tables import json_text, write_if_changed
 from replay.design.design import Cell, CellSet, Design, Image, Sizing, Skip, Variant, digest_of
 

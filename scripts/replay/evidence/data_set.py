@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError
-from replay.base.invocation import after_missing, suggestion
-from replay.base.paths import benchmarks_directory
+from replay.base.paths import after_missing, benchmarks_directory, suggestion
 from replay.design.design import Design, canonical_json
 from replay.evidence.durable import MISMATCH, RESTORE, SUMS, locked, parse_sums, sha256, sums_text, write_synced
 

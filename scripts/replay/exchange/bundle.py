@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError
-from replay.base.invocation import after_missing, replay_command
-from replay.base.paths import benchmarks_directory, version
+from replay.base.paths import after_missing, benchmarks_directory, replay_command, version
 from replay.base.tables import csv_text, json_text
 from replay.base.terminal import waiting
 from replay.claims.descriptions import differences

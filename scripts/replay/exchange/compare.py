@@ -10,8 +10,7 @@ from typing import Any
 
 from replay.base.clock import why_not_in_turns
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import suggestion
-from replay.base.paths import benchmarks_directory, version
+from replay.base.paths import benchmarks_directory, suggestion, version
 from replay.base.stats import independent_log_ratio, paired_log_ratio
 from replay.base.tables import json_text, level_text
 from replay.base.terminal import waiting

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import suggestion
+from replay.base.paths import suggestion
 from replay.base.stats import CONFIDENCE, Estimate, median
 from replay.base.tables import csv_text, level_text, number_text, rounded
 from replay.exchange.sides import Metric, Side

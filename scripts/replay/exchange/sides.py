@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError
-from replay.base.invocation import after_missing, replay_command, suggestion
+from replay.base.paths import after_missing, replay_command, suggestion
 from replay.base.tables import level_text
 from replay.claims.descriptions import DATAPACKAGE, recorded_digests
 from replay.evidence.durable import sha256

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.invocation import suggestion
-from replay.base.paths import ROOT, benchmarks_directory, config_directory
+from replay.base.paths import ROOT, benchmarks_directory, config_directory, suggestion
 from replay.base.programs import COMPARED_RELEASES
 from replay.base.tables import level_text
 from replay.base.terminal import waiting

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from replay.base.errors import INTERRUPTED, ConfigurationError
-from replay.base.invocation import replay_command
-from replay.base.paths import ROOT, benchmarks_directory, project_directory, shown, working_directory
+from replay.base.paths import ROOT, benchmarks_directory, project_directory, replay_command, shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
 from replay.base.terminal import waiting

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from replay.base.clock import elapsed_text
 from replay.base.errors import INTERRUPTED, ConfigurationError
-from replay.base.invocation import replay_command
+from replay.base.paths import replay_command
 from replay.base.programs import data_set_of, title_of
 from replay.cluster import sandbox_record
 from replay.cluster.sandbox_record import default_directory

@@ -18,8 +18,7 @@ from typing import Any
 
 from replay.base.disk import explained
 from replay.base.errors import INTERRUPTED, ConfigurationError, RefusedError, ReplayError, cleaning_up, take_notes
-from replay.base.invocation import replay_command
-from replay.base.paths import config_directory, shown
+from replay.base.paths import config_directory, replay_command, shown
 from replay.base.progress import Progress
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.placement_groups import CALM_WITHIN_SECONDS, await_calm

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from replay.base.clock import elapsed_text
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import replay_command
+from replay.base.paths import replay_command
 from replay.cluster.admin_commands import rights, second_rights
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site

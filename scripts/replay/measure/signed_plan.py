@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, RefusedError
-from replay.base.invocation import replay_command
-from replay.base.paths import version
+from replay.base.paths import replay_command, version
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.base.invocation import replay_command
+from replay.base.paths import replay_command
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing, require

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.base.invocation import replay_command
-from replay.base.paths import state_directory
+from replay.base.paths import replay_command, state_directory
 from replay.cluster.cluster import Cluster
 from replay.cluster.site import require
 from replay.ownership.ledger import Entry, unique_name

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from replay.base.invocation import replay_command
+from replay.base.paths import replay_command
 from replay.cluster import admin_commands, health
 from replay.cluster.admin_commands import AdminCommand
 from replay.cluster.cluster import CephCommandError, Cluster, monitors_in, why_unreadable

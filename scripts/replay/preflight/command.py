@@ -15,8 +15,7 @@ from typing import Any, TextIO
 
 from rich.text import Text
 
-from replay.base.invocation import replay_command
-from replay.base.paths import config_directory
+from replay.base.paths import config_directory, replay_command
 from replay.base.terminal import console_of, is_terminal, print_columns, waiting
 from replay.cluster import admin_commands
 from replay.cluster.admin_commands import CONF, in_form, of_release

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from replay.base.disk import guarded
 from replay.base.errors import ConfigurationError
-from replay.base.invocation import replay_command
-from replay.base.paths import benchmarks_directory
+from replay.base.paths import benchmarks_directory, replay_command
 from replay.base.programs import Programs, major_of, parse_release
 from replay.cluster import sandbox_record
 from replay.cluster.session import MonitorSession, versions

@@ -11,8 +11,7 @@ from contextlib import ExitStack, contextmanager
 
 from replay.base.clock import Costs
 from replay.base.errors import ReplayError
-from replay.base.invocation import replay_command
-from replay.base.paths import state_directory
+from replay.base.paths import replay_command, state_directory
 from replay.cluster import sandbox_record
 from replay.cluster.mirroring import copied_snapshots, take_mirror_snapshot, wait_until_copied
 from replay.cluster.session import MonitorSession

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from replay.base.disk import explained
 from replay.base.errors import INTERRUPTED, ConfigurationError, ReplayError
-from replay.base.invocation import replay_command
+from replay.base.paths import replay_command
 from replay.base.programs import title_of
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_options import show_size

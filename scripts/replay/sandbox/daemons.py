@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError, ReplayError
-from replay.base.invocation import replay_command
+from replay.base.paths import replay_command
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import AdminSocketError, ask
 from replay.cluster.sandbox_record import (

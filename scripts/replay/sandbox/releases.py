@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 
 from replay.base.errors import RefusedError, ReplayError
-from replay.base.invocation import replay_command
-from replay.base.paths import working_directory
+from replay.base.paths import replay_command, working_directory
 from replay.base.programs import (
     HOST,
     HOST_PROGRAMS,

@@ -12,8 +12,7 @@ from itertools import groupby
 from pathlib import Path
 
 from replay.base.errors import ConfigurationError, EvidenceError
-from replay.base.invocation import deck_command, replay_command
-from replay.base.paths import benchmarks_directory, shown
+from replay.base.paths import benchmarks_directory, deck_command, replay_command, shown
 from replay.base.tables import csv_text
 from replay.base.terminal import waiting
 from replay.claims.brief import size_text

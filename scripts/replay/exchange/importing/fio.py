@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from replay.base.clock import utc_text
-from replay.exchange.importing.fio_commands import asked_of, commands_in, contradiction
 from replay.exchange.importing.fio_reports import (
     SAME,
     Report,
@@ -25,6 +24,7 @@ from replay.exchange.importing.fio_reports import (
     seconds_of,
     workload_of,
 )
+from replay.exchange.importing.fio_text import asked_of, commands_in, contradiction
 from replay.exchange.importing.runs import Found, Level, Ranges, joined, whole_number
 from replay.tools.base import UNSTATED
 from replay.tools.fio_report import ALL_CLIENTS

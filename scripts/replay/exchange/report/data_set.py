@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from replay.base.errors import EvidenceError
-from replay.base.invocation import replay_command
+from replay.base.paths import replay_command
 from replay.base.stats import median
 from replay.base.tables import level_text
 from replay.claims.descriptions import DATAPACKAGE, differences

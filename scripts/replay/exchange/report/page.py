@@ -11,8 +11,7 @@ from typing import Any, TextIO
 import pandas as pd
 
 from replay.base.errors import EvidenceError
-from replay.base.invocation import replay_command
-from replay.base.paths import benchmarks_directory, version
+from replay.base.paths import benchmarks_directory, replay_command, version
 from replay.base.terminal import console_of, is_terminal, print_columns, waiting
 from replay.design.link import RATE, RTT
 from replay.exchange.compare_text import provenance

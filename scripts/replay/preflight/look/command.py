@@ -16,8 +16,7 @@ from pathlib import Path
 
 from replay.base.disk import size_text
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.invocation import replay_command
-from replay.base.paths import config_directory, shown
+from replay.base.paths import config_directory, replay_command, shown
 from replay.base.programs import HOST_PROGRAMS, Programs
 from replay.base.terminal import waiting
 from replay.cluster.admin_commands import ADMINISTRATOR

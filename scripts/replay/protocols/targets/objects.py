@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.base.invocation import replay_command
+from replay.base.paths import replay_command
 from replay.cluster.running import ToolRun, run_tool
 from replay.design.design import Cell
 from replay.design.sizing import Write
