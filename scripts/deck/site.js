@@ -13,7 +13,7 @@ import { budgetTable, overBudget, weigh } from "./budget.js";
 import { benchmarksRoot, scanBenchmarks, talkRoot, toPublish } from "./data-sets.js";
 import { writeEmbedPages } from "./embed.js";
 import { MATRIX, writeMatrix } from "./matrix.js";
-import { PREVIEW, SiteDoesNotStart, photographTitle } from "./preview.js";
+import { PREVIEW, SiteDoesNotStart, photographSlide, slideOfPicture } from "./preview.js";
 import { withSocialTags } from "./social.js";
 import { readTalks } from "./talk-file.js";
 import { talkPageFile } from "./talk-page.js";
@@ -41,6 +41,7 @@ import { deckConfig } from "./vite-config.js";
  * @throws {import("./data-sets.js").NotDerived} when a data set is wanted by name that has nothing to show yet
  * @throws {import("./text/rendered.js").RefusedParts} when a slide would run or load something
  * @throws {NoRepository} when nobody said where readers can clone the talk
+ * @throws {import("./checked-yaml.js").InvalidFile} when the talk wants the picture of a slide that it does not have
  * @throws {SiteDoesNotStart} when it was built, and does not start in the browser that took the picture
  */
 export async function buildSite({
@@ -55,6 +56,7 @@ export async function buildSite({
 }) {
   const talk = await openTalk(talkRoot());
   if (addressed) requireRepository(talk.stated);
+  const pictured = slideOfPicture(talk.stated, talk.chapters);
   say("Comparing the data with what was recorded");
   const { published, waiting } = toPublish((await scanBenchmarks(benchmarks)).files, dataSets);
   const altered = await requireUnaltered(benchmarks, published, { allowed });
@@ -76,9 +78,9 @@ export async function buildSite({
     ...waiting.map((name) => `“${name}” is not published: nothing is derived from it yet.`),
     ...alterationLines(altered).map((line) => `ALTERED, and shown as such: ${line}`),
   ];
-  if (preview) say("Photographing the title slide");
+  if (preview) say(`Photographing the slide ${pictured}`);
   const picture = preview
-    ? await pictureOf(outDir, { dataSet: shown === usual ? null : shown, remarks })
+    ? await pictureOf(outDir, { slide: pictured, dataSet: shown === usual ? null : shown, remarks })
     : null;
   if (picture && siteAddress() === "")
     remarks.push(
@@ -150,10 +152,10 @@ function remarksOn({ usual, published }) {
 }
 
 /** Takes the picture and puts it among the site's files; null, and a remark, where no browser can be started. */
-async function pictureOf(outDir, { dataSet, remarks }) {
+async function pictureOf(outDir, { slide, dataSet, remarks }) {
   let photograph;
   try {
-    photograph = await photographTitle(outDir, { dataSet });
+    photograph = await photographSlide(outDir, { slide, dataSet });
   } catch (error) {
     if (error instanceof SiteDoesNotStart) throw error;
     remarks.push(`The site has no social preview picture: ${error.message.split("\n", 1)[0]}`);

@@ -12,7 +12,7 @@ import { PNG } from "pngjs";
 
 import { BUDGET } from "../../../scripts/deck/budget.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
-import { SiteDoesNotStart, photographTitle } from "../../../scripts/deck/preview.js";
+import { SiteDoesNotStart, photographSlide } from "../../../scripts/deck/preview.js";
 import { launchPatiently } from "../support/browser.js";
 import { serveFolder } from "../../../scripts/deck/static-server.js";
 import { chartsOf, goTo } from "../support/deck.js";
@@ -269,20 +269,27 @@ test("its fonts are within the budget", async () => {
   assert.ok(sizes.reduce((sum, size) => sum + size, 0) <= BUDGET.font.start, `${sizes} bytes`);
 });
 
-test("messengers get a description and a picture of the title slide", async () => {
+test("messengers get a description and a picture of the chart that the talk names, filled", async () => {
   const html = await textOf("index.html");
   const title = /<title>([^<]+)<\/title>/.exec(html)[1];
   assert.equal(tagOf(html, "og:title"), title);
   assert.equal(tagOf(html, "og:description"), tagOf(html, "description"));
   assert.equal(tagOf(html, "twitter:card"), "summary_large_image");
-  assert.match(tagOf(html, "og:image:alt"), /^Title slide: “Thank you, your order is saved\.”$/);
+  const alt = tagOf(html, "og:image:alt");
+  assert.match(alt, /No mirroring/);
+  assert.match(alt, /Journal mirrored/);
   const picture = PNG.sync.read(await readFile(path.join(site.folder, tagOf(html, "og:image"))));
   assert.deepEqual([picture.width, picture.height], [1200, 630]);
-  // A title on the page of a night: neither a blank picture nor an error's.
-  const shades = [];
-  for (let at = 0; at < picture.data.length; at += 4 * 97) shades.push(picture.data[at + 1]);
-  const dark = shades.filter((shade) => shade < 80).length / shades.length;
-  assert.ok(dark > 0.5 && dark < 0.98, `${(dark * 100).toFixed(1)} % dark`);
+  // Most of it is the light page, and some has the colour of the journal's mark: neither a blank picture nor an error's.
+  const counts = { page: 0, journal: 0, all: 0 };
+  for (let at = 0; at < picture.data.length; at += 4) {
+    const [red, green, blue] = picture.data.subarray(at, at + 3);
+    counts.all += 1;
+    if (red > 240 && green > 240) counts.page += 1;
+    if (red < 20 && Math.abs(green - 0x72) < 12 && Math.abs(blue - 0xb2) < 12) counts.journal += 1;
+  }
+  assert.ok(counts.page > 0.7 * counts.all && counts.page < counts.all, JSON.stringify(counts));
+  assert.ok(counts.journal > 100, JSON.stringify(counts));
 });
 
 test("without a browser that starts, the site is built without a picture, and the build says so", async () => {
@@ -317,7 +324,7 @@ test("a site that does not start is refused with the page's own error", async ()
       path.join(folder, "index.html"),
       "<script>throw new Error('the deck is broken');</script>",
     );
-    await assert.rejects(photographTitle(folder, { patience: 500 }), (error) => {
+    await assert.rejects(photographSlide(folder, { slide: "answer", patience: 500 }), (error) => {
       assert.ok(error instanceof SiteDoesNotStart);
       assert.match(error.message, /the deck is broken/);
       return true;
