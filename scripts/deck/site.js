@@ -92,7 +92,7 @@ export async function buildSite({
     stated,
     page: at === 0 ? "index.html" : talkPageFile(stated.name),
   }));
-  await writeEmbedPages({ outDir, talks: pages, slides });
+  remarks.push(...(await writeEmbedPages({ outDir, talks: pages, slides })));
   say("Writing the page of claims by data set");
   const matrix = await writeMatrix({ outDir, root: talkRoot(), benchmarks, published, talk });
   if (matrix) remarks.push(`${MATRIX}: ${matrix.claims} claims by ${matrix.columns} data sets.`);
