@@ -26,12 +26,19 @@ const { hash, search } = location;
 const talk = JSON.parse(document.getElementById("talk").textContent);
 const elsewhere = talkAddress(location.href, talk);
 const embedded = document.getElementById("embedded");
+// A talk's look may name another font. One that does not come is no reason to show nothing.
+const font = getComputedStyle(page).getPropertyValue("--font");
+const fonts = Promise.allSettled(
+  ["400", "700"].map((weight) => document.fonts.load(`${weight} 20px ${font}`)),
+);
 if (elsewhere !== null) location.replace(elsewhere);
 else if (embedded !== null) {
   const { showEmbedded } = await import("./front-page/embedded.js");
   const asked = new URLSearchParams(search).get("theme");
   const theme = ["light", "dark"].includes(asked) ? asked : null;
-  await showEmbedded(JSON.parse(embedded.textContent), { talk, usual: meta("data-set"), theme });
+  // A chart measures its texts when it is drawn.
+  await fonts;
+  await showEmbedded(embedded.textContent, { talk, usual: meta("data-set"), theme });
 } else await open();
 
 async function open() {
@@ -51,11 +58,6 @@ async function open() {
   } catch (error) {
     refused = error;
   }
-  // A talk's look may name another font. One that does not come is no reason to show nothing.
-  const font = getComputedStyle(page).getPropertyValue("--font");
-  const fonts = Promise.allSettled(
-    ["400", "700"].map((weight) => document.fonts.load(`${weight} 20px ${font}`)),
-  );
   // The first page reads two chapters itself, and the reader may never open the slides.
   await Promise.all([data.load(), fonts, mode.front ? null : readSlides(root)]);
   for (const problem of mode.problems) showNotice(problem);

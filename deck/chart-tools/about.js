@@ -2,13 +2,10 @@
 
 import { runsUrl } from "chartjs-plugin-csv";
 
-import { partsOf } from "../data/data-set.js";
-import { isOwnFile, ownOrigin } from "../data/own-file.js";
-import { provenance } from "../data/provenance.js";
 import { colorOf } from "../page/theme.js";
-import { chosenText } from "../text/verdict-text.js";
 import { chartLink, embedFile } from "./chart-address.js";
 import { chartedAs, placeOf } from "./charted.js";
+import { chartOrigin, chartTitle, citationOf, slideTitle } from "./citation.js";
 import { attemptsBehind, commandsFor } from "./commands.js";
 import { pictureOf } from "./picture.js";
 import { fileName, headingOf } from "../text/canvases.js";
@@ -17,18 +14,18 @@ import { sentenceOf } from "./sentence.js";
 /** @returns {import("./panel.js").About[]} of each chart of a slide, in its order */
 export function aboutCharts(slide, slots, data, here = location.href) {
   return slots.map((slot, position) => {
+    const { canvas } = slot;
     const place = placeOf(slot.src, data);
-    const title = headingOf(slot.canvas) ?? place.entry?.title ?? titleOf(slide);
-    const origin = place.url ? originOf(place, data) : "Written on the slide.";
+    const title = chartTitle(canvas, place);
     const link = chartLink(here, slide.id, position + 1);
     return {
       title,
       sentence: slot.model ? sentenceOf(chartedAs(slot, data)) : (slot.error?.message ?? "Not drawn yet."),
-      origin,
+      origin: chartOrigin(canvas, place, data),
       link,
       // The page in the site has the talk's own numbers.
-      embed: data.shipped ? embedOf(slide, slot.canvas, here) : null,
-      citation: `${talkOf(slide).title}, “${titleOf(slide)}”, chart “${title}”. ${origin}. ${link}`,
+      embed: data.shipped ? embedOf(slide, canvas, { title, here }) : null,
+      citation: citationOf(canvas, place, { talk: talkOf(slide), data, link }),
       csv: fileOf(slot),
       runs: place.entry?.runs ? runsUrl(slot.url) : null,
       attempts: attemptsBehind(place),
@@ -36,11 +33,6 @@ export function aboutCharts(slide, slots, data, here = location.href) {
       picture: pictureFor(slide, slot),
     };
   });
-}
-
-function originOf({ url, manifest }, data) {
-  if (isOwnFile(url)) return ownOrigin([url], (src) => data.digestOf(src));
-  return provenance([url], manifest, data.alterationsOf(partsOf(url)?.dataSet));
 }
 
 /** A chart's file: its address and the name to save it under; null for data written on the slide. */
@@ -54,7 +46,7 @@ export function pictureFor(slide, slot) {
   return () => {
     const heading = headingOf(slot.canvas);
     return pictureOf(slot.canvas, {
-      title: [titleOf(slide), heading].filter(Boolean).join(" – "),
+      title: [slideTitle(slide), heading].filter(Boolean).join(" – "),
       label: labelText(slide),
       colors: { page: colorOf("--page"), ink: colorOf("--ink"), muted: colorOf("--ink-muted") },
     });
@@ -66,17 +58,15 @@ function talkOf({ ownerDocument }) {
 }
 
 /** The element that frames a chart in another page; null of a deck that is not published. */
-function embedOf(slide, canvas, here) {
-  if (!slide.ownerDocument.querySelector('meta[name="replay:published"]') || !canvas.dataset.chartSrc)
-    return null;
+function embedOf(slide, canvas, { title, here }) {
+  const page = slide.ownerDocument;
+  if (!page.querySelector('meta[name="replay:published"]') || !canvas.dataset.chartSrc) return null;
   const number = [...slide.querySelectorAll("canvas[data-chart]")].indexOf(canvas) + 1;
-  const address = new URL(embedFile(talkOf(slide).name, slide.id, number), here);
-  return `<iframe src="${address.href}" width="800" height="500" loading="lazy"></iframe>`;
-}
-
-function titleOf(slide) {
-  const title = slide.querySelector("h1, h2, h3");
-  return title ? chosenText(title) : "";
+  const frame = page.createElement("iframe");
+  const src = new URL(embedFile(talkOf(slide).name, slide.id, number), here).href;
+  const attributes = { src, title, width: 800, height: 500, loading: "lazy" };
+  for (const [name, value] of Object.entries(attributes)) frame.setAttribute(name, value);
+  return frame.outerHTML;
 }
 
 /** The text of a slide's label, without the controls next to it. */

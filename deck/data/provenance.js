@@ -66,8 +66,12 @@ export function provenance(sources, manifest, alterations = []) {
   const isAltered = manifest?.altered || sources.some((src) => behindChart(src, alterations).length > 0);
   const name = manifest?.label ? `${dataSet}: ${manifest.label}` : dataSet;
   const words = [isAltered ? `ALTERED DATA · ${name}` : name];
-  // What a data set says as a whole is not one of its charts.
-  if (sources.every((src) => partsOf(src)?.document !== undefined)) return words[0];
+  // What a data set says as a whole is not one of its charts: it rests on all of its experiments.
+  if (sources.every((src) => partsOf(src)?.document !== undefined)) {
+    const all = Object.values(manifest?.experiments ?? {}).map((experiment) => experiment.provenance ?? {});
+    const date = manifest?.measured_to && formatDate(manifest.measured_to, { short: true });
+    return [...words, ...measuredWith(all), date].filter(Boolean).join(" · ");
+  }
   if (!manifest) return [...words, "no manifest"].join(" · ");
   const places = sources.map((src) => chartPlace(src, manifest)).filter(Boolean);
   const entries = places.map(({ entry }) => entry);

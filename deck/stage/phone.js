@@ -6,12 +6,9 @@
  * reveal assumes that all pages have the same height, so this module finds out which slide is in sight.
  */
 
-import { makeScrollable } from "../page/elements.js";
-import { describeCells } from "../text/stacked-tables.js";
 import { PHONE_WIDTH } from "./reveal-options.js";
 
 const CLASS = "phone";
-const SCROLLS = "scrolls";
 const FONT = { size: 13 };
 
 /** Chart.js options of charts on a phone, over those of the stage. */
@@ -141,20 +138,4 @@ export function followPhone(deck, narrow, asked) {
 
 function tops(slides) {
   return slides.map((slide) => slide.getBoundingClientRect().top);
-}
-
-/**
- * Fits what is wider than a phone to it, before the slides are laid out: a row of a table becomes a card, and a drawing
- * scrolls sideways by itself, also by keyboard. Commands break their lines (css/scroll-view.css).
- */
-export function fitWideParts(root) {
-  for (const table of root.querySelectorAll("section table")) describeCells(table);
-  for (const drawing of root.querySelectorAll("section .drawing")) {
-    if (drawing.closest(`.${SCROLLS}, aside.notes`)) continue;
-    const box = drawing.ownerDocument.createElement("div");
-    box.className = SCROLLS;
-    makeScrollable(box, "Drawing, scrolls sideways");
-    drawing.replaceWith(box);
-    box.append(drawing);
-  }
 }

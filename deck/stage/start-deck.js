@@ -5,6 +5,7 @@ import Reveal from "reveal.js";
 import { makeReadable } from "./accessibility.js";
 import { partsOf } from "../data/data-set.js";
 import { makeSteps } from "../chart-tools/steps.js";
+import { describeCells } from "../text/stacked-tables.js";
 import { writeTalkFacts } from "../text/talk-facts.js";
 import { canvasesOf } from "../text/canvases.js";
 import { applyCut, leftOut, redirected, removeSlides } from "./cut.js";
@@ -14,10 +15,9 @@ import { Echo } from "./echo.js";
 import { stageKeys } from "./keys.js";
 import { layOutAhead } from "./lay-out-ahead.js";
 import { PointerSpot } from "./pointer-spot.js";
-import { PHONE_CHARTS, fitWideParts, followPhone, phoneQuery } from "./phone.js";
+import { PHONE_CHARTS, followPhone, phoneQuery } from "./phone.js";
 import { revealOptions } from "./reveal-options.js";
 import { dressSlideNumber } from "./slide-number.js";
-import { printFrames } from "./print-frames.js";
 import { RUN_KEYS } from "../recorded-run/words.js";
 import { SpeakerView } from "./speaker-view.js";
 
@@ -50,12 +50,12 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   function prepareSlides() {
     makeSteps(root);
     writeTexts(root);
-    if (mode.print) printFrames(root);
     writeTalkFacts(root, talk);
     // A reader is told in the chart's place what is missing.
     absent = applyCut(root, mode.cut, mode.explore ? undefined : lacksData);
     if (!mode.appendix) removeSlides(root.querySelectorAll("section[data-visibility=uncounted]"));
-    if (flowing) fitWideParts(root);
+    // A row of a table would be wider than a phone, and becomes a card.
+    if (flowing) for (const table of root.querySelectorAll("section table")) describeCells(table);
     keepToTheCut();
     asked = location.hash;
     // Registered before reveal's own listener, which would find no such slide.

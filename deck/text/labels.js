@@ -47,17 +47,7 @@ export function labelSlide(slide, data) {
     slide.querySelector(`:scope > .${CLASS}`)?.remove();
     return;
   }
-  const origin = byDataSet(sources)
-    .map((group) => {
-      if (isOwnFile(group[0])) return ownOrigin(group, digestOf);
-      const name = partsOf(group[0])?.dataSet;
-      const words = [
-        provenance(group, manifestOf(name), alterationsOf(name)),
-        group.some(isAnswer) && answerOrigin(answer),
-      ];
-      return words.filter(Boolean).join(" · ");
-    })
-    .join("; ");
+  const origin = originOf(sources, { manifestOf, answer, alterationsOf, digestOf });
   const lines = canvases.flatMap((canvas, at) =>
     ceilingsOf(canvas.dataset.chartCeiling, manifestOf(partsOf(addresses[at])?.dataSet)),
   );
@@ -75,8 +65,28 @@ export function labelSlide(slide, data) {
 
 const isAnswer = (src) => partsOf(src)?.document === "answer.csv";
 
+/**
+ * Where charts come from, a part for each data set.
+ * @param {string[]} sources   addresses
+ * @param {{manifestOf: (dataSet: string) => object|null, answer: object|null,
+ *          alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[]}} data
+ */
+export function originOf(sources, { manifestOf, answer, alterationsOf, digestOf }) {
+  return byDataSet(sources)
+    .map((group) => {
+      if (isOwnFile(group[0])) return ownOrigin(group, digestOf);
+      const name = partsOf(group[0])?.dataSet;
+      const words = [
+        provenance(group, manifestOf(name), alterationsOf(name)),
+        group.some(isAnswer) && answerOrigin(answer),
+      ];
+      return words.filter(Boolean).join(" · ");
+    })
+    .join("; ");
+}
+
 /** What a canvas shows: its files, or the charts from which the claims that it shows were judged. */
-function sourcesOf(canvas, address, { claims, manifestOf, resolve }) {
+export function sourcesOf(canvas, address, { claims, manifestOf, resolve }) {
   const further = (seriesNames(canvas.dataset.chartMore) ?? []).map((src) => resolve(src, canvas));
   if (partsOf(address)?.document !== "claims.json") return [address, ...further];
   const ids = wantedClaims(canvas.dataset).map(({ id }) => id);

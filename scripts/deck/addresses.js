@@ -28,9 +28,10 @@ export function projectAddress(talk, environment = process.env, manifest = packa
   return repositoryAddress(talk, environment) || siteAddress(environment, manifest);
 }
 
-/** The two addresses that the deck shows. @param {{repository: string}} talk */
-export function statedAddresses(talk) {
-  return { repository: repositoryAddress(talk), address: projectAddress(talk) };
+/** What the deck says of the project: two addresses, and the version, to cite. @param {{repository: string}} talk */
+export function statedFacts(talk) {
+  const { version } = packageManifest();
+  return { repository: repositoryAddress(talk), address: projectAddress(talk), version };
 }
 
 /** An address with one more query parameter, as a person would type it: `?cut=20`, `?explore`. */

@@ -11,8 +11,8 @@ import { gzip } from "node:zlib";
 
 const KB = 1024;
 
-/** Bytes at first, by the kind of file. */
-export const BUDGET = { script: 150 * KB, font: 60 * KB };
+/** Bytes at first, by the kind of file; of a page that others frame, all that is in it. */
+export const BUDGET = { script: 150 * KB, font: 60 * KB, embed: 40 * KB };
 
 /** The module that draws charts; its chunk begins with it. */
 const CHART_CODE = /\/deck\/stage\/chart-code\.js$/;

@@ -10,7 +10,7 @@ import { mkdir, mkdtemp, readFile, readdir, rename, rm } from "node:fs/promises"
 import path from "node:path";
 import { promisify } from "node:util";
 
-import { statedAddresses } from "./addresses.js";
+import { statedFacts } from "./addresses.js";
 import { PROJECT, talkRoot } from "./data-sets.js";
 import { readTalks, talkNames } from "./talk-file.js";
 
@@ -40,7 +40,7 @@ export async function bundleSources() {
 
 /** @returns {Promise<string>} digest of every source file's name and content, of the talks' order, looks and addresses */
 export async function bundleDigest(sources) {
-  const talks = readTalks(talkRoot()).map((talk) => [talk.name, talk.look, statedAddresses(talk)]);
+  const talks = readTalks(talkRoot()).map((talk) => [talk.name, talk.look, statedFacts(talk)]);
   const hash = createHash("sha256").update(JSON.stringify(talks));
   for (const file of (await Promise.all(sources.map(filesBelow))).flat().sort()) {
     hash.update(`${path.relative(PROJECT, file)}\0`).update(await readFile(file));

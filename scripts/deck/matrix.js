@@ -50,10 +50,23 @@ export async function writeMatrix({ outDir, root, benchmarks, published, talk })
     await mkdir(path.join(outDir, BUNDLES), { recursive: true });
     await writeFile(path.join(outDir, BUNDLES, file), bytes);
   }
-  const styles = await Promise.all(STYLES.map((name) => readFile(path.join(PROJECT, name), "utf8")));
+  const styles = await Promise.all([
+    fontFaces(path.join(outDir, "assets")),
+    ...STYLES.map((name) => readFile(path.join(PROJECT, name), "utf8")),
+  ]);
   const rows = rowsOf(shipped, columns, talk.stated.claims);
   await writeFile(path.join(outDir, MATRIX), matrixPage({ talk: talk.stated, columns, rows, styles }));
   return { claims: rows.length, columns: columns.length };
+}
+
+/** The site's own rules for its fonts, as a page beside the folder of its style sheets needs them. */
+async function fontFaces(assets) {
+  const sheets = (await readdir(assets)).filter((name) => name.endsWith(".css"));
+  const texts = await Promise.all(sheets.map((name) => readFile(path.join(assets, name), "utf8")));
+  return texts
+    .flatMap((text) => text.match(/@font-face\s*\{[^}]*\}/g) ?? [])
+    .map((rule) => rule.replace(/url\((["']?)(?:\.\/)?/g, "url($1./assets/"))
+    .join("\n");
 }
 
 /** The bundles of a folder, which need not exist, each with its bytes. */
@@ -103,6 +116,7 @@ export function rowsOf(shipped, columns, wanted) {
 export function matrixPage({ talk, columns, rows, styles }) {
   const accent = `:root { --accent: light-dark(${talk.accent.light}, ${talk.accent.dark}); }`;
   const title = `Does it still hold? ${talk.title}`;
+  const titles = columns.map((column) => titleOf(column, columns));
   const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -114,19 +128,29 @@ export function matrixPage({ talk, columns, rows, styles }) {
 ${[accent, ...styles].join("\n")}</style>
 </head>
 <body>
+<header>
+<nav aria-label="The talk"><a href="./"><span aria-hidden="true">← </span>Back to the talk: ${escapeHtml(talk.title)}</a></nav>
+</header>
+<main>
 ${logoOf(talk.look.logo)}<h1>Does it still hold?</h1>
-<p>What each data set says about each claim of <a href="./">${escapeHtml(talk.title)}</a>. A column's name opens the talk with its numbers.</p>
+<p>What each data set says about each claim of the talk. <a href="#data-sets">The data sets</a></p>
 <div class="scrolling" tabindex="0" role="region" aria-label="Claims by data set">
-<table>
-<thead>
-<tr><th scope="col">Claim</th>${columns.map(columnHead).join("")}</tr>
+<table role="table">
+<thead role="rowgroup">
+<tr role="row"><th scope="col" role="columnheader">Claim</th>${columns.map((column, at) => columnHead(column, titles[at])).join("")}</tr>
 </thead>
-<tbody>
-${rows.map(rowHtml).join("\n")}
+<tbody role="rowgroup">
+${rows.map((row) => rowHtml(row, titles)).join("\n")}
 </tbody>
 </table>
 </div>
 <p>† exploratory: the claim was written or changed after these data were known. ‡ judged under another wording of the claim than this talk's.</p>
+<h2 id="data-sets">The data sets</h2>
+<p>A name opens the talk with its numbers.</p>
+<ul>
+${columns.map((column, at) => dataSetHtml(column, titles[at])).join("\n")}
+</ul>
+</main>
 </body>
 </html>
 `;
@@ -139,34 +163,56 @@ function logoOf(logo) {
   return `<picture class="logo"><source media="(prefers-color-scheme: dark)" srcset="${dark}"><img src="${light}" alt="${title}"></picture>\n`;
 }
 
-function columnHead({ name, href, manifest }) {
+/** What a data set is called: its label, or its name where several have that label. */
+function titleOf({ name, manifest }, columns) {
+  const label = manifest?.label ?? null;
+  const isShared = columns.filter((one) => one.manifest?.label === label).length > 1;
+  return String(label === null || isShared ? name : label);
+}
+
+function releaseOf({ manifest }) {
+  const { ceph_release: release, tool_versions: versions } = manifest?.setup ?? {};
+  return release ? `Ceph ${release}` : versions;
+}
+
+function columnHead(column, title) {
+  const release = releaseOf(column);
+  const below = release ? `<small>${escapeHtml(unbroken(String(release)))}</small>` : "";
+  return `<th scope="col" role="columnheader">${escapeHtml(title)}${below}</th>`;
+}
+
+function dataSetHtml(column, title) {
+  const { name, href, manifest } = column;
   const { setup = {}, label, measured_from: from, measured_to: to } = manifest ?? {};
   const facts = [
-    setup.ceph_release ? `Ceph ${setup.ceph_release}` : setup.tool_versions,
+    ...[name, label].filter((one) => one !== title),
+    releaseOf(column),
     setup.cpu,
     setup.cores ? `${setup.cores} cores` : null,
     formatValue(setup.memory_bytes, "memory_bytes"),
     setup.osds ? `${setup.osds} OSDs` : null,
     from || to ? formatPeriod(from ?? to, to ?? from) : null,
   ];
-  const lines = facts.filter(Boolean).map((fact) => `<small>${escapeHtml(unbroken(String(fact)))}</small>`);
-  return `<th scope="col"><a href="${escapeHtml(href)}">${escapeHtml(String(label ?? name))}</a><small>${escapeHtml(name)}</small>${lines.join("")}</th>`;
+  const words = facts.filter(Boolean).map((fact) => escapeHtml(unbroken(String(fact))));
+  return `<li><a href="${escapeHtml(href)}">${escapeHtml(title)}</a> <small>${words.join(" · ")}</small></li>`;
 }
 
-function rowHtml({ id, sentence, kind, cells }) {
+function rowHtml({ id, sentence, kind, cells }, titles) {
   const check = kind === "setup_check" ? "<small>a check of the set-up</small>" : "";
-  return `<tr id="${escapeHtml(id)}"><th scope="row">${escapeHtml(unbroken(sentence))}${check}</th>${cells.map(cellHtml).join("")}</tr>`;
+  return `<tr id="${escapeHtml(id)}" role="row"><th scope="row" role="rowheader">${escapeHtml(unbroken(sentence))}${check}</th>${cells.map((row, at) => cellHtml(row, titles[at])).join("")}</tr>`;
 }
 
-function cellHtml(row) {
-  if (row === null) return '<td class="not-measured">not judged</td>';
-  const { verdict, condition, reason, exploratory, same } = row;
-  const sign = VERDICT_SIGNS[verdict];
+function cellHtml(row, title) {
+  const cell = (content, reason = "") =>
+    `<td role="cell" data-title="${escapeHtml(title)}"${reason && ` title="${escapeHtml(reason)}"`}>${content}</td>`;
+  const sign = VERDICT_SIGNS[row?.verdict];
   // A bundle comes from a stranger: a word that is none of the verdicts is no verdict.
-  if (sign === undefined) return '<td class="not-measured">not judged</td>';
+  if (sign === undefined) return cell('<span class="verdict not-measured">not judged</span>');
+  const { verdict, condition, reason, exploratory, same } = row;
   const marks = `${exploratory ? " †" : ""}${same ? "" : " ‡"}`;
   const n = Number.isInteger(condition?.n) && condition.n > 0 ? `, n = ${condition.n}` : "";
   const estimate = condition && estimateText(condition);
   const figure = estimate ? `<small>${escapeHtml(unbroken(estimate + n))}</small>` : "";
-  return `<td title="${escapeHtml(String(reason ?? ""))}"><span class="verdict ${verdict.replaceAll(" ", "-")}">${sign} ${verdict}${marks}</span>${figure}</td>`;
+  const said = `<span class="verdict ${verdict.replaceAll(" ", "-")}">${sign} ${verdict}${marks}</span>`;
+  return cell(`${said}${figure}`, String(reason ?? ""));
 }

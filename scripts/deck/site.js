@@ -14,7 +14,7 @@ import { lookProblems } from "./check/look.js";
 import { benchmarksRoot, scanBenchmarks, talkRoot, toPublish } from "./data-sets.js";
 import { writeEmbedPages } from "./embed.js";
 import { MATRIX, writeMatrix } from "./matrix.js";
-import { PREVIEW, SiteDoesNotStart, photographTitle } from "./preview.js";
+import { PREVIEW, SiteDoesNotStart, photographSlide, slideOfPicture } from "./preview.js";
 import { withSocialTags } from "./social.js";
 import { readTalks } from "./talk-file.js";
 import { talkPageFile } from "./talk-page.js";
@@ -42,6 +42,7 @@ import { deckConfig } from "./vite-config.js";
  * @throws {import("./data-sets.js").NotDerived} when a data set is wanted by name that has nothing to show yet
  * @throws {import("./text/rendered.js").RefusedParts} when a slide would run or load something
  * @throws {NoRepository} when nobody said where readers can clone the talk; {Error} when a talk's look is not whole
+ * @throws {import("./checked-yaml.js").InvalidFile} when the talk wants the picture of a slide that it does not have
  * @throws {SiteDoesNotStart} when it was built, and does not start in the browser that took the picture
  */
 export async function buildSite({
@@ -58,6 +59,7 @@ export async function buildSite({
   if (addressed) requireRepository(talk.stated);
   const talks = frozen ? [talk.stated] : readTalks(talkRoot());
   requireLooks(talks);
+  const pictured = slideOfPicture(talk.stated, talk.chapters);
   say("Comparing the data with what was recorded");
   const { published, waiting } = toPublish((await scanBenchmarks(benchmarks)).files, dataSets);
   const altered = await requireUnaltered(benchmarks, published, { allowed });
@@ -79,9 +81,9 @@ export async function buildSite({
     ...waiting.map((name) => `“${name}” is not published: nothing is derived from it yet.`),
     ...alterationLines(altered).map((line) => `ALTERED, and shown as such: ${line}`),
   ];
-  if (preview) say("Photographing the title slide");
+  if (preview) say(`Photographing the slide ${pictured}`);
   const picture = preview
-    ? await pictureOf(outDir, { dataSet: shown === usual ? null : shown, remarks })
+    ? await pictureOf(outDir, { slide: pictured, dataSet: shown === usual ? null : shown, remarks })
     : null;
   if (picture && siteAddress() === "")
     remarks.push(
@@ -92,7 +94,7 @@ export async function buildSite({
     stated,
     page: at === 0 ? "index.html" : talkPageFile(stated.name),
   }));
-  await writeEmbedPages({ outDir, talks: pages, slides });
+  remarks.push(...(await writeEmbedPages({ outDir, talks: pages, slides })));
   say("Writing the page of claims by data set");
   const matrix = await writeMatrix({ outDir, root: talkRoot(), benchmarks, published, talk });
   if (matrix) remarks.push(`${MATRIX}: ${matrix.claims} claims by ${matrix.columns} data sets.`);
@@ -159,10 +161,10 @@ function remarksOn({ usual, published }) {
 }
 
 /** Takes the picture and puts it among the site's files; null, and a remark, where no browser can be started. */
-async function pictureOf(outDir, { dataSet, remarks }) {
+async function pictureOf(outDir, { slide, dataSet, remarks }) {
   let photograph;
   try {
-    photograph = await photographTitle(outDir, { dataSet });
+    photograph = await photographSlide(outDir, { slide, dataSet });
   } catch (error) {
     if (error instanceof SiteDoesNotStart) throw error;
     remarks.push(`The site has no social preview picture: ${error.message.split("\n", 1)[0]}`);

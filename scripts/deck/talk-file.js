@@ -30,6 +30,7 @@ const SCHEMA = path.join(PROJECT, "config", "schemas", "talk.schema.json");
  *   the usual one first. minutes: the slot, which names the cut; seconds: what its slides add up to
  * @property {string[]} chapters     files, in order
  * @property {string|null} readerPage   the file of the first page of the published talk
+ * @property {string|null} picture   id of the slide that messengers show
  * @property {{light: string, dark: string, inverse: string}} accent   colours: on a light page, on a dark one, on its openers
  * @property {Record<string, string[]>} series   names of series, by their look
  * @property {ReturnType<typeof lookOf>} look   of its own
@@ -98,6 +99,7 @@ export function readTalkFile(root, name = talkName(root)) {
     })),
     chapters: value.chapters.map(inFolder),
     readerPage: value.reader_page ? inFolder(value.reader_page) : null,
+    picture: value.picture ?? null,
     accent: { inverse: accent.dark, ...accent },
     series: value.series ?? {},
     look: lookOf(root, name),

@@ -77,20 +77,20 @@ function headOf({ title, description, dataSet, accent: { light, dark, inverse } 
 /**
  * What the deck's code gets of the talk.
  * @param {import("./talk-file.js").TalkFile} talk
- * @param {{repository: string, address: string}} addresses   repository: where the talk can be cloned; address: where its QR
- *   code leads; "" where nobody said
+ * @param {{repository: string, address: string, version: string}} facts   repository: where the talk can be cloned; address: where its QR
+ *   code leads; "" where nobody said; version: of Replay, to cite
  * @param {{name: string, title: string, page: string}[]} [others]   the talks beside this one, and the files of their pages
  * @returns {{name: string, title: string, speaker: string, event: string, date: string, contact: string,
- *            repository: string, address: string, cuts: number[], readerPage: boolean, otherDataSets: string[],
+ *            repository: string, address: string, version: string, cuts: number[], readerPage: boolean, otherDataSets: string[],
  *            series: Record<string, string[]>, others: {name: string, title: string, page: string}[],
  *            logo: {light: string, dark: string, title: string}|null}}
  *   cuts: in minutes, the usual one first; readerPage: whether there is one; otherDataSets: those of single slides
  */
-export function talkForPage(talk, { repository, address }, others = []) {
+export function talkForPage(talk, { repository, address, version }, others = []) {
   const { name, title, speaker, event, date, contact, otherDataSets, series, look } = talk;
   const cuts = talk.cuts.map(({ minutes }) => minutes);
   return {
-    ...{ name, title, speaker, event, date, contact, repository, address },
+    ...{ name, title, speaker, event, date, contact, repository, address, version },
     ...{ cuts, readerPage: talk.readerPage !== null, otherDataSets, series, others, logo: look.logo },
   };
 }

@@ -5,7 +5,7 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { statedAddresses } from "./addresses.js";
+import { statedFacts } from "./addresses.js";
 import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks, talkRoot } from "./data-sets.js";
 import { lookFiles } from "./look.js";
 import { ownDigests } from "./own-charts.js";
@@ -103,7 +103,7 @@ async function writePages(talks, frozen, outDir) {
   });
   for (const { talk, page } of pages) {
     const others = pages.filter((other) => other.page !== page).map(({ talk: _, ...other }) => other);
-    const filled = talkPage(html, talk, talkForPage(talk, statedAddresses(talk), others));
+    const filled = talkPage(html, talk, talkForPage(talk, statedFacts(talk), others));
     await writeFile(path.join(outDir, page), frozen === null ? filled : pinPage(filled, frozen));
   }
 }

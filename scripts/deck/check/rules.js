@@ -109,6 +109,14 @@ export function links({ slides }) {
   );
 }
 
+/** The slide that messengers show is one of the talk's. */
+export function pictureIsASlide({ stated, slides }) {
+  const { picture, file, lineOf } = stated;
+  if (picture === null || slides.some(({ id, front }) => id === picture && !front)) return [];
+  const message = `picture: no slide has the id "${picture}"; write the id of one`;
+  return [{ file, line: lineOf("picture"), message }];
+}
+
 /** `data-talk` names what slides/<talk>/talk.yaml says of a talk. */
 export function talkFacts({ slides }) {
   return slides.flatMap((slide) =>
@@ -168,7 +176,8 @@ function canvasesOf(slide) {
 
 /** Rules for the talk as a whole. */
 export const RULES = [
-  ...[lineEnds, timing, oneNote, ids, links, talkFacts, removedParts, unaltered, namedDataSets, oneDataSet],
+  ...[lineEnds, timing, oneNote, ids, links, pictureIsASlide, talkFacts, removedParts, unaltered],
+  ...[namedDataSets, oneDataSet],
   ...[cutAttributes, chapterMinutes, wholeStory],
   ...[verdictGroupsCover, chartTexts, styledTexts, wordsOfValues],
   ...[claimsStated, claimsSpoken, claimsDrawn],

@@ -152,31 +152,41 @@ def file(told: Told, chart: str) -> str:
 
 
 def marks(points: Sequence[Point]) -> str:
-    """Return a drawing of a hollow mark for each load: circles for reads, squares for writes, a row for each kind."""
+    """Return a drawing of a hollow mark for each load: circles for reads, squares for writes, a row for each kind.
+
+    A phone shows the second one, in which the marks of a kind are below each other.
+    """
     rows: dict[str, list[Point]] = {}
     for point in points:
         rows.setdefault(point.kind, []).append(point)
-    parts = []
+    wide, narrow, down = [], [], 0
     for row, (kind, several) in enumerate([*rows.items()][:2]):
         y = 40 + 90 * row
-        parts.append(f'<text class="name" x="0" y="{y + 8}">{kind}</text>')
         labels = [point.label.removeprefix(kind).strip(" ,") for point in several[:MARKS]]
         needed = 60 + 11 * max(map(len, labels))
         step = min(needed, 860 // len(labels))
-        r = min(15, 2 * step // 5)
+        wide.append(f'<text class="name" x="0" y="{y + 8}">{kind}</text>')
+        narrow.append(f'<text class="name" x="0" y="{down + 20}">{kind}</text>')
+        radius = min(14, 2 * step // 5)
         for at, label in enumerate(labels):
-            x = 260 + at * step
-            shape = (
-                f'<rect class="flow" x="{x - r}" y="{y - r}" width="{2 * r}" height="{2 * r}"/>'
-                if "writes" in kind
-                else f'<circle class="flow" cx="{x}" cy="{y}" r="{r}"/>'
-            )
-            text = escape(label) if step == needed else ""
-            parts.append(f'{shape}<text class="detail" x="{x + 22}" y="{y + 7}">{text}</text>')
+            wide.append(_mark(kind, 260 + at * step, y, radius, label if step == needed else ""))
+            narrow.append(_mark(kind, 12, down + 44 + 30 * at, 9, label))
+        down += 50 + 30 * len(labels)
     label = "A hollow mark for each load: circles for reads, squares for writes"
-    height = 90 * min(2, len(rows))
-    svg = f'<svg viewBox="0 0 1136 {height}" role="img" aria-label="{label}" data-source="definition">'
-    return f'<div class="drawing">{svg}{"".join(parts)}</svg></div>'
+    svgs = [
+        f'<svg viewBox="0 0 1136 {90 * min(2, len(rows))}">{"".join(wide)}</svg>',
+        f'<svg class="narrow" viewBox="0 0 350 {down}">{"".join(narrow)}</svg>',
+    ]
+    return f'<div class="drawing" role="img" aria-label="{label}" data-source="definition">{"".join(svgs)}</div>'
+
+
+def _mark(kind: str, x: int, y: int, radius: int, label: str) -> str:
+    shape = (
+        f'<rect class="flow" x="{x - radius}" y="{y - radius}" width="{2 * radius}" height="{2 * radius}"/>'
+        if "writes" in kind
+        else f'<circle class="flow" cx="{x}" cy="{y}" r="{radius + 1}"/>'
+    )
+    return f'{shape}<text class="detail" x="{x + radius + 8}" y="{y + 7}">{escape(label)}</text>'
 
 
 # Lines ---------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { COLOR_RULES, axeInBothThemes, axeProblems, axeProblemsAndPasses, loadAxe } from "../support/axe.js";
 import { onlyChapters } from "../support/chapters.js";
 import { goTo, openSpeakerView, startDeck } from "../support/deck.js";
+import { startShippedSite } from "../support/static-site.js";
 import { patient } from "../../support/patience.mjs";
 
 let deck;
@@ -17,6 +18,7 @@ after(() => deck?.close());
 /** What is around the slides is the same with a few of them, and axe reads the whole document each time. */
 const CHAPTERS = ["slides/rpo/00-loss.md", "slides/rpo/91-journal.md"];
 const fewSlides = (page) => onlyChapters(page, CHAPTERS);
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 test("also in the dark theme every text of every slide stands out from its background", async () => {
   // In the print view all slides are below each other, so that one check covers them all.
@@ -86,6 +88,49 @@ test("axe finds nothing in the whole document: deck, overview, scroll view and f
     await front.close();
   }
   assert.deepEqual(problems, []);
+});
+
+test("axe finds nothing in the whole document of a phone's deck, with drawings and tables", async () => {
+  const phone = await deck.openDeck("?data=tentacle&explore", {
+    ...PHONE,
+    hash: "#/one-write",
+    prepare: (page) =>
+      onlyChapters(page, [...CHAPTERS, "slides/rpo/10-tax-and-lottery.md", "slides/rpo/92-mirror.md"]),
+  });
+  assert.ok(await phone.evaluate(() => document.documentElement.classList.contains("phone")));
+  await loadAxe(phone);
+  assert.deepEqual(await axeInBothThemes(phone), []);
+  await phone.close();
+});
+
+test("axe finds nothing in the whole document of the second talk", async () => {
+  const page = await deck.openDeck("?talk=cluster&data=tentacle&explore", { hash: "#/curve" });
+  assert.match(await page.title(), /What does this cluster do\?/);
+  await goTo(page, "curve");
+  await loadAxe(page);
+  assert.deepEqual(await axeInBothThemes(page), []);
+  await page.close();
+});
+
+test("axe finds nothing on the pages of a site that are no deck: claims by data set, charts that others frame", async () => {
+  const site = await startShippedSite();
+  const problems = [];
+  const look = async (name, ready, viewport) => {
+    const page = await deck.browser.newPage({ viewport, reducedMotion: "reduce" });
+    await page.goto(`${site.url}${name}`);
+    await page.waitForSelector(ready);
+    await loadAxe(page);
+    problems.push(...(await axeInBothThemes(page)).map((text) => `${name}, ${viewport.width} px: ${text}`));
+    await page.close();
+  };
+  for (const viewport of [{ width: 1280, height: 720 }, PHONE.viewport])
+    await look("matrix.html", "main", viewport);
+  // A chart of lines, of an answer, of runs, of squares, of claims.
+  const charts = ["journal-ratio.1", "answer.1", "moment.1", "shop.1", "who-said-yes.1"];
+  for (const name of charts)
+    await look(`embed/rpo.${name}.html`, "html[data-embedded-ready]", { width: 800, height: 500 });
+  assert.deepEqual(problems, []);
+  await site.close();
 });
 
 test("axe finds nothing in overlays, nor in a table in a chart's place, in light and dark", async () => {

@@ -8,6 +8,7 @@ import { startDeck } from "../support/deck.js";
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 3, isMobile: true, hasTouch: true };
 /** CSS pixels of the phone itself; smaller text makes people zoom. */
 const SMALLEST_TEXT_PX = 12;
+const SMALLEST = { viewport: { width: 320, height: 568 } };
 let deck;
 /** The whole talk on a phone. Tests scroll in it, and leave it otherwise as it is. */
 let page;
@@ -22,8 +23,9 @@ const openPhone = (hash = "#/shop", options = {}) =>
   deck.openDeck("?data=fixture&explore", { ...PHONE, hash, ...options });
 
 /** Some of the talk's chapters, `slides/rpo/….md`: a phone lays out every slide of a deck before it shows one. */
-const openChapters = (files, hash, prepare = () => {}) =>
+const openChapters = (files, hash, prepare = () => {}, options = {}) =>
   openPhone(hash, {
+    ...options,
     async prepare(one) {
       await onlyChapters(
         one,
@@ -56,21 +58,22 @@ test(`on a phone no text of a slide is below ${SMALLEST_TEXT_PX} px, and none is
     const found = [];
     for (const slide of document.querySelectorAll(".slides section:not(.stack)")) {
       for (const element of slide.querySelectorAll("*")) {
-        if (element.closest("aside.notes, .visually-hidden, svg") || element.getClientRects().length === 0)
+        if (element.closest("aside.notes, .visually-hidden") || element.getClientRects().length === 0)
           continue;
         const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== "");
         if (!own) continue;
         const box = element.getBoundingClientRect();
         if (box.width === 0 || element.offsetWidth === 0) continue;
-        const scale = box.width / element.offsetWidth;
-        const size = parseFloat(getComputedStyle(element).fontSize) * Math.min(scale, 1);
+        // A text of a drawing is as large as the drawing makes it.
+        const scale = element.ownerSVGElement
+          ? element.getScreenCTM().a
+          : Math.min(box.width / element.offsetWidth, 1);
+        const size = parseFloat(getComputedStyle(element).fontSize) * scale;
         const name = `${slide.id}: <${element.localName}> “${element.textContent.trim().slice(0, 24)}”`;
         if (size < smallest - 0.05) found.push(`${name} has ${size.toFixed(1)} px`);
-        if (box.right > innerWidth + 1 || box.left < -1) {
-          const scrolls = element.closest(".scrolls, thead");
-          if (!scrolls)
-            found.push(`${name} reaches from ${Math.round(box.left)} to ${Math.round(box.right)} px`);
-        }
+        // Screen readers alone find the head of a table of cards.
+        if ((box.right > innerWidth + 1 || box.left < -1) && !element.closest("thead"))
+          found.push(`${name} reaches from ${Math.round(box.left)} to ${Math.round(box.right)} px`);
       }
     }
     return found;
@@ -78,8 +81,42 @@ test(`on a phone no text of a slide is below ${SMALLEST_TEXT_PX} px, and none is
   assert.deepEqual(problems, []);
 });
 
+/** What is wrong with the drawings of a page. Runs in it. */
+const drawingProblems = () =>
+  [...document.querySelectorAll(".slides .drawing")].flatMap((drawing) => {
+    const shown = [...drawing.querySelectorAll("svg")].filter((svg) => svg.getClientRects().length > 0);
+    const name = drawing.closest("section").id;
+    if (shown.length !== 1) return [`${name}: ${shown.length} drawings`];
+    const whole = shown[0].getBoundingClientRect();
+    const texts = [...shown[0].querySelectorAll("text")].map((text) => ({
+      words: text.textContent,
+      box: text.getBoundingClientRect(),
+    }));
+    const found =
+      whole.left < 0 || whole.right > innerWidth ? [`${name}: ${whole.left} to ${whole.right} px`] : [];
+    for (const [at, { words, box }] of texts.entries()) {
+      if (box.left < whole.left || box.right > whole.right || box.bottom > whole.bottom + 1)
+        found.push(`${name}: “${words}” leaves the drawing`);
+      for (const other of texts.slice(at + 1))
+        if (
+          Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left) > 1 &&
+          Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top) > 3
+        )
+          found.push(`${name}: “${words}” covers “${other.words}”`);
+    }
+    return found;
+  });
+
+test("a drawing is whole on a phone, and on the smallest: nothing of it is off the screen, no text covers another", async () => {
+  assert.ok((await page.locator(".slides .drawing").count()) > 1);
+  assert.deepEqual(await page.evaluate(drawingProblems), []);
+  const small = await openChapters(["10-tax-and-lottery", "92-mirror"], "#/one-write", () => {}, SMALLEST);
+  assert.deepEqual(await small.evaluate(drawingProblems), []);
+  await small.close();
+});
+
 test("on the smallest phone each row of a table is a card with its columns' names, still a table, and none scrolls", async () => {
-  const page = await openPhone("#/shop", { viewport: { width: 320, height: 568 } });
+  const page = await openPhone("#/shop", SMALLEST);
   const { tables, problems } = await page.evaluate(() => {
     const all = [...document.querySelectorAll(".slides table")].filter(
       (table) => table.getClientRects().length > 0,

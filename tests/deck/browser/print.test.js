@@ -5,6 +5,9 @@ import { after, before, test } from "node:test";
 import { slideIds, startDeck } from "../support/deck.js";
 import { patient } from "../../support/patience.mjs";
 
+/** CSS pixels of a page of 1280 × 720, of a text in a drawing. */
+const SMALLEST_TEXT_PX = 12;
+
 let deck;
 
 before(async () => {
@@ -44,6 +47,12 @@ test("the print view has a page for each slide, each chart drawn, in light colou
         (getComputedStyle(one).visibility !== "visible" || Number(getComputedStyle(one).opacity) < 1),
     ).length,
     background: getComputedStyle(document.body).backgroundColor,
+    drawn: [...document.querySelectorAll(".pdf-page .drawing svg text")]
+      .filter((text) => text.getClientRects().length > 0)
+      .map((text) => ({
+        words: text.textContent,
+        size: parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a,
+      })),
   }));
   assert.equal(facts.pages, facts.slides);
   assert.ok(facts.pages > 30);
@@ -52,6 +61,12 @@ test("the print view has a page for each slide, each chart drawn, in light colou
   assert.equal(facts.tooHigh, 0);
   assert.equal(facts.unseen, 0, "a step that is not on paper");
   assert.equal(facts.background, "rgb(253, 252, 249)");
+  // A drawing stands once, as after its last step, and as large as on the stage.
+  assert.equal(facts.drawn.filter(({ words }) => words === "as old as the picture").length, 1);
+  assert.deepEqual(
+    facts.drawn.filter(({ size }) => !(size >= SMALLEST_TEXT_PX)),
+    [],
+  );
   assert.deepEqual(page.complaints, []);
   await page.close();
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import http from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
@@ -12,13 +13,12 @@ import { PNG } from "pngjs";
 
 import { BUDGET } from "../../../scripts/deck/budget.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
-import { SiteDoesNotStart, photographTitle } from "../../../scripts/deck/preview.js";
+import { SiteDoesNotStart, photographSlide } from "../../../scripts/deck/preview.js";
 import { launchPatiently } from "../support/browser.js";
-import { serveFolder } from "../../../scripts/deck/static-server.js";
 import { chartsOf, goTo } from "../support/deck.js";
 import { readChart } from "../support/csv-file.js";
 import { FIXTURE } from "../support/fixture.js";
-import { startFixtureSite } from "../support/static-site.js";
+import { startFixtureSite, startShippedSite } from "../support/static-site.js";
 
 let browser;
 let site;
@@ -100,60 +100,147 @@ test("`?talk=` opens another talk of the same site, with its own title, slides a
   await page.close();
 });
 
-test("each chart has a page that another may frame: the same numbers, few data, nothing from elsewhere", async () => {
-  const folder = path.join(await mkdtemp(path.join(tmpdir(), "replay-embed-")), "dist");
-  await promisify(execFile)("node", ["scripts/build.mjs", "--out", folder, "--no-preview", "--no-address"], {
-    cwd: PROJECT,
-    env: { ...process.env, REPLAY_BENCHMARKS: "" },
-  });
-  const whole = await serveFolder(folder, { under: "/some/where/" });
-  const textOf = (name) => readFile(path.join(folder, name), "utf8");
-  const pages = await readdir(path.join(folder, "embed"));
+test("each chart has a page that another site may frame under a strict policy: the same numbers, 40 KB in all, a line to cite", async () => {
+  const whole = await startShippedSite();
+  const pages = await readdir(path.join(whole.folder, "embed"));
   assert.ok(pages.length > 20, `${pages.length} pages`);
-  for (const name of pages) {
-    const [, json] = /id="embedded">(.*?)<\/script>/s.exec(await textOf(`embed/${name}`));
-    const { files } = JSON.parse(json);
-    const tables = Object.entries(files).filter(([file]) => file.endsWith(".csv"));
-    const besides = json.length - tables.reduce((sum, [, text]) => sum + JSON.stringify(text).length, 0);
-    const sets = JSON.parse(files["benchmarks/index.json"]).data_sets.length;
-    assert.ok(besides <= 40_000 * sets, `${name} holds ${besides} bytes besides its tables`);
-  }
+  const sizes = await Promise.all(
+    pages.map(async (name) => [name, (await stat(path.join(whole.folder, "embed", name))).size]),
+  );
+  assert.deepEqual(
+    sizes.filter(([, size]) => size > BUDGET.embed),
+    [],
+  );
   const page = await browser.newPage({ viewport: { width: 900, height: 620 } });
   const asked = [];
+  const complaints = [];
   page.on("request", (request) => asked.push(request.url()));
-  const file = "embed/rpo.journal-ratio.1.html";
-  await page.route("**/framing.html", (route) =>
-    route.fulfill({
-      contentType: "text/html",
-      body: `<iframe src="${whole.url}${file}" width="800" height="500"></iframe>`,
-    }),
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  let framed = null;
+  // Another site, which allows nothing but the frame.
+  const policy = `default-src 'none'; frame-src ${new URL(whole.url).origin}`;
+  const other = http.createServer((request, response) => {
+    response.writeHead(200, { "content-type": "text/html", "content-security-policy": policy });
+    response.end(
+      `<iframe src="${whole.url}embed/${framed}" title="A chart" width="800" height="500"></iframe>`,
+    );
+  });
+  await new Promise((resolve) => other.listen(0, "127.0.0.1", resolve));
+  const elsewhere = `http://127.0.0.1:${other.address().port}/`;
+  /** Frames a page; resolves to its frame, with all charts drawn, and what these hold. */
+  async function frame(name) {
+    framed = name;
+    await page.goto(elsewhere);
+    await page.frameLocator("iframe").locator("html[data-embedded-ready]").waitFor();
+    const inner = page.frames().find((one) => one.url().endsWith(name));
+    await inner.waitForFunction(() =>
+      [...window.replay.charts.charts.values()].every(({ model, error }) => model || error),
+    );
+    const drawn = await inner.evaluate(() =>
+      [...window.replay.charts.charts.values()].map(({ url, chart, error }) => ({
+        url,
+        error: error?.message ?? null,
+        data: chart?.data.datasets.map(({ label, data }) => [label, data.map((one) => one?.y ?? one)]),
+      })),
+    );
+    return { inner, drawn };
+  }
+
+  const { inner, drawn } = await frame("rpo.journal-ratio.1.html");
+  assert.equal(drawn.length, 1);
+  assert.equal(drawn[0].error, null);
+  const { series } = await readChart(path.join(whole.folder, drawn[0].url));
+  assert.ok(drawn[0].data.length > 0);
+  for (const [label, data] of drawn[0].data) assert.deepEqual(data, series[label], label);
+  assert.match(await inner.textContent(".provenance"), /^tentacle/);
+  assert.equal(await inner.textContent(".embedded-from a"), "What does your RPO cost?");
+  const { version } = JSON.parse(await readFile(path.join(PROJECT, "package.json"), "utf8"));
+  const cited = await inner.textContent(".to-cite p");
+  assert.match(
+    cited,
+    /^What does your RPO cost\? “[^”]+”, chart “[^”]+”\. tentacle: Sandbox · Ceph and client 20\./,
   );
-  await page.goto(`${whole.url}framing.html`);
-  const frame = page.frameLocator("iframe");
-  await frame.locator("html[data-embedded-ready]").waitFor();
-  const inner = page.frames().find((one) => one.url().endsWith(file));
-  await inner.waitForFunction(() => [...window.replay.charts.charts.values()].some(({ model }) => model));
-  const [drawn] = await inner.evaluate(() =>
-    [...window.replay.charts.charts.values()].map(({ url, chart, error }) => ({
-      url,
-      error: error?.message ?? null,
-      data: chart?.data.datasets.map(({ label, data }) => [label, data.map((one) => one?.y ?? one)]),
-    })),
-  );
-  assert.equal(drawn.error, null);
-  const { series } = await readChart(path.join(folder, drawn.url));
-  assert.ok(drawn.data.length > 0);
-  for (const [label, data] of drawn.data) assert.deepEqual(data, series[label], label);
-  assert.match(await frame.locator(".provenance").textContent(), /^tentacle/);
-  assert.equal(await frame.locator(".embedded-from a").textContent(), "What does your RPO cost?");
+  assert.ok(cited.includes(` 2026 · `) && cited.includes(`. Replay ${version}. `), cited);
+  assert.ok(cited.endsWith(`${whole.url}index.html?chart=1#/journal-ratio`), cited);
+
+  // Figures of a whole data set, a row or a line for each run, and another talk.
+  for (const name of [
+    "rpo.answer.1.html",
+    "rpo.moment.1.html",
+    "rpo.outrun.1.html",
+    "cluster.curve.1.html",
+  ]) {
+    const another = await frame(name);
+    assert.deepEqual(
+      another.drawn.map(({ error, data }) => [error, data.length > 0]),
+      [[null, true]],
+      name,
+    );
+    const line = await another.inner.textContent(".to-cite p");
+    assert.match(line, /Ceph and client 20\.\d\.\d · .*\d \w{3} 2026/, name);
+  }
   assert.ok(
-    asked.every((address) => address.startsWith(whole.url)),
+    asked.every((address) => address === elsewhere || address.startsWith(whole.url)),
     asked.join("\n"),
   );
   assert.ok(!asked.some((address) => /benchmarks\//.test(address)), "the data are in the page");
+  assert.deepEqual(complaints, []);
   await page.close();
+  other.close();
   await whole.close();
-  await rm(path.dirname(folder), { recursive: true });
+});
+
+test("the page of claims by data set is in the talk's type and colours, and on a phone its verdicts come first", async () => {
+  const whole = await startShippedSite();
+  const asked = [];
+  const open = async (viewport) => {
+    const page = await browser.newPage({ viewport, reducedMotion: "reduce" });
+    page.on("request", (request) => asked.push(request.url()));
+    page.on("console", (message) => message.type() === "error" && asked.push(message.text()));
+    await page.goto(`${whole.url}matrix.html`);
+    await page.evaluate(() => document.fonts.ready);
+    return page;
+  };
+  const colorOf = (page, selector) => page.$eval(selector, (one) => getComputedStyle(one).color);
+
+  const wide = await open({ width: 1280, height: 720 });
+  assert.ok(
+    await wide.evaluate(() => [...document.fonts].some(({ status }) => status === "loaded")),
+    "no font",
+  );
+  const refuted = await colorOf(wide, "td .refuted");
+  await wide.getByRole("link", { name: "Back to the talk: What does your RPO cost?" }).click();
+  await wide.waitForSelector("html[data-front-ready]");
+  await wide.goto(`${whole.url}?stage#/claims`);
+  await wide.waitForSelector("html[data-deck-ready]");
+  assert.equal(await colorOf(wide, "table.claims .refuted"), refuted);
+  await wide.close();
+
+  const phone = await open({ width: 390, height: 844 });
+  const facts = await phone.evaluate(() => ({
+    wide: document.documentElement.scrollWidth,
+    scrolls:
+      document.querySelector(".scrolling").scrollWidth - document.querySelector(".scrolling").clientWidth,
+    // On the first screen, the verdicts that begin their lines.
+    seen: [...document.querySelectorAll("td .verdict")].filter((one) => {
+      const { left, bottom } = one.getBoundingClientRect();
+      return bottom <= innerHeight && left < 30;
+    }).length,
+    heads: [...document.querySelectorAll("td")].filter(
+      (one) => !getComputedStyle(one, "::before").content.includes(one.dataset.title),
+    ).length,
+  }));
+  assert.equal(facts.wide, 390);
+  assert.ok(facts.scrolls <= 0, `the table is ${facts.scrolls} px wider than the phone`);
+  assert.ok(facts.seen >= 5, `${facts.seen} verdicts on the first screen`);
+  assert.equal(facts.heads, 0, "a verdict without the name of its data set");
+  await phone.close();
+  assert.deepEqual(
+    asked.filter((address) => !address.startsWith(whole.url)),
+    [],
+  );
+  await whole.close();
 });
 
 test("no address in the page or its parts is absolute, so the site works anywhere", async () => {
@@ -269,20 +356,27 @@ test("its fonts are within the budget", async () => {
   assert.ok(sizes.reduce((sum, size) => sum + size, 0) <= BUDGET.font, `${sizes} bytes`);
 });
 
-test("messengers get a description and a picture of the title slide", async () => {
+test("messengers get a description and a picture of the chart that the talk names, filled", async () => {
   const html = await textOf("index.html");
   const title = /<title>([^<]+)<\/title>/.exec(html)[1];
   assert.equal(tagOf(html, "og:title"), title);
   assert.equal(tagOf(html, "og:description"), tagOf(html, "description"));
   assert.equal(tagOf(html, "twitter:card"), "summary_large_image");
-  assert.match(tagOf(html, "og:image:alt"), /^Title slide: “Thank you, your order is saved\.”$/);
+  const alt = tagOf(html, "og:image:alt");
+  assert.match(alt, /No mirroring/);
+  assert.match(alt, /Journal mirrored/);
   const picture = PNG.sync.read(await readFile(path.join(site.folder, tagOf(html, "og:image"))));
   assert.deepEqual([picture.width, picture.height], [1200, 630]);
-  // A title on the page of a night: neither a blank picture nor an error's.
-  const shades = [];
-  for (let at = 0; at < picture.data.length; at += 4 * 97) shades.push(picture.data[at + 1]);
-  const dark = shades.filter((shade) => shade < 80).length / shades.length;
-  assert.ok(dark > 0.5 && dark < 0.98, `${(dark * 100).toFixed(1)} % dark`);
+  // Most of it is the light page, and some has the colour of the journal's mark: neither a blank picture nor an error's.
+  const counts = { page: 0, journal: 0, all: 0 };
+  for (let at = 0; at < picture.data.length; at += 4) {
+    const [red, green, blue] = picture.data.subarray(at, at + 3);
+    counts.all += 1;
+    if (red > 240 && green > 240) counts.page += 1;
+    if (red < 20 && Math.abs(green - 0x72) < 12 && Math.abs(blue - 0xb2) < 12) counts.journal += 1;
+  }
+  assert.ok(counts.page > 0.7 * counts.all && counts.page < counts.all, JSON.stringify(counts));
+  assert.ok(counts.journal > 100, JSON.stringify(counts));
 });
 
 test("without a browser that starts, the site is built without a picture, and the build says so", async () => {
@@ -317,7 +411,7 @@ test("a site that does not start is refused with the page's own error", async ()
       path.join(folder, "index.html"),
       "<script>throw new Error('the deck is broken');</script>",
     );
-    await assert.rejects(photographTitle(folder, { patience: 500 }), (error) => {
+    await assert.rejects(photographSlide(folder, { slide: "answer", patience: 500 }), (error) => {
       assert.ok(error instanceof SiteDoesNotStart);
       assert.match(error.message, /the deck is broken/);
       return true;

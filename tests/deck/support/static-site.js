@@ -14,27 +14,36 @@ import { FIXTURE } from "./fixture.js";
 /** What a published talk must say, and where it is not. */
 const ADDRESSES = { REPLAY_HOMEPAGE: "", REPLAY_REPOSITORY: "https://people.example/talk" };
 
-/** The folder of the site with the fixture's data, built once for all test files of a process, which only read it. */
-let built = null;
+/** The folders of the sites, by their data, each built once for all test files of a process, which only read it. */
+const built = new Map();
 
-async function buildFixtureSite() {
+async function build(benchmarks, options) {
   const root = await mkdtemp(path.join(tmpdir(), "replay-site-"));
   process.once("exit", () => rmSync(root, { recursive: true, force: true }));
   const folder = path.join(root, "dist");
-  await promisify(execFile)("node", ["scripts/build.mjs", "--out", folder], {
+  await promisify(execFile)("node", ["scripts/build.mjs", "--out", folder, ...options], {
     cwd: PROJECT,
-    env: { ...process.env, ...ADDRESSES, REPLAY_BENCHMARKS: FIXTURE },
+    env: { ...process.env, ...ADDRESSES, REPLAY_BENCHMARKS: benchmarks },
   });
   return folder;
+}
+
+async function start(benchmarks, options = []) {
+  if (!built.has(benchmarks)) built.set(benchmarks, build(benchmarks, options));
+  const folder = await built.get(benchmarks);
+  const server = await serveFolder(folder, { under: "/some/where/" });
+  return { url: server.url, folder, close: () => server.close() };
 }
 
 /**
  * Serves the built site with the fixture's data.
  * @returns {Promise<{url: string, folder: string, close: () => Promise<void>}>} `folder` is where the site lies
  */
-export async function startFixtureSite() {
-  built ??= buildFixtureSite();
-  const folder = await built;
-  const server = await serveFolder(folder, { under: "/some/where/" });
-  return { url: server.url, folder, close: () => server.close() };
+export function startFixtureSite() {
+  return start(FIXTURE);
+}
+
+/** Serves the built site with the data that ship, which alone has pages of charts and of claims; without a picture. */
+export function startShippedSite() {
+  return start("", ["--no-preview"]);
 }

@@ -76,6 +76,17 @@ test("a link to a missing slide is a problem", async () => {
   assert.deepEqual(await problemsOf(slideWith("[go](#/one) [out](https://example.org)")), []);
 });
 
+test("the picture that messengers show is of a slide that there is", async () => {
+  await talk.state({ picture: "two" });
+  const [problem] = await problemsOf(GOOD);
+  assert.match(
+    problem,
+    /^slides\/talk\/talk\.yaml:\d+: picture: no slide has the id "two"; write the id of one$/,
+  );
+  await talk.state({ picture: "one" });
+  assert.deepEqual(await problemsOf(GOOD), []);
+});
+
 test("what the deck removes from slides, or does not load, is a problem", async () => {
   const told = async (text) => (await problemsOf(slideWith(text))).join("\n");
   assert.match(await told("<script>run()</script>"), /a\.md:2: <script> is removed/);

@@ -7,6 +7,8 @@ import path from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 
+import { JSDOM } from "jsdom";
+
 import { MATRIX, matrixPage, rowsOf, writeMatrix } from "../../../scripts/deck/matrix.js";
 import { claimsWith } from "../support/talk.js";
 
@@ -76,13 +78,36 @@ test("only the claims that the talk discusses have a row, and no text of a bundl
   assert.equal(cells(html)[1], "not judged");
 });
 
+test("the page has landmarks and a way back, and data sets of one label are told apart by their names", () => {
+  const claims = claimsWith({ slower: CLAIM });
+  const html = pageOf([
+    column("ours", claims),
+    column("headline", claims),
+    column("other", claims, { label: "Theirs" }),
+  ]);
+  const { document } = new JSDOM(html).window;
+  assert.equal(document.querySelectorAll("body > header, body > main").length, 2);
+  const back = document.querySelector("header nav a");
+  assert.deepEqual([back.getAttribute("href"), back.textContent], ["./", "← Back to the talk: A talk"]);
+  const texts = (selector) => [...document.querySelectorAll(selector)].map(({ textContent }) => textContent);
+  assert.deepEqual(texts("main li a"), ["ours", "headline", "Theirs"]);
+  assert.deepEqual(
+    [...document.querySelectorAll("td")].map(({ dataset }) => dataset.title),
+    ["ours", "headline", "Theirs"],
+  );
+  assert.match(texts("main li")[0], /^ours Ours · Ceph 16 \(pacific\) · 2 cores$/);
+});
+
 test("a site with a bundle gets the page and the bundle; a bundle that is damaged is named", async () => {
   const root = await mkdtemp(path.join(tmpdir(), "replay-matrix-"));
   const folder = (...names) => path.join(root, ...names);
   const site = { outDir: folder("dist"), root, benchmarks: folder("benchmarks"), published: ["ours"] };
   const talk = { shipped: "ours", stated: STATED };
   try {
-    for (const name of ["dist", "bundles", "benchmarks/ours"]) await mkdir(folder(name), { recursive: true });
+    for (const name of ["dist/assets", "bundles", "benchmarks/ours"])
+      await mkdir(folder(name), { recursive: true });
+    const face = '@font-face{font-family:Inter;src:url(./inter-abc.woff2)format("woff2")}';
+    await writeFile(folder("dist/assets/index-abc.css"), `body{margin:0}${face}`);
     await writeFile(folder("benchmarks/ours/manifest.json"), JSON.stringify(manifest()));
     await writeFile(folder("benchmarks/ours/claims.json"), JSON.stringify(claimsWith({ slower: CLAIM })));
     assert.equal(await writeMatrix({ ...site, talk }), null, "nothing to compare");
@@ -102,6 +127,8 @@ test("a site with a bundle gets the page and the bundle; a bundle that is damage
     await writeFile(folder("bundles/theirs.bundle"), gzipSync(JSON.stringify(bundle)));
     assert.deepEqual(await writeMatrix({ ...site, talk }), { claims: 1, columns: 2 });
     const html = await readFile(folder("dist", MATRIX), "utf8");
+    assert.match(html, /@font-face\{font-family:Inter;src:url\(\.\/assets\/inter-abc\.woff2\)/);
+    assert.doesNotMatch(html, /body\{margin:0\}/, "rules of slides");
     assert.match(html, /<a href="\.\/\?bundle=bundles%2Ftheirs\.bundle#\/">Theirs<\/a>/);
     await access(folder("dist/bundles/theirs.bundle"));
 

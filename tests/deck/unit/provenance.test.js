@@ -71,6 +71,17 @@ test("charts of one slide share a label: the range of n, the latest date, limits
   );
 });
 
+test("what a data set says as a whole names it, its versions and the date of its last measurement", () => {
+  const provenances = [{ ceph_versions: ["20.2.4"], librbd_versions: ["20.2.4"] }, { ceph_versions: [] }];
+  const experiments = Object.fromEntries(provenances.map((found, at) => [`e${at}`, { provenance: found }]));
+  const whole = { label: "Sandbox", measured_to: "2026-11-27", experiments };
+  for (const document of ["answer.csv", "claims.json"]) {
+    const source = `benchmarks/mine/${document}`;
+    assert.equal(provenance([source], whole), "mine: Sandbox · Ceph and client 20.2.4 · 27 Nov 2026");
+    assert.equal(provenance([source], null), "mine");
+  }
+});
+
 test("without a manifest the label says so", () => {
   assert.equal(provenance([address("iops-read-seq")], null), "reference · no manifest");
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { slidesOf } from "../../../scripts/deck/check/chapters.js";
+import { slideOfPicture } from "../../../scripts/deck/preview.js";
 import { withSocialTags } from "../../../scripts/deck/social.js";
 import { answerOf } from "../../../scripts/deck/text/answer.js";
 import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
@@ -15,7 +16,7 @@ const PAGE = `<html><head>
       content="A talk about &quot;A &amp; B&quot;."
     />
   </head><body></body></html>`;
-const PICTURE = { file: "assets/preview-abc.png", width: 1200, height: 630, alt: 'Title slide: "A"' };
+const PICTURE = { file: "assets/preview-abc.png", width: 1200, height: 630, alt: 'Chart: "A"' };
 
 /** The content of a tag of the page, by its name or property. */
 function content(html, name) {
@@ -51,7 +52,7 @@ test("the picture has a full address if the site's address is known, else one re
     assert.match(html, /<link rel="canonical" href="https:\/\/example\.org\/talk\/" \/>/);
     assert.equal(content(html, "twitter:card"), "summary_large_image");
     assert.equal(content(html, "og:image:width"), "1200");
-    assert.equal(content(html, "og:image:alt"), "Title slide: &quot;A&quot;");
+    assert.equal(content(html, "og:image:alt"), "Chart: &quot;A&quot;");
   }
   const html = withSocialTags(PAGE, { sentence: null, address: "", picture: PICTURE });
   assert.equal(content(html, "og:image"), "./assets/preview-abc.png");
@@ -100,4 +101,21 @@ test("several texts may be marked, and one of them is chosen", () => {
 test("without a marked text, or if the data leave it empty, there is no answer", () => {
   assert.equal(answer("# Question\n", {}), null);
   assert.equal(answer(READER, {}), null);
+});
+
+test("messengers show the slide that the talk names, else its first with a chart, else its first", () => {
+  const slides = [
+    { id: "reader", front: true, text: "" },
+    { id: "opener", front: false, text: "# One" },
+    { id: "chart", front: false, text: '<canvas class="wide" data-chart="line"></canvas>' },
+  ];
+  const stated = { picture: null, file: "slides/talk/talk.yaml", lineOf: () => 7 };
+  const chosen = (picture, all = slides) => slideOfPicture({ ...stated, picture }, [{ slides: all }]);
+  assert.equal(chosen(null), "chart");
+  assert.equal(chosen(null, slides.slice(0, 2)), "opener");
+  assert.equal(chosen("opener"), "opener");
+  assert.throws(
+    () => chosen("reader"),
+    /^Error: slides\/talk\/talk\.yaml:7: picture: no slide has the id "reader"/,
+  );
 });

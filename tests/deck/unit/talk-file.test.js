@@ -64,6 +64,7 @@ test("what a talk does not say is empty, and it discusses all claims", async () 
     cuts: [{ minutes: 10, seconds: 600 }],
     chapters: ["slides/talk/a.md"],
     readerPage: null,
+    picture: null,
     accent: { light: "#c4500a", dark: "#e69f00", inverse: "#e69f00" },
     series: {},
     look: { style: null, logo: null },

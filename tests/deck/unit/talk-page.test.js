@@ -22,7 +22,7 @@ const talk = {
   readerPage: "slides/r.md",
   accent: { light: "#112233", dark: "#ddeeff", inverse: "#aabbcc" },
 };
-const addresses = { repository: "https://a.example/t", address: "https://b.example" };
+const addresses = { repository: "https://a.example/t", address: "https://b.example", version: "1.2.3" };
 const others = [{ name: "second", title: "Why?", page: "talk-second.html" }];
 const told = talkForPage(talk, addresses, others);
 const filesIn = (html) => [...html.matchAll(/data-markdown="([^"]*)"/g)].map(([, file]) => file);
@@ -46,8 +46,9 @@ test("the page has the talk's title, description, data set, chapters and colour"
 test("a talk without a page for readers has none, and the deck knows", () => {
   const plain = { ...talk, readerPage: null };
   assert.doesNotMatch(talkPage(shell, plain, told), /<template/);
-  const { readerPage, cuts, repository, address } = talkForPage(plain, addresses);
-  assert.deepEqual([readerPage, cuts, repository, address], [false, [30, 20], ...Object.values(addresses)]);
+  const { readerPage, cuts, repository, address, version } = talkForPage(plain, addresses);
+  assert.deepEqual([readerPage, cuts], [false, [30, 20]]);
+  assert.deepEqual({ repository, address, version }, addresses);
   assert.equal(talkForPage(talk, addresses).readerPage, true);
 });
 

@@ -1,0 +1,148 @@
+/** The data of one chart of a built site: of tables, documents and runs no more than the chart draws and its texts say. */
+
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+
+import { parseCsv, runsUrl, seriesNames } from "chartjs-plugin-csv";
+
+import { partsOf } from "../../deck/data/data-set.js";
+import { isOwnFile } from "../../deck/data/own-file.js";
+import { fileName } from "../../deck/text/canvases.js";
+
+/** What the data sets of a site say, of which each page gets what its chart reads. */
+export class EmbedData {
+  #root;
+  #texts = new Map();
+  #documents = new Map();
+
+  /** @param {string} root   the site's folder */
+  constructor(root) {
+    this.#root = root;
+  }
+
+  /**
+   * @param {string} section   the slide's HTML with the chart
+   * @param {HTMLCanvasElement} canvas   the chart
+   * @param {string} usual   the talk's data set
+   * @returns {Promise<Record<string, string>|null>} the text of each file by its address; null if the chart's own is not
+   *   published
+   */
+  async filesFor(section, canvas, usual) {
+    const { chartSrc, chartMore, chartSeries, chartRows, chartLines } = canvas.dataset;
+    const addresses = [chartSrc, ...(seriesNames(chartMore) ?? [])];
+    const names = seriesNames(chartSeries);
+    const files = {};
+    for (const address of addresses)
+      for (const name of [address, address.replace(/\.csv$/, ".spread.csv")]) {
+        const text = await this.#textOf(name);
+        const parts = partsOf(name);
+        if (text !== null) files[name] = parts?.chart ? rowsOf(text, { series: names }) : text;
+      }
+    if (!Object.hasOwn(files, chartSrc)) return null;
+    if (chartRows || chartLines)
+      for (const file of new Set(addresses.map(runsUrl))) {
+        const charts = addresses.filter((one) => runsUrl(one) === file).map(fileName);
+        const text = await this.#textOf(file);
+        if (text !== null) files[file] = rowsOf(text, { charts, series: chartRows ? [chartRows] : names });
+      }
+    // The texts around a file of the author's own are of the slide's data set.
+    const around = canvas.closest("section[data-set]")?.dataset.set ?? usual;
+    const dataSetOf = (address) => (isOwnFile(address) ? around : partsOf(address)?.dataSet);
+    const dataSets = [...new Set(addresses.map(dataSetOf).filter(Boolean))];
+    for (const name of dataSets) Object.assign(files, await this.#documentsOf(name, { section, addresses }));
+    const listed = dataSets.map((name) => [
+      name,
+      Object.keys(files)
+        .filter((file) => file.startsWith(`benchmarks/${name}/`))
+        .map((file) => file.slice(`benchmarks/${name}/`.length)),
+    ]);
+    files["benchmarks/index.json"] = JSON.stringify({
+      data_sets: dataSets,
+      files: Object.fromEntries(listed),
+      own: await this.#digestsOf(addresses),
+    });
+    return files;
+  }
+
+  /** The documents of a data set, with the claims that the section names and the entries of its charts alone. */
+  async #documentsOf(name, { section, addresses }) {
+    const [manifest, claims] = await Promise.all([
+      this.documentOf(name, "manifest.json"),
+      this.documentOf(name, "claims.json"),
+    ]);
+    const files = {};
+    const put = (file, document) => (files[`benchmarks/${name}/${file}`] = JSON.stringify(document));
+    const isNamed = (id) => new RegExp(`(?<![\\w-])${id}(?![\\w-])`).test(section);
+    const named = Object.entries(claims?.claims ?? {}).filter(([id]) => isNamed(id));
+    const answer = section.includes("answer.") ? await this.#textOf(`benchmarks/${name}/answer.csv`) : null;
+    if (manifest) {
+      const { experiments } = manifest;
+      const charts = addresses.map(partsOf).filter((parts) => parts?.dataSet === name);
+      // A document rests on charts and experiments that others name.
+      const judged = named.flatMap(([, { chart }]) => (chart ? [chart.split("/")] : []));
+      const behind = [
+        ...judged.map(([experiment, chart]) => ({ experiment, chart })),
+        ...Object.keys(experiments).flatMap((one) => (answer?.includes(one) ? [{ experiment: one }] : [])),
+      ];
+      const wanted = charts.some(({ document }) => document) ? [...charts, ...behind] : charts;
+      put("manifest.json", { ...manifest, experiments: entriesOf(experiments, wanted) });
+    }
+    if (claims) put("claims.json", { ...claims, claims: Object.fromEntries(named) });
+    if (answer !== null) files[`benchmarks/${name}/answer.csv`] = answer;
+    return files;
+  }
+
+  /** Digests of those files that are the author's own. */
+  async #digestsOf(addresses) {
+    const { own } = JSON.parse(await this.#textOf("benchmarks/index.json"));
+    return Object.fromEntries(addresses.filter(isOwnFile).map((address) => [address, own[address]]));
+  }
+
+  /** A document of a data set; null if the site lacks it. */
+  documentOf(name, file) {
+    const address = `benchmarks/${name}/${file}`;
+    if (!this.#documents.has(address))
+      this.#documents.set(
+        address,
+        this.#textOf(address).then((text) => (text === null ? null : JSON.parse(text))),
+      );
+    return this.#documents.get(address);
+  }
+
+  #textOf(address) {
+    if (!this.#texts.has(address)) {
+      const file = path.join(this.#root, address);
+      this.#texts.set(address, existsSync(file) ? readFile(file, "utf8") : Promise.resolve(null));
+    }
+    return this.#texts.get(address);
+  }
+}
+
+/**
+ * The rows of a table that are of these series, or of a file of runs that are also of these charts, below its header. Pure.
+ * @param {string} text   CSV; the series is in the first column, in a file of runs in the second
+ * @param {{charts?: string[]|null, series: string[]|null}} wanted   null for all
+ */
+export function rowsOf(text, { charts = null, series }) {
+  const [head, ...rows] = text.trimEnd().split("\n");
+  const kept = rows.filter((row) => {
+    const [fields] = parseCsv(row);
+    const isOfChart = charts === null || charts.includes(fields[0]);
+    return isOfChart && (series === null || series.includes(fields[charts === null ? 0 : 1]));
+  });
+  return [head, ...kept, ""].join("\n");
+}
+
+/** What the manifest says of experiments, with the entries of these charts; the limits of each point are not drawn. */
+function entriesOf(experiments, charts) {
+  const wanted = (name) => charts.filter(({ experiment }) => experiment === name).map(({ chart }) => chart);
+  return Object.fromEntries(
+    Object.entries(experiments)
+      .filter(([name]) => charts.some(({ experiment }) => experiment === name))
+      .map(([name, { limits: _, charts: all, ...entry }]) => {
+        const own = Object.entries(all ?? {}).filter(([chart]) => wanted(name).includes(chart));
+        return [name, { ...entry, charts: Object.fromEntries(own) }];
+      }),
+  );
+}

@@ -1,0 +1,70 @@
+/** The data of a chart's own page: what the chart draws and its texts say, and no more. */
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+
+import { JSDOM } from "jsdom";
+
+import { EmbedData, rowsOf } from "../../../scripts/deck/embed-data.js";
+
+test("of a table, only the rows of the series on show are kept, as they are written", () => {
+  const table = 'series,x,y\n"Journal, poll age 5 s",1,0.10\nSnapshots,1,2\n"Journal, poll age 5 s",2,3\n';
+  assert.equal(rowsOf(table, { series: null }), table);
+  assert.equal(rowsOf(table, { series: ["Snapshots"] }), "series,x,y\nSnapshots,1,2\n");
+  const journal = rowsOf(table, { series: ["Journal, poll age 5 s", "Other"] });
+  assert.equal(journal, table.replace("Snapshots,1,2\n", ""));
+});
+
+test("of the runs of an experiment, only those of the chart and its series are kept", () => {
+  const head = "chart,series,x,y,block,attempt\n";
+  const runs = `${head}iops,A,1,2,1,1\niops,B,1,2,1,1\nlag,A,1,2,1,1\n`;
+  assert.equal(rowsOf(runs, { charts: ["iops"], series: ["A"] }), `${head}iops,A,1,2,1,1\n`);
+  assert.equal(rowsOf(runs, { charts: ["lag"], series: null }), `${head}lag,A,1,2,1,1\n`);
+});
+
+test("a page holds the claims that its slide names, not those whose names begin alike, and what they were judged from", async () => {
+  const root = await mkdtemp(path.join(tmpdir(), "replay-embed-"));
+  const experiment = { title: "E", limits: { a: 1 }, charts: { x: { n: 6 }, y: { n: 7 } } };
+  const files = {
+    "mine/manifest.json": JSON.stringify({ label: "L", experiments: { e: experiment, f: experiment } }),
+    "mine/claims.json": JSON.stringify({
+      claims: { slow: { chart: "e/x" }, "slow-cached": { chart: "f/x" } },
+    }),
+    "mine/e/aggregate/x.csv": "I/O size,4096\nA,1\nB,2\n",
+    "mine/e/aggregate/x.spread.csv": "series,x,low,high,min,max,n\nA,4096,1,1,1,1,6\nB,4096,2,2,2,2,6\n",
+    "mine/e/aggregate/runs.csv": "chart,series,x,y,block,attempt\nx,A,4096,1,1,1\ny,A,4096,1,1,1\n",
+  };
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(path.dirname(path.join(root, name)), { recursive: true });
+      await writeFile(path.join(root, name), text);
+    }
+    const filesFor = (attributes) => {
+      const html = `<section><canvas ${attributes}></canvas></section>`;
+      return new EmbedData(root).filesFor(html, new JSDOM(html).window.document.querySelector("canvas"));
+    };
+    const table = "benchmarks/mine/e/aggregate/x.csv";
+    const plain = await filesFor(`data-chart-src="${table}" data-chart-series="A"`);
+    assert.equal(plain[table], "I/O size,4096\nA,1\n");
+    assert.ok(!Object.keys(plain).some((name) => name.endsWith("runs.csv")));
+    const lines = await filesFor(`data-chart-src="${table}" data-chart-lines="worst"`);
+    assert.equal(
+      lines["benchmarks/mine/e/aggregate/runs.csv"],
+      "chart,series,x,y,block,attempt\nx,A,4096,1,1,1\n",
+    );
+
+    const claimed = await filesFor(
+      'data-chart-src="benchmarks/mine/claims.json" data-chart-claims="One = slow.ratio"',
+    );
+    const read = (name) => JSON.parse(claimed[`benchmarks/mine/${name}`]);
+    assert.deepEqual(Object.keys(read("claims.json").claims), ["slow"]);
+    assert.deepEqual(read("manifest.json").experiments, { e: { title: "E", charts: { x: { n: 6 } } } });
+    const index = JSON.parse(claimed["benchmarks/index.json"]);
+    assert.deepEqual(index, { data_sets: ["mine"], files: { mine: ["claims.json", "manifest.json"] } });
+    assert.equal(await filesFor('data-chart-src="benchmarks/other/claims.json"'), null);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+});
