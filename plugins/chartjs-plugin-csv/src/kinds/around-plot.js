@@ -1,5 +1,6 @@
 /** What a kind has around its plot, as boxes for which Chart.js makes room: the key above it, and the room at its right. */
 
+import { wrapLabel } from "../labels-layout.js";
 import { csvOf } from "../plugin.js";
 import { controllerOf, emOf, setFont, themeOf } from "./in-chart.js";
 import { drawMark } from "./pen.js";
@@ -32,14 +33,21 @@ export class KeyBox {
     setFont(chart);
     this.#rows = title ? [[{ text: `↑ ${title}`, left: INDENT }]] : [];
     let left = Infinity;
+    const widthOf = (text) => chart.ctx.measureText(text).width;
     for (const item of items) {
-      const room = chart.ctx.measureText(item.text).width + (item.style ? KEY.text * em : 0);
+      const indent = item.style ? KEY.text * em : 0;
+      const [first, ...rest] = wrapLabel(item.text, width - INDENT - indent, widthOf);
+      const room = widthOf(first) + indent;
       if (left + room > width) {
         this.#rows.push([]);
         left = INDENT;
       }
-      this.#rows.at(-1).push({ ...item, left });
+      this.#rows.at(-1).push({ ...item, text: first, left });
       left += room + KEY.apart * em;
+      for (const text of rest) {
+        this.#rows.push([{ text, left: INDENT + indent }]);
+        left = Infinity;
+      }
     }
     this.width = width;
     this.height = this.#rows.length ? (this.#rows.length * KEY.row + KEY.below) * em : 0;

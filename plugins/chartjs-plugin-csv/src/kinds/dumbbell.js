@@ -86,7 +86,7 @@ class DumbbellController extends KindController {
     const { settings } = this.csv;
     const { name, points } = this.entry;
     const isStrong = isEmphasised(settings, name);
-    const reference = isStrong ? referenceIn(this.chart)?.entry.points : null;
+    const reference = isStrong ? referenceIn(this.chart, this.entry.second)?.entry.points : null;
     const elements = this._cachedMeta.data;
     const drawn = points.map((point, index) => ({ ...point, index, mark: elements[index] }));
     const shown = drawn.filter(({ mark }) => !mark.skip);
@@ -114,9 +114,11 @@ class DumbbellController extends KindController {
   }
 }
 
-function referenceIn(chart) {
+/** The series that is compared with, in the same data set. */
+function referenceIn(chart, second = false) {
   const { reference } = csvOf(chart).settings;
-  return (reference && shownIn(chart).find(({ entry }) => entry.name === reference)) || null;
+  const isIt = ({ entry }) => entry.name === reference && entry.second === second;
+  return (reference && shownIn(chart).find(isIt)) || null;
 }
 
 export default {
