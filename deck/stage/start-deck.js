@@ -104,7 +104,6 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   if (!mode.print) layOutAhead(deck);
   const nameSlide = makeReadable(deck);
   dressSlideNumber(deck);
-  drawQrCodes(root, qrTarget(talk.address, location));
   const place = () => JSON.stringify(deck.getIndices());
   opens.help = () => {
     const from = place();
@@ -120,10 +119,12 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   const run = mode.run === null ? null : await recordedRun({ deck, charts, data, mode, announce });
   const runFromHere = RunFromHere(() => recordedRun({ deck, charts, data, mode, announce }));
   if (!mode.print) await deck.registerPlugin(charts);
-  if (!mode.explore && !mode.print && !mode.receiver) {
-    const { default: Zoom } = await import("reveal.js/plugin/zoom");
-    await deck.registerPlugin(Zoom());
-  }
+  const drawCodes = () => drawQrCodes(root, qrTarget(talk.address, location));
+  if (mode.print) await drawCodes();
+  // What no chart needs does not keep the first one waiting.
+  else charts.ready().then(drawCodes);
+  if (!mode.explore && !mode.print && !mode.receiver)
+    charts.ready().then(async () => deck.registerPlugin((await import("reveal.js/plugin/zoom")).default()));
   if (!mode.receiver && !mode.print) followPhone(deck, narrow, asked);
   const tools = ChartTools({ deck, root, charts, data, mode, announce });
   bindings.add(tools.keys, { echoed: !mode.explore });

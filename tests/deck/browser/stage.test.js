@@ -317,6 +317,7 @@ test("nothing is removed from the talk's own slides and its first page", async (
 
 test("a click with Ctrl zooms in on what it points at, and Escape out again", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
+  await page.waitForFunction(() => window.replay.deck.hasPlugin("zoom"));
   const zoom = () => page.evaluate(() => new DOMMatrix(getComputedStyle(document.body).transform).a);
   assert.equal(await zoom(), 1);
   await page.keyboard.down("Control");
