@@ -2,13 +2,6 @@
 
 import { SlideReader } from "./text/read-slides.js";
 import { modeFrom, talkAddress } from "./page/mode.js";
-import {
-  requestedBundle,
-  saveFromBundle,
-  takeDropped,
-  tellBundle,
-  tellBundleProblem,
-} from "./page/bundle-taking.js";
 import { showDataSetProblem, showNotice } from "./page/notice.js";
 import { announcer } from "./stage/announce.js";
 import { followNews } from "./stage/follow-news.js";
@@ -51,13 +44,17 @@ async function open() {
   const material = Material({ search, usual: meta("data-set"), frozen, mode, talk });
   const { data, numbers, makeCharts, writeTexts } = material;
   const readSlides = SlideReader({ rendered: meta("rendered") !== null });
+  // Few readers open a bundle, so its code does not keep the first chart waiting.
+  const bundles = import("./page/bundle-taking.js");
   let refused = null;
-  try {
-    const bundle = await requestedBundle(search, location.href);
-    if (bundle) data.take(bundle, document.baseURI);
-  } catch (error) {
-    refused = error;
-  }
+  if (new URLSearchParams(search).has("bundle"))
+    try {
+      const { requestedBundle } = await bundles;
+      const bundle = await requestedBundle(search, location.href);
+      if (bundle) data.take(bundle, document.baseURI);
+    } catch (error) {
+      refused = error;
+    }
   // The first page reads two chapters itself, and the reader may never open the slides.
   await Promise.all([data.load(), fonts, mode.front ? null : readSlides(root)]);
   for (const problem of mode.problems) showNotice(problem);
@@ -66,14 +63,16 @@ async function open() {
     showDataSetProblem({ problem, shown, available, frozen: frozen !== null });
   }
 
-  if (refused) tellBundleProblem(refused);
-  if (data.bundle) tellBundle(data.bundle);
+  if (refused) (await bundles).tellBundleProblem(refused);
+  if (data.bundle) (await bundles).tellBundle(data.bundle);
 
   /** What is on the page now: the reader's first page, then the slides. */
   let shown = { update: async () => {}, restyle: () => {} };
   followNews(data, (isChanged) => shown.update(isChanged));
   onThemeChange(() => shown.restyle());
-  if (!mode.receiver && !mode.print) {
+  const takesBundles = mode.receiver || mode.print ? null : bundles.then(followBundles);
+
+  function followBundles({ saveFromBundle, takeDropped, tellBundle }) {
     takeDropped(async (bundle) => {
       data.take(bundle, document.baseURI);
       await data.load();
@@ -109,6 +108,7 @@ async function open() {
 
   // For tests and the console.
   window.replay = { deck, charts, data, numbers, mode, stage };
+  await takesBundles;
   page.dataset.deckReady = "true";
   if (mode.receiver) askForState();
   // A speaker expects a window on the first press of S; if this fails, that press reports it.

@@ -6,26 +6,7 @@
  * reveal assumes that all pages have the same height, so this module finds out which slide is in sight.
  */
 
-import { PHONE_WIDTH } from "./reveal-options.js";
-
 const CLASS = "phone";
-const FONT = { size: 13 };
-
-/** Chart.js options of charts on a phone, over those of the stage. */
-export const PHONE_CHARTS = {
-  layout: { padding: { top: 8, right: 4, bottom: 0, left: 0 } },
-  plugins: {
-    csv: { theme: { font: FONT } },
-    csvLabels: { font: FONT },
-    csvMarks: { font: FONT },
-    tooltip: { titleFont: FONT, bodyFont: FONT },
-  },
-};
-
-/** A media query that tells whether the window is the size of a phone. */
-export function phoneQuery() {
-  return matchMedia(`(max-width: ${PHONE_WIDTH}px)`);
-}
 
 /**
  * The position of the slide that a reader is looking at: the last one that starts above the middle of the screen.
@@ -41,7 +22,7 @@ export function slideInSight(tops, middle) {
 /**
  * Follows the reader's scrolling and the address.
  * @param {object} deck   reveal, ready
- * @param {MediaQueryList} narrow   from `phoneQuery`
+ * @param {MediaQueryList} narrow   from `phoneQuery` in reveal-options.js
  * @param {string} asked   the part of the address after `#` that the page was opened with
  */
 export function followPhone(deck, narrow, asked) {

@@ -1,9 +1,27 @@
-/** The options for starting reveal, by the mode of the deck. Pure. */
+/** The options for starting reveal, by the mode of the deck, and those of charts on a phone. */
 
 /** A slide's own size; everything in css/ is based on it. */
 export const STAGE = { width: 1280, height: 720 };
 /** Below this width slides are shown one below the other; a projector or a window next to the talk is wider. */
 export const PHONE_WIDTH = 700;
+
+const PHONE_FONT = { size: 13 };
+
+/** Chart.js options of charts on a phone, over those of the stage. */
+export const PHONE_CHARTS = {
+  layout: { padding: { top: 8, right: 4, bottom: 0, left: 0 } },
+  plugins: {
+    csv: { theme: { font: PHONE_FONT } },
+    csvLabels: { font: PHONE_FONT },
+    csvMarks: { font: PHONE_FONT },
+    tooltip: { titleFont: PHONE_FONT, bodyFont: PHONE_FONT },
+  },
+};
+
+/** A media query that tells whether the window is the size of a phone. */
+export function phoneQuery() {
+  return matchMedia(`(max-width: ${PHONE_WIDTH}px)`);
+}
 
 /**
  * @param {{explore: boolean, receiver: boolean}} mode

@@ -9,14 +9,11 @@ import { describeCells } from "../text/stacked-tables.js";
 import { writeTalkFacts } from "../text/talk-facts.js";
 import { canvasesOf } from "../text/canvases.js";
 import { applyCut, leftOut, redirected, removeSlides } from "./cut.js";
-import { drawQrCodes, qrTarget } from "./qr.js";
 import { Bindings } from "./bindings.js";
 import { Echo } from "./echo.js";
 import { stageKeys } from "./keys.js";
 import { layOutAhead } from "./lay-out-ahead.js";
-import { PointerSpot } from "./pointer-spot.js";
-import { PHONE_CHARTS, followPhone, phoneQuery } from "./phone.js";
-import { revealOptions } from "./reveal-options.js";
+import { PHONE_CHARTS, phoneQuery, revealOptions } from "./reveal-options.js";
 import { dressSlideNumber } from "./slide-number.js";
 import { RUN_KEYS } from "../recorded-run/words.js";
 import { SpeakerView } from "./speaker-view.js";
@@ -119,17 +116,22 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   const run = mode.run === null ? null : await recordedRun({ deck, charts, data, mode, announce });
   const runFromHere = RunFromHere(() => recordedRun({ deck, charts, data, mode, announce }));
   if (!mode.print) await deck.registerPlugin(charts);
-  const drawCodes = () => drawQrCodes(root, qrTarget(talk.address, location));
+  const drawCodes = async () => {
+    const { drawQrCodes, qrTarget } = await import("./qr.js");
+    return drawQrCodes(root, qrTarget(talk.address, location));
+  };
   if (mode.print) await drawCodes();
   // What no chart needs does not keep the first one waiting.
   else charts.ready().then(drawCodes);
   if (!mode.explore && !mode.print && !mode.receiver)
     charts.ready().then(async () => deck.registerPlugin((await import("reveal.js/plugin/zoom")).default()));
-  if (!mode.receiver && !mode.print) followPhone(deck, narrow, asked);
+  if (!mode.receiver && !mode.print) (await import("./phone.js")).followPhone(deck, narrow, asked);
   const tools = ChartTools({ deck, root, charts, data, mode, announce });
   bindings.add(tools.keys, { echoed: !mode.explore });
-  if (!mode.explore && !mode.print)
+  if (!mode.explore && !mode.print) {
+    const { PointerSpot } = await import("./pointer-spot.js");
     bindings.add(PointerSpot({ slides: () => deck.getSlidesElement(), echo }).keys, { echoed: true });
+  }
   if (run) bindings.add(run.keys);
   else if (!mode.receiver && !mode.print) bindings.add(runFromHere.keys);
 
