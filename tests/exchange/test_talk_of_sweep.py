@@ -84,6 +84,23 @@ def told_again(tmp_path: Path, *folders: Path) -> dict[str, str]:
     return told(place, *folders)
 
 
+def test_a_curve_has_loads_that_were_about_reached_and_its_picture_has_the_same_ones(
+    tmp_path, benchmarks, without_deck
+):
+    folder = swept(tmp_path / "mine", kinds=("randread",), depths=(1, 4, 16), jobs=(1,))
+    for run in (1, 2):
+        # A fast device: between its operations, fio itself takes a fifth of the time.
+        entry = job(rw="randread", iodepth="2", numjobs="1", operations=20_000 + run)
+        entry["read"]["clat_ns"]["mean"] = 0.8 * 2 * 2e9 / 20_000
+        write(folder, {f"run-{run}/4k/randread-2-1.json": report(entry, at=run)})
+        entry = job(rw="randread", iodepth="64", numjobs="1", operations=20_000 + run)
+        write(folder, {f"run-{run}/4k/randread-64-1.json": report(entry, at=run)})
+    slides = told(tmp_path, folder)
+    assert 'data-chart-at="1 | 2 | 4 | 16"' in slides["answer"]
+    assert "without loads that were not reached" in slides["answer"]
+    assert title(slides["next"]) == "Fill the queue first."
+
+
 @pytest.mark.slow
 def test_the_check_finds_nothing_to_correct_in_a_talk_of_a_sweep(tmp_path, benchmarks):
     folder = swept(tmp_path / "mine", sizes=("4k", "16k", "64k"))

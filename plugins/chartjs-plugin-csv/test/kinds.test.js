@@ -154,6 +154,24 @@ test("the knee is the last point before a step that brings more waiting than wor
   assert.equal(kneeOf([point(0, 1), point(10, null), point(20, 5)]), null);
 });
 
+test("a response curve of two files has the loads that are asked for, in their order", async () => {
+  const { join } = await loadKind("response");
+  const models = ["0.1 0.2 0.9", "100 180 190"].map((values) => {
+    const rows = values.split(" ").map((y, at) => `A,${2 ** at},${y},,,\n`);
+    return readModel(`series,x,y,low,high,n\n${rows.join("")}`);
+  });
+  const loads = (settings) => join(models, settings).series[0].points.map(({ x, y, at }) => [at, x, y]);
+  assert.deepEqual(loads({}), [
+    [1, 100, 0.1],
+    [2, 180, 0.2],
+    [4, 190, 0.9],
+  ]);
+  assert.deepEqual(loads({ at: ["2", "4"] }), [
+    [2, 180, 0.2],
+    [4, 190, 0.9],
+  ]);
+});
+
 test("a colour lies between those of a ramp, and never beyond its ends", () => {
   const ramp = [
     [0, 0, 0],

@@ -196,7 +196,7 @@ def _write(folder: Path, side: Side, told: Told, asked: Asked) -> tuple[list[Sli
 
 
 def _walks(told: Told, sense: Sense, rate: Metric, tail: Metric | None, layers: Sequence[Variant]) -> Iterable[Walk]:
-    """Yield the walks through layers, along a load where the queue was kept full, and along sizes.
+    """Yield the walks through layers, along a load as far as it was reached, and along sizes.
 
     Of a single variant, its tail has one as well.
     """
@@ -206,14 +206,14 @@ def _walks(told: Told, sense: Sense, rate: Metric, tail: Metric | None, layers: 
         stated = [one for one in told.points if sense.same_load(layers, one) and all(
             told.values(each.name, one, metric.column) for each in layers for metric in (rate, latency))]  # fmt: skip
         yield from (through_layers(told, (rate, latency), layers, one) for one in stated[:1])
-    full = [one for one in told.points if sense.is_full(told.variants[0], one)]
+    reached = [one for one in told.points if sense.is_reached(told.variants[0], one)]
     found = [walk for name, factors in (("curve", LOADS), ("clients", CLIENTS)) if latency
-             for walk in along(told, name, factors, (rate, latency), full)]  # fmt: skip
+             for walk in along(told, name, factors, (rate, latency), reached)]  # fmt: skip
     if (throughput := known.get("throughput")) not in (None, rate):
         found += along(told, "sizes", SIZES, (rate, throughput), told.points)
     yield from found
     if tail and found and len(told.variants) == 1 and (typical := known.get("latency-p50", latency)):
-        points = told.points if found[0].axis in SIZES else full
+        points = told.points if found[0].axis in SIZES else reached
         yield from [*along(told, "tail", (found[0].axis,), (typical, tail), points)][:1]
 
 

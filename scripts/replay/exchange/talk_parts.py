@@ -105,10 +105,11 @@ def _heading(told: Told, chart: str, point: Point) -> str:
     return ", ".join([first_upper(point.kind), *told_apart])
 
 
-def response(plan: Plan, work: Drawn, waiting: Drawn, point: Point, unit: str) -> str:
-    """Return the curve of what waits against what is finished, in the order of what was in flight."""
-    more = f' data-chart-more="{file(plan.told, work.chart)}" data-chart-load-name="{unit.strip()}"'
-    more += f' data-chart-x-unit="{plan.rate.unit}" data-chart-x-title="{first_upper(point.kind)} a second"'
+def response(plan: Plan, work: Drawn, waiting: Drawn, kind: str, walk: Walk) -> str:
+    """Return the curve of what waits against what is finished, along the loads of a walk."""
+    more = f' data-chart-more="{file(plan.told, work.chart)}" data-chart-load-name="{walk.unit.strip()}"'
+    more += f' data-chart-x-unit="{plan.rate.unit}" data-chart-x-title="{first_upper(kind)} a second"'
+    more += f' data-chart-at="{" | ".join(one.tag for one in walk.cells)}"'
     return canvas(plan.told, "response", waiting.chart, more + only(waiting))
 
 
@@ -267,7 +268,7 @@ def walk_slide(plan: Plan, walk: Walk, findings: Sequence[Finding]) -> Slide:
     """Return the slide of a walk: what its ends do, drawn along it."""
     told, first, last = plan.told, walk.cells[0], walk.cells[-1]
     title = title_of_walk(walk, findings, plan.tail)
-    where = ", ".join([told.label(first.variant), walk.kind, *_fixed_on(walk, plan)])
+    where = ", ".join([told.label(first.variant), walk.kind, *(_fixed_on(walk, plan) if walk.axis else ())])
     if walk.name == "layers":
         picture = panels(plan, [(name, first.point) for name in walk.steps], _titles(plan, walk))
         where = f"{first.point.phrase}{fixed(plan)}"
@@ -285,7 +286,7 @@ def walk_slide(plan: Plan, walk: Walk, findings: Sequence[Finding]) -> Slide:
             title = title_of_turn(walk, settled_on(walk, plan), told)
     else:
         work, waiting = (told.along(name, first.point, walk.axis) for name in walk.steps)
-        picture = response(plan, work, waiting, first.point, walk.unit)
+        picture = response(plan, work, waiting, walk.kind, walk)
         note = "To the right is what it finishes, upwards how long each request waits. Each point has more in flight."
     note += f" It goes from {first.place} to {last.place}{walk.unit}."
     body = [f"## {title}", measure(plan, where), picture]
@@ -293,12 +294,14 @@ def walk_slide(plan: Plan, walk: Walk, findings: Sequence[Finding]) -> Slide:
 
 
 def _fixed_on(walk: Walk, plan: Plan) -> list[str]:
-    """Return what is the same along a walk, though it varies elsewhere."""
+    """Return what is the same along a walk, though it varies elsewhere, and whether loads are left out."""
     factors = plan.told.entry["factors"]
-    return [
+    fixed = [
         plan.told.words_of(factor, level) for factor, level in walk.cells[0].point.levels.items()
         if factor not in (walk.axis, *_OF_KIND) and len(factors[factor]) > 1
     ]  # fmt: skip
+    are_fewer = walk.axis not in SIZES and len(walk.cells) < len(factors[walk.axis])
+    return [*fixed, "without loads that were not reached"] if are_fewer else fixed
 
 
 def _titles(plan: Plan, walk: Walk) -> dict[str, str]:
@@ -316,7 +319,7 @@ def _tails(plan: Plan, walk: Walk) -> str:
         drawn = [told.along(one.name, point, walk.axis) for one in (plan.rate, plan.tail)]
         if all(drawn) and all(point.levels[factor] == first.levels[factor] for factor in same):
             if walk.axis in LOADS:
-                found[point.kind] = response(plan, *drawn, point, walk.unit)
+                found[point.kind] = response(plan, *drawn, point.kind, walk)
             else:
                 found[point.kind] = canvas(told, "line", drawn[1].chart, only(drawn[1]) + logarithmic)
     return side_by_side((first_upper(kind), one) for kind, one in [*found.items()][:PANELS])

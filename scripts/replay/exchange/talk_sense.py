@@ -26,6 +26,8 @@ RATE = "operations_per_second"
 FURTHER_COLUMNS = ("operations", "duration_seconds", RATE, MEAN_LATENCY)
 #: By Little's law, rate times latency is what was in flight. So far from what was asked for, the queue was not full.
 _FULL = (0.95, 1.05)
+#: Below this share, what was in flight was nearer to half of what was asked for.
+_REACHED = math.sqrt(0.5)
 #: The percentiles of latency, the highest first: the operations that each run needs for it, and what it is in words.
 TAILS = (
     ("latency-p99-9", 10_000, "The slowest of a thousand"),
@@ -77,6 +79,10 @@ class Sense:
     def is_full(self, variant: Variant, point: Point) -> bool:
         """Return whether the queue was kept full, as far as that is known."""
         return _FULL[0] <= self.in_flight.get((variant.name, point.name), 1.0) <= _FULL[1]
+
+    def is_reached(self, variant: Variant, point: Point) -> bool:
+        """Return whether about as much was in flight as was asked for, as far as that is known."""
+        return self.in_flight.get((variant.name, point.name), 1.0) >= _REACHED
 
     def same_load(self, variants: Iterable[Variant], point: Point) -> bool:
         """Return whether these variants had about as much in flight: otherwise their ratio compares two loads."""

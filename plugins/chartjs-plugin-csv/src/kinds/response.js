@@ -8,7 +8,16 @@
 import { valueScale } from "../axes.js";
 import { csvOf } from "../plugin.js";
 import { rowTable, seriesOf, textCell, valueCell } from "../tables.js";
-import { KindController, boxesAlong, isEmphasised, marksOf, shownIn, tellSeries, themeOf } from "./base.js";
+import {
+  KindController,
+  boxesAlong,
+  isEmphasised,
+  marksOf,
+  placesIn,
+  shownIn,
+  tellSeries,
+  themeOf,
+} from "./base.js";
 import { hatch } from "./pen.js";
 
 const LINE = 0.26;
@@ -151,10 +160,11 @@ export default {
   controller: ResponseController,
 
   /**
-   * y of the first file against x of the second, series by series, in the order of the load; of single runs, both of the same
-   * attempt.
+   * y of the first file against x of the second, series by series, in the order of the load, of all loads or those `at`; of
+   * single runs, both of the same attempt.
    */
-  join([waiting, work], { xTitle }) {
+  join([waiting, work], { xTitle, at }) {
+    const loads = placesIn(waiting, at);
     const keyOf = ({ x, block, attempt }) => JSON.stringify([x, block, attempt]);
     const series = waiting.series.map(({ name, points }) => {
       const others = work.series.find((one) => one.name === name)?.points ?? [];
@@ -162,7 +172,7 @@ export default {
       return {
         name,
         points: points.flatMap((point) => {
-          const x = workAt.get(keyOf(point));
+          const x = loads.includes(point.x) ? workAt.get(keyOf(point)) : undefined;
           return Number.isFinite(x) ? [{ ...point, x, at: point.x }] : [];
         }),
       };

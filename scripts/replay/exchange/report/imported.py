@@ -20,6 +20,7 @@ from replay.exchange.report.data_set import (
     bytes_per_second,
     largest,
     middle,
+    n_of,
     number_of,
     per_second,
     seconds,
@@ -60,7 +61,9 @@ def imported(data: DataSet) -> Part:
     if not found:
         return Part()
     body = [_section(one, loads, data.side.experiments[one.name], data.side.name) for one, loads in found]
-    return Part(" ".join(_most(*each) for each in found), " ".join(_basis(*each) for each in found), "\n".join(body))
+    return Part(
+        " ".join(_most(*each) for each in found), " ".join(_basis(loads) for _, loads in found), "\n".join(body)
+    )
 
 
 def differing(data: DataSet) -> list[str]:
@@ -110,11 +113,9 @@ def _most(one: Measured, loads: Sequence[_Load]) -> str:
     return f"The most {name}: {'; '.join(sentences)}."
 
 
-def _basis(one: Measured, loads: Sequence[_Load]) -> str:
-    counts = [len(load.runs) for load in loads]
+def _basis(loads: Sequence[_Load]) -> str:
     points = number_of(len({load.point.name for load in loads}), "load")
-    once = ", which cannot say how much runs differ" if max(counts) == 1 else ""
-    return f"Medians of {between(counts, str)} runs each at {points}{once}. Imported: nobody watched the machines."
+    return f"{points}, {n_of(load.runs for load in loads)}. Imported: nobody watched the machines."
 
 
 # Charts and tables ---------------------------------------------------------------------------------------------------
