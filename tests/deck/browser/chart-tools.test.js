@@ -445,7 +445,7 @@ test("the panel says where a chart comes from and copies its CSV, its command an
   await page.waitForFunction(() => /Line copied/.test(document.querySelector(".panel-status").textContent));
   assert.match(
     await clipboard(),
-    /^What does your RPO cost\?, “.+”, chart “Sequential writes”\. fixture: .* 3 Jan 2026.* https?:\S+chart=1#\/tools-panels$/,
+    /^What does your RPO cost\? “.+”, chart “Sequential writes”\. fixture: .* 3 Jan 2026.* Replay \d\.\d+\.\d+\. https?:\S+chart=1#\/tools-panels$/,
   );
   await first.getByRole("button", { name: "Copy picture" }).click();
   await page.waitForFunction(() =>
