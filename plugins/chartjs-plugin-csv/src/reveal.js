@@ -40,6 +40,7 @@ const HEIGHT_SHARE = 0.58;
  * @property {(kind: string, src: string|null, slot: ChartSlot) => import("chart.js").ChartOptions|null|Promise<import("chart.js").ChartOptions|null>} [chartOptions]
  * @property {Record<string, () => Promise<{default: import("./kinds.js").Kind}>>} [kinds]
  * @property {(slot: ChartSlot) => import("./marks.js").Mark[]|null} [marks]
+ * @property {(src: string|null, model: import("./table.js").Model) => string|Node|null|Promise<string|Node|null>} [labelFor]
  * @property {(slot: ChartSlot) => string|null|undefined} [summaryFor]
  * @property {typeof globalThis.fetch} [fetch]
  * @property {string} [alignIn]
@@ -87,6 +88,7 @@ export function RevealChartCsv(options = {}) {
   const context = {
     resolve: options.resolve ?? ((src) => src),
     kinds: options.kinds ?? {},
+    labelFor: options.labelFor ?? null,
     summaryFor: options.summaryFor ?? null,
     marks: options.marks ?? null,
     chartOptions: options.chartOptions ?? null,

@@ -32,18 +32,24 @@ test("a page holds the claims that its slide names, not those whose names begin 
     "mine/claims.json": JSON.stringify({
       claims: { slow: { chart: "e/x" }, "slow-cached": { chart: "f/x" } },
     }),
+    "index.json": '{"own": {}}',
     "mine/e/aggregate/x.csv": "I/O size,4096\nA,1\nB,2\n",
     "mine/e/aggregate/x.spread.csv": "series,x,low,high,min,max,n\nA,4096,1,1,1,1,6\nB,4096,2,2,2,2,6\n",
     "mine/e/aggregate/runs.csv": "chart,series,x,y,block,attempt\nx,A,4096,1,1,1\ny,A,4096,1,1,1\n",
   };
   try {
     for (const [name, text] of Object.entries(files)) {
-      await mkdir(path.dirname(path.join(root, name)), { recursive: true });
-      await writeFile(path.join(root, name), text);
+      const file = path.join(root, "benchmarks", name);
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, text);
     }
     const filesFor = (attributes) => {
       const html = `<section><canvas ${attributes}></canvas></section>`;
-      return new EmbedData(root).filesFor(html, new JSDOM(html).window.document.querySelector("canvas"));
+      return new EmbedData(root).filesFor(
+        html,
+        new JSDOM(html).window.document.querySelector("canvas"),
+        "mine",
+      );
     };
     const table = "benchmarks/mine/e/aggregate/x.csv";
     const plain = await filesFor(`data-chart-src="${table}" data-chart-series="A"`);
@@ -62,7 +68,11 @@ test("a page holds the claims that its slide names, not those whose names begin 
     assert.deepEqual(Object.keys(read("claims.json").claims), ["slow"]);
     assert.deepEqual(read("manifest.json").experiments, { e: { title: "E", charts: { x: { n: 6 } } } });
     const index = JSON.parse(claimed["benchmarks/index.json"]);
-    assert.deepEqual(index, { data_sets: ["mine"], files: { mine: ["claims.json", "manifest.json"] } });
+    assert.deepEqual(index, {
+      data_sets: ["mine"],
+      files: { mine: ["claims.json", "manifest.json"] },
+      own: {},
+    });
     assert.equal(await filesFor('data-chart-src="benchmarks/other/claims.json"'), null);
   } finally {
     await rm(root, { recursive: true, force: true });
