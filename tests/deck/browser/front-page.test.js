@@ -72,7 +72,7 @@ test("the first screen has the question, what mirroring is, the answer, its char
   await page.close();
 });
 
-test("the lead chart draws its file, in two panels with one y axis, and the same figures as a table", async () => {
+test("the lead chart draws its file, in four panels with one y axis, and the same figures as a table", async () => {
   const page = await open();
   const drawn = await page.evaluate(() =>
     [...document.querySelectorAll("#reader-chart canvas[data-chart]")].map((canvas) => {
@@ -87,7 +87,7 @@ test("the lead chart draws its file, in two panels with one y axis, and the same
       };
     }),
   );
-  assert.equal(drawn.length, 2);
+  assert.equal(drawn.length, 4);
   let columns = 0;
   for (const { url, error, range, series, label, width } of drawn) {
     assert.equal(error, undefined, url);
@@ -109,7 +109,7 @@ test("the lead chart draws its file, in two panels with one y axis, and the same
   }
   await page.click("details[data-figures] summary");
   await page.waitForSelector(".scrolled table");
-  assert.equal(await page.locator(".files a").count(), 2);
+  assert.equal(await page.locator(".files a").count(), 4);
   assert.equal(await page.locator(".scrolled tbody tr").count(), columns, "a row for each size of the files");
   assert.match(await text(page, "#reader-chart .provenance"), /^fixture/);
   await page.close();

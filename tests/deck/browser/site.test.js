@@ -341,7 +341,7 @@ test("its slides are those that a stage makes of the same Markdown, which it doe
   );
   await built.close();
 
-  assert.ok(here.length >= 50, `${here.length} slides`);
+  assert.ok(here.length >= 45, `${here.length} slides`);
   here.forEach((slide, at) => assert.deepEqual(there[at], slide, slide.id));
   assert.equal(there.length, here.length);
 });
