@@ -2,7 +2,6 @@
 
 import { SlideReader } from "./text/read-slides.js";
 import { modeFrom, talkAddress } from "./page/mode.js";
-import { showDataSetProblem, showNotice } from "./page/notice.js";
 import { announcer } from "./stage/announce.js";
 import { followNews } from "./stage/follow-news.js";
 import { Material } from "./stage/material.js";
@@ -57,10 +56,11 @@ async function open() {
     }
   // The first page reads two chapters itself, and the reader may never open the slides.
   await Promise.all([data.load(), fonts, mode.front ? null : readSlides(root)]);
-  for (const problem of mode.problems) showNotice(problem);
-  if (data.problem) {
+  if (mode.problems.length > 0 || data.problem) {
+    const { showDataSetProblem, showNotice } = await import("./page/notice.js");
+    for (const problem of mode.problems) showNotice(problem);
     const { problem, dataSet: shown, available } = data;
-    showDataSetProblem({ problem, shown, available, frozen: frozen !== null });
+    if (problem) showDataSetProblem({ problem, shown, available, frozen: frozen !== null });
   }
 
   if (refused) (await bundles).tellBundleProblem(refused);

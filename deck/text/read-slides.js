@@ -3,7 +3,6 @@
  * as large as reveal.js, so a page whose slides are HTML already does not fetch it.
  */
 
-import { showNotice } from "../page/notice.js";
 import { loadChapters } from "./chapters.js";
 
 /**
@@ -17,14 +16,15 @@ export function SlideReader({ rendered }) {
   return async function readSlides(root) {
     const [{ makeSlides }] = await Promise.all([code, loadChapters(root)]);
     const refused = await makeSlides(root);
-    if (refused.length > 0) tellRefused(refused);
+    if (refused.length > 0) await tellRefused(refused);
   };
 }
 
 /** An author should notice at once, and a talk that was tampered with should not look complete. */
-function tellRefused(refused) {
+async function tellRefused(refused) {
   const what = refused.join(", ");
   console.warn(`Removed from the slides: ${what}`);
+  const { showNotice } = await import("../page/notice.js");
   showNotice("Parts of the slides were removed:", [
     ` ${what}. Slides must not run scripts or load anything.`,
   ]);

@@ -47,16 +47,18 @@ function mean({ sum, size }) {
 }
 
 /**
- * Breaks a name into lines no wider than `maxWidth` between its words, as `wordsOf` tells them; a single word may be wider.
+ * Breaks a name into lines no wider than `maxWidth` between its words, as `wordsOf` tells them, and a wider word after its
+ * hyphens; what is left of it may be wider.
  * @param {(text: string) => number} measure width of a text
  */
 export function wrapLabel(name, maxWidth, measure) {
   const lines = [];
-  for (const word of wordsOf(name)) {
-    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
-    if (lines.length && measure(longer) <= maxWidth) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
+  for (const word of wordsOf(name))
+    (measure(word) > maxWidth ? word.split(/(?<=-)/) : [word]).forEach((part, at) => {
+      const longer = lines.at(-1) + (at ? "" : " ") + part;
+      if (lines.length && measure(longer) <= maxWidth) lines[lines.length - 1] = longer;
+      else lines.push(part);
+    });
   return lines;
 }
 

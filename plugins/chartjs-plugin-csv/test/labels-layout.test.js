@@ -73,13 +73,14 @@ test("property: labels that would not collide are not moved", () => {
   );
 });
 
-test("long names break at spaces, a single long word does not break", () => {
+test("long names break at spaces, a single long word only after its hyphens", () => {
   const measure = (text) => text.length;
   assert.deepEqual(wrapLabel("Without journal a second time", 16, measure), [
     "Without journal",
     "a second time",
   ]);
   assert.deepEqual(wrapLabel("Snapshot", 4, measure), ["Snapshot"]);
+  assert.deepEqual(wrapLabel("replicate-2026-11-27", 13, measure), ["replicate-", "2026-11-27"]);
   assert.deepEqual(wrapLabel("With journal · mine", 14, measure), ["With journal", "· mine"]);
 });
 
