@@ -156,6 +156,8 @@ def test_the_printed_commands_lead_from_nothing_to_measuring(
     for name in ("left", "right"):
         with MonitorSession(Cluster(confs / f"{name}.conf", "client.paste", confs / f"{name}.keyring")) as session:
             await_clean(session, ["paste"])
+    # The mirror daemon enters itself as the first cluster's peer once it has found the pool.
+    wait_until(lambda: "has no peer yet" not in _said(_look()), "the first cluster's pool to have a peer", 60)
     then = _look()
     assert [item.text for item in then.findings.items if item.level in ("refused", "skip")] == []
     assert "can be read by other users" not in _said(then)
