@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Runs the linters and all tests, by pytest and Node's runner: `npm test`, `test:quick`, `test:releases`, `test:hosts`. */
 
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { availableParallelism, freemem, tmpdir } from "node:os";
 import path from "node:path";
 import { finished } from "node:stream/promises";
@@ -51,12 +51,6 @@ function testFiles({ inBrowser }) {
     .sort();
 }
 
-/** The names of the talks that ship. */
-function talks() {
-  const slides = path.join(ROOT, "slides");
-  return readdirSync(slides).filter((name) => existsSync(path.join(slides, name, "talk.yaml")));
-}
-
 const NODE = process.execPath;
 const step = (name, argv, env = {}) => ({ name, argv, env });
 const node = (name, files) =>
@@ -94,7 +88,7 @@ function stages() {
     [linters],
     // Tests on a sandbox mostly wait for Ceph.
     [pytest("Tests on a sandbox", "sandbox", { workers: sandboxes }), javaScript, python],
-    talks().map((talk) => step(`check ${talk}`, [NODE, "scripts/check.mjs", "--talk", talk])),
+    talkNames(ROOT).map((talk) => step(`check ${talk}`, [NODE, "scripts/check.mjs", "--talk", talk])),
     [step("build", [NODE, "scripts/build.mjs", "--out", site], repository)],
     [node("Browser tests", testFiles({ inBrowser: true }))],
   ];
@@ -157,6 +151,8 @@ function countsIn(text) {
 
 requireLinux("npm test");
 installPackages();
+// It reads YAML with a package that may not have been there before.
+const { talkNames } = await import("./deck/talk-file.js");
 const setup = await passThrough(path.join(ROOT, "scripts/setup"), [
   "--for",
   options.quick ? "derive" : "test",

@@ -12,7 +12,7 @@ from replay.base.clock import why_not_in_turns
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, suggestion, version
 from replay.base.stats import independent_log_ratio, paired_log_ratio
-from replay.base.tables import json_text, level_text
+from replay.base.tables import json_text
 from replay.base.terminal import waiting
 from replay.exchange.compare_page import page
 from replay.exchange.compare_text import (
@@ -31,7 +31,7 @@ from replay.exchange.compare_text import (
     summary_lines,
 )
 from replay.exchange.page import style_sheet, write_page
-from replay.exchange.sides import Experiment, Metric, Run, Side, read_side
+from replay.exchange.sides import Experiment, Metric, Run, Side, read_side, what_differs
 
 
 def run(options: argparse.Namespace) -> int:
@@ -99,7 +99,7 @@ def differences_of(first: Side, second: Side, comparisons: Iterable[Comparison])
     """Return what differs between two sides besides what is compared: the set-up, and options of what is compared."""
     names = first.name, second.name
     told = [side.manifest.get("setup") or {} for side in (first, second)]
-    found = [Difference(*names, "", name, values) for name, values in _apart(*told)]
+    found = [Difference(*names, "", name, values) for name, values in what_differs(*told)]
     pairs = dict.fromkeys((one.experiment, one.variants) for one in comparisons if one.second == second.name)
     for experiment, variants in pairs:
         both = first.experiments[experiment], second.experiments[experiment]
@@ -107,20 +107,13 @@ def differences_of(first: Side, second: Side, comparisons: Iterable[Comparison])
             {**_only_here(one, other), **one.options.get(variant, {})}
             for one, other, variant in zip(both, reversed(both), variants, strict=True)
         ]
-        found += [Difference(*names, experiment, name, values) for name, values in _apart(*options)]
+        found += [Difference(*names, experiment, name, values) for name, values in what_differs(*options)]
     return list(dict.fromkeys(found))
 
 
 def _only_here(experiment: Experiment, other: Experiment) -> dict[str, str]:
     """Return the level of each factor that the other experiment does not state."""
     return {name: ", ".join(experiment.levels(name)) for name in experiment.factors if name not in other.factors}
-
-
-def _apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
-    for name in dict.fromkeys([*first, *second]):
-        if first.get(name) != second.get(name):
-            values = (first.get(name), second.get(name))
-            yield name, tuple(None if value is None else level_text(value) for value in values)
 
 
 def _experiment(first: Side, second: Side, name: str) -> tuple[list[Comparison], list[str]]:

@@ -11,7 +11,7 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import suggestion
 from replay.base.stats import CONFIDENCE, Estimate, median
 from replay.base.tables import csv_text, level_text, number_text, rounded
-from replay.exchange.sides import Metric, Side
+from replay.exchange.sides import NOT_STATED, Metric, Side
 
 #: How a ratio was estimated.
 PAIRED, WELCH, SINGLE, NONE = "paired", "Welch", "one run", "none"
@@ -166,7 +166,7 @@ def difference_lines(outcome: Outcome, second: str) -> list[str]:
     experiments: dict[str, list[str]] = {}
     for one in outcome.differences:
         if one.second == second:
-            stated = ["not stated" if value is None else value for value in one.values]
+            stated = [NOT_STATED if value is None else value for value in one.values]
             text = f"{one.option}: {stated[0]} in {one.first}, {stated[1]} in {one.second}"
             experiments.setdefault(text, []).append(one.experiment)
     several = len({one.experiment for one in outcome.comparisons if one.second == second}) > 1

@@ -20,6 +20,8 @@ from replay.evidence.read import verify_packs
 
 #: The protocol of everything that Replay did not measure itself; receipts and sidecars name it as their `origin`.
 IMPORTED = "imported"
+#: How what a side does not state is written.
+NOT_STATED = "not stated"
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,14 @@ class Experiment:
     def levels(self, factor: str) -> tuple[str, ...]:
         """Return the levels of a factor that have runs, in their order."""
         return tuple(dict.fromkeys(run.levels[factor] for run in self.runs))
+
+
+def what_differs(*stated: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str | None, ...]]]:
+    """Yield what is stated differently: its name, and the value of each as text, None where one does not state it."""
+    for name in dict.fromkeys(name for one in stated for name in one):
+        first, *others = (one.get(name) for one in stated)
+        if any(value != first for value in others):
+            yield name, tuple(None if value is None else level_text(value) for value in (first, *others))
 
 
 @dataclass(frozen=True)

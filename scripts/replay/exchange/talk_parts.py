@@ -10,6 +10,7 @@ from typing import NamedTuple
 from replay.base.stats import median
 from replay.exchange.importing.arrange import DATE, LOADS, VERSION
 from replay.exchange.page import shortened
+from replay.exchange.sides import NOT_STATED, what_differs
 from replay.exchange.talk_points import (
     KIND_FACTORS,
     SIZES,
@@ -214,16 +215,15 @@ def busy(plan: Plan, findings: Sequence[Finding]) -> str:
     return f'<p class="source">{first_upper("; ".join(texts))}</p>' if texts else ""
 
 
-def apart(told: Told) -> dict[str, list[str]]:
+def _options_apart(told: Told) -> dict[str, list[str]]:
     """Return the options and facts that differ between the variants: the value of each variant."""
-    options = [told.experiment.options.get(one.name, {}) for one in told.variants]
-    values = {name: [one.get(name, "not stated") for one in options] for one in options for name in one}
-    return {name: texts for name, texts in values.items() if len(set(texts)) > 1}
+    found = what_differs(*(told.experiment.options.get(one.name, {}) for one in told.variants))
+    return {name: [NOT_STATED if text is None else text for text in texts] for name, texts in found}
 
 
 def differences(told: Told) -> Iterable[tuple[str, str]]:
     """Yield what differs between the variants, with the value of each."""
-    for name, values in apart(told).items():
+    for name, values in _options_apart(told).items():
         texts = [f"{sourced(text)} with {told.label(one)}" for text, one in zip(values, told.variants, strict=True)]
         yield f"<code>{escape(name)}</code> differs", ", ".join(texts)
 
@@ -233,7 +233,7 @@ def differing(told: Told, *, facts_only: bool = False) -> list[str]:
     return [
         f"{name if name in (VERSION, DATE) else f'<code>{escape(name)}</code>'}: "
         + " or ".join(sourced(shortened(text, VALUE)) for text in dict.fromkeys(values))
-        for name, values in apart(told).items()
+        for name, values in _options_apart(told).items()
         if name in (VERSION, DATE) or not facts_only
     ]
 

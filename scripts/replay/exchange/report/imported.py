@@ -27,7 +27,7 @@ from replay.exchange.report.data_set import (
     told,
     values,
 )
-from replay.exchange.sides import IMPORTED, Experiment
+from replay.exchange.sides import IMPORTED, NOT_STATED, Experiment, what_differs
 from replay.exchange.talk_points import KIND_FACTORS, SIZES, Point, points_of, said, size_text, words
 from replay.exchange.talk_sense import SAME
 
@@ -72,10 +72,10 @@ def differing(data: DataSet) -> list[str]:
     for one in data.of(IMPORTED):
         options = data.side.experiments[one.name].options
         labels = {each["name"]: each["label"] for each in one.entry["variants"] if each["name"] in options}
-        for name in dict.fromkeys(name for label in labels for name in options[label]):
-            stated = {label: options[variant].get(name, "not stated") for variant, label in labels.items()}
-            if len(set(stated.values())) > 1:
-                lines.append(f"{name}: {', '.join(f'{text} in {label}' for label, text in stated.items())}")
+        for name, texts in what_differs(*(options[variant] for variant in labels)):
+            stated = (NOT_STATED if text is None else text for text in texts)
+            sides = (f"{text} in {label}" for text, label in zip(stated, labels.values(), strict=True))
+            lines.append(f"{name}: {', '.join(sides)}")
     return list(dict.fromkeys(lines))
 
 
