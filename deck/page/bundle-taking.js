@@ -3,6 +3,7 @@
  * talk then tells itself with those numbers, in this browser alone.
  */
 
+import { LIMITS, readBundle } from "../data/bundle-file.js";
 import { BundleRefused, pathOf } from "../data/bundle.js";
 import { button, element } from "./elements.js";
 import { addressWith } from "./mode.js";
@@ -43,7 +44,6 @@ export async function requestedBundle(search, here, fetchFile = (...args) => fet
   }
   if (!response.ok || response.body === null)
     throw new BundleRefused("There is no bundle at the address that this page's address names.");
-  const { readBundle } = await bundleCode();
   return readBundle(response.body);
 }
 
@@ -78,12 +78,8 @@ export function takeDropped(take, page = document) {
   });
 }
 
-/** What reads a bundle is fetched for the first one. */
-const bundleCode = () => import("../data/bundle-file.js");
-
 async function takeFile(file, take, page) {
   try {
-    const { LIMITS, readBundle } = await bundleCode();
     if (file.size > LIMITS.packedBytes)
       throw new BundleRefused(
         `This file has ${Math.ceil(file.size / 2 ** 20)} MiB, which is more than any bundle: it was not read.`,

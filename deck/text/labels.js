@@ -69,7 +69,8 @@ const isAnswer = (src) => partsOf(src)?.document === "answer.csv";
  * Where charts come from, a part for each data set.
  * @param {string[]} sources   addresses
  * @param {{manifestOf: (dataSet: string) => object|null, answer: object|null,
- *          alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[]}} data
+ *          alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[],
+ *          digestOf: (src: string) => string|null}} data
  */
 export function originOf(sources, { manifestOf, answer, alterationsOf, digestOf }) {
   return byDataSet(sources)
