@@ -147,11 +147,13 @@ test("squares: nearest count, and the largest size with which every group fits",
   assert.equal(fit([1], box).size, 20);
 });
 
-test("the knee is the last point before a step that brings more waiting than work", () => {
+test("beyond the knee, each point brings more waiting than work, compared with it", () => {
   const curve = [point(100, 1), point(200, 1.5), point(400, 2), point(500, 8), point(550, 40)];
   assert.equal(kneeOf(curve), 2);
   assert.equal(kneeOf(curve.slice(0, 3)), null);
   assert.equal(kneeOf([point(0, 1), point(10, null), point(20, 5)]), null);
+  const unsteady = [point(100, 1), point(120, 1.5), point(400, 2), point(450, 9)];
+  assert.equal(kneeOf(unsteady), 2, "one step that brings more waiting is no knee");
 });
 
 test("a response curve of two files has the loads that are asked for, in their order", async () => {

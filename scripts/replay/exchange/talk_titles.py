@@ -147,11 +147,16 @@ def title_of(findings: Sequence[Finding], told: Told) -> str:
 
 
 def knee_of(walk: Walk, findings: Sequence[Finding]) -> int | None:
-    """Return the cell of a load beyond which a step brings more waiting than work; None if there is none."""
+    """Return the cell of a load from which on there is more waiting than work, as the kind `response` draws it.
+
+    It has the most work for its waiting. None if that is the last one.
+    """
+    if walk.name not in ("curve", "clients"):
+        return None
     by_name = {one.ratio.name: one.estimate for one in findings}
-    steps = zip(*walk.steps.values(), strict=True)
-    beyond = (at for at, (work, waiting) in enumerate(steps) if by_name[waiting.name] > by_name[work.name])
-    return next(beyond, None) if walk.name in ("curve", "clients") else None
+    to_last = [by_name[work.name] / by_name[waiting.name] for work, waiting in zip(*walk.to_last.values(), strict=True)]
+    least = min(to_last)
+    return to_last.index(least) if least < 1 else None
 
 
 def title_of_walk(walk: Walk, findings: Sequence[Finding], tail: Metric | None) -> str:

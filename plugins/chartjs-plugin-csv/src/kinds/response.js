@@ -1,8 +1,8 @@
 /**
  * `response`: what a load gets and how long it waits. x is a measured quantity, usually operations a second; the points are
  * joined in the order of what was in flight. Two files, the values of y and those of x (`more`), are joined by series and
- * load; a long file has both. The knee is the last point before a step that brings more waiting than work; what lies beyond it
- * is hatched. `knee: X` puts it elsewhere, `knee: false` leaves it out.
+ * load; a long file has both. Beyond the knee, each point brings more waiting than work, compared with it; that is hatched.
+ * `knee: X` puts it elsewhere, `knee: false` leaves it out.
  */
 
 import { valueScale } from "../axes.js";
@@ -25,17 +25,15 @@ const RING = 1.9;
 const FIGURE = 1.2;
 
 /**
- * The knee of a curve: with x the work and y the waiting, the last point before a step in which y grows by a larger factor than
- * x. Pure.
+ * The knee of a curve: with x the work and y the waiting, the point with the most work for its waiting. From there to any later
+ * point, y grows by a larger factor than x, also if one step in between does not. Pure.
  * @param {{x: number, y: number|null}[]} points   in the order of the load
- * @returns {number|null} its position; null if no step is like that
+ * @returns {number|null} its position; null if it is the last one, and nothing lies beyond it
  */
 export function kneeOf(points) {
-  const at = points.findIndex(({ x, y }, index) => {
-    const next = points[index + 1];
-    return next && y > 0 && x > 0 && next.y !== null && next.y / y > next.x / x;
-  });
-  return at === -1 ? null : at;
+  const worth = points.map(({ x, y }) => (x > 0 && y > 0 ? x / y : 0));
+  const at = worth.indexOf(Math.max(...worth));
+  return worth[at] > 0 && worth.slice(at + 1).some((one) => one > 0) ? at : null;
 }
 
 class ResponseController extends KindController {
@@ -48,7 +46,7 @@ class ResponseController extends KindController {
     const [knee] = kneesIn(chart);
     return {
       title: isFlipped ? settings.xTitle : settings.yTitle,
-      items: knee ? [{ text: "hatched: a step brings more waiting than work" }] : [],
+      items: knee ? [{ text: "hatched: more waiting than work" }] : [],
     };
   }
 
