@@ -1,11 +1,11 @@
-"""Older raw output is drawn with metrics that were configured since, and without variants that were refused."""
+"""Older raw output is drawn with the metrics of today's configuration, and without variants that were refused."""
 
 from __future__ import annotations
 
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.derive.experiment import configured_metrics, derive_experiment, with_added
+from replay.derive.experiment import configured_metrics, derive_experiment
 from replay.design.configuration import load_experiment
 from support.rawtree import METRICS, RawTree
 
@@ -14,11 +14,11 @@ MINUTES = {**METRICS[1], "metric": "minutes", "name": "minutes", "title": "Minut
 
 @pytest.fixture
 def derived(tmp_path, monkeypatch):
-    """Derive an experiment whose configuration lists further metrics; writes of 4 KiB state `minutes`, by variant."""
+    """Derive an experiment whose configuration lists these metrics; writes of 4 KiB state `minutes`, by variant."""
 
-    def of(*configured, recorded=METRICS):
-        monkeypatch.setattr("replay.derive.experiment.configured_metrics", lambda name: [*METRICS, *configured])
-        tree = RawTree(tmp_path / "demo" / "rbd-journaling", metrics=recorded)
+    def of(*configured):
+        monkeypatch.setattr("replay.derive.experiment.configured_metrics", lambda name: [*configured])
+        tree = RawTree(tmp_path / "demo" / "rbd-journaling", metrics=METRICS)
         facts = {one["name"]: {"minutes": 2 + number} for number, one in enumerate(tree.variants)}
         for point in tree.points:
             tree.attempt(1, point, facts=facts if point == "write-seq-4096" else None)
@@ -28,28 +28,26 @@ def derived(tmp_path, monkeypatch):
 
 
 def test_a_metric_that_was_added_since_is_drawn_with_its_ratio(derived):
-    charts, folder = derived(MINUTES)
+    charts, folder = derived(*METRICS, MINUTES)
     assert (folder / "minutes-write-seq.csv").read_text().splitlines()[1] == "Without journal,2,"
     assert charts["ratio-minutes-write-seq"]["column"] == "minutes"
 
 
 def test_a_metric_that_no_run_states_has_no_chart(derived):
-    charts, _ = derived(MINUTES, {**MINUTES, "metric": "hours", "name": "hours"})
+    charts, _ = derived(*METRICS, MINUTES, {**MINUTES, "metric": "hours", "name": "hours"})
     assert [name for name in charts if "minutes-read" in name or "hours" in name] == []
 
 
-def test_metrics_in_the_design_stay_as_they_were_recorded(derived):
-    charts, _ = derived({**METRICS[0], "title": "Another title"}, recorded=[*METRICS, {**MINUTES, "ratio": False}])
+def test_a_metric_that_is_no_longer_configured_is_not_drawn(derived):
+    charts, folder = derived({**METRICS[0], "title": "Another title"})
+    assert charts["throughput-write-seq"]["y"]["label"] == "Another title"
+    assert {name.removeprefix("ratio-").split("-")[0] for name in charts} == {METRICS[0]["name"]}
+    assert not [*folder.glob(f"{METRICS[1]['name']}-*.csv")]
+
+
+def test_an_experiment_that_is_not_configured_keeps_its_own_metrics(derived):
+    charts, _ = derived()
     assert charts["throughput-write-seq"]["y"]["label"] == METRICS[0]["title"]
-    assert "ratio-minutes-write-seq" not in charts
-    assert "minutes-read-seq" in charts, "one that is recorded is drawn empty, as before"
-
-
-def test_only_metrics_that_a_design_does_not_list_are_added_to_it():
-    design = {"metrics": [{"name": "a"}], "title": "as recorded"}
-    found = with_added(design, [{"name": "a", "unit": "bytes"}, {"name": "b"}])
-    assert found == {"metrics": [{"name": "a"}, {"name": "b", "added": True}], "title": "as recorded"}
-    assert design == {"metrics": [{"name": "a"}], "title": "as recorded"}
 
 
 def test_the_configuration_is_that_of_the_experiment():

@@ -172,24 +172,23 @@ def test_a_series_that_a_new_design_requests_is_drawn(tmp_path):
 
 # Where a line ends ---------------------------------------------------------------------------------------------------
 
-BACKLOG = {"metric": "lag_seconds", "name": "lag-over-time", "title": "Lag", "unit": "seconds", "better": "lower",
-           "series": True, "bin_seconds": 1}  # fmt: skip
+LAG_METRIC = {"metric": "lag_seconds", "name": "lag-over-time", "title": "Lag", "unit": "seconds", "better": "lower",
+              "series": True, "bin_seconds": 1}  # fmt: skip
 
 
-def drawn(*runs, after_end=None):
+def drawn(*runs):
     """Return the rows (bin, y, low, high, n) of a variant's line of these runs, one a block; None without a chart.
 
     A run holds its bins by number.
     """
-    public = {"metrics": [BACKLOG], "workload_factors": ["io_type"], "x_factor": None}
+    public = {"metrics": [LAG_METRIC], "workload_factors": ["io_type"], "x_factor": None}
     levels = {"io_type": "randwrite"}
     variant = {"name": "journal", "label": "Journal", "reference": True}
     cells = {"a": DesignCell("randwrite", "journal", levels)}
     design = CombinedDesign(public, cells, (variant,), {"io_type": ("randwrite",)})
     used = []
     for block, bins in enumerate(runs, start=1):
-        row = CellRow("a", "journal", "Journal", levels, True, "", {}, {}, series={("lag_seconds", 1.0): bins},
-                      after_end={} if after_end is None else {"lag_seconds": after_end})  # fmt: skip
+        row = CellRow("a", "journal", "Journal", levels, True, "", {}, {}, series={("lag_seconds", 1.0): bins})
         used.append((AttemptRecord(block, "randwrite", 1, "", True, (row,)), row))
     charts = [*over_time(used, design)]
     if not charts:
@@ -207,21 +206,13 @@ def test_a_quantity_that_some_runs_no_longer_observe_is_not_drawn_from_the_other
     assert drawn(SHORT, LONG, SHORT_TOO) == [(0, 8, 8, 8, 3), (1, 3, 2, 7, 3)]
 
 
-def test_a_quantity_that_is_known_after_the_end_keeps_its_value_until_the_longest_run_ends():
-    assert drawn(SHORT, LONG, SHORT_TOO, after_end=0.0) == [
-        (0, 8, 8, 8, 3), (1, 3, 2, 7, 3), (2, 0, 0, 6, 3), (3, 0, 0, 5, 3),
-    ]  # fmt: skip
-
-
 def test_a_line_begins_where_its_last_run_does():
     assert drawn({-2: 1.0, -1: 1.0, 0: 1.0}, {-1: 3.0, 0: 3.0}) == [(-1, 2, 1, 3, 2), (0, 2, 1, 3, 2)]
 
 
-def test_a_bin_that_one_run_misses_is_drawn_from_the_others_even_if_the_end_is_known():
+def test_a_bin_that_one_run_misses_is_drawn_from_the_others():
     runs = {0: 1.0, 2: 1.0}, {0: 3.0, 1: 3.0, 2: 3.0}
-    expected = [(0, 2, 1, 3, 2), (1, 3, 3, 3, 1), (2, 2, 1, 3, 2)]
-    assert drawn(*runs) == expected
-    assert drawn(*runs, after_end=0.0) == expected
+    assert drawn(*runs) == [(0, 2, 1, 3, 2), (1, 3, 3, 3, 1), (2, 2, 1, 3, 2)]
 
 
 def test_runs_that_have_no_time_in_common_make_no_line():
@@ -235,9 +226,8 @@ _FALLING = st.lists(st.floats(0.0, 1e9), min_size=1, max_size=20).map(
 
 @given(runs=st.lists(_FALLING, min_size=1, max_size=6))
 def test_a_median_of_falling_runs_never_rises_and_all_of_them_are_in_each_point(runs):
-    for after_end in (None, 0.0):
-        rows = drawn(*runs, after_end=after_end)
-        assert {row[-1] for row in rows} == {len(runs)}
-        medians = [row[1] for row in rows]
-        assert medians == sorted(medians, reverse=True)
-    assert rows[-1][0] == max(max(run) for run in runs)
+    rows = drawn(*runs)
+    assert {row[-1] for row in rows} == {len(runs)}
+    medians = [row[1] for row in rows]
+    assert medians == sorted(medians, reverse=True)
+    assert rows[-1][0] == min(max(run) for run in runs)

@@ -276,7 +276,7 @@ def test_a_daemon_that_was_stopped_catches_up_and_the_rate_follows_from_the_evid
         if mode == "journal":
             assert float(row["replayed_bytes"]) >= float(row["bytes"])
     aggregate = campaign.raw("mirror-replay").parent / "aggregate"
-    lines = (aggregate / "backlog-over-time-randwrite-65536-2.csv").read_text().splitlines()
+    lines = (aggregate / "replay-rate-randwrite-65536.csv").read_text().splitlines()
     assert {line.split(",")[0] for line in lines[1:]} == {"Journal", "Snapshot"}
     assert_nothing_names_this_machine(campaign, "mirror-replay")
 

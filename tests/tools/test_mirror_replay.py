@@ -96,19 +96,6 @@ def test_a_snapshot_is_level_when_the_daemon_counts_it():
     assert found["replayed_bytes"] == 8 * MEBIBYTE
 
 
-def test_the_backlog_falls_from_all_that_was_written_to_nothing():
-    found = parse("journal", outputs("journal", JOURNAL))
-    series = found.series
-    assert {metric for _, metric, _ in series} == {"backlog_bytes"}
-    assert found.after_end == {"backlog_bytes": 0.0}, "nobody writes any more"
-    assert series[0] == (0.0, "backlog_bytes", 8.0 * MEBIBYTE)
-    assert next(at for at, _, left in series if left == 0) == pytest.approx(4.0)
-    assert series[-1][0] == pytest.approx(4.5), "what is read after it shows that nothing more came"
-    assert series[-1][2] == 0.0
-    left = [value for _, _, value in series]
-    assert left == sorted(left, reverse=True)
-
-
 @pytest.mark.parametrize(
     ("mode", "files", "said", "reason"),
     [

@@ -15,7 +15,6 @@ import pandas as pd
 from replay.base import stats as statistics
 from replay.derive.cells import AttemptRecord, CellRow, middle_seconds
 from replay.derive.designs import (
-    ADDED,
     VARIANT_ON_TOP,
     Aggregate,
     CombinedDesign,
@@ -38,8 +37,7 @@ Cells = list[tuple[AttemptRecord, CellRow]]
 def of_numbers(tidy: pd.DataFrame, design: CombinedDesign) -> Iterator[Aggregate]:
     """Yield each workload's medians of each metric, and the ratios if the design asks for them.
 
-    `tidy` is the table of `tables.tidy_frame`. A metric that was added after the design was recorded is drawn only if
-    some run has a value for it.
+    `tidy` is the table of `tables.tidy_frame`. What no run states is left out.
     """
     used = tidy[tidy["used"]]
     workloads = workloads_of(design, used["block"])
@@ -54,7 +52,7 @@ def of_numbers(tidy: pd.DataFrame, design: CombinedDesign) -> Iterator[Aggregate
         is_compared = design.kind != "trials" and design.reference in workload.variants and len(workload.variants) > 1
         for metric in metrics:
             key = (metric["metric"], number)
-            if metric.get(ADDED) and points(key).empty:
+            if points(key).empty:
                 continue
             yield _medians(metric, workload, points(key), runs(key), design)
             if is_compared and metric.get("ratio"):
@@ -228,25 +226,18 @@ def _line(cells: Cells, metric: Mapping[str, Any]) -> pd.DataFrame:
 
     A line is drawn only where all of its runs have values: from the latest of their first samples to the earliest of
     their last. Past the end of the shortest run, the median would cover only the remaining runs, and would jump
-    although nothing happened, usually towards the slow ones. A run whose value after its end is known keeps that value,
-    and does not end the line. A bin in between is drawn from the runs that have a sample in it.
+    although nothing happened, usually towards the slow ones. A bin in between is drawn from the runs that have a sample
+    in it.
     """
     name, width = metric["metric"], float(metric["bin_seconds"])
     runs = {
-        (record.block, record.number): (bins, row.after_end.get(name))
-        for record, row in cells
-        if (bins := row.series.get((name, width)))
+        (record.block, record.number): bins for record, row in cells if (bins := row.series.get((name, width)))
     }
     if not runs:
         return pd.DataFrame()
-    line = pd.DataFrame({run: bins for run, (bins, _) in sorted(runs.items())}).sort_index()
+    line = pd.DataFrame(dict(sorted(runs.items()))).sort_index()
     line.columns.names = ["block", "attempt"]
-    for run, (bins, after_end) in runs.items():
-        if after_end is not None:
-            line.loc[line.index > max(bins), run] = after_end
-    begin = max(min(bins) for bins, _ in runs.values())
-    lasts = [max(bins) for bins, after_end in runs.values() if after_end is None]
-    line = line.loc[begin : min(lasts) if lasts else line.index.max()]
+    line = line.loc[max(map(min, runs.values())) : min(map(max, runs.values()))]
     return line.set_index(line.index.map(lambda number: middle_seconds(number, width)).rename("x"))
 
 

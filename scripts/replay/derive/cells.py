@@ -66,8 +66,6 @@ class CellRow:
     entities: tuple[Entity, ...] = ()
     #: What each sampler cost, in seconds: see `sampler_seconds`.
     sampler_seconds: Mapping[str, float] = field(default_factory=dict)
-    #: The value of a series after its last sample, by metric: see `Result.after_end`.
-    after_end: Mapping[str, float] = field(default_factory=dict)
     #: The cell's facts, by the names of FACTS. A fact that the evidence does not state is left out.
     facts: Mapping[str, Value] = field(default_factory=dict)
     bottleneck: Bottleneck = UNKNOWN
@@ -222,7 +220,6 @@ def _row(
                 *latency_entities(sidecar),
             ),
             sampler_seconds=costs,
-            after_end=result.after_end,
             facts=facts_of(sidecar, outputs, measured, bottleneck) if valid else {},
             bottleneck=bottleneck,
         )

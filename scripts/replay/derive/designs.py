@@ -1,8 +1,7 @@
 """What is drawn of an experiment: its designs, the newest first, combined; its workloads; and what one chart draws.
 
-A metric says what is drawn about a cell, and changes nothing in how the cell is measured. So a metric that is added to
-`config/experiments/` later is drawn from older raw output too, if that contains it. Everything else in a design,
-including the metrics that it lists, stays as it was recorded.
+A metric says what is drawn about a cell, and changes nothing in how the cell is measured. So metrics are those that
+`config/experiments/` lists today. Everything else in a design stays as it was recorded.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ from replay.derive.part import LONG_HEADER, SPREAD_HEADER
 if TYPE_CHECKING:  # importing it takes long, and not every user of this module needs it
     import pandas as pd
 
-#: Marks a metric that the recorded design does not list.
-ADDED = "added"
 #: What a ratio divides: as usual, or for designs that ask how much a variant gains.
 REFERENCE_ON_TOP, VARIANT_ON_TOP = "reference/variant", "variant/reference"
 

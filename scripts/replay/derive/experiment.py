@@ -13,7 +13,7 @@ from replay.base.paths import JUDGING, config_directory, program_digest
 from replay.base.tables import csv_text, level_text, write_if_changed
 from replay.derive.aggregates import by_entity, by_two_factors, of_numbers, over_time
 from replay.derive.cells import AttemptRecord, CellRow, Designs, host_of, load_evidence, of_one_host
-from replay.derive.designs import ADDED, Aggregate, CombinedDesign, combine, text_rows
+from replay.derive.designs import Aggregate, CombinedDesign, combine, text_rows
 from replay.derive.entry import entry, provenance
 from replay.derive.facts import FACTS
 from replay.derive.part import (
@@ -96,9 +96,9 @@ def derive_experiments(directories: Iterable[Path]) -> Iterator[Derived]:
 
 
 def _with_metrics(recorded: Designs) -> Designs:
-    """Return the designs with the metrics that the configuration has gained since."""
+    """Return the designs with the metrics that are configured today, or with their own if the experiment is not."""
     metrics = configured_metrics(next(iter(recorded.values())).get("experiment", ""))
-    return {digest: with_added(design, metrics) for digest, design in recorded.items()}
+    return {digest: {**design, "metrics": metrics} for digest, design in recorded.items()} if metrics else recorded
 
 
 def configured_metrics(experiment: str) -> list[Mapping[str, Any]]:
@@ -109,13 +109,6 @@ def configured_metrics(experiment: str) -> list[Mapping[str, Any]]:
     if not (config_directory() / "experiments" / f"{experiment}.yaml").is_file():
         return []
     return load_experiment(experiment)["metrics"]
-
-
-def with_added(design: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a recorded design with the metrics whose names it does not list, marked as added."""
-    listed = {metric["name"] for metric in design.get("metrics", ())}
-    added = [{**metric, ADDED: True} for metric in metrics if metric["name"] not in listed]
-    return {**design, "metrics": [*design.get("metrics", ()), *added]}
 
 
 def _removed(directory: Path, texts: dict[Path, str]) -> tuple[Path, ...]:

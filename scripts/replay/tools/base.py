@@ -53,8 +53,6 @@ class Result:
     - `histogram`: a function, because few callers need it; returns (client, direction, low_seconds, high_seconds,
       count).
     - `entities`: (kind, id, metric, value) of OSDs and placement groups before the tool ran.
-    - `after_end`: metric to the value that its series keeps, by definition, once the run is over: a backlog that was
-      worked off stays 0. A series that is just no longer read has no such value.
     - `complete`: False if the output was cut off; `metrics` is empty then.
     - `notes`: what a person should know about a figure that is missing or of another kind than usual.
     """
@@ -63,7 +61,6 @@ class Result:
     series: tuple[tuple[float, str, float], ...] = ()
     histogram: Callable[[], tuple[tuple[str, str, float, float, int], ...]] = tuple
     entities: tuple[tuple[str, str, str, float], ...] = ()
-    after_end: Mapping[str, float] = field(default_factory=dict)
     complete: bool = True
     notes: tuple[str, ...] = ()
 

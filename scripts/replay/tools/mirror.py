@@ -162,7 +162,6 @@ class MirrorReplay(Reader):
           progress, for a snapshot by the daemon's own clock.
         - `seconds_to_first_progress`; `replayed_bytes`: what the daemon says it moved.
 
-        Series: `backlog_bytes`, which stays 0 once the last image has caught up, because nobody writes any more.
         Raises OutputError.
         """
         mode, images = str(run.levels.get("mode")), int(run.levels.get("images", 1))
@@ -194,7 +193,7 @@ class MirrorReplay(Reader):
             "write_bytes_per_second": total / write_seconds,
         }
         known = {name: value for name, value in metrics.items() if value is not None}
-        return Result(metrics=known, series=catch_up.backlog(began), after_end={"backlog_bytes": 0.0})
+        return Result(metrics=known)
 
     @staticmethod
     def _written(run: Run, images: int) -> tuple[dict[str, float], float]:
@@ -214,12 +213,11 @@ REPLAY = MirrorReplay()
 
 
 class _CatchUp:
-    """How far the daemon was with each image at each reading, as a share of what was written to it."""
+    """When the daemon began, when it was level with all images, and at which rate it worked."""
 
     def __init__(self, rows: list[Sample], written: Mapping[str, float], mode: str, began: float, file: str) -> None:
-        self.written = written
         counter, moved = _COUNTERS[mode]
-        self.shares: dict[str, list[tuple[float, float]]] = {}
+        shares: list[list[tuple[float, float]]] = []
         self.replayed_bytes = 0.0
         self._rates: list[float] = []
         for image, wanted in written.items():
@@ -232,7 +230,7 @@ class _CatchUp:
                     file=file,
                     reason="replay_did_not_advance",
                 )
-            self.shares[image] = [(at, value / end) for at, value in found]
+            shares.append([(at, value / end) for at, value in found])
             check_rests(found, f"{image}: the daemon's {counter}", file)
             bytes_moved = progress(moments(rows, image, moved), started_seconds=began)
             if bytes_moved:
@@ -241,25 +239,14 @@ class _CatchUp:
             copying = progress(moments(rows, image, _COPY_SECONDS), started_seconds=began)
             rate = _rate(found) if mode == "journal" else _quotient(bytes_moved, copying)
             self._rates += [] if rate is None else [rate]
-        self.level_seconds = max(next(at for at, share in one if share == 1.0) for one in self.shares.values())
-        self.first_seconds = min(next(at for at, share in one if share > 0.0) for one in self.shares.values())
+        self.level_seconds = max(next(at for at, share in one if share == 1.0) for one in shares)
+        self.first_seconds = min(next(at for at, share in one if share > 0.0) for one in shares)
         if self.level_seconds <= began:
             raise OutputError("it had caught up before it began", file=file)
 
     def image_rate(self) -> float | None:
         """Return the mean rate of the images in bytes/s, None if the first reading already had everything."""
         return math.fsum(self._rates) / len(self._rates) if self._rates else None
-
-    def backlog(self, began: float) -> tuple[tuple[float, str, float], ...]:
-        """Return the series of bytes, of all images, that were not replayed yet, from the start to the last reading."""
-        last = dict.fromkeys(self.written, 0.0)
-        events = sorted((at, image, share) for image, one in self.shares.items() for at, share in one)
-        rest = {began: math.fsum(self.written.values())}
-        for at, image, share in events:
-            last[image] = share
-            # Of several images in one reading, the last one leaves the sum.
-            rest[at] = math.fsum(wanted * (1 - last[name]) for name, wanted in self.written.items())
-        return tuple((at - began, "backlog_bytes", left) for at, left in rest.items())
 
 
 def _rate(readings: list[tuple[float, float]]) -> float | None:

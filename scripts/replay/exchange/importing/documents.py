@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from replay.derive.designs import ADDED
 from replay.design.design import digest_of
 from replay.evidence.data_set import pretty_json
 from replay.evidence.read import SEAL
@@ -110,7 +109,7 @@ def _metrics(arranged: Arranged) -> list[dict[str, Any]]:
     over_time = {name for cell in arranged.cells for name in cell.run.series}
     keys = ("metric", "name", "title", "unit", "better")
     found = [
-        {**dict(zip(keys, row[:5], strict=True)), "ratio": row[5], ADDED: True}
+        {**dict(zip(keys, row[:5], strict=True)), "ratio": row[5]}
         for row in (*_METRICS, *_OF_A_MIX)
         if row[0] in stated
     ]
