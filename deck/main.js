@@ -3,7 +3,6 @@
 import { SlideReader } from "./text/read-slides.js";
 import { modeFrom, talkAddress } from "./page/mode.js";
 import { announcer } from "./stage/announce.js";
-import { followNews } from "./stage/follow-news.js";
 import { Material } from "./stage/material.js";
 import { askForState } from "./stage/speaker-view.js";
 import { startDeck } from "./stage/start-deck.js";
@@ -48,9 +47,9 @@ async function open() {
   let refused = null;
   if (new URLSearchParams(search).has("bundle"))
     try {
-      const { requestedBundle } = await bundles;
+      const { requestedBundle, showBundle } = await bundles;
       const bundle = await requestedBundle(search, location.href);
-      if (bundle) data.take(bundle, document.baseURI);
+      if (bundle) showBundle(bundle, data);
     } catch (error) {
       refused = error;
     }
@@ -68,13 +67,18 @@ async function open() {
 
   /** What is on the page now: the reader's first page, then the slides. */
   let shown = { update: async () => {}, restyle: () => {} };
-  followNews(data, (isChanged) => shown.update(isChanged));
+  const news = meta("events");
+  const following = news ? import("./stage/follow-news.js").then(follow) : null;
   onThemeChange(() => shown.restyle());
   const takesBundles = mode.receiver || mode.print ? null : bundles.then(followBundles);
 
-  function followBundles({ saveFromBundle, takeDropped, tellBundle }) {
+  function follow({ followNews }) {
+    followNews(news, data, (isChanged) => shown.update(isChanged));
+  }
+
+  function followBundles({ saveFromBundle, showBundle, takeDropped, tellBundle }) {
     takeDropped(async (bundle) => {
-      data.take(bundle, document.baseURI);
+      showBundle(bundle, data);
       await data.load();
       await shown.update(() => true);
       tellBundle(bundle);
@@ -108,7 +112,7 @@ async function open() {
 
   // For tests and the console.
   window.replay = { deck, charts, data, numbers, mode, stage };
-  await takesBundles;
+  await Promise.all([takesBundles, following]);
   page.dataset.deckReady = "true";
   if (mode.receiver) askForState();
   // A speaker expects a window on the first press of S; if this fails, that press reports it.

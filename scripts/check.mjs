@@ -129,7 +129,7 @@ if (problems.length) {
 }
 
 /** What does not fit the stage, as problems of its slides. */
-async function layoutOf({ cuts }) {
+async function layoutOf({ cuts, slides, talkFile }) {
   // Whoever accepts sentences one by one has changed no slide.
   if (options["no-layout"] || options.accept) return [];
   if (chromiumPath() === null) {
@@ -139,10 +139,7 @@ async function layoutOf({ cuts }) {
     return [];
   }
   const { stageProblems } = await import("./deck/check/stage.js");
-  const { readTalk } = await import("./deck/check/chapters.js");
-  const { talk, chapters } = await readTalk(talkRoot());
   try {
-    const slides = chapters.flatMap((chapter) => chapter.slides);
     const found = await stageProblems({ cuts, data: options.data ?? null });
     return found.map(({ id, message }) => {
       const { file, line } = slides.find((slide) => slide.id === id);
@@ -150,7 +147,7 @@ async function layoutOf({ cuts }) {
     });
   } catch (error) {
     const message = `the slides could not be opened to see whether they fit the stage: ${error.message}; mend that, or leave it out with --no-layout`;
-    return [{ file: talk.file, line: 1, message }];
+    return [{ file: talkFile, line: 1, message }];
   }
 }
 

@@ -54,8 +54,8 @@ const options = optionsOf({
   },
 });
 installPackages();
-const { AlteredData, requireUnaltered } = await import("./deck/alterations.js");
-const { openTalk } = await import("./deck/text/talk.js");
+const { requireUnaltered } = await import("./deck/alterations.js");
+const { readTalkFile } = await import("./deck/talk-file.js");
 
 process.exitCode = await print(options);
 
@@ -67,24 +67,17 @@ async function print({ cut = null, appendix, notes, data, theme, out, incomplete
     console.error(problem);
     return 2;
   }
-  const { stated, shipped } = await openTalk(talkRoot());
+  const stated = readTalkFile(talkRoot());
   const minutes = stated.cuts.map((length) => String(length.minutes));
   if (cut !== null && !minutes.includes(cut)) {
     console.error(`There is no ${cut}-minute cut of the talk. Its cuts, in minutes: ${minutes.join(", ")}.`);
     return 2;
   }
-  const printedSet = data ?? shipped;
-  try {
-    await requireUnaltered(benchmarksRoot(), [printedSet], { allowed: altered });
-  } catch (error) {
-    if (!(error instanceof AlteredData)) throw error;
-    console.error(`The talk was not printed: ${error.message}`);
-    return 1;
-  }
   const shown = progress();
   const restore = endWhenInterrupted(shown, `Stopped. ${out} was not written.`);
   let outcome;
   try {
+    await requireUnaltered(benchmarksRoot(), [data ?? stated.dataSet], { allowed: altered });
     outcome = await printed(data ?? null, { cut, appendix, notes, theme, incomplete, say: shown.step });
     shown.end();
   } catch (error) {

@@ -23,14 +23,8 @@ export function citationOf(canvas, place, { talk, data, link }) {
 export function chartOrigin(canvas, { url }, data) {
   if (url === null) return "Written on the slide";
   const { claims, answer } = data.about(data.nameFor(namedDataSet(canvas)));
-  const behind = {
-    claims,
-    answer,
-    manifestOf: (name) => data.manifestOf(name),
-    alterationsOf: (name) => data.alterationsOf(name),
-    digestOf: (src) => data.digestOf(src),
-    resolve: (src, of) => data.resolve(src, of),
-  };
+  const { resolve, manifestOf, alterationsOf, digestOf } = data;
+  const behind = { resolve, manifestOf, alterationsOf, digestOf, claims, answer };
   return originOf(sourcesOf(canvas, url, behind), behind);
 }
 

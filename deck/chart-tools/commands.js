@@ -46,29 +46,17 @@ function quoted(word) {
 /**
  * The attempts behind a chart: how many there are, which ones count, and where they are.
  * @param {{experiment: object|null, entry: object|null, name: string|null, dataSet: string|null}} place
- * @returns {{text: string, tidy: string, raw: string}|null}
+ * @returns {{text: string, tidy: string, raw: string}|null} null for a chart that the manifest does not have
  */
 export function attemptsBehind({ experiment, entry, name, dataSet }) {
-  if (!experiment || !name || !dataSet) return null;
+  if (!entry?.attempts) return null;
+  const { all, used, invalid } = entry.attempts;
   const folder = `benchmarks/${dataSet}/${name}`;
-  const { blocks = [] } = experiment.raw ?? {};
-  const text = entry?.attempts ? attemptsOfChart(entry.attempts) : attemptsOfExperiment(experiment);
-  return { text, tidy: `${folder}/tidy.csv`, raw: `${folder}/raw/${blockPacks(blocks)}` };
-}
-
-function attemptsOfChart({ all, used, invalid }) {
-  return `${all} attempts: ${used} used, ${invalid ? `${invalid} void but kept` : "none void"}.`;
-}
-
-/** For older data, in which attempts are not counted by chart. */
-function attemptsOfExperiment({ attempts, invalid = {} }) {
-  const reasons = Object.entries(invalid).map(
-    ([reason, count]) => `${reason.replaceAll("_", " ")}: ${count}`,
-  );
-  const all = Number.isFinite(attempts)
-    ? `${attempts} attempts in the experiment`
-    : "Attempts of the experiment";
-  return `${all}: ${reasons.length ? `some void but kept (${reasons.join(", ")})` : "none void"}.`;
+  return {
+    text: `${all} attempts: ${used} used, ${invalid ? `${invalid} void but kept` : "none void"}.`,
+    tidy: `${folder}/tidy.csv`,
+    raw: `${folder}/raw/${blockPacks(experiment.raw?.blocks ?? [])}`,
+  };
 }
 
 /** "block-01-*.tar.gz … block-10-*.tar.gz": each block is a pack that any tar opens. */

@@ -5,25 +5,19 @@
 
 import { isDataSetName, partsOf, withDataSet } from "../data/data-set.js";
 import { byDataSet } from "../text/labels.js";
-import { Manifests, serverIndex } from "../data/manifests.js";
+import { Manifests } from "../data/manifests.js";
 import { chartPlace, provenance } from "../data/provenance.js";
 
 export class Comparison {
   #data;
-  #fetch;
   #manifests;
-  #files = null;
 
-  /**
-   * @param {{name: string, data: {resolve: (src: string) => string}, fetchFile?: typeof fetch}} given
-   *   name: the data set asked for with `?compare=`
-   */
-  constructor({ name, data, fetchFile }) {
+  /** @param {{name: string, data: object}} given   name: the data set asked for with `?compare=`; data: on show */
+  constructor({ name, data }) {
     this.name = name;
     this.problem = null;
     this.#data = data;
-    this.#fetch = fetchFile;
-    this.#manifests = new Manifests(fetchFile);
+    this.#manifests = new Manifests(data.fetch);
   }
 
   /** Reads the second data set; `problem` says why it cannot be compared. */
@@ -33,10 +27,9 @@ export class Comparison {
       this.problem = "The name after ?compare= is not a valid data set name.";
       return;
     }
-    this.#files = (await serverIndex(this.#fetch))?.files ?? null;
-    if (this.#files && !Object.hasOwn(this.#files, this.name)) {
-      const names = Object.keys(this.#files).sort().join(", ");
-      this.problem = `There is no data set “${this.name}” to compare with. Available: ${names}.`;
+    const { available } = this.#data;
+    if (available && !available.includes(this.name)) {
+      this.problem = `There is no data set “${this.name}” to compare with. Available: ${available.join(", ")}.`;
       return;
     }
     await this.#manifests.load(this.name);
@@ -52,7 +45,8 @@ export class Comparison {
     const own = this.#data.resolve(src);
     const other = withDataSet(own, this.name);
     if (other === own || partsOf(other) === null) return null;
-    return this.#has(other) ? other : null;
+    const has = this.#data.has(other) ?? chartPlace(other, this.#manifests.get(this.name)) !== null;
+    return has ? other : null;
   }
 
   /**
@@ -76,11 +70,5 @@ export class Comparison {
     ]
       .filter(Boolean)
       .join(" · ");
-  }
-
-  #has(address) {
-    if (this.#files === null) return chartPlace(address, this.#manifests.get(this.name)) !== null;
-    const [, name, ...rest] = address.split("/");
-    return this.#files[name]?.includes(rest.join("/")) ?? false;
   }
 }

@@ -12,7 +12,7 @@ const GROUP = "chart-controls";
  * Puts the controls under the charts of a slide, once.
  * @param {Element} slide
  * @param {{name: string, key: string, text: (slide: Element) => string, description: string,
- *          toggles: boolean}[]} controls
+ *          toggles?: boolean}[]} controls
  */
 export function addControls(slide, controls) {
   const label = labelOf(slide);

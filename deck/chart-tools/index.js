@@ -10,10 +10,24 @@ import { linkedChart } from "./chart-address.js";
 import { placeOf } from "./charted.js";
 import { isOwnFile } from "../data/own-file.js";
 import { canvasesOf } from "../text/canvases.js";
+import { slidesIn } from "../text/slide-data.js";
 import { ShownCharts } from "./shown.js";
 import { Tables } from "./tables.js";
-import { statesOf, toolsFor } from "./tools.js";
 import { writeWords } from "./words.js";
+
+/** Tools and their keys, letters that reveal leaves free. These only toggle how data are shown. */
+const TOOLS = [
+  { name: "table", key: "T", code: 84, description: "Charts as a table", toggles: true },
+  { name: "view", key: "R", code: 82, description: "Ratios / absolute values", toggles: true },
+  { name: "scale", key: "Y", code: 89, description: "Linear / logarithmic y axis", toggles: true },
+  { name: "runs", key: "D", code: 68, description: "Individual runs", toggles: true },
+];
+/** Those of readers open or copy something, and do not exist on stage. */
+const READERS_TOOLS = [
+  { name: "about", key: "I", code: 73, description: "About these charts: data, commands, copying" },
+  { name: "csv", key: "E", code: 69, description: "Copy the chart's CSV" },
+  { name: "picture", key: "X", code: 88, description: "Copy the chart as a picture" },
+];
 
 /**
  * @param {object} given
@@ -22,32 +36,21 @@ import { writeWords } from "./words.js";
  * @param {object} given.charts   the chart plugin
  * @param {object} given.data   data on show
  * @param {{explore: boolean, print: boolean, compare: string|null}} given.mode
- * @param {(text: string) => void} [given.announce]   says something to a person who cannot see it
- * @param {string} [given.search]   the page's query, for `?chart=2`
+ * @param {(text: string) => void} given.announce   says something to a person who cannot see it
  * @returns {{keys: {code: number, key: string, description: string, run: () => Promise<void>}[],
  *            update: () => Promise<void>, ready: Promise<void>}} `ready`: the tools are at work
  */
-export function ChartTools({
-  deck,
-  root,
-  charts,
-  data,
-  mode,
-  announce = () => {},
-  search = location.search,
-}) {
+export function ChartTools({ deck, root, charts, data, mode, announce }) {
   const reader = mode.explore && !mode.print;
   const shown = new ShownCharts({ charts, data, showsAll: () => mode.print || deck.isOverview() });
   const tables = new Tables({ slotsOf: (slide) => shown.slotsOf(slide), data, scrolls: mode.explore });
-  const tools = toolsFor({ shown, tables, data, explore: mode.explore });
-  /** A reader's modules, once they are loaded. */
+  const tools = mode.explore ? [...TOOLS, ...READERS_TOOLS] : TOOLS;
+  /** What the tools do, and a reader's modules, once they are loaded. */
+  let code = null;
   let cursor = null;
   let controls = null;
 
-  const slides = () =>
-    [...root.querySelectorAll(".slides section")].filter(
-      (one) => !one.querySelector("section") && canvasesOf(one).length > 0,
-    );
+  const slides = () => slidesIn(root).filter((one) => canvasesOf(one).length > 0);
   const runsOf = ({ canvas: { dataset } }) =>
     isOwnFile(dataset.chartSrc) ? false : (placeOf(dataset.chartSrc ?? null, data).entry?.runs ?? null);
 
@@ -66,6 +69,11 @@ export function ChartTools({
     });
   }
 
+  async function fetchTools() {
+    code ??= await import("./tools.js");
+    return code;
+  }
+
   /** Applies a tool to a slide and announces what it did. */
   async function use(tool, slide) {
     if (shown.slotsOf(slide).length === 0) {
@@ -73,7 +81,8 @@ export function ChartTools({
       return;
     }
     try {
-      const words = await tool.run(slide);
+      const { ACTS } = code ?? (await fetchTools());
+      const words = await ACTS[tool.name](slide, { shown, tables, data });
       await settle(slide);
       say(words);
     } catch (error) {
@@ -87,7 +96,11 @@ export function ChartTools({
     writeWords(slide, shown, data);
     for (const slot of shown.slotsOf(slide)) slot.describe();
     await tables.renew(slide);
-    controls?.setControls(slide, statesOf(slide, { shown, tables, runsOf }));
+    setControls(slide);
+  }
+
+  function setControls(slide) {
+    controls?.setControls(slide, code.statesOf(slide, { shown, tables, runsOf }));
   }
 
   /** Prepares a slide: ids for links, keys and controls for a reader, the series of its steps. */
@@ -99,7 +112,7 @@ export function ChartTools({
     }
     controls?.addControls(
       slide,
-      tools.filter(({ text }) => text !== null),
+      tools.map((tool) => ({ ...tool, text: code.TEXTS[tool.name] })).filter(({ text }) => text),
     );
   }
 
@@ -129,14 +142,14 @@ export function ChartTools({
     await compare();
     for (const slide of slides()) {
       writeWords(slide, shown, data);
-      controls?.setControls(slide, statesOf(slide, { shown, tables, runsOf }));
+      setControls(slide);
     }
     await tables.renewAll();
   }
 
   /** Goes to the chart that the address names. */
   function follow() {
-    const number = linkedChart(search);
+    const number = linkedChart(location.search);
     const slot = number === null ? null : shown.slotsOf(deck.getCurrentSlide())[number - 1];
     if (!slot) return;
     slot.box.classList.add("linked");
@@ -146,7 +159,11 @@ export function ChartTools({
 
   async function start() {
     if (reader) {
-      const [{ readWithKeys }, made] = await Promise.all([import("./cursor.js"), import("./controls.js")]);
+      const [{ readWithKeys }, made] = await Promise.all([
+        import("./cursor.js"),
+        import("./controls.js"),
+        fetchTools(),
+      ]);
       cursor = readWithKeys(root, { slotOf: (canvas) => shown.slotOf(canvas), announce });
       controls = made;
       made.onControl(root, (name, slide) =>
@@ -156,6 +173,8 @@ export function ChartTools({
         ),
       );
     }
+    // A key should work at its first press.
+    else attempt(charts.ready().then(fetchTools));
     for (const slide of slides()) take(slide);
     await update();
     follow();
@@ -194,12 +213,7 @@ export function ChartTools({
   for (const type of ["ready", "updated", "error"]) root.addEventListener(`chart-csv:${type}`, onData);
 
   return {
-    keys: tools.map((tool) => ({
-      code: tool.code,
-      key: tool.key,
-      description: tool.description,
-      run: () => use(tool, deck.getCurrentSlide()),
-    })),
+    keys: tools.map((tool) => ({ ...tool, run: () => use(tool, deck.getCurrentSlide()) })),
     update,
     ready: start(),
   };

@@ -68,6 +68,7 @@ export function openPanel(charts, { at = 0, page = document, fetchFile = (...arg
 function sectionOf(chart, { page, say, fetchFile, id }) {
   const make = (...given) => element(page, ...given);
   const row = (title, ...content) => [make("dt", {}, title), make("dd", {}, ...content)];
+  const copy = (...given) => copyButton(...given, { page, say });
   return make(
     "section",
     { id },
@@ -79,12 +80,28 @@ function sectionOf(chart, { page, say, fetchFile, id }) {
       ...row("Measured", chart.origin),
       ...(chart.csv ? row("Data", ...dataRow(chart, { page, say, fetchFile })) : []),
       ...(chart.attempts ? row("Attempts behind it", ...attemptsRow(chart, { page, fetchFile })) : []),
-      ...chart.commands.flatMap((one) => row(one.title, ...commandRow(one, { page, say }))),
+      ...chart.commands.flatMap(({ title, command, then = null }) =>
+        row(
+          title,
+          ...[commandElement(command, page), " ", copy(title, command, "Command copied.")],
+          then === null ? null : make("span", { class: "then" }, ` ${then}`),
+        ),
+      ),
       ...(chart.picture ? row("Picture", ...pictureRow(chart, { page, say })) : []),
-      ...row("Address", ...addressRow(chart, { page, say })),
-      ...row("To cite it", ...lineRow(chart.citation, "line to cite this chart", { page, say })),
+      ...row(
+        "Address",
+        ...[make("a", { href: chart.link }, "This chart"), " "],
+        copy("address of this chart", chart.link, "Address copied."),
+      ),
+      ...row(
+        "To cite it",
+        ...[chart.citation, " ", copy("line to cite this chart", chart.citation, "Line copied.")],
+      ),
       ...(chart.embed
-        ? row("To show it elsewhere", ...lineRow(chart.embed, "frame of this chart", { page, say }))
+        ? row(
+            "To show it elsewhere",
+            ...[chart.embed, " ", copy("frame of this chart", chart.embed, "Line copied.")],
+          )
         : []),
     ),
   );
@@ -126,15 +143,10 @@ async function linkWhereThere(place, address, fetchFile) {
   place.append(link);
 }
 
-function commandRow({ title, command, then = null }, { page, say }) {
-  return [
-    commandElement(command, page),
-    " ",
-    button(page, { "aria-label": `Copy: ${title}` }, "Copy", () =>
-      tell(say, copied(copyText(command, page), "Command copied.")),
-    ),
-    then === null ? null : element(page, "span", { class: "then" }, ` ${then}`),
-  ];
+function copyButton(what, text, words, { page, say }) {
+  return button(page, { "aria-label": `Copy: ${what}` }, "Copy", () =>
+    tell(say, copied(copyText(text, page), words)),
+  );
 }
 
 /** Lets a command wrap only between its words: a browser would also wrap after a dash. */
@@ -161,26 +173,6 @@ function pictureRow({ picture, csv }, { page, say }) {
           return `${name} saved to your downloads.`;
         }),
       ),
-    ),
-  ];
-}
-
-function addressRow({ link }, { page, say }) {
-  return [
-    element(page, "a", { href: link }, "This chart"),
-    " ",
-    button(page, { "aria-label": "Copy: address of this chart" }, "Copy", () =>
-      tell(say, copied(copyText(link, page), "Address copied.")),
-    ),
-  ];
-}
-
-function lineRow(line, what, { page, say }) {
-  return [
-    line,
-    " ",
-    button(page, { "aria-label": `Copy: ${what}` }, "Copy", () =>
-      tell(say, copied(copyText(line, page), "Line copied.")),
     ),
   ];
 }

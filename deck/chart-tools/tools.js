@@ -1,104 +1,46 @@
-/**
- * The tools and their keys. Each acts on the charts of one slide and announces what it did, for people who cannot see it.
- *
- * The keys are letters that reveal leaves free. The keys for everybody only toggle how data are shown. The keys for readers
- * open or copy something, and do not exist on stage.
- */
+/** What each tool does with the charts of a slide, and what its button says. Fetched when one is used, or for a reader. */
 
 import { RATIO, viewOf } from "./views.js";
 
 /**
- * @param {{shown: import("./shown.js").ShownCharts, tables: import("./tables.js").Tables, data: object,
- *          explore: boolean}} given
- * @returns {{name: string, key: string, code: number, text: ((slide: Element) => string)|null, description: string,
- *            toggles: boolean, run: (slide: Element) => Promise<string|null>}[]} `text`: of its button; null for none
+ * By the name of a tool: returns what to announce, for people who cannot see what it did.
+ * @type {Record<string, (slide: Element, given: {shown: import("./shown.js").ShownCharts,
+ *        tables: import("./tables.js").Tables, data: object}) => Promise<string|null>>}
  */
-export function toolsFor({ shown, tables, data, explore }) {
-  const tools = [
-    {
-      name: "table",
-      key: "T",
-      code: 84,
-      text: () => "Table",
-      description: "Charts as a table",
-      toggles: true,
-      run: (slide) => toggleTable(slide, tables),
-    },
-    {
-      name: "view",
-      key: "R",
-      code: 82,
-      text: (slide) => (isRatio(slide) ? "Absolute" : "Ratio"),
-      description: "Ratios / absolute values",
-      toggles: true,
-      run: (slide) => toggleView(slide, shown),
-    },
-    {
-      name: "scale",
-      key: "Y",
-      code: 89,
-      text: (slide) => (isRatio(slide) || hasLogAxis(slide) ? "Linear" : "Log"),
-      description: "Linear / logarithmic y axis",
-      toggles: true,
-      run: (slide) => toggleScale(slide, shown),
-    },
-    {
-      name: "runs",
-      key: "D",
-      code: 68,
-      text: () => "Runs",
-      description: "Individual runs",
-      toggles: true,
-      run: (slide) => toggleRuns(slide, shown),
-    },
-  ];
-  return explore ? [...tools, ...readersTools({ shown, data })] : tools;
-}
+export const ACTS = {
+  table: toggleTable,
+  view: toggleView,
+  scale: toggleScale,
+  runs: toggleRuns,
 
-function readersTools({ shown, data }) {
-  return [
-    {
-      name: "about",
-      key: "I",
-      code: 73,
-      text: () => "About",
-      description: "About these charts: data, commands, copying",
-      toggles: false,
-      async run(slide) {
-        const [panel, about] = await Promise.all([import("./panel.js"), import("./about.js")]);
-        const slots = shown.slotsOf(slide);
-        const at = Math.max(0, slots.indexOf(attended(slots)));
-        panel.openPanel(about.aboutCharts(slide, slots, data), { at });
-        return null;
-      },
-    },
-    {
-      name: "csv",
-      key: "E",
-      code: 69,
-      text: null,
-      description: "Copy the chart's CSV",
-      toggles: false,
-      async run(slide) {
-        const [panel, about] = await Promise.all([import("./panel.js"), import("./about.js")]);
-        return panel.copyCsv(about.fileOf(attended(shown.slotsOf(slide))));
-      },
-    },
-    {
-      name: "picture",
-      key: "X",
-      code: 88,
-      text: null,
-      description: "Copy the chart as a picture",
-      toggles: false,
-      async run(slide) {
-        const [panel, about] = await Promise.all([import("./panel.js"), import("./about.js")]);
-        const picture = about.pictureFor(slide, attended(shown.slotsOf(slide)));
-        return picture ? panel.copyPng(picture) : "There is no chart to copy.";
-      },
-    },
-  ];
-}
+  async about(slide, { shown, data }) {
+    const [panel, about] = await Promise.all([import("./panel.js"), import("./about.js")]);
+    const slots = shown.slotsOf(slide);
+    const at = Math.max(0, slots.indexOf(attended(slots)));
+    panel.openPanel(about.aboutCharts(slide, slots, data), { at });
+    return null;
+  },
+
+  async csv(slide, { shown }) {
+    const [panel, about] = await Promise.all([import("./panel.js"), import("./about.js")]);
+    return panel.copyCsv(about.fileOf(attended(shown.slotsOf(slide))));
+  },
+
+  async picture(slide, { shown }) {
+    const [panel, about] = await Promise.all([import("./panel.js"), import("./about.js")]);
+    const picture = about.pictureFor(slide, attended(shown.slotsOf(slide)));
+    return picture ? panel.copyPng(picture) : "There is no chart to copy.";
+  },
+};
+
+/** The texts of buttons; tools without one have only a key. @type {Record<string, (slide: Element) => string>} */
+export const TEXTS = {
+  table: () => "Table",
+  view: (slide) => (isRatio(slide) ? "Absolute" : "Ratio"),
+  scale: (slide) => (isRatio(slide) || hasLogAxis(slide) ? "Linear" : "Log"),
+  runs: () => "Runs",
+  about: () => "About",
+};
 
 /** What the tools of a slide can do now, and what is on. */
 export function statesOf(slide, { shown, tables, runsOf }) {
@@ -115,7 +57,7 @@ export function statesOf(slide, { shown, tables, runsOf }) {
   };
 }
 
-async function toggleTable(slide, tables) {
+async function toggleTable(slide, { tables }) {
   if (tables.has(slide)) {
     await tables.hide(slide);
     return "Charts";
@@ -124,7 +66,7 @@ async function toggleTable(slide, tables) {
   return "Data as a table";
 }
 
-async function toggleView(slide, shown) {
+async function toggleView(slide, { shown }) {
   const able = shown.slotsOf(slide).filter(({ canvas }) => shown.otherOf(canvas) !== null);
   if (able.length === 0) return "These charts have no other view.";
   const other = !able.some(({ state }) => state.used);
@@ -132,7 +74,7 @@ async function toggleView(slide, shown) {
   return other ? "Switched to the other view" : "Back to the slide’s own view";
 }
 
-async function toggleScale(slide, shown) {
+async function toggleScale(slide, { shown }) {
   const able = shown.slotsOf(slide).filter(hasScale);
   if (able.length === 0) return "These charts have no other axis.";
   const back = able.some(({ state }) => state.scale !== null);
@@ -141,7 +83,7 @@ async function toggleScale(slide, shown) {
   return able[0].scale === "log" ? "Logarithmic axis" : "Linear axis";
 }
 
-async function toggleRuns(slide, shown) {
+async function toggleRuns(slide, { shown }) {
   const slots = shown.slotsOf(slide);
   const on = !slots.some(({ state }) => state.runs);
   const drawn = await Promise.all(slots.map((slot) => shown.showRuns(slot, on)));

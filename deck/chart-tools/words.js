@@ -20,14 +20,8 @@ export function writeWords(slide, shown, data) {
   if (canvases.length === 0) return;
   writeView(slide, canvases, data);
   const { claims, answer } = data.about(data.nameFor(namedDataSet(slide)));
-  labelSlide(slide, {
-    resolve: (...chart) => data.resolve(...chart),
-    manifestOf: (name) => data.manifestOf(name),
-    alterationsOf: (name) => data.alterationsOf(name),
-    digestOf: (src) => data.digestOf(src),
-    claims,
-    answer,
-  });
+  const { resolve, manifestOf, alterationsOf, digestOf } = data;
+  labelSlide(slide, { resolve, manifestOf, alterationsOf, digestOf, claims, answer });
   if (shown.comparison !== null) {
     const sources = shown.slotsOf(slide).map(({ src }) => src);
     writeComparison(slide, shown.comparison.words(sources.filter(Boolean)));

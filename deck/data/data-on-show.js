@@ -9,7 +9,6 @@
  */
 
 import { answerAddress, parseAnswer } from "./answer.js";
-import { BundleRefused, fetchWith } from "./bundle.js";
 import { claimsAddress } from "./claims.js";
 import { chooseDataSet, isDataSetName, partsOf, requestedDataSet, withDataSet } from "./data-set.js";
 import { Manifests, serverIndex } from "./manifests.js";
@@ -55,15 +54,12 @@ export class DataOnShow {
 
   /**
    * Shows the numbers of a bundle from now on, once they are loaded.
-   * @param {Awaited<ReturnType<typeof import("./bundle.js").readBundle>>} bundle
-   * @param {string} base   the address of the page
-   * @throws {BundleRefused} if the talk is frozen
+   * @param {Awaited<ReturnType<typeof import("./bundle-file.js").readBundle>>} bundle
+   * @param {(fetchFile: typeof fetch) => typeof fetch} readerOf   reads its files from memory, all others as the one given
    */
-  take(bundle, base) {
-    if (this.#frozen !== null)
-      throw new BundleRefused(`This talk is frozen to ${this.#frozen}, and shows nothing else.`);
+  take(bundle, readerOf) {
     this.#bundle = bundle;
-    this.#readWith(fetchWith(bundle, this.#fetch, base));
+    this.#readWith(readerOf(this.#fetch));
   }
 
   #readWith(reader) {
@@ -116,7 +112,7 @@ export class DataOnShow {
    * @param {{dataset: {chartSrc?: string}}} [canvas]   of the chart: a further file of another data set than its own stays, as
    *   it is there to be compared with
    */
-  resolve(src, canvas = null) {
+  resolve = (src, canvas = null) => {
     if (this.override === null) return src;
     const own = canvas?.dataset.chartSrc;
     if (own && partsOf(own)?.dataSet !== partsOf(src)?.dataSet) return src;
@@ -124,7 +120,7 @@ export class DataOnShow {
     if (this.meanwhile === null || this.#has(wanted)) return wanted;
     const standIn = withDataSet(src, this.meanwhile);
     return this.#has(standIn) ? standIn : wanted;
-  }
+  };
 
   /** Whether the current data are the ones for which the slides were written. */
   get shipped() {
@@ -192,19 +188,13 @@ export class DataOnShow {
     return { claims, manifest, releases };
   }
 
-  manifestOf(name) {
-    return this.#manifests.get(name);
-  }
+  manifestOf = (name) => this.#manifests.get(name);
 
   /** The files of a data set that are not as recorded. @returns {import("./alterations.js").Alteration[]} */
-  alterationsOf(name) {
-    return Object.hasOwn(this.#altered, name) ? this.#altered[name] : [];
-  }
+  alterationsOf = (name) => (Object.hasOwn(this.#altered, name) ? this.#altered[name] : []);
 
   /** The SHA-256 of a file of the author's own, by its address; null if the server lists none. */
-  digestOf(src) {
-    return Object.hasOwn(this.#own, src) ? this.#own[src] : null;
-  }
+  digestOf = (src) => (Object.hasOwn(this.#own, src) ? this.#own[src] : null);
 
   #names() {
     return [...new Set([this.dataSet, this.meanwhile, ...this.#ofSlides()].filter(Boolean))];

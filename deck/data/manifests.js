@@ -11,11 +11,11 @@ export class Manifests {
   #parse;
 
   /**
-   * @param {typeof fetch} fetchFile   replaced in tests
+   * @param {typeof fetch} fetchFile
    * @param {(dataSet: string) => string} address   where a data set's file is
    * @param {(text: string) => object} parse   throws if the text is no such file
    */
-  constructor(fetchFile = (...args) => fetch(...args), address = manifestAddress, parse = parseObject) {
+  constructor(fetchFile, address = manifestAddress, parse = parseObject) {
     this.#fetch = fetchFile;
     this.#address = address;
     this.#parse = parse;
@@ -60,7 +60,7 @@ export class Manifests {
  *                    own: Record<string, string>}|null>}
  *   files: paths below the data set; own: digests by address; null when the server has no list
  */
-export async function serverIndex(fetchFile = (...args) => fetch(...args)) {
+export async function serverIndex(fetchFile) {
   try {
     const response = await fetchFile("benchmarks/index.json", { cache: "no-cache" });
     if (!response.ok) return null;

@@ -109,6 +109,15 @@ export function hostWords(provenances) {
   return hosts > 1 ? `${hosts} hosts` : null;
 }
 
+/**
+ * The release of a data set.
+ * @param {{name: string, manifest: object|null}} set
+ */
+export function releaseTitle({ name, manifest }) {
+  const version = manifest?.setup?.ceph_version;
+  return version ? `Ceph ${version}` : name;
+}
+
 /** The smallest and largest n over several charts. */
 function combined(entries) {
   const sizes = entries.map(({ n }) => (typeof n === "number" ? { min: n, max: n } : n)).filter(Boolean);

@@ -19,24 +19,16 @@ export const PAGE_CHARTS = {
  */
 export function chartHost(page) {
   const events = new EventTarget();
-  const sections = () => [...page.querySelectorAll("section")];
   return {
-    getRevealElement: () => page,
-    getViewportElement: () => page,
     getSlidesElement: () => page,
-    getSlides: sections,
     /** The first section with charts: its charts are drawn at once, the others when they scroll into view. */
-    getCurrentSlide: () => sections().find((section) => section.querySelector("canvas[data-chart]")) ?? null,
+    getCurrentSlide: () => page.querySelector("section:has(canvas[data-chart])"),
     getScale: () => 1,
     getConfig: () => ({}),
     isReady: () => true,
     isOverview: () => false,
     // All sections are shown at once; charts are created as they scroll into view.
     isScrollView: () => true,
-    isPrintView: () => false,
-    isSpeakerNotes: () => false,
-    getIndices: (section) => ({ h: Math.max(0, sections().indexOf(section)), v: 0 }),
-    getTotalSlides: () => sections().length,
     on: (type, listener) => events.addEventListener(type, listener),
     off: (type, listener) => events.removeEventListener(type, listener),
     tell: (type) => events.dispatchEvent(new Event(type)),

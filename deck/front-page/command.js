@@ -1,6 +1,7 @@
 /** The command for readers to copy: `<div data-command><pre><code>npm start</code></pre></div>`. */
 
 import { copyText } from "../page/copying.js";
+import { button, element } from "../page/elements.js";
 
 /** An address that needs no quotes in a shell. */
 const PLAIN_ADDRESS = /^https?:\/\/[\w.~%+:@/-]+$/;
@@ -17,13 +18,8 @@ export function writeCommand(page, repository) {
   for (const place of page.querySelectorAll("[data-command]")) {
     const code = place.querySelector("code");
     code.textContent = startCommand(repository);
-    const button = place.ownerDocument.createElement("button");
-    button.type = "button";
-    button.textContent = "Copy";
-    button.setAttribute("aria-label", "Copy the command");
-    const status = place.ownerDocument.createElement("span");
-    status.setAttribute("role", "status");
-    button.addEventListener("click", async () => {
+    const status = element(document, "span", { role: "status" });
+    const copy = button(document, { "aria-label": "Copy the command" }, "Copy", async () => {
       const copied = await copyText(code.textContent);
       // If the browser refuses, select the text: one key press is left for the reader.
       if (!copied) getSelection().selectAllChildren(code);
@@ -31,6 +27,6 @@ export function writeCommand(page, repository) {
         ? "Copied."
         : "Your browser blocked copying. The command is selected: press Ctrl-C (⌘-C).";
     });
-    place.append(button, status);
+    place.append(copy, status);
   }
 }

@@ -8,6 +8,7 @@ import { formatValue } from "chartjs-plugin-csv";
 
 import { waysOf } from "../data/answer.js";
 import { formatPercent } from "../data/format.js";
+import { element } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
 
 /** Stands for the experiments behind the answer chart. */
@@ -95,11 +96,9 @@ export function writeConditions(page, { manifest, answer }) {
     const texts = conditions.length ? conditions : ["nobody recorded how these data were measured"];
     renewChildren(
       list,
-      texts.map((text, at) => {
-        const item = list.ownerDocument.createElement("li");
-        item.textContent = `${text}${at === texts.length - 1 ? "." : ";"}`;
-        return item;
-      }),
+      texts.map((text, at) =>
+        element(list.ownerDocument, "li", {}, `${text}${at === texts.length - 1 ? "." : ";"}`),
+      ),
     );
   }
 }

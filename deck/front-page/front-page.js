@@ -6,6 +6,7 @@
 import "../../css/front-page.css";
 
 import { bundleChooser } from "../page/bundle-taking.js";
+import { element } from "../page/elements.js";
 import { namesSlide, writeAddresses } from "./addresses.js";
 import { PAGE_CHARTS, chartHost } from "./chart-host.js";
 import { writeCommand } from "./command.js";
@@ -22,7 +23,7 @@ import { offerFigures } from "./tables.js";
  * @param {(root: Element) => Promise<void>} given.readSlides   as `SlideReader` makes it
  * @param {(options: object) => Promise<object>} given.makeCharts   makes a chart plugin like the deck's, with these Chart.js
  *   options over its own
- * @param {(root: Element) => void} given.writeTexts   fills values, texts that verdicts choose, labels
+ * @param {(root: Element) => Promise<unknown>} given.writeTexts   fills values, texts that verdicts choose, labels, tables
  * @param {object} given.data   the data on show
  * @param {object} given.talk   what slides/<talk>/talk.yaml says of the talk
  * @returns {Promise<{charts: object, left: Promise<void>, update: (isChanged: (slot: object) => boolean) => Promise<void>,
@@ -44,11 +45,12 @@ export async function showFrontPage({ root, readSlides, makeCharts, writeTexts, 
   writeTalkFacts(page, talk);
 
   const write = () => {
-    writeTexts(page);
+    const written = writeTexts(page);
     writeConditions(page, data);
     for (const table of page.querySelectorAll("section > table")) describeCells(table);
+    return written;
   };
-  write();
+  const written = write();
   root.hidden = true;
   root.before(page);
 
@@ -59,6 +61,7 @@ export async function showFrontPage({ root, readSlides, makeCharts, writeTexts, 
   offerFigures(page, { slots: charts.charts, data });
   host.tell("ready");
   addEventListener("resize", resized);
+  await written;
   document.documentElement.dataset.frontReady = "true";
 
   return {
@@ -73,7 +76,7 @@ export async function showFrontPage({ root, readSlides, makeCharts, writeTexts, 
       returnOnBack();
     }),
     async update(isChanged) {
-      write();
+      await write();
       await charts.refresh((slot) => slot.moved || isChanged(slot));
     },
     restyle: () => charts.restyle(),
@@ -84,11 +87,9 @@ export async function showFrontPage({ root, readSlides, makeCharts, writeTexts, 
 function offerBundles(page) {
   const chooser = bundleChooser();
   if (chooser === null) return;
-  const line = document.createElement("p");
-  line.className = "own-numbers";
-  const command = document.createElement("code");
-  command.textContent = "replay bundle";
-  line.append(chooser, " Or drop anywhere on this page what ", command, " wrote. It stays in this browser.");
+  const command = element(document, "code", {}, "replay bundle");
+  const words = [" Or drop anywhere on this page what ", command, " wrote. It stays in this browser."];
+  const line = element(document, "p", { class: "own-numbers" }, chooser, ...words);
   page.querySelector("[data-command]")?.after(line);
 }
 
@@ -119,10 +120,5 @@ function returnOnBack() {
 
 /** Shown if the page's text could not be read. */
 function wayToSlides() {
-  const link = document.createElement("a");
-  link.href = "#/";
-  link.textContent = "Open the slides";
-  const line = document.createElement("p");
-  line.append(link);
-  return line;
+  return element(document, "p", {}, element(document, "a", { href: "#/" }, "Open the slides"));
 }

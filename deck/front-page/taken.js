@@ -3,6 +3,8 @@
  * replace `<div data-slide="slides/rpo/91-journal.md#journal-ratio" data-part="h2 .panels">`. Pure except `fillPlaces`.
  */
 
+import { element } from "../page/elements.js";
+
 const PLACE = /^(slides\/[^#\s]+\.md)#([a-z0-9-]+)$/;
 /** `h2` or `.panels`: one tag or one class. */
 const SELECTOR = /^\.?[a-z][\w-]*$/;
@@ -60,9 +62,6 @@ function absent(place, slides) {
   // A chapter that could not be read shows its own message.
   const error = slides.querySelector(".chapter-error")?.cloneNode(true);
   if (error) return error;
-  const box = place.ownerDocument.createElement("p");
-  box.className = "chapter-error";
-  box.setAttribute("role", "alert");
-  box.textContent = `Not found: ${place.dataset.part} of ${place.dataset.slide}.`;
-  return box;
+  const what = `Not found: ${place.dataset.part} of ${place.dataset.slide}.`;
+  return element(place.ownerDocument, "p", { class: "chapter-error", role: "alert" }, what);
 }

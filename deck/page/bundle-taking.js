@@ -4,7 +4,8 @@
  */
 
 import { LIMITS, readBundle } from "../data/bundle-file.js";
-import { BundleRefused, pathOf } from "../data/bundle.js";
+import { BundleRefused, fetchWith, pathOf } from "../data/bundle.js";
+import { save } from "./copying.js";
 import { button, element } from "./elements.js";
 import { addressWith } from "./mode.js";
 import { showNotice } from "./notice.js";
@@ -45,6 +46,21 @@ export async function requestedBundle(search, here, fetchFile = (...args) => fet
   if (!response.ok || response.body === null)
     throw new BundleRefused("There is no bundle at the address that this page's address names.");
   return readBundle(response.body);
+}
+
+/**
+ * Has the data on show be the numbers of a bundle, once they are loaded.
+ * @throws {BundleRefused} if the talk is frozen
+ */
+export function showBundle(bundle, data, page = document) {
+  const frozen = frozenTo(page);
+  if (frozen) throw new BundleRefused(`This talk is frozen to ${frozen}, and shows nothing else.`);
+  data.take(bundle, (fetchFile) => fetchWith(bundle, fetchFile, page.baseURI));
+}
+
+/** The only data set that the talk shows, if there is one. */
+function frozenTo(page) {
+  return page.querySelector('meta[name="replay:frozen"]')?.content;
 }
 
 /**
@@ -92,7 +108,7 @@ async function takeFile(file, take, page) {
 
 /** A button to choose a bundle, which says that one can be dropped as well; null where the talk takes none. */
 export function bundleChooser(page = document) {
-  if (page.querySelector('meta[name="replay:frozen"]')) return null;
+  if (frozenTo(page)) return null;
   const input = element(page, "input", { type: "file", class: CHOOSER, accept: ".bundle", hidden: "" });
   const title = "Or drop it anywhere on the page. It stays in this browser.";
   const press = button(page, { title }, "Show my numbers", () => input.click());
@@ -108,9 +124,8 @@ export function tellBundleProblem(error, page = document) {
 
 /** Says whose numbers are shown, and how to get back to those of the talk. */
 export function tellBundle({ name, label }, page = document) {
-  const link = page.createElement("a");
-  link.href = addressWith(page.location.href, { bundle: null });
-  link.textContent = "Show the talk’s own data";
+  const href = addressWith(page.location.href, { bundle: null });
+  const link = element(page, "a", { href }, "Show the talk’s own data");
   link.addEventListener("click", (event) => {
     // The address may be the same: only reading the page again forgets what was dropped.
     event.preventDefault();
@@ -133,11 +148,7 @@ export function saveFromBundle(current, page = document) {
     const path = link && bundle ? pathOf(bundle, link.href, page.baseURI) : null;
     if (path === null || !bundle.files.has(path)) return;
     event.preventDefault();
-    const saved = page.createElement("a");
-    saved.href = URL.createObjectURL(new Blob([bundle.files.get(path)], { type: "text/csv" }));
-    saved.download = path.split("/").at(-1);
-    saved.click();
-    setTimeout(() => URL.revokeObjectURL(saved.href), 60_000);
+    save(new Blob([bundle.files.get(path)], { type: "text/csv" }), path.split("/").at(-1), page);
   });
 }
 

@@ -42,7 +42,7 @@ export function modeFrom(search, { published = false, hash = "", talk }) {
     appendix: !(print && query.has("no-appendix")),
     run,
     compare: query.get("compare") || null,
-    theme: oneOf(THEMES, query.get("theme")),
+    theme: THEMES.find((theme) => theme === query.get("theme")) ?? null,
     problems,
   };
 }
@@ -98,10 +98,6 @@ function runSeconds(value, problems) {
     `A recorded run can take ${least} to ${most} seconds, not “${shown(value)}”; using ${usual}.`,
   );
   return usual;
-}
-
-function oneOf(words, value) {
-  return words.includes(value) ? value : null;
 }
 
 /** A word from the address, shortened and cleaned for display. */

@@ -1,5 +1,7 @@
 /** Messages for the person at the screen: a notice that stays until the page is closed, and a line for a moment. */
 
+import { element } from "./elements.js";
+
 /**
  * Says that the requested data set cannot be shown, and lists the available ones.
  * @param {{problem: string, shown: string, available: string[]|null, frozen?: boolean}} facts
@@ -15,12 +17,8 @@ export function showDataSetProblem({ problem, shown, available, frozen = false }
  * @param {(Node|string)[]} remedy
  */
 export function showNotice(problem, remedy = [], page = document) {
-  const notice = page.createElement("div");
-  notice.className = "notice";
-  notice.setAttribute("role", "alert");
-  const lead = page.createElement("strong");
-  lead.textContent = problem;
-  notice.append(lead, ...remedy);
+  const lead = element(page, "strong", {}, problem);
+  const notice = element(page, "div", { class: "notice", role: "alert" }, lead, ...remedy);
   placeIn(page).append(notice);
   return notice;
 }
@@ -29,8 +27,7 @@ export function showNotice(problem, remedy = [], page = document) {
 function placeIn(page) {
   const present = page.querySelector(".notices");
   if (present) return present;
-  const place = page.createElement("div");
-  place.className = "notices";
+  const place = element(page, "div", { class: "notices" });
   page.body.append(place);
   new ResizeObserver(() => {
     page.documentElement.style.setProperty("--notices", `${place.offsetHeight}px`);
@@ -46,9 +43,7 @@ function choice(shown, available, page) {
   if (!available?.length) return [...parts, "This server does not list its data sets."];
   parts.push("Available: ");
   available.forEach((name, position) => {
-    const link = page.createElement("a");
-    link.href = `?data=${encodeURIComponent(name)}`;
-    link.textContent = name;
+    const link = element(page, "a", { href: `?data=${encodeURIComponent(name)}` }, name);
     parts.push(...(position ? [", ", link] : [link]));
   });
   return [...parts, "."];
@@ -65,10 +60,7 @@ let timer = 0;
 export function showToast(text, page = document) {
   line?.remove();
   clearTimeout(timer);
-  line = page.createElement("div");
-  line.className = "chart-toast";
-  line.setAttribute("aria-hidden", "true");
-  line.textContent = text;
+  line = element(page, "div", { class: "chart-toast", "aria-hidden": "true" }, text);
   page.body.append(line);
   timer = setTimeout(() => line.remove(), SHOWN_MS);
 }

@@ -25,7 +25,7 @@ export function Contents({ deck, mode, announce }) {
     dialog?.remove();
     const slides = outlineOf(deck.getRevealElement());
     const current = deck.getCurrentSlide()?.id;
-    dialog = contentsDialog();
+    dialog = make("dialog", { class: "reader-dialog", "aria-labelledby": "contents-title" });
     const body = make("div", { class: "contents-body" });
     const input = searchField();
     const close = button(document, { class: "close", "aria-label": "Close" }, "×", () => dialog.close());
@@ -84,10 +84,6 @@ export function Contents({ deck, mode, announce }) {
 export function countWords(count, query) {
   if (count === 0) return `No slide mentions “${query}”.`;
   return count === 1 ? `One slide mentions “${query}”.` : `${count} slides mention “${query}”.`;
-}
-
-function contentsDialog() {
-  return make("dialog", { class: "reader-dialog", "aria-labelledby": "contents-title" });
 }
 
 function searchField() {

@@ -1,6 +1,7 @@
 /** The talk's structure, for the table of contents and the search: chapters, slides, minutes. */
 
 import { canvasesOf, headingOf } from "../text/canvases.js";
+import { slidesIn } from "../text/slide-data.js";
 import { chosenText } from "../text/verdict-text.js";
 
 /** The title of the part before the first named chapter. */
@@ -17,8 +18,8 @@ const OPENING = "Opening";
  */
 export function outlineOf(root) {
   let chapter = OPENING;
-  return [...root.querySelectorAll(".slides section")]
-    .filter((slide) => slide.id && !slide.querySelector("section"))
+  return slidesIn(root)
+    .filter(({ id }) => id)
     .map((slide) => {
       chapter = slide.dataset.chapter ?? chapter;
       return factsOf(slide, chapter);

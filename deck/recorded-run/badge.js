@@ -3,6 +3,8 @@
  * readers do not read it: they get one announcement at the start and one at the end.
  */
 
+import { element } from "../page/elements.js";
+
 export class Badge {
   #element;
   #title;
@@ -11,17 +13,15 @@ export class Badge {
 
   /** @param {HTMLElement} viewport   of the deck */
   constructor(viewport) {
-    const page = viewport.ownerDocument;
-    this.#element = page.createElement("div");
-    this.#element.className = "recorded-run";
-    this.#element.setAttribute("role", "group");
-    this.#element.setAttribute("aria-label", "Recorded run");
-    this.#title = page.createElement("strong");
-    this.#progress = page.createElement("progress");
-    this.#progress.max = 1;
-    this.#progress.setAttribute("aria-label", "Progress of the recorded run");
-    this.#position = page.createElement("span");
-    this.#element.append(this.#title, this.#progress, this.#position);
+    const make = (...given) => element(viewport.ownerDocument, ...given);
+    this.#title = make("strong");
+    this.#progress = make("progress", { max: 1, "aria-label": "Progress of the recorded run" });
+    this.#position = make("span");
+    this.#element = make(
+      "div",
+      { class: "recorded-run", role: "group", "aria-label": "Recorded run" },
+      ...[this.#title, this.#progress, this.#position],
+    );
     viewport.append(this.#element);
   }
 

@@ -15,7 +15,7 @@ import { namedDataSet } from "../text/slide-data.js";
 import { changesBetween, lastMoment } from "./film.js";
 import { Recording } from "./recording.js";
 import { Playback } from "./timeline.js";
-import { RUN_KEYS, lackingWords, runPosition, runTitle } from "./words.js";
+import { lackingWords, runPosition, runTitle } from "./words.js";
 
 const TICK_MILLISECONDS = 200;
 /** Keeps a tab that was in the background from jumping ahead. */
@@ -26,26 +26,16 @@ const FAREWELL_MILLISECONDS = 8000;
 const BEFORE = -1;
 
 /**
- * Arms the recorded run of the data set on show.
+ * Arms the recorded run of the data set on show; a deck that is ready plays at once.
  *
- * @param {{deck: object, charts: object, data: object, seconds?: number, announce?: (text: string) => void}} parts
+ * @param {{deck: object, charts: object, data: object, seconds?: number, announce: (text: string) => void}} parts
  *   deck: reveal's, started or not; charts: the reveal plugin of chartjs-plugin-csv; data: DataOnShow
- * @returns {Promise<{keys: {code: number, key: string, description: string, run: () => void}[],
- *   state: () => string, pause: () => void, again: () => void, end: () => Promise<void>, update: () => Promise<void>}>}
- *   state: `absent` (nothing is recorded), `armed`, `playing`, `paused` or `over`
+ * @returns {Promise<{pause: () => void, again: () => void, end: () => Promise<void>, update: () => Promise<void>}>}
  */
-export async function startRecordedRun({ deck, charts, data, seconds = 60, announce = () => {} }) {
-  const run = new RecordedRun({ deck, charts, data, seconds, announce });
+export async function startRecordedRun(parts) {
+  const run = new RecordedRun(parts);
   await run.arm();
-  const [pause, again, end] = [() => run.pause(), () => run.again(), () => run.end()];
-  return {
-    keys: RUN_KEYS.map((one) => ({ ...one, run: { W: pause, Z: again, Q: end }[one.key] })),
-    state: () => run.state,
-    pause,
-    again,
-    end,
-    update: () => run.update(),
-  };
+  return run;
 }
 
 class RecordedRun {
@@ -60,14 +50,15 @@ class RecordedRun {
   #badge = null;
   /** The slide whose charts play. */
   #slide = null;
+  /** `absent` (nothing is recorded), `armed`, `playing`, `paused` or `over`. */
+  #state = "absent";
 
-  constructor({ deck, charts, data, seconds, announce }) {
+  constructor({ deck, charts, data, seconds = 60, announce }) {
     this.#deck = deck;
     this.#charts = charts;
     this.#data = data;
     this.#seconds = seconds;
     this.#announce = announce;
-    this.state = "absent";
   }
 
   async arm() {
@@ -77,10 +68,10 @@ class RecordedRun {
       this.#farewell(`No recorded run: ${error.message}`);
       return;
     }
-    this.state = "armed";
+    this.#state = "armed";
     this.#charts.readWith((url, init) => this.#read(url, init));
     const reached = () => {
-      if (this.state === "armed") this.#begin();
+      if (this.#state === "armed") this.#begin();
     };
     this.#deck.on("ready", reached);
     this.#deck.on("slidechanged", reached);
@@ -98,26 +89,26 @@ class RecordedRun {
   pause() {
     if (!this.#playback) return;
     this.#playback.paused = !this.#playback.paused;
-    this.state = this.#playback.paused ? "paused" : "playing";
+    this.#state = this.#playback.paused ? "paused" : "playing";
     this.#announce(this.#playback.paused ? "Recorded run paused" : "Recorded run continues");
     this.#tell();
   }
 
   /** Plays the current slide's charts from the beginning. */
   again() {
-    if (this.state !== "absent") this.#begin();
+    if (this.#state !== "absent") this.#begin();
   }
 
   /** Shows all data. */
   async end() {
-    if (this.state === "absent" || this.state === "over") return;
+    if (this.#state === "absent" || this.#state === "over") return;
     const played = this.#playback !== null;
     this.#stop();
-    this.state = "over";
+    this.#state = "over";
     for (const slot of this.#charts.charts.values()) slot.setRange(null);
     await this.#charts.refresh();
     // Only when the charts are complete, and not if the run has started again meanwhile.
-    if (played && this.state === "over") this.#farewell("Recorded run over: the charts show all data");
+    if (played && this.#state === "over") this.#farewell("Recorded run over: the charts show all data");
   }
 
   /** The data have changed, so the recording belongs to an earlier measurement. */
@@ -142,7 +133,7 @@ class RecordedRun {
     this.#timeline = timeline;
     const steps = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.#playback = new Playback(timeline, { seconds: this.#seconds, steps });
-    this.state = "playing";
+    this.#state = "playing";
     this.#badge = new Badge(this.#deck.getViewportElement() ?? document.body);
     this.#tell();
     this.#announce(`${runTitle(timeline, { seconds: this.#seconds })} begins`);
@@ -234,7 +225,7 @@ class RecordedRun {
   /** When the parts of a playing or waiting chart arrive, and where its experiment starts; null if it is complete. */
   #placeOf({ key }) {
     if (this.#timeline) return this.#timeline.charts.get(key) ?? null;
-    const group = this.state === "armed" && this.#recording.groups.get(key);
+    const group = this.#state === "armed" && this.#recording.groups.get(key);
     return group ? { group, start: 0 } : null;
   }
 

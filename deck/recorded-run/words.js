@@ -2,13 +2,6 @@
 
 import { formatPeriod } from "../data/format.js";
 
-/** What can be done with a recorded run, by key. */
-export const RUN_KEYS = [
-  { code: 87, key: "W", description: "Recorded run: pause or continue" },
-  { code: 90, key: "Z", description: "Recorded run: play this slide from the beginning" },
-  { code: 81, key: "Q", description: "Recorded run: quit and show all data" },
-];
-
 /** 6312 → "1 h 45 min"; 300 → "5 min"; 42 → "42 s". Rounded to the precision shown. */
 export function formatDuration(seconds) {
   if (seconds < 120) return `${Math.round(seconds)} s`;

@@ -1,5 +1,7 @@
 /** Fixes for readers who cannot see the slides. */
 
+import { element } from "../page/elements.js";
+import { slidesIn } from "../text/slide-data.js";
 import { chosenText } from "../text/verdict-text.js";
 
 /**
@@ -14,12 +16,12 @@ export function makeReadable(deck) {
   const slides = root.querySelector(".slides");
   slides.setAttribute("role", "main");
   const talk = document.title;
-  const heading = talkHeading(talk);
+  const heading = element(document, "h1", { class: "visually-hidden" }, talk);
   slides.prepend(heading);
   const titleOf = (slide) => {
-    const element = slide.querySelector("h1, h2, h3");
-    const heading = element && chosenText(element);
-    return heading && heading !== talk ? `${heading} – ${talk}` : talk;
+    const own = slide.querySelector("h1, h2, h3");
+    const title = own && chosenText(own);
+    return title && title !== talk ? `${title} – ${talk}` : talk;
   };
   const name = () => {
     const slide = deck.getCurrentSlide();
@@ -32,29 +34,18 @@ export function makeReadable(deck) {
   return name;
 }
 
-function talkHeading(talk) {
-  const heading = document.createElement("h1");
-  heading.className = "visually-hidden";
-  heading.textContent = talk;
-  return heading;
-}
-
 /**
  * reveal hides all slides but one from screen readers. If more slides are in sight, they must be readable; but in the
  * overview, where people choose a slide, Tab must not reach their content.
  */
 function openAllInSight(deck) {
-  const leaves = () =>
-    [...deck.getSlidesElement().querySelectorAll("section")].filter(
-      (slide) => !slide.querySelector("section"),
-    );
   let isShut = false;
   const settle = () => {
     const overview = deck.isOverview();
     // Most changes of a slide happen on a stage that shows one, where all is as it was.
     if (!overview && !isShut && !deck.isScrollView()) return;
     isShut = overview;
-    for (const slide of leaves()) {
+    for (const slide of slidesIn(deck.getSlidesElement())) {
       if (deck.isScrollView()) {
         slide.removeAttribute("aria-hidden");
         slide.removeAttribute("hidden");

@@ -1,17 +1,11 @@
 /** Announces a text to screen readers. */
 
-const CLASS = "visually-hidden";
+import { element } from "../page/elements.js";
 
-/**
- * @param {Document} [page]
- * @returns {(text: string) => void}
- */
-export function announcer(page = document) {
-  const line = page.createElement("div");
-  line.className = CLASS;
-  line.setAttribute("role", "status");
-  line.setAttribute("aria-live", "polite");
-  page.body.append(line);
+/** @returns {(text: string) => void} */
+export function announcer() {
+  const line = element(document, "div", { class: "visually-hidden", role: "status", "aria-live": "polite" });
+  document.body.append(line);
   return (text) => {
     // Screen readers repeat the same words only if they were removed in between.
     line.textContent = "";

@@ -4,6 +4,7 @@
  * say how many seconds it takes. The appendix is in every cut.
  */
 
+import { slidesIn } from "../text/slide-data.js";
 import { chosenText } from "../text/verdict-text.js";
 
 /**
@@ -30,7 +31,7 @@ function cutsOf(attribute) {
  *   nearest one that stays, its own title, a cut that it is in, and how long it would take if this is one
  */
 export function applyCut(root, cut, lacksData = () => false) {
-  const slides = [...root.querySelectorAll("section")].filter((slide) => !slide.querySelector("section"));
+  const slides = slidesIn(root);
   const isIn = slides.map((slide) => isInCut(slide.getAttribute("data-cut"), cut));
   const stays = slides.map((slide, at) => isIn[at] && !lacksData(slide));
   const moved = new Map();

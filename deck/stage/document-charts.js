@@ -8,7 +8,7 @@ import { CsvError, seriesNames } from "chartjs-plugin-csv";
 import { answerModel, parseAnswer, waysOf } from "../data/answer.js";
 import { claimsModel, wantedClaims } from "../data/claim-charts.js";
 import { partsOf } from "../data/data-set.js";
-import { releaseTitle } from "../text/releases.js";
+import { releaseTitle } from "../data/provenance.js";
 
 /**
  * Chart.js options of such a chart; none for any other.

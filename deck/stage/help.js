@@ -2,6 +2,7 @@
 
 import "../../css/help.css";
 
+import { button, element } from "../page/elements.js";
 import { keyList } from "./key-list.js";
 import { HELP_DIALOG } from "./keys.js";
 
@@ -20,29 +21,18 @@ export function toggleHelp(mode, tools, page = document) {
   }
   // One that was closed since the last frame is still here.
   page.querySelector(`dialog.${CLASS}`)?.remove();
-  const dialog = page.createElement("dialog");
-  dialog.className = CLASS;
-  dialog.setAttribute("aria-labelledby", "keys-help-title");
-  const title = page.createElement("h2");
-  title.id = "keys-help-title";
-  title.textContent = "Keys";
-  const list = page.createElement("dl");
-  for (const { keys, does } of keyList(mode, tools)) {
-    const name = page.createElement("dt");
-    keys.forEach((key, at) => {
-      const cap = page.createElement("kbd");
-      cap.textContent = key;
-      name.append(...(at ? [" "] : []), cap);
-    });
-    const effect = page.createElement("dd");
-    effect.textContent = does;
-    list.append(name, effect);
-  }
-  const close = page.createElement("button");
-  close.type = "button";
-  close.textContent = "Close";
-  close.addEventListener("click", () => dialog.close());
-  dialog.append(title, list, close);
+  const make = (...given) => element(page, ...given);
+  const rows = keyList(mode, tools).flatMap(({ keys, does }) => [
+    make("dt", {}, ...keys.flatMap((key, at) => [at ? " " : null, make("kbd", {}, key)])),
+    make("dd", {}, does),
+  ]);
+  const dialog = make(
+    "dialog",
+    { class: CLASS, "aria-labelledby": "keys-help-title" },
+    make("h2", { id: "keys-help-title" }, "Keys"),
+    make("dl", {}, ...rows),
+    button(page, {}, "Close", () => dialog.close()),
+  );
   dialog.addEventListener("close", () => dialog.remove());
   page.body.append(dialog);
   dialog.showModal();

@@ -3,14 +3,11 @@
  * Only this module decides how a chart looks and which figure a sentence contains.
  */
 
-import { writeClaims } from "../text/claims-table.js";
 import { DataOnShow } from "../data/data-on-show.js";
 import { partsOf } from "../data/data-set.js";
 import { namedDataSet, partsByDataSet } from "../text/slide-data.js";
 import { writeAlteredMarks } from "../text/altered-marks.js";
 import { writeLabels } from "../text/labels.js";
-import { writeDecisions } from "../text/decision-table.js";
-import { writeMoved } from "../text/releases.js";
 import { chartEntry } from "../data/provenance.js";
 import { numbersFrom } from "../text/sources.js";
 import { chooseTexts } from "../text/verdict-text.js";
@@ -20,10 +17,10 @@ import { chooseTexts } from "../text/verdict-text.js";
  *         fetchFile?: typeof fetch}} page
  *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows; talk: what slides/<talk>/talk.yaml says
  * @returns {{data: DataOnShow, numbers: object, chartCode: () => Promise<object>,
- *            makeCharts: (options?: object) => Promise<object>, writeTexts: (root: Element) => void}}
+ *            makeCharts: (options?: object) => Promise<object>, writeTexts: (root: Element) => Promise<unknown>}}
  *   numbers: the bound values of the data set on show;
  *   chartCode: fetches the code that draws charts; makeCharts: a chart plugin, `options` are Chart.js options over those of the stage;
- *   writeTexts: everything below `root`, except charts, that depends on the data
+ *   writeTexts: everything below `root`, except charts, that depends on the data; at once, but for what is rare
  */
 export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
   const data = new DataOnShow({ search, usual, frozen, others: talk.otherDataSets, fetchFile });
@@ -38,25 +35,35 @@ export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
     const name = data.nameFor(named);
     return name === data.dataSet ? numbers : numbersOf(() => data.about(name));
   };
-  const resolve = (src, canvas) => data.resolve(src, canvas);
+  const { resolve, alterationsOf, digestOf } = data;
   const manifestOf = (src) => data.manifestOf(partsOf(resolve(src))?.dataSet);
   const entryOf = (src) => chartEntry(resolve(src), manifestOf(src));
   const chartCode = () => import("./chart-code.js");
-  const alterationsOf = (name) => data.alterationsOf(name);
 
   /** Writes the texts of one data set: those below `part`, which is `page` or a slide of it. */
   function writePart(part, named, page) {
-    const about = data.about(data.nameFor(named));
-    const { dataSet, claims, answer, shipped } = about;
+    const { dataSet, claims, answer, shipped } = data.about(data.nameFor(named));
     numbersFor(named).bind(part, { shipped });
     chooseTexts(part, claims);
-    writeClaims(part, claims, data.manifestOf(claims?.data_set), page);
-    writeDecisions(part, answer);
-    writeMoved(part, data);
-    const manifests = { manifestOf: (name) => data.manifestOf(name), alterationsOf };
-    const digestOf = (src) => data.digestOf(src);
-    writeLabels(part, { resolve, ...manifests, claims, answer, digestOf });
+    writeLabels(part, { resolve, manifestOf: data.manifestOf, alterationsOf, digestOf, claims, answer });
     writeAlteredMarks(part, { resolve, dataSet, alterationsOf });
+    return writeRare(part, { claims, answer, page });
+  }
+
+  /** Few slides have tables, or say what moved since a release, so the code for that does not keep the first chart waiting. */
+  async function writeRare(part, { claims, answer, page }) {
+    if (part.querySelector("[data-claims]")) {
+      const { writeClaims } = await import("../text/claims-table.js");
+      writeClaims(part, claims, data.manifestOf(claims?.data_set), page);
+    }
+    if (part.querySelector("[data-answer-table]")) {
+      const { writeDecisions } = await import("../text/decision-table.js");
+      writeDecisions(part, answer);
+    }
+    if (part.querySelector("[data-moved]")) {
+      const { writeMoved } = await import("../text/releases.js");
+      writeMoved(part, data);
+    }
   }
 
   return {
@@ -75,8 +82,7 @@ export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
       );
     },
 
-    writeTexts(root) {
-      for (const { part, named } of partsByDataSet(root)) writePart(part, named, root);
-    },
+    writeTexts: (root) =>
+      Promise.all(partsByDataSet(root).map(({ part, named }) => writePart(part, named, root))),
   };
 }

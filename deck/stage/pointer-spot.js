@@ -3,6 +3,8 @@
  * view's picture of the slide moves the spot on stage.
  */
 
+import { element } from "../page/elements.js";
+
 const M = 77;
 /** Of the slide's width. */
 const SIZE = 0.045;
@@ -50,10 +52,7 @@ export function PointerSpot({ slides, echo }, page = document) {
       spot = null;
       return;
     }
-    spot = page.createElement("div");
-    spot.className = "pointer-spot";
-    spot.setAttribute("aria-hidden", "true");
-    spot.hidden = true;
+    spot = element(page, "div", { class: "pointer-spot", "aria-hidden": "true", hidden: "" });
     page.body.append(spot);
     page.addEventListener("pointermove", move);
     page.documentElement.addEventListener("pointerleave", leave);

@@ -37,8 +37,10 @@ export async function drawQrCodes(root, target) {
   const places = [...root.querySelectorAll("[data-qr]")];
   if (places.length === 0) return;
   if (target === null) {
-    for (const place of places) place.replaceChildren();
-    for (const place of places) place.classList.add("qr-absent");
+    for (const place of places) {
+      place.replaceChildren();
+      place.classList.add("qr-absent");
+    }
     return;
   }
   const { create } = await import("qrcode");

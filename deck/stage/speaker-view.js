@@ -70,7 +70,6 @@ export function SpeakerView({ receiver, cut }, { leftOut }) {
       deck.addKeyBinding(KEY, open);
       addEventListener("message", onMessage);
     },
-    open,
     /** Fetches the plugin, so that a press on S opens a window at once: browsers allow it only shortly after a key. */
     prepare: () => (receiver ? Promise.resolve() : plugin()),
   };

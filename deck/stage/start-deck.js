@@ -15,8 +15,14 @@ import { stageKeys } from "./keys.js";
 import { layOutAhead } from "./lay-out-ahead.js";
 import { PHONE_CHARTS, phoneQuery, revealOptions } from "./reveal-options.js";
 import { dressSlideNumber } from "./slide-number.js";
-import { RUN_KEYS } from "../recorded-run/words.js";
 import { SpeakerView } from "./speaker-view.js";
+
+/** The keys of the recorded run, and what each has it do. */
+const RUN_KEYS = [
+  { code: 87, key: "W", description: "Recorded run: pause or continue", act: "pause" },
+  { code: 90, key: "Z", description: "Recorded run: play this slide from the beginning", act: "again" },
+  { code: 81, key: "Q", description: "Recorded run: quit and show all data", act: "end" },
+];
 
 /**
  * @param {object} given
@@ -26,7 +32,7 @@ import { SpeakerView } from "./speaker-view.js";
  * @param {(text: string) => void} given.announce
  * @param {object} given.talk   what slides/<talk>/talk.yaml says of the talk
  * @returns {Promise<{deck: object, charts: object, tools: object, speaker: object, bindings: object, opens: object,
- *                    run: object|null, moved: () => object|null, update: Function}>}
+ *                    moved: () => object|null, update: Function}>}
  *   opens: what keys open, by name, to be filled in; moved: the slide in the address, if this cut lacks it;
  *   update: updates the slides, with a predicate for the changed chart files
  */
@@ -40,13 +46,15 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   let deck = null;
   let absent = new Map();
   let moved = null;
+  /** A promise of the tables and the like. */
+  let written = null;
   /** The address before reveal changes it. */
   let asked = "";
 
   /** Before reveal counts its slides. */
   function prepareSlides() {
     makeSteps(root);
-    writeTexts(root);
+    written = writeTexts(root);
     writeTalkFacts(root, talk);
     // A reader is told in the chart's place what is missing.
     absent = applyCut(root, mode.cut, mode.explore ? undefined : lacksData);
@@ -57,6 +65,8 @@ export async function startDeck({ root, mode, material, announce, talk }) {
     asked = location.hash;
     // Registered before reveal's own listener, which would find no such slide.
     addEventListener("hashchange", keepToTheCut);
+    // A page is printed with its first layout, tables included.
+    return mode.print ? written : null;
   }
 
   /**
@@ -87,7 +97,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
 
   const keyboardCondition = stageKeys({ mode, deck: () => deck, opens });
   const plugins = [{ id: "replay-slides", init: prepareSlides }, speaker];
-  // A page is printed with its first layout, charts included.
+  // For the same reason.
   if (mode.print) plugins.push((await coming).charts);
   deck = new Reveal(root, revealOptions(mode, { narrow: flowing, keyboardCondition, plugins }));
   const echo = Echo(mode);
@@ -113,8 +123,20 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   };
 
   const { charts, ChartTools } = await coming;
-  const run = mode.run === null ? null : await recordedRun({ deck, charts, data, mode, announce });
-  const runFromHere = RunFromHere(() => recordedRun({ deck, charts, data, mode, announce }));
+  const startRun = async () => {
+    const { startRecordedRun } = await import("../recorded-run/recorded-run.js");
+    return startRecordedRun({ deck, charts, data, seconds: mode.run ?? undefined, announce });
+  };
+  let run = mode.run === null ? null : await startRun();
+  let starting = null;
+  /** Without `?run`, the first press on Z fetches it and plays the slide on show; until then, the other keys do nothing. */
+  const pressRun = (act) => {
+    if (run !== null) run[act]();
+    else if (act === "again")
+      starting ??= startRun().then((started) => {
+        run = started;
+      });
+  };
   if (!mode.print) await deck.registerPlugin(charts);
   const drawCodes = async () => {
     const { drawQrCodes, qrTarget } = await import("./qr.js");
@@ -132,15 +154,16 @@ export async function startDeck({ root, mode, material, announce, talk }) {
     const { PointerSpot } = await import("./pointer-spot.js");
     bindings.add(PointerSpot({ slides: () => deck.getSlidesElement(), echo }).keys, { echoed: true });
   }
-  if (run) bindings.add(run.keys);
-  else if (!mode.receiver && !mode.print) bindings.add(runFromHere.keys);
+  if (!mode.receiver && !mode.print)
+    bindings.add(RUN_KEYS.map(({ act, ...key }) => ({ ...key, run: () => pressRun(act) })));
+  await written;
 
   return {
-    ...{ deck, charts, tools, speaker, bindings, opens, run },
+    ...{ deck, charts, tools, speaker, bindings, opens },
     moved: () => moved,
     async update(isChanged) {
-      await (run ?? runFromHere.current())?.update();
-      writeTexts(root);
+      await run?.update();
+      await writeTexts(root);
       nameSlide();
       await charts.refresh((slot) => slot.moved || isChanged(slot));
       await tools.update();
@@ -156,30 +179,4 @@ async function prepareCharts({ material, flowing }) {
     material.makeCharts(flowing ? PHONE_CHARTS : {}),
   ]);
   return { charts, ChartTools };
-}
-
-/**
- * The keys of the recorded run on a stage that was opened without `?run`: the first press on Z fetches it and plays the slide on
- * show. Until then, the other keys have nothing to act on.
- * @param {() => Promise<object>} start   fetches and arms it; a deck that is ready plays at once
- */
-function RunFromHere(start) {
-  let run = null;
-  let coming = null;
-  const press = (key) => () => {
-    if (run !== null) run.keys.find((one) => one.key === key).run();
-    else if (key === "Z")
-      coming ??= start().then((started) => {
-        run = started;
-      });
-  };
-  return {
-    current: () => run,
-    keys: RUN_KEYS.map((one) => ({ ...one, run: press(one.key) })),
-  };
-}
-
-async function recordedRun({ deck, charts, data, mode, announce }) {
-  const { startRecordedRun } = await import("../recorded-run/recorded-run.js");
-  return startRecordedRun({ deck, charts, data, seconds: mode.run ?? undefined, announce });
 }

@@ -1,44 +1,36 @@
 /**
  * Numbers in slides and notes that come from data: `<data value="manifest.setup.osds">three</data>`.
  *
- * A value is `<source>.<path>`. Sources are registered by name; a default source may answer to every other first word. The
- * text written on the slide is the shipped data set's. If the current data do not know a value, that text stays only if
- * they are the shipped data: it must never pass for another data set's figure.
+ * A value is `<source>.<path>`. Sources have names; one more answers to every other first word. The text written on the
+ * slide is the shipped data set's. If the current data do not know a value, that text stays only if they are the shipped
+ * data: it must never pass for another data set's figure.
  */
 
 import { unbroken } from "../data/format.js";
 
-export const BOUND = "bound";
-export const UNBOUND = "unbound";
+const BOUND = "bound";
+const UNBOUND = "unbound";
 /** A text short enough to be a number with its unit, which stays on one line. */
-export const FIGURE = "figure-text";
+const FIGURE = "figure-text";
 const LONGEST_FIGURE = 12;
-const ABSENT = "not recorded";
 const OPEN = "…";
 
 /**
- * A registry of sources.
- * A source is a function `(path: string[]) => string | null`; null means "I do not know that".
+ * @typedef {{lookUp: (path: string[]) => string|null, absent: string}} Source
+ *   lookUp: null means "I do not know that"; absent: what is shown where another data set does not know a value
  */
+
 export class BoundNumbers {
-  #sources = new Map();
-  #usual = { lookUp: () => null, absent: ABSENT };
+  #sources;
+  #usual;
 
   /**
-   * Registers a source under the first word of the values it answers.
-   * @param {string} name
-   * @param {(path: string[]) => string|null} lookUp   gets the path without that word
-   * @param {string} absent   what is shown where another data set does not know a value
+   * @param {Record<string, Source>} sources   by the first word of the values that they answer; they get the path without it
+   * @param {Source} usual   answers values with any other first word; it gets the whole path
    */
-  addSource(name, lookUp, absent = ABSENT) {
-    this.#sources.set(name, { lookUp, absent });
-    return this;
-  }
-
-  /** Registers the default source, for values whose first word no other source has; it gets the whole path. */
-  setDefaultSource(lookUp, absent = ABSENT) {
-    this.#usual = { lookUp, absent };
-    return this;
+  constructor(sources, usual) {
+    this.#sources = new Map(Object.entries(sources));
+    this.#usual = usual;
   }
 
   /** @returns {string|null} the text for a value such as `manifest.setup.osds` */
@@ -71,26 +63,21 @@ export class BoundNumbers {
   /**
    * Writes every `<data value>` below `root`; touches only those that differ.
    * @param {Element} root
-   * @param {{shipped?: boolean}} data   as in `textFor`
-   * @returns {{bound: string[], unbound: string[]}} the values, in document order
+   * @param {{shipped: boolean}} data   as in `textFor`
    */
-  bind(root, { shipped = true } = {}) {
-    const outcome = { bound: [], unbound: [] };
+  bind(root, { shipped }) {
     for (const element of root.querySelectorAll("data[value]")) {
       const value = element.getAttribute("value");
       // Remember the text on the slide the first time, in case the data disappear later.
       if (!element.hasAttribute("data-fallback")) element.setAttribute("data-fallback", element.textContent);
-      const said = this.textFor(value, element.getAttribute("data-fallback"), { shipped });
-      const { known } = said;
+      const { text: said, known } = this.textFor(value, element.getAttribute("data-fallback"), { shipped });
       // A title before an audience leaves the place of an unknown figure open.
       const isOpen = !known && !shipped && element.closest("h1, h2, h3") !== null;
-      const text = isOpen ? OPEN : unbroken(said.text);
+      const text = isOpen ? OPEN : unbroken(said);
       if (element.textContent !== text) element.textContent = text;
       element.classList.toggle(BOUND, known);
       element.classList.toggle(UNBOUND, !known);
       element.classList.toggle(FIGURE, text.length <= LONGEST_FIGURE);
-      outcome[known ? "bound" : "unbound"].push(value);
     }
-    return outcome;
   }
 }

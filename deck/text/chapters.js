@@ -7,6 +7,7 @@
  */
 
 import { withOwnFiles } from "../data/own-file.js";
+import { element } from "../page/elements.js";
 
 /** The file that holds a chapter's HTML on a published site: `slides/rpo/00-loss.html` for `slides/rpo/00-loss.md`. */
 export function renderedFile(file) {
@@ -40,7 +41,7 @@ async function fillChapter(section, { rendered, fetchFile }) {
     else fillWithMarkdown(section, text, file);
     return null;
   } catch (error) {
-    section.replaceChildren(errorSlide(file, error));
+    section.replaceChildren(errorSlide(file, error, section.ownerDocument));
     section.removeAttribute("data-markdown");
     return file;
   }
@@ -84,14 +85,12 @@ export function normaliseChapter(text) {
     .replace(/^\n+|\s+$/g, "");
 }
 
-function errorSlide(file, error) {
-  const box = document.createElement("div");
-  box.className = "chapter-error";
-  box.setAttribute("role", "alert");
-  const title = document.createElement("h2");
-  title.textContent = "A chapter is missing";
-  const detail = document.createElement("p");
-  detail.textContent = `${file}: ${error.message}.`;
-  box.append(title, detail);
-  return box;
+function errorSlide(file, error, page) {
+  return element(
+    page,
+    "div",
+    { class: "chapter-error", role: "alert" },
+    element(page, "h2", {}, "A chapter is missing"),
+    element(page, "p", {}, `${file}: ${error.message}.`),
+  );
 }

@@ -5,16 +5,8 @@
 
 import { decidingName } from "../data/claims.js";
 import { movesOf } from "../data/moves.js";
+import { releaseTitle } from "../data/provenance.js";
 import { renewChildren } from "../page/in-place.js";
-
-/**
- * The release of a data set.
- * @param {{name: string, manifest: object|null}} set
- */
-export function releaseTitle({ name, manifest }) {
-  const version = manifest?.setup?.ceph_version;
-  return version ? `Ceph ${version}` : name;
-}
 
 /**
  * How many of these claims' estimates moved in the newest data set, since each older one. Pure.

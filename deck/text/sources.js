@@ -25,12 +25,15 @@ const NOT_MEASURED = "not measured";
  * @returns {BoundNumbers}
  */
 export function numbersFrom({ manifest, claims, answer = () => null }) {
-  return new BoundNumbers()
-    .addSource("manifest", manifestSource(manifest), NOT_RECORDED)
-    .addSource("design", designSource(manifest), NOT_RECORDED)
-    .addSource("method", methodSource(claims), NOT_RECORDED)
-    .addSource("answer", answerSource(answer), NOT_MEASURED)
-    .setDefaultSource(claimSource(claims), NOT_MEASURED);
+  return new BoundNumbers(
+    {
+      manifest: { lookUp: manifestSource(manifest), absent: NOT_RECORDED },
+      design: { lookUp: designSource(manifest), absent: NOT_RECORDED },
+      method: { lookUp: methodSource(claims), absent: NOT_RECORDED },
+      answer: { lookUp: answerSource(answer), absent: NOT_MEASURED },
+    },
+    { lookUp: claimSource(claims), absent: NOT_MEASURED },
+  );
 }
 
 /**
@@ -38,7 +41,7 @@ export function numbersFrom({ manifest, claims, answer = () => null }) {
  * `manifest.measured` is the period from `measured_from` to `measured_to`.
  * @param {() => object|null} current   gives the manifest to read
  */
-export function manifestSource(current) {
+function manifestSource(current) {
   return (path) => {
     const manifest = current();
     if (!manifest) return null;
@@ -51,7 +54,7 @@ export function manifestSource(current) {
 }
 
 /** The source `design`: `design.rbd-journaling.io_threads`. Keys end with their unit, as in the manifest. */
-export function designSource(current) {
+function designSource(current) {
   return ([experiment = "", ...path]) =>
     path.length === 0
       ? null
@@ -59,7 +62,7 @@ export function designSource(current) {
 }
 
 /** The source `method`: `method.confidence` is a share and is written as "95 %"; the others are counts. */
-export function methodSource(current) {
+function methodSource(current) {
   return (path) => {
     const value = follow(current(), ["method", ...path]);
     return path.at(-1) === "confidence" ? formatPercent(value) : formatValue(value, path.at(-1));

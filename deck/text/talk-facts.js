@@ -3,6 +3,7 @@
  * what is stated of these, and is hidden if nothing is. So is `logo`, which the talk's look has (scripts/deck/look.js).
  */
 
+import { element } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
 
 /** Keys of the file. */
@@ -51,20 +52,10 @@ export function writeTalkFacts(root, talk) {
   }
 }
 
+/** css/slides.css shows the one of the two drawings of a logo that is for the page around it. */
 function partOf({ name, text, href, logo }, page) {
-  const part = page.createElement(href ? "a" : "span");
-  if (href) part.href = href;
-  part.dataset.fact = name;
-  if (logo) part.append(...["light", "dark"].map((on) => drawingOf(logo, on, page)));
-  else part.textContent = text;
-  return part;
-}
-
-/** One of the two drawings of a logo; css/slides.css shows the one for the page around it. */
-function drawingOf(logo, on, page) {
-  const drawing = page.createElement("img");
-  drawing.src = logo[on];
-  drawing.alt = logo.title;
-  drawing.dataset.on = on;
-  return drawing;
+  const content = logo
+    ? ["light", "dark"].map((on) => element(page, "img", { src: logo[on], alt: logo.title, "data-on": on }))
+    : [text];
+  return element(page, href ? "a" : "span", { href, "data-fact": name }, ...content);
 }

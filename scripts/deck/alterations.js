@@ -114,35 +114,27 @@ export function alterationLines(altered) {
   );
 }
 
-/** Refuses to publish what is not as recorded. */
-export class AlteredData extends Error {
-  /** @param {Record<string, Alteration[]>} altered */
-  constructor(altered) {
-    const lines = alterationLines(altered);
-    const more = lines.length > SHOWN ? [`and ${lines.length - SHOWN} more files`] : [];
-    const again = Object.keys(altered).map((name) => `./replay derive --data ${name}`);
-    super(
-      [
-        "the data are altered",
-        ...[...lines.slice(0, SHOWN), ...more].map((line) => `  ${line}`),
-        `Restore them from git, or derive again: ${again.join("; ")}. With --altered it is published all the same, and each slide says so.`,
-      ].join("\n"),
-    );
-  }
-}
-
 /**
  * Looks for altered files before data sets are published.
  * @param {string} benchmarks
  * @param {string[]} dataSets
  * @param {{allowed: boolean}} options   allowed: whether altered data may be published, marked as such
  * @returns {ReturnType<typeof findAlterations>}
- * @throws {AlteredData} naming the files, unless that is allowed
+ * @throws {Error} naming the files, unless that is allowed
  */
 export async function requireUnaltered(benchmarks, dataSets, { allowed }) {
   const altered = await findAlterations(benchmarks, dataSets);
-  if (Object.keys(altered).length > 0 && !allowed) throw new AlteredData(altered);
-  return altered;
+  if (allowed || Object.keys(altered).length === 0) return altered;
+  const lines = alterationLines(altered);
+  const more = lines.length > SHOWN ? [`and ${lines.length - SHOWN} more files`] : [];
+  const again = Object.keys(altered).map((name) => `./replay derive --data ${name}`);
+  throw new Error(
+    [
+      "the data are altered",
+      ...[...lines.slice(0, SHOWN), ...more].map((line) => `  ${line}`),
+      `Restore them from git, or derive again: ${again.join("; ")}. With --altered it is published all the same, and each slide says so.`,
+    ].join("\n"),
+  );
 }
 
 /**

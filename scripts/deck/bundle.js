@@ -6,7 +6,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
@@ -73,7 +73,6 @@ export async function ensureBundle() {
 
 /** Removes bundles that are older than a day and not the one in use. */
 export async function removeOldBundles(inUse) {
-  const { stat } = await import("node:fs/promises");
   const yesterday = Date.now() - 24 * 3600 * 1000;
   for (const name of await readdir(CACHE).catch(() => [])) {
     const folder = path.join(CACHE, name);

@@ -6,8 +6,6 @@ import path from "node:path";
 import Ajv from "ajv/dist/2020.js";
 import { LineCounter, parseDocument } from "yaml";
 
-/** So many problems are told; what is more is counted. */
-const SHOWN = 10;
 const TYPES = {
   object: "a mapping",
   array: "a list",
@@ -91,9 +89,7 @@ function messageOf(file, problems, lineOf) {
     .map(({ keys, message }) => ({ line: lineOf(...keys), message }))
     .sort((a, b) => a.line - b.line)
     .map(({ line, message }) => `${file}:${line}: ${message}`);
-  const unique = [...new Set(sentences)];
-  const more = unique.length > SHOWN ? [`and ${unique.length - SHOWN} more`] : [];
-  return [...unique.slice(0, SHOWN), ...more].join("\n");
+  return [...new Set(sentences)].join("\n");
 }
 
 /** What each violation is about, in words. An alternative that failed is told as a whole, not part by part. */

@@ -92,7 +92,7 @@ async function addFiles(files, root, folder, belongs) {
 }
 
 /** A folder's entries; none if it is absent, is a file, or disappears while it is read. */
-async function entriesOf(folder) {
+export async function entriesOf(folder) {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
@@ -113,16 +113,13 @@ export function whyUnknownDataSet(known, names) {
   return `There is no data set “${unknown}”. Available: ${known.join(", ") || "none"}.`;
 }
 
-/** A data set was asked for by name, and nothing is derived from it yet. */
-export class NotDerived extends Error {}
-
 /**
  * The data sets that a site will hold, and those whose evidence waits to be derived, as when a campaign of several
  * nights has only begun: they have nothing to show. Pure.
  * @param {Map<string, unknown>} files   as `scanBenchmarks` gives them
  * @param {string[]|null} dataSets   which are wanted; null for all but the private one
  * @returns {{published: string[], waiting: string[]}}
- * @throws {NotDerived} when one of `dataSets` waits to be derived
+ * @throws {Error} when one of `dataSets` waits to be derived
  */
 export function toPublish(files, dataSets) {
   const wanted = indexOf(files).data_sets.filter((name) =>
@@ -131,7 +128,7 @@ export function toPublish(files, dataSets) {
   const isDerived = (name) => files.has(`${name}/manifest.json`);
   const waiting = wanted.filter((name) => !isDerived(name));
   if (dataSets && waiting.length > 0)
-    throw new NotDerived(
+    throw new Error(
       `nothing is derived from ${waiting.map((name) => `“${name}”`).join(", ")} yet. Run: ./replay derive --data ${waiting[0]}`,
     );
   return { published: wanted.filter(isDerived), waiting };

@@ -49,11 +49,6 @@ export class EventStream {
     this.#write(this.#event(name, data));
   }
 
-  /** The number of open pages. */
-  get size() {
-    return this.#pages.size;
-  }
-
   close() {
     clearInterval(this.#timer);
     for (const response of this.#pages) response.end();

@@ -11,7 +11,7 @@ import { Readable } from "node:stream";
 import { readBundle } from "../../deck/data/bundle-file.js";
 import { VERDICT_SIGNS, claimRows, estimateText, hasSameWording } from "../../deck/data/claims.js";
 import { formatPeriod, formatValue, unbroken } from "../../deck/data/format.js";
-import { PROJECT } from "./data-sets.js";
+import { PROJECT, entriesOf } from "./data-sets.js";
 import { withLook } from "./talk-page.js";
 import { readDataSet } from "./text/data-set-words.js";
 import { escapeHtml } from "./text/escape.js";
@@ -71,10 +71,7 @@ async function fontFaces(assets) {
 
 /** The bundles of a folder, which need not exist, each with its bytes. */
 async function bundlesIn(folder) {
-  const names = await readdir(folder).catch((error) => {
-    if (error.code === "ENOENT") return [];
-    throw error;
-  });
+  const names = (await entriesOf(folder)).map(({ name }) => name);
   const bundles = [];
   for (const file of names.filter((name) => name.endsWith(END)).sort()) {
     const place = path.join(folder, file);

@@ -1,10 +1,11 @@
 /** Files of an author's own charts, `slides/<talk>/charts/NAME.csv`, with their digests. */
 
 import { createHash } from "node:crypto";
-import { readFile, readdir } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { isOwnName } from "../../deck/data/own-file.js";
+import { entriesOf } from "./data-sets.js";
 
 /**
  * The files of a talk.
@@ -41,14 +42,4 @@ export async function ownDigests(slides, talks = null) {
     }),
   );
   return Object.fromEntries(named.flat());
-}
-
-/** A folder's entries; none if there is no such folder. */
-async function entriesOf(folder) {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch (error) {
-    if (error.code === "ENOENT") return [];
-    throw error;
-  }
 }

@@ -20,14 +20,11 @@ const SHARPNESS = 2;
 /**
  * Prints the deck that a server shows.
  * @param {string} url   the deck's address, with the data set in its query
- * @param {{cut?: string|null, appendix?: boolean, notes?: boolean, theme?: string, incomplete?: boolean, say?: (step: string) => void}} [wanted]
+ * @param {{cut: string|null, appendix: boolean, notes: boolean, theme: string, incomplete: boolean, say: (step: string) => void}} wanted
  *   incomplete: print even if charts cannot be drawn; say: called with each step as it begins
  * @returns {Promise<Print>}
  */
-export async function printDeck(
-  url,
-  { cut = null, appendix = true, notes = false, theme = "light", incomplete = false, say = () => {} } = {},
-) {
+export async function printDeck(url, { cut, appendix, notes, theme, incomplete, say }) {
   say("Starting Chromium");
   const browser = await launchChromium();
   try {

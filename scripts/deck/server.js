@@ -7,7 +7,6 @@ import { readFile } from "node:fs/promises";
 import http from "node:http";
 import path from "node:path";
 
-import { isDataSetName } from "../../deck/data/data-set.js";
 import { alterationLines, watchAlterations } from "./alterations.js";
 import { bundleSources, ensureBundle, removeOldBundles } from "./bundle.js";
 import { addressOf, dataHandler, fileWithin, refuse, send } from "./data-handler.js";
@@ -32,7 +31,7 @@ const EVENTS = "__replay/events";
  * @param {boolean} [options.followSources]   reload open pages when a slide or the deck itself changes
  * @param {(line: string) => void} [options.log]   called with what goes wrong while serving
  * @returns {Promise<{url: string, port: number, portWasBusy: boolean, close: () => Promise<void>}>}
- * @throws {RangeError} a name that cannot be a data set's; {Error} no free port, or the bundle does not build
+ * @throws {Error} no free port, or the bundle does not build
  */
 export async function startPresentServer({
   port = DEFAULT_PORT,
@@ -42,9 +41,6 @@ export async function startPresentServer({
   followSources = true,
   log = () => {},
 } = {}) {
-  for (const name of [data, meanwhile]) {
-    if (name !== null && !isDataSetName(name)) throw new RangeError(`not the name of a data set: “${name}”`);
-  }
   let { folder } = await ensureBundle();
   const events = new EventStream();
   const slides = path.join(talkRoot(), "slides");

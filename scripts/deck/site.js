@@ -38,10 +38,9 @@ import { deckConfig } from "./vite-config.js";
  * @param {(step: string) => void} [wanted.say]   called with each step as it begins
  * @returns {Promise<{published: string[], sizes: string[], tooHeavy: string[], remarks: string[]}>}
  *   sizes: a table; tooHeavy: what is over its budget; remarks: what a publisher should know
- * @throws {import("./alterations.js").AlteredData} when data are altered, and that is not allowed
- * @throws {import("./data-sets.js").NotDerived} when a data set is wanted by name that has nothing to show yet
- * @throws {import("./text/rendered.js").RefusedParts} when a slide would run or load something
- * @throws {NoRepository} when nobody said where readers can clone the talk; {Error} when a talk's look is not whole
+ * @throws {Error} when data are altered, and that is not allowed; when a data set is wanted by name that has nothing to show
+ *   yet; when a slide would run or load something; when nobody said where readers can clone the talk; when a talk's look is
+ *   not whole
  * @throws {import("./checked-yaml.js").InvalidFile} when the talk wants the picture of a slide that it does not have
  * @throws {SiteDoesNotStart} when it was built, and does not start in the browser that took the picture
  */
@@ -121,18 +120,15 @@ async function renderTalks(first) {
   return slides;
 }
 
-/** Nobody said where readers can clone the talk. */
-export class NoRepository extends Error {}
-
 /**
  * A published talk tells its readers where its data and its program are.
  * @param {import("./talk-file.js").TalkFile} stated
  * @param {Record<string, string|undefined>} [environment]
- * @throws {NoRepository} naming the line to fill in
+ * @throws {Error} naming the line to fill in
  */
 export function requireRepository(stated, environment = process.env) {
   if (repositoryAddress(stated, environment) !== "") return;
-  throw new NoRepository(
+  throw new Error(
     `${stated.file}:${stated.lineOf("repository")}: repository is empty, and readers need to know where they can get the talk and its data. Write there the web address at which people clone it, such as repository: https://example.org/me/talk. Or build with --no-address: then no line and no QR code names one.`,
   );
 }

@@ -63,9 +63,12 @@ export function deckConfig({ outDir, benchmarks = benchmarksRoot(), site = null 
  */
 const ENTRY = /\/(?:index\.html|deck\/main\.js)(?:\?|$)/;
 const START = { name: "start", tags: ["$initial"], test: (id) => !ENTRY.test(id) };
-/** What every chart needs, in one file, which is smaller than its parts. The kinds are apart, and what only tables need. */
+/**
+ * What every chart needs, in one file, which is smaller than its parts. The kinds are apart with what only they need, and so are
+ * tables, dates, and what moves charts from slide to slide.
+ */
 const CHART_MODULES =
-  /\/(?:chart\.js\/dist|@kurkle\/color|chartjs-plugin-csv\/src(?!\/(?:kinds\/|tables|html-table|trials)))\/?/;
+  /\/(?:chart\.js\/dist|@kurkle\/color|chartjs-plugin-csv\/src(?!\/(?:kinds\/|tables|html-table|trials|place|date-scale|moments|reveal\/morph)\b))\/?/;
 const CHARTS = { name: "charts", test: CHART_MODULES };
 
 /** Tells the page that it is a site for readers: it offers them more than a speaker wants on a stage. */

@@ -36,7 +36,7 @@ def test_every_step_runs_and_the_first_failure_is_raised_where_the_work_succeede
     ):
         did.append("work")
     assert did == ["work", "third"]
-    assert raised.value.afterwards == ["ValueError: second"]
+    assert str(raised.value) == "first\n  cleaning up then met: ValueError: second"
 
 
 def test_an_interruption_stays_one_and_tells_what_cleaning_up_met():

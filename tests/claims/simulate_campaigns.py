@@ -37,8 +37,9 @@ def coverage(runs: int, seed: int, count: int, tau: float) -> Coverage:
     for _ in range(runs):
         estimates, errors = zip(*(campaign(chance, chance.gauss(MEAN, tau)) for _ in range(count)), strict=True)
         effects = random_effects(estimates, errors)
-        means += effects.low <= MEAN <= effects.high
-        ahead += effects.next_low <= chance.gauss(MEAN, tau) <= effects.next_high
+        means += effects.mean.low <= MEAN <= effects.mean.high
+        next_low, next_high = effects.prediction
+        ahead += next_low <= chance.gauss(MEAN, tau) <= next_high
     return Coverage(means / runs, ahead / runs)
 
 

@@ -51,26 +51,27 @@ def test_campaigns_of_equal_precision_give_the_plain_t_interval_of_their_estimat
     """With equal errors, the weights are equal, and every estimate has a closed form."""
     found, count, spread = random_effects(logs, [error] * len(logs)), len(logs), stdev(logs)
     plain = mean_with_interval(logs)
-    assert (found.mean, found.low, found.high) == pytest.approx((plain.value, plain.low, plain.high), abs=1e-6)
+    assert found.mean[:3] == pytest.approx((plain.value, plain.low, plain.high), abs=1e-6)
     between = max(0.0, spread**2 - error**2)
     assert found.tau**2 == pytest.approx(between, abs=1e-6)
     half = t_quantile(count - 1) * math.sqrt(between + (error**2 + between) / count)
-    assert found.next_high - found.mean == pytest.approx(half, rel=1e-4)
-    assert found.mean - found.next_low == pytest.approx(half, rel=1e-4)
+    next_low, next_high = found.prediction
+    assert next_high - found.mean.value == pytest.approx(half, rel=1e-4)
+    assert found.mean.value - next_low == pytest.approx(half, rel=1e-4)
 
 
 @given(st.lists(st.tuples(st.floats(-2, 2), st.floats(0.01, 0.5)), min_size=2, max_size=8))
 def test_the_mean_lies_among_the_estimates_and_the_next_campaign_varies_more(campaigns):
     logs, errors = zip(*campaigns, strict=True)
     found = random_effects(logs, errors)
-    assert min(logs) - 1e-9 <= found.mean <= max(logs) + 1e-9
-    assert (found.next_low is None) == (len(campaigns) < 3)
+    assert min(logs) - 1e-9 <= found.mean.value <= max(logs) + 1e-9
+    assert (found.prediction is None) == (len(campaigns) < 3)
 
 
 def test_two_campaigns_say_nothing_of_the_next():
     found = random_effects([0.7, 0.8], [0.1, 0.1])
-    assert (found.next_low, found.next_high) == (None, None)
-    assert found.mean == pytest.approx(fmean([0.7, 0.8]))
+    assert found.prediction is None
+    assert found.mean.value == pytest.approx(fmean([0.7, 0.8]))
 
 
 @pytest.mark.parametrize("tau", [0.0, 0.15])
@@ -191,12 +192,12 @@ def test_claims_json_has_what_a_stranger_needs_to_compute_the_mean_again(tmp_pat
         [math.log(each["estimate"]) for each in found["campaigns"]],
         [each["standard_error"] for each in found["campaigns"]],
     )
-    assert found["mean"]["estimate"] == pytest.approx(math.exp(again.mean), rel=1e-4)
+    assert found["mean"]["estimate"] == pytest.approx(math.exp(again.mean.value), rel=1e-4)
     assert [found["mean"][end] for end in ("low", "high")] == pytest.approx(
-        [math.exp(again.low), math.exp(again.high)], rel=1e-4
+        [math.exp(again.mean.low), math.exp(again.mean.high)], rel=1e-4
     )
     assert [found["prediction"][end] for end in ("low", "high")] == pytest.approx(
-        [math.exp(again.next_low), math.exp(again.next_high)], rel=1e-4
+        [math.exp(end) for end in again.prediction], rel=1e-4
     )
     assert "over 4 campaigns: 2" in " ".join(printed(print_assessment, assessment).split())
 

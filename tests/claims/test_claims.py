@@ -147,14 +147,6 @@ def test_a_data_set_is_judged_and_described(tmp_path):
     assert "REFUTED" in printed(print_assessment, found)
 
 
-def test_nothing_is_written_if_nothing_changes(tmp_path):
-    data_set = write_tidy(tmp_path / "mine", 2.0)
-    write_claims(data_set)
-    before = (data_set / "claims.json").stat().st_mtime_ns
-    write_claims(data_set)
-    assert (data_set / "claims.json").stat().st_mtime_ns == before
-
-
 def test_a_table_says_which_blocks_come_from_which_host(tmp_path, monkeypatch, capsys):
     data_set = write_tidy(tmp_path / "mine", 2.0)
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))

@@ -168,8 +168,3 @@ def test_two_data_sets_compare_counts_as_they_are(theirs, said, shown):
     assert "0 of 0 ratios differ" in table
     document = comparison_document(first, second, compared)["claims"]["c"]["conditions"]["left"]
     assert (document["kind"], document["missing"]) == ("count", said)
-
-
-def test_a_count_that_one_side_did_not_measure_is_reported():
-    compared = compare(assessed("mine", [0, 0]), assessed("theirs", [""]))
-    assert compared[0].conditions[0].missing == "not measured in theirs"

@@ -37,7 +37,7 @@ def test_the_newer_release_says_how_far_each_ratio_moved_from_the_older(tmp_path
     made(tmp_path / "mine-16", 2)
     newer = made(tmp_path / "mine-20", 10, seed=2)
     book = load_book()
-    assert write_releases(newer, book)
+    write_releases(newer, book)
     document = json.loads((newer / "releases.json").read_text())
     assert document["data_set"] == "mine-20"
     assert [*document["against"]] == ["mine-16"]
@@ -52,7 +52,6 @@ def test_the_newer_release_says_how_far_each_ratio_moved_from_the_older(tmp_path
     assert claims == {name: everything[name] for name in claims}
     assert CLAIM in claims
     assert set(claims) < set(everything)
-    assert not write_releases(newer, book), "nothing has changed"
 
 
 def test_without_an_older_release_there_is_no_such_file(tmp_path):
@@ -61,9 +60,8 @@ def test_without_an_older_release_there_is_no_such_file(tmp_path):
     book = load_book()
     write_releases(newer, book)
     (tmp_path / "mine-16").rename(tmp_path / "elsewhere")
-    assert write_releases(newer, book)
+    write_releases(newer, book)
     assert not (newer / "releases.json").exists()
-    assert not write_releases(newer, book)
 
 
 def test_an_older_release_that_measured_nothing_of_it_is_left_out(tmp_path):

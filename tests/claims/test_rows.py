@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
@@ -87,7 +87,7 @@ def test_the_experiments_exist_and_their_files_name_the_same_rows(rows, experime
 
 
 def test_the_data_exist_by_the_names_that_derive_gives_them(rows, experiments):
-    known = {chart for one in experiments.values() for chart in charts_of(one, "talk")}
+    known = {chart for one in experiments.values() for chart in charts_of(one)}
     known |= {f"{name}/tidy.csv" for name in experiments}
     assert unknown(rows, known, lambda row: row.data) == []
     for row in rows:
@@ -140,32 +140,6 @@ def test_the_claims_exist_and_each_of_the_five_sources_answers_a_row(rows):
     assert unknown(rows, claims, lambda row: row.claims) == []
     of_sources = {name for name, one in claims.items() if one.source in ROWS}
     assert of_sources - {name for row in rows for name in row.claims} == set()
-
-
-def table(*lines):
-    return "\n".join(["| " + " | ".join(COLUMNS) + " |", "|---|---|---|---|---|---|", *lines])
-
-
-def test_a_cell_holds_names_or_a_reason():
-    why = f"{DASH} a fact of method"
-    (row,) = read_rows(table(f"| S0.1 | what it is about | `a`, `b` | `a/c` | {why} | {why} |"))
-    assert row == Row("S0.1", "what it is about", ("a", "b"), ("a/c",), (), ())
-    for bad in (DASH, "", "`a` `b`", "a", f"{DASH} none", "`a`, `a`"):
-        with pytest.raises(AssertionError):
-            read_rows(table(f"| S0.1 | what it is about | {bad} | `a/c` | `s` | `c` |"))
-
-
-def test_a_chart_that_another_slide_draws_is_not_drawn_for_its_row():
-    canvas = '<canvas data-chart="line" data-chart-src="benchmarks/reference/e/aggregate/{}.csv"></canvas>'
-    text = "\n\n\n".join(
-        f'<!-- .slide: id="{slide}" data-timing="10" -->\n{canvas.format(chart)}'
-        for slide, chart in (("one", "iops"), ("two", "latency"))
-    )
-    slides = drawn_on(text)
-    assert slides == {"one": {"e/iops"}, "two": {"e/latency"}}
-    row = Row("S0.1", "what it is about", ("e",), ("e/iops", "e/tidy.csv"), ("one",), ())
-    assert undrawn([row], slides) == []
-    assert undrawn([replace(row, slides=("two", "three"))], slides) == ["S0.1: e/iops"]
 
 
 def test_published_figures_are_drawn_on_the_slides_that_the_documentation_names(talk):

@@ -15,8 +15,8 @@ from replay.claims.tables import Table
 from replay.derive.facts import parse_predicate
 
 NONE = Mode("none", "No mirroring", "none", is_reference=True)
-JOURNAL = Mode("journal-poll-5", "Journal mirrored", "journal-mirrored", journal_poll_age_seconds=5)
-SNAPSHOT = Mode("snapshot-15", "Snapshots every 15 s", "snapshot-mirrored", snapshot_interval_seconds=15)
+JOURNAL = Mode("journal-poll-5", "Journal mirrored", "journal-mirrored", stated={"journal_poll_age_seconds": 5})
+SNAPSHOT = Mode("snapshot-15", "Snapshots every 15 s", "snapshot-mirrored", stated={"snapshot_interval_seconds": 15})
 VARIANTS = {"none": "plain", "journal-poll-5": "journal", "snapshot-15": "snapshot"}
 LOST = FigureSource("site-loss", ("lost_seconds",), {"kind": "forced"}, VARIANTS)
 PEAK = FigureSource("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS)
@@ -68,7 +68,9 @@ def test_sixty_trials_bound_the_95th_percentile():
 
 def test_a_factor_that_a_mode_states_chooses_its_cells():
     """Each distance of a stretch cluster is a mode of its own; a source names its experiment once for all."""
-    modes = tuple(Mode(f"stretch-{ms}", f"{ms} ms", "stretch", link_rtt_seconds=ms / 1000) for ms in (0, 20, 80))
+    modes = tuple(
+        Mode(f"stretch-{ms}", f"{ms} ms", "stretch", stated={"link_rtt_seconds": ms / 1000}) for ms in (0, 20, 80)
+    )
     lost = FigureSource("distance-loss", ("lost_seconds",), {}, {mode.name: "stretch" for mode in modes})
     rows = [
         {"block": block, "variant": "stretch", "used": 1, "link_rtt_seconds": rtt, "lost_seconds": value}

@@ -113,7 +113,7 @@ def test_a_site_and_an_experiment_that_do_not_exist_are_answered_in_the_same_way
 
 
 def test_the_version_is_one_for_both_halves(capsys):
-    assert ends(["--version"]) == 0
+    assert main(["--version"]) == 0
     said = capsys.readouterr().out
     python = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     node = json.loads((ROOT / "package.json").read_text())["version"]
@@ -204,9 +204,7 @@ def test_after_an_interruption_a_command_says_what_is_kept(name, monkeypatch, ca
 
 def test_the_version_is_looked_up_only_when_asked_for(monkeypatch, capsys):
     monkeypatch.setattr("replay.cli.main.version", lambda: "1.2.3")
-    with pytest.raises(SystemExit) as ended:
-        whole_grammar().parse_args(["--version"])
-    assert (ended.value.code, capsys.readouterr().out) == (0, "replay 1.2.3\n")
+    assert (main(["--version"]), capsys.readouterr().out) == (0, "replay 1.2.3\n")
 
     def missing():
         raise FileNotFoundError

@@ -246,7 +246,7 @@ def test_an_ssh_that_ends_before_it_was_sent_anything_is_reported_with_its_host(
     monkeypatch.setattr(Background, "send", too_late)
     servers = RemoteServers("client-one", {1: tmp_path / "1.sock"}, conf=lambda key: "", keyring=b"key")
     with pytest.raises(ReplayError, match="refused") as raised:
-        servers.await_ready(lambda path: False)
+        servers.await_ready()
     servers.end()
     assert raised.value.where == "client host client-one"
 
@@ -255,10 +255,9 @@ def test_an_ssh_that_ends_before_it_was_sent_anything_is_reported_with_its_host(
 def test_when_the_runner_is_killed_its_hosts_are_left_clean(ssh, tmp_path):
     program = (
         "import sys, time, pathlib\n"
-        "from replay.cluster.fio_clients import is_listening\n"
         "from replay.cluster.fio_clients import RemoteServers\n"
         "made = RemoteServers('client-one', {1: pathlib.Path(sys.argv[1])}, conf=lambda key: '', keyring=b'')\n"
-        "made.await_ready(is_listening)\n"
+        "made.await_ready()\n"
         "print(made.folder, flush=True)\n"
         "time.sleep(3600)\n"
     )
@@ -276,7 +275,7 @@ def test_when_the_runner_is_killed_its_hosts_are_left_clean(ssh, tmp_path):
 @needs_tools
 def test_a_broken_connection_is_reported_with_the_folder_to_look_at(ssh, tmp_path):
     made = RemoteServers("client-one", {1: tmp_path / "here.sock"}, conf=lambda key: "", keyring=b"")
-    made.await_ready(is_listening)
+    made.await_ready()
     [connection] = processes(f"-L\0{tmp_path}/here.sock:{made.folder}/1.sock\0")
     os.kill(connection, signal.SIGKILL)
     problem = made.end()

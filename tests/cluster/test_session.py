@@ -25,17 +25,23 @@ def session(administrator: Cluster) -> Iterator[MonitorSession]:
         yield one
 
 
+def server_of(session: MonitorSession) -> int:
+    """Return the process id of the session's server."""
+    assert session._child is not None
+    return session._child.pid
+
+
 def _await_end(pid: int) -> None:
     wait_until(lambda: not is_running(pid), "the end of the session's server")
 
 
 def test_a_status_starts_no_program(session: MonitorSession) -> None:
     session.status()
-    server, running = session.pid, descendants(os.getpid())
+    server, running = server_of(session), descendants(os.getpid())
     for _ in range(20):
         assert session.status()["health"]["status"].startswith("HEALTH_")
     assert session.transport == "rados"
-    assert (session.pid, descendants(os.getpid())) == (server, running)
+    assert (server_of(session), descendants(os.getpid())) == (server, running)
 
 
 def test_a_recent_status_serves_those_whom_it_suffices_and_nobody_else(session: MonitorSession) -> None:
@@ -57,17 +63,15 @@ def test_an_osd_answers_too(session: MonitorSession) -> None:
 
 def test_a_dead_server_is_replaced(session: MonitorSession) -> None:
     session.status()
-    assert session.pid is not None
-    first = session.pid
+    first = server_of(session)
     os.kill(first, signal.SIGKILL)
     assert session.status()["health"]
-    assert session.pid != first
+    assert server_of(session) != first
 
 
 def test_a_server_that_does_not_answer_is_ended_in_time_and_replaced(session: MonitorSession) -> None:
     session.status()
-    assert session.pid is not None
-    stuck = session.pid
+    stuck = server_of(session)
     os.kill(stuck, signal.SIGSTOP)
     with pytest.raises(CephCommandError, match=r"no answer within \d+ s"):
         session.command({"prefix": "status"}, timeout_seconds=1)
@@ -85,8 +89,11 @@ def test_threads_share_one_session(session: MonitorSession) -> None:
     assert answers == [session.fsid()] * 8
 
 
-def test_the_ceph_program_takes_over_if_the_module_is_missing(administrator: Cluster) -> None:
-    with MonitorSession(administrator, python=Path(sys.executable)) as session:
+def test_the_ceph_program_takes_over_if_the_module_is_missing(
+    administrator: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("replay.cluster.session.SYSTEM_PYTHON", sys.executable)
+    with MonitorSession(administrator) as session:
         fsid = session.status()["fsid"]
         assert session.transport == "ceph"
         assert session.fsid() == fsid
@@ -110,7 +117,7 @@ def test_the_server_dies_with_its_parent_even_when_that_is_killed(administrator:
         "import sys, time; from pathlib import Path; from replay.cluster.cluster import Cluster;"
         "from replay.cluster.session import MonitorSession;"
         f"s = MonitorSession(Cluster(Path({str(administrator.conf)!r}), keyring=Path({str(administrator.keyring)!r})));"
-        "s.status(); print(s.pid, flush=True); time.sleep(60)"
+        "s.status(); print(s._child.pid, flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None

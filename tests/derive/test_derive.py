@@ -9,7 +9,7 @@ from replay.base.stats import median, paired_log_ratio
 from replay.claims.data_set import derive_data_set
 from replay.derive.experiment import derive_experiment
 from support.datasets import spread_of
-from support.rawtree import METRICS, VARIANTS, RawTree, rbd_bench_output
+from support.rawtree import VARIANTS, RawTree, rbd_bench_output
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_an_unmeasured_value_is_an_empty_field_and_never_0(directory):
         assert measured
         assert missing == ""
         assert {x for _, x in spread(directory, name)} == {"4096"}, "a point without a run has no row"
-    assert table(directory, "throughput-read-seq")[1]["With journal"] == ["", ""]
+    assert not (directory / "aggregate" / "throughput-read-seq.csv").exists(), "what no run states is not drawn"
 
 
 def test_the_first_valid_attempt_counts_and_every_attempt_is_a_row(directory):
@@ -138,7 +138,7 @@ def test_a_failed_cell_is_kept_with_its_reason_and_without_a_figure(directory):
     derive_experiment(directory)
     (row,) = (row for row in rows_of(directory / "tidy.csv") if row["variant"] == "with-journal")
     assert (row["valid"], row["invalid_reason"], row["operations_per_second"]) == ("0", "failed", "")
-    assert table(directory, "throughput-write-seq")[1]["With journal"] == ["", ""]
+    assert not (directory / "aggregate" / "throughput-write-seq.csv").exists()
 
 
 def test_output_that_derive_refuses_voids_its_set_although_the_runner_accepted_it(directory):
@@ -280,8 +280,8 @@ def test_trials_without_an_axis_are_dots_by_block_taken_from_the_protocol_s_fact
     metric = {"metric": "seconds_to_first_write", "name": "seconds-to-first-write", "title": "Time to the first write",
               "unit": "seconds", "better": "lower"}  # fmt: skip
     tree = RawTree(
-        directory, factors={"kind": ["planned"]}, variants=variants, metrics=[metric], tool="no-tool",
-        protocol="failover", x_factor=None, x_label=None, x_unit=None, workload_factors=["kind"],
+        directory, experiment="trials", factors={"kind": ["planned"]}, variants=variants, metrics=[metric],
+        tool="no-tool", protocol="failover", x_factor=None, x_label=None, x_unit=None, workload_factors=["kind"],
     )  # fmt: skip
     for block in (1, 2):
         facts = {one["name"]: {"seconds_to_first_write": 3 + block / 10} for one in variants}
@@ -297,15 +297,6 @@ def test_the_design_may_invert_a_ratio(directory):
     RawTree(directory, ratio_direction="variant/reference").measure(blocks=2)
     derive_experiment(directory)
     assert float(table(directory, "ratio-throughput-write-seq")[1]["With journal"][0]) < 0.2
-
-
-def test_a_metric_that_the_tool_does_not_give_is_empty(directory):
-    latency = {"metric": "latency_p99_seconds", "name": "latency-p99", "title": "p99", "unit": "seconds", "ratio": True}
-    RawTree(directory, metrics=[*METRICS, latency]).measure(blocks=2)
-    derive_experiment(directory)
-    assert table(directory, "latency-p99-write-seq")[1]["With journal"] == ["", ""]
-    assert table(directory, "ratio-latency-p99-write-seq")[1]["With journal"] == ["", ""]
-    assert spread(directory, "latency-p99-write-seq") == spread(directory, "ratio-latency-p99-write-seq") == {}
 
 
 def test_the_manifest_says_what_a_chart_s_label_needs(directory):

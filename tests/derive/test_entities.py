@@ -8,10 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from replay.derive.aggregates import by_entity
-from replay.derive.computed import AT_END, OVER_CELL, Entity, latency_entities, ledger_entities
+from replay.derive.computed import AT_END, OVER_CELL, Entity, latency_entities
 from replay.derive.designs import CombinedDesign, DesignCell
 from replay.derive.experiment import entities_csv
-from replay.design.configuration import load_experiment
 
 METRIC = {
     "metric": "primaries_deviation", "name": "primaries", "title": "Primaries", "unit": "fraction", "better": "lower",
@@ -124,17 +123,6 @@ def test_a_level_that_is_a_size_reads_as_on_an_axis(x, label):
     cells = {"read": DesignCell(f"equal-{x}", "read", {"weights": "equal", "affinity": x})}
     [chart] = by_entity(rows((1, "read", {0: 0.1})), CombinedDesign(public, cells, made.variants, {**made.factors}))
     assert chart.series == (f"I/O size {label}",)
-
-
-def test_the_shipped_charts_of_the_ledger_use_its_metrics():
-    told = {"samples": {"ledger": {"primary": {"osd.0": {
-        "client": {"write_operations": 1, "read_write_operations": 0}, "replication": {"operations": 2},
-        "database": {"log_bytes": 1, "table_bytes": 0, "journal_bytes": 0}, "media": {"write_bytes": 9},
-    }}}}}  # fmt: skip
-    known = {one.metric for one in ledger_entities(told, {"operations": 1.0, "bytes": 4096.0})}
-    asked = {one["metric"] for one in load_experiment("amplification")["metrics"] if one.get("entity")}
-    assert asked
-    assert asked <= known
 
 
 def test_the_commit_latency_of_each_osd_is_that_at_the_tools_end():

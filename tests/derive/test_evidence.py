@@ -88,8 +88,6 @@ def test_an_unlisted_file_in_a_sealed_attempt_is_named(tree):
 def test_an_attempt_that_is_listed_but_has_no_name_yet_is_in_progress(tree):
     folder = tree.attempt(2, "write-seq-4096")
     folder.rename(folder.with_name(".attempt-1.partial"))
-    listing = list_raw(tree.raw)
-    assert listing.passed_over == ["block-02.open/block-02/write-seq-4096/.attempt-1.partial"]
     assert derive_experiment(tree.directory).entry["attempts"] == 4
 
 
@@ -117,7 +115,7 @@ def test_a_pack_whose_member_was_altered_is_named_with_the_member(sealed, name):
     pack_again(pack, lambda member, content: content.replace(b"1", b"2", 1) if member == name else content)
     error = refused(sealed)
     assert error.where == str(pack)
-    assert f"in it differ: {name}" in error.what
+    assert f"{pack}:{name}: altered" in error.what
 
 
 def test_a_pack_that_lost_a_member_or_gained_one_is_named_with_it(sealed):

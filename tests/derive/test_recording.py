@@ -215,7 +215,7 @@ def test_deriving_one_experiment_keeps_the_time_of_the_others(directory):
 def test_a_series_over_time_arrives_block_by_block(directory):
     over_time = {"metric": "operations_per_second", "name": "rate-over-time", "title": "Rate", "better": "higher",
                  "unit": "operations_per_second", "series": True, "bin_seconds": 1}  # fmt: skip
-    RawTree(directory, metrics=[*METRICS, over_time]).measure(blocks=2)
+    RawTree(directory, experiment="rates", metrics=[*METRICS, over_time]).measure(blocks=2)
     group = group_of(recorded(directory), "rate-over-time-write-seq-4096")
     assert (group["arrives"], group["block"]) == ("block", [1, 2])
 

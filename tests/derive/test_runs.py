@@ -130,11 +130,11 @@ def test_a_void_attempt_has_no_run(directory):
     assert {row["block"] for row in rows_behind(directory, "iops-write-seq")} == {"1"}
 
 
-def test_a_chart_without_any_run_has_no_row_of_runs_and_says_so(directory):
+def test_a_chart_without_any_run_is_not_there(directory):
     RawTree(directory).attempt(1, "write-seq-4096")
     charts = derive_experiment(directory).entry["charts"]
     assert charts["iops-write-seq"]["runs"] is True
-    assert charts["iops-read-seq"]["runs"] is False
+    assert "iops-read-seq" not in charts
     assert rows_behind(directory, "iops-write-seq")
     assert not rows_behind(directory, "iops-read-seq")
 
@@ -183,7 +183,7 @@ def assert_lines_give_the_chart(directory, name):
 
 
 def test_an_experiment_drawn_trial_by_trial_has_no_file_of_runs(directory):
-    trials = directory.parent / "failover"
+    trials = directory.parent / "trials"
     metric = {"metric": "rto_seconds", "name": "rto", "title": "RTO", "unit": "seconds", "better": "lower"}
     tree = RawTree(trials, factors={"kind": ["planned"]}, metrics=[metric], tool="no-tool", protocol="failover",
                    x_factor=None, x_label=None, x_unit=None, workload_factors=["kind"])  # fmt: skip

@@ -65,8 +65,8 @@ def test_trials_are_summed_up_by_variant(directory, unit, keys):
     variants = [{"name": "journal", "label": "Journal"}, {"name": "snapshot", "label": "Snapshot"}]
     metric = {"metric": "seconds_to_first_write", "name": "first-write", "title": "To write", "unit": unit}
     tree = RawTree(
-        directory, factors={"kind": ["planned"]}, variants=variants, metrics=[metric], tool="no-tool",
-        protocol="failover", x_factor=None, x_label=None, x_unit=None, workload_factors=["kind"],
+        directory, experiment="trials", factors={"kind": ["planned"]}, variants=variants, metrics=[metric],
+        tool="no-tool", protocol="failover", x_factor=None, x_label=None, x_unit=None, workload_factors=["kind"],
     )  # fmt: skip
     for block, seconds in enumerate((3, 9.25, 4), start=1):
         facts = {"journal": {"seconds_to_first_write": seconds}, "snapshot": {"seconds_to_first_write": 2}}

@@ -26,7 +26,6 @@ from replay.design.needs import (
     protocol_class,
     protocol_names,
 )
-from replay.design.plan_file import design_document, design_from
 from replay.protocols.observers.daemons import CellCounters, SteadyDaemons
 from replay.tools import find_reader
 
@@ -207,12 +206,6 @@ def test_the_design_that_is_recorded_is_the_whole_one_and_the_block_is_named_by_
     assert one.digest == design.digest
     assert one.public()["cells"] == design.public()["cells"]
     assert plan_digest(one, 1) != plan_digest(design, 1)
-
-
-def test_a_plan_keeps_what_is_left_out(design):
-    one = narrowed(design, ["io_size_bytes=65536"])
-    again = design_from(design_document(one))
-    assert (again.sets, again.left_out, again.digest) == (one.sets, one.left_out, one.digest)
 
 
 def test_without_levels_nothing_is_left_out(design):

@@ -90,10 +90,10 @@ def test_what_another_host_measured_is_not_measured_here(raw):
     attempt.write_cell("plain", {}, {"schema_version": 1, "variant": "plain", "host": here})
     attempt.seal(VALID)
     wanted = VALID["cells"]
-    assert writer.is_measured("p", wanted)
-    assert writer.is_measured("p", wanted, {**here, "kernel": "6.2"})
+    assert writer.history.is_measured(1, "p", wanted)
+    assert writer.history.is_measured(1, "p", wanted, {**here, "kernel": "6.2"})
     for other in ({"id": "host-1"}, {"cpu": "Another CPU"}):
-        assert not writer.is_measured("p", wanted, {**here, **other})
+        assert not writer.history.is_measured(1, "p", wanted, {**here, **other})
 
 
 def test_evidence_is_never_overwritten(raw):
@@ -154,7 +154,7 @@ def test_a_foreign_file_in_an_open_block_stops_measuring_and_is_named(raw):
     one_attempt(writer)
     (writer.folder / "block-01" / "p" / "notes.txt").write_text("made up")
     with pytest.raises(EvidenceError, match=r"notes\.txt"):
-        writer.is_measured("p", {})
+        writer.history.is_measured(1, "p", {})
     writer.record_receipt(PLAN, {"schema_version": 1})
     with pytest.raises(EvidenceError, match=r"notes\.txt"):
         seal(raw, 1, PLAN)
@@ -202,8 +202,8 @@ def test_a_block_measured_again_with_another_level_holds_only_the_new_cells(raw)
     first = seal(raw, 1, PLAN)
     kept = first.read_bytes()
     writer = BlockWriter(raw, 1)
-    assert writer.is_measured("p", {"plain": "c1"})
-    assert not writer.is_measured("p", {"plain": "c2"})
+    assert writer.history.is_measured(1, "p", {"plain": "c1"})
+    assert not writer.history.is_measured(1, "p", {"plain": "c2"})
     other = one_attempt(writer, "p", {**VALID, "cells": {"plain": "c2"}})
     assert other.number == 2, "numbers go on over the packs of a block"
     one_attempt(writer, "q")

@@ -96,13 +96,11 @@ def test_where_only_a_figure_may_stand_nothing_else_leaves(value):
 
 
 @pytest.fixture
-def benchmarks(tmp_path, monkeypatch) -> Path:
-    folder = tmp_path / "benchmarks"
-    folder.mkdir()
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(folder))
+def benchmarks(benchmarks, monkeypatch) -> Path:
+    """A folder of data sets on a machine and of a person with these names."""
     monkeypatch.setattr("replay.exchange.bundle.socket.gethostname", lambda: "storage7.lab.example")
     monkeypatch.setattr("replay.exchange.bundle.getpass.getuser", lambda: "someone")
-    return folder
+    return benchmarks
 
 
 def imported(tmp_path: Path, name: str = "mine", **options: str) -> None:

@@ -122,7 +122,7 @@ def test_what_only_the_command_line_above_an_output_states_is_a_level(command, l
     [
         ("rados bench -p test 10 seq", RADOS, "asks for seq, its output is of writes"),
         ("rados bench -p test 10 write", READ, "asks for write, its output is of reads"),
-        ("rados bench -p test 10 write -t 8", RADOS, "asks for 8 operations at once, its output says 16"),
+        ("rados bench -p test 10 write -t 8", RADOS, "asks for threads 8, its output says 16"),
     ],
 )
 def test_a_command_line_that_contradicts_its_output_is_refused(command, text, why):

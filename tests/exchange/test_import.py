@@ -19,7 +19,7 @@ from replay.claims.data_set import derive_data_set
 from replay.cli.main import main
 from replay.evidence import durable
 from replay.evidence.data_set import verified_members
-from replay.evidence.read import list_raw, verify_all
+from replay.evidence.read import list_raw, verify
 from replay.exchange.importing import command, files
 from support.commands import run_derive
 from support.foreign_results import ELBENCHO_HEADER, elbencho_row, job, report, write
@@ -101,7 +101,7 @@ def test_originals_are_packed_verbatim_with_their_digests_and_parts_of_them_are_
     write(tmp_path / "mine", {"whole.json": whole, "deep/er/several.json": several})
     assert imported(tmp_path / "mine", "--data", "mine") == 0
     raw = benchmarks / "mine" / "imported-fio" / "raw"
-    assert verify_all(raw) > 0
+    assert any(verify(list_raw(raw)))
     members = {
         name: content
         for pack in list_raw(raw).blocks
@@ -385,13 +385,6 @@ def test_an_import_whose_name_cannot_be_written_to_disk_leaves_nothing(tmp_path,
     assert imported(tmp_path / "mine", "--data", "mine") == 2
     assert "cannot be written" in capsys.readouterr().err
     assert list(benchmarks.iterdir()) == []
-
-
-def test_an_import_that_fails_leaves_a_data_set_of_its_name_alone(tmp_path, benchmarks):
-    write(benchmarks / "mine", {"notes.txt": "measured"})
-    write(tmp_path / "mine", sweep(20_000))
-    assert imported(tmp_path / "mine", "--data", "mine") == 2
-    assert (benchmarks / "mine" / "notes.txt").read_text() == "measured"
 
 
 def test_an_import_that_was_interrupted_says_how_its_tables_are_made(tmp_path, benchmarks, monkeypatch, capsys):

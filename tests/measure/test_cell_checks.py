@@ -72,7 +72,7 @@ class Cluster:
 
 def bench(cluster, *, own=False, tmp_path=None, **ceilings):
     site = SimpleNamespace(
-        **{"name": "mine", "pools": Pools(Pool("replay")), "ceilings": Ceilings(**ceilings)},
+        **{"name": "mine", "allows": (), "pools": Pools(Pool("replay")), "ceilings": Ceilings(**ceilings)},
         **dict.fromkeys(("time_window", "secondary", "sandbox")),
     )
     ledger = Ledger(FSID, directory=tmp_path) if tmp_path else SimpleNamespace(owned=list)

@@ -47,7 +47,7 @@ def sampler(session, *, second=None, processes=None, **more):
     bench = SimpleNamespace(
         session=session, secondary=second, costs=Costs(), sampler=None, daemons_are_here=False, site=None
     )
-    return DaemonSampler(bench, bench.sampler, processes=processes or {}, **more)
+    return DaemonSampler(bench, processes=processes or {}, **more)
 
 
 def between(*moments, **more):
@@ -192,7 +192,7 @@ def test_on_a_sandbox_every_daemon_of_both_clusters_is_seen(sandbox_directory, t
     monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(sandbox_directory))
     monkeypatch.setenv("REPLAY_STATE", str(tmp_path / "state"))
     with open_bench(load_site("sandbox"), "trial", print) as bench:
-        made = DaemonSampler(bench, bench.sampler)
+        made = DaemonSampler(bench)
         before = made.read()
         cluster = bench.primary_cluster
         bench_argv = ["rados", *cluster.arguments(), "bench", "1", "write", "-p", "replay", "-b", "65536"]

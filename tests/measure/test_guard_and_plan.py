@@ -25,6 +25,7 @@ from replay.design.needs import protocol_class
 from replay.design.sizing import (
     HOST_SECONDS,
     PILOTS,
+    UNASKED,
     Estimate,
     PoolCopies,
     Terms,
@@ -497,7 +498,7 @@ def test_a_block_is_set_up_once_and_not_at_all_if_nothing_is_missing():
     assert seconds_by_design(design, [], first=False) == 0
 
 
-def written(name, terms=None):
+def written(name, terms=UNASKED):
     """The estimate for the quick scale of an experiment, from its design alone."""
     design = expand(load_experiment(name), "quick")
     return reckon(design, [design.sets], [], terms)

@@ -48,7 +48,7 @@ def edit(tmp_path, monkeypatch):
     design = expand(load_experiment("rbd-bench"), "smoke")
     planned = PlannedBlock("rbd-bench", 1, plan_digest(design, 1))
     sources = {"rbd-bench": sources_digest(SITE, "rbd-bench")}
-    path = PlanFile("mine", "mine", "smoke", {"rbd-bench": design}, sources, (planned,)).write(tmp_path / "plans")
+    path = PlanFile("mine", "mine", "smoke", (), sources, (planned,)).write(tmp_path / "plans")
     words = ["--plan-file", str(path), "--experiment", "rbd-bench", "--block", "1", "--plan", planned.plan]
     experiment = tmp_path / "config" / "experiments" / "rbd-bench.yaml"
 

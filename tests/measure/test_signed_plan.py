@@ -107,9 +107,9 @@ def test_a_signed_plan_is_measured_exactly(plan: Path) -> None:
         file.write("Approved, M., 2026-11-23\n")
     run = _chosen("--plan", str(plan))
     asked = _chosen("--site", "mine", "--data", "night", "--scale", "smoke", *EXPERIMENTS)
-    assert (run.data_set, run.scale, set(run.todo)) == ("night", "smoke", set(asked.todo))
+    assert (run.plan.data_set, run.plan.scale, set(run.plan.blocks)) == ("night", "smoke", set(asked.plan.blocks))
     assert run.designs == asked.designs
-    assert run.plan_file().locked_to and not asked.plan_file().locked_to
+    assert run.plan.locked_to and not asked.plan.locked_to
 
 
 def test_a_plan_refuses_a_site_that_says_something_else(plan: Path, site_file: Path) -> None:
@@ -121,14 +121,14 @@ def test_a_plan_refuses_a_site_that_says_something_else(plan: Path, site_file: P
     with pytest.raises(RefusedError, match=r"pools.data.name was 'replay' and is 'other'"):
         _chosen("--plan", str(plan))
     site_file.write_text(text.replace("label: Mine", "label: Ours"))
-    assert _chosen("--plan", str(plan)).todo, "a label changes nothing"
+    assert _chosen("--plan", str(plan)).plan.blocks, "a label changes nothing"
 
 
 def test_a_plan_refuses_an_experiment_that_has_changed(plan: Path, configuration: Path) -> None:
     path = configuration / "experiments" / "rbd-bench.yaml"
     raw = yaml.safe_load(path.read_text())
     path.write_text(yaml.safe_dump(raw | {"title": "Another title"}, sort_keys=False))
-    assert _chosen("--plan", str(plan)).todo, "a title changes nothing"
+    assert _chosen("--plan", str(plan)).plan.blocks, "a title changes nothing"
     raw["scales"]["smoke"]["target_seconds"] = 77
     path.write_text(yaml.safe_dump(raw, sort_keys=False))
     with pytest.raises(RefusedError, match="this experiment has changed since the plan was made"):

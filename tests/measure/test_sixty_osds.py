@@ -88,7 +88,7 @@ def test_what_watches_a_cell_takes_less_than_a_hundredth_of_it(
     measured = Measured([], {}, 0, "", "", 1.0, {})
     clock = iter(range(10**9))
     trims = TrimSampler(session, ["replay"], SampleTable(), lambda: TRIMS_EVERY_SECONDS * next(clock))
-    daemons = DaemonSampler(bench, bench.sampler, processes={})
+    daemons = DaemonSampler(bench, processes={})
     assert len(daemons.read().osds()) == OSDS
     assert groups_at(session, SCRUBS, ["replay"]).total() == 2, "the neighbours' scrubs do not count"
 

@@ -118,7 +118,7 @@ def test_a_fill_is_charged_before_it_writes_and_keeps_to_the_rate(rate, option):
         primary_cluster=SimpleNamespace(run=run),
         waiting=waiting,
     )
-    bench.reserve = lambda what, write: bench.charged.append((what, write))
+    bench.budget = SimpleNamespace(reserve=lambda what, write: bench.charged.append((what, write)))
     fill_image(bench, BlockImage("replay", "", "replay-1-x", SimpleNamespace(size_bytes=64 * MIB), "entry"))
     ((words, patience),) = ran
     assert [word for word in words if "qos" in word] == option
@@ -131,7 +131,7 @@ def test_a_slow_rate_gives_a_fill_the_time_that_it_takes():
         site=SimpleNamespace(ceilings=Ceilings(rate_bytes_per_second=1e5)),
         primary_cluster=SimpleNamespace(run=lambda *_, timeout_seconds, **more: patience.append(timeout_seconds)),
         waiting=waiting,
-        reserve=lambda what, write: None,
+        budget=SimpleNamespace(reserve=lambda what, write: None),
     )
     fill_image(bench, BlockImage("replay", "", "replay-1-x", SimpleNamespace(size_bytes=10**7), "entry"))
     assert patience[0] > 1.5 * 100

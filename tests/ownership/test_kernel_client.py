@@ -21,11 +21,9 @@ from replay.ownership.images import BlockImage
 from replay.ownership.ledger import Ledger
 from replay.ownership.removal import remove_leftover_mounts
 from replay.ownership.this_machine import (
-    map_arguments,
     map_error,
     map_image,
     mapped_devices,
-    mkfs_argv,
     mount,
     unmap,
     unmount,
@@ -213,21 +211,12 @@ def test_the_output_of_rbd_map_becomes_a_sentence(printed, what):
     assert next_step
 
 
-def test_arguments():
-    assert map_arguments("pool/ns/image") == ["map", "pool/ns/image"]
-    assert mkfs_argv(this_machine.Path("/dev/rbd3"), "xfs") == ["mkfs.xfs", "-q", "-K", "/dev/rbd3"]
-    with pytest.raises(ReplayError, match="no file system 'ntfs'"):
-        mkfs_argv(this_machine.Path("/dev/rbd3"), "ntfs")
-
-
-def test_old_and_new_lists_of_devices_are_read():
-    new = [
+def test_the_list_of_devices_is_read_without_snapshots():
+    listed = [
         {"id": "0", "pool": "p", "namespace": "n", "name": "a", "snap": "-", "device": "/dev/rbd0"},
         {"id": "1", "pool": "p", "namespace": "", "name": "a", "snap": "s", "device": "/dev/rbd1"},
     ]
-    old = {"0": {"pool": "p", "name": "a", "snap": "-", "device": "/dev/rbd0"}}
-    assert mapped_devices(json.dumps(new)) == {"p/n/a": "/dev/rbd0"}
-    assert mapped_devices(json.dumps(old)) == {"p/a": "/dev/rbd0"}
+    assert mapped_devices(json.dumps(listed)) == {"p/n/a": "/dev/rbd0"}
 
 
 @given(st.one_of(st.text(), st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps)))
@@ -236,7 +225,3 @@ def test_a_foreign_list_of_devices_is_a_typed_error_or_names_nothing(text):
         assert mapped_devices(text) == {}
     except ReplayError as error:
         assert error.where == "rbd device list"
-
-
-def test_leftovers_and_cleaning_undo_the_same_kinds():
-    assert removal.KINDS == ("kernel_mount", "kernel_mapping")

@@ -219,14 +219,15 @@ def test_a_run_ends_when_the_other_users_of_the_cluster_wait_for_it(foreign):
 
 def test_an_administrator_ends_a_run_and_it_starts_again_only_when_allowed(foreign):
     left = administrators(foreign.sandbox_directory)["left"]
-    before, said = both(foreign), foreign.folder / "said"
+    before, said, reason = both(foreign), foreign.folder / "said", foreign.folder / "reason"
+    reason.write_text("backups run until six")
     run_for_long(foreign)
     try:
         with said.open("w") as file:
             process = started(foreign, file)
         held = left.run("rados", "--pool", "replay", "lock", "list", "replay-lock").stdout
         assert '"name": "replay"' in held or '"name":"replay"' in held, held
-        left.run("rados", "--pool", "replay", "put", "replay-stop", "-", stdin="backups run until six")
+        left.run("rados", "--pool", "replay", "put", "replay-stop", str(reason))
         assert process.wait(timeout=patient(120)) == 4, said.read_text()
         assert "an administrator has stopped Replay here" in said.read_text()
         assert "backups run until six" in said.read_text()

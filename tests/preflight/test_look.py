@@ -139,7 +139,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     monkeypatch.setattr(MonitorSession, "command", ask)
     monkeypatch.setattr(Cluster, "run", run)
     monkeypatch.setattr(asker, "read_images", made.of_images)
-    monkeypatch.setattr(asking, "connect_seconds", lambda conf: 0.0118)
+    monkeypatch.setattr(asking, "round_trip_seconds", lambda site: 0.0118)
     monkeypatch.setattr(command, "time", SimpleNamespace(time=lambda: NOW))
     clock = [0.0]
 

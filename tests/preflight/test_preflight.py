@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,12 @@ second_cluster: {conf: SECOND.conf, client: client.replay, keyring: SECOND.keyri
 time_window: {from: 22:00, to: 06:00, timezone: Europe/Berlin}
 allows: [second_site]
 """
+
+
+def text_of(report: preflight.Report) -> str:
+    stream = StringIO()
+    preflight.show(report, stream)
+    return stream.getvalue()
 
 
 def _load(write_site: WriteSite, tmp_path: Path) -> preflight.Site:
@@ -122,7 +129,7 @@ def test_commands_for_this_machine_run_with_the_release_that_the_site_names(
         assert str(tmp_path / "release") in lines[0] and lines[0].endswith(' /usr/bin/ceph "$@"; }')
         checked = subprocess.run(["sh", "-n"], input="\n".join(lines), text=True, capture_output=True, check=False)
         assert (checked.returncode, checked.stderr) == (0, "")
-    assert "run with Ceph 20 (tentacle), as the site's file says" in preflight.render(report)
+    assert "run with Ceph 20 (tentacle), as the site's file says" in text_of(report)
     assert not any("ceph()" in line for form in ("plain", "cephadm") for line in preflight.commands_in(report, form))
     # What the functions run is what Replay itself runs: here, a program that prints its arguments.
     monkeypatch.setattr(Programs, "command", lambda self, argv, **_: ["echo", *argv])
@@ -136,7 +143,7 @@ def test_every_command_has_an_undo_and_the_last_one_is_undone_first(write_site: 
     commands = report.findings.commands()
     assert all(command.undo for command in commands)
     assert report.public()["undo"] == [command.undo for command in reversed(commands)]
-    said = preflight.render(report)
+    said = text_of(report)
     assert said.index("osd pool create replay 64") < said.index("To undo them") < said.index("osd pool delete replay ")
 
 
@@ -279,7 +286,7 @@ def test_a_site_without_its_files_gets_all_commands_and_is_refused(write_site: W
     report = preflight.preflight(site, preflight.load_experiments())
     assert report.exit_status == 4
     assert set(report.findings.commands()) >= set(admin_commands.everything(site))
-    text = preflight.render(report)
+    text = text_of(report)
     assert "no such file" in text and "Measuring would be REFUSED" in text
 
 
@@ -391,18 +398,19 @@ def test_only_an_empty_pool_without_an_application_is_initialised(
     assert [said in item.text for item in findings.items] == ([] if said is None else [True])
 
 
-def test_each_experiment_says_what_it_can_do_and_why_not(write_site: WriteSite, tmp_path: Path) -> None:
+def test_each_experiment_says_what_it_can_do_and_why_not(
+    write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = TEXT.replace("CONF", f"{tmp_path}/c").replace("KEYRING", f"{tmp_path}/k").replace("SECOND", f"{tmp_path}/s")
     write_site("mine", text.replace("allows: [second_site]", "allows: []"))
     estimates = {"rbd-journaling": {"cells": 100, "hours": 2.5, "bytes_to_client": 2**31, "bytes_to_media": 2**33}}
-    report = preflight.preflight(
-        load_site("mine", check_files=False), preflight.load_experiments(), estimates=lambda copies: estimates
-    )
+    monkeypatch.setattr(preflight, "_figures", lambda *_: estimates)
+    report = preflight.preflight(load_site("mine", check_files=False), preflight.load_experiments(), scale="talk")
     rows = {row["name"]: row for row in report.experiments}
     assert rows["failover"]["missing"] == {"second_site": "the site's file does not allow it"}
     skipped = {v["name"] for v in rows["rbd-journaling"]["variants"] if v["missing"]}
     assert skipped == {"journal-mirrored", "snapshot-mirrored"}
-    assert "100 cells, about 2.5 h, 2.0 GiB to the clients, 8.0 GiB to media" in preflight.render(report)
+    assert "100 cells, about 2.5 h, 2.0 GiB to the clients, 8.0 GiB to media" in text_of(report)
     assert report.public()["measuring"] == "refused"
 
 
@@ -413,7 +421,7 @@ def _on_a_bare_site(write_site: WriteSite, tmp_path: Path, experiments: list[dic
     site, findings = load_site("mine", check_files=False), Findings()
     figures = {"cells": 24, "hours": 1.0, "bytes_to_client": 2**31, "bytes_to_media": 2**33}
     rows = [preflight._experiment(site, one, lacking, figures) for one in experiments]
-    return rows, preflight.render(preflight.Report(site, findings, rows))
+    return rows, text_of(preflight.Report(site, findings, rows))
 
 
 def test_an_experiment_that_must_read_the_osds_counters_is_not_called_possible_without_them(
@@ -519,9 +527,9 @@ def test_a_schedule_that_takes_snapshots_of_replays_images_as_well_is_named(
 
 @pytest.mark.parametrize(("hour", "said"), [(23, "open (22:00 to 06:00 Europe/Berlin)"), (12, "opens in 9.0 h")])
 def test_the_time_window_is_reported(write_site: WriteSite, tmp_path: Path, hour: int, said: str) -> None:
-    site = _load(write_site, tmp_path)
-    report = preflight.preflight(site, [], now=datetime(2026, 1, 10, hour, tzinfo=UTC))
-    assert said in preflight.render(report)
+    findings = Findings()
+    preflight._risks(_load(write_site, tmp_path), findings, datetime(2026, 1, 10, hour, tzinfo=UTC))
+    assert said in "\n".join(item.text for item in findings.items)
 
 
 def test_an_unreachable_monitor_is_reported_within_a_minute(

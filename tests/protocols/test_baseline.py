@@ -20,7 +20,7 @@ from replay.protocols.baseline import BaselineProtocol
 from replay.protocols.drivers import fio
 from replay.protocols.targets import images
 from support.bench import bench_of, cell
-from support.programs import kill_together, needs
+from support.programs import needs
 from support.samples import sample
 from support.smoke import measure_as_shipped
 
@@ -129,7 +129,7 @@ def test_a_write_is_charged_to_the_account_and_its_path_is_hidden(make):
     protocol.open_block(Path("raw"), protocol.design.sets)
     protocol.says = [measured(output=sample(FIO)[0].replace('"bf"', f'"{protocol.target.path}"'))]
     found = protocol.run(cell(protocol, "media-4096-16", "random-write"), 7)
-    assert found.invalid is None and found.headline.endswith("MiB/s")
+    assert found.invalid is None and found.headline.endswith(" operations/s")
     assert str(protocol.target.path).encode() not in found.results["output"][1]
     assert protocol.bench.budget.total() > 4096 * 1000
     template, values, _ = protocol.asked[0]
@@ -153,32 +153,10 @@ def test_a_refused_connection_is_void_with_its_reason_whatever_the_exit_status(m
     assert found.invalid[0] == "failed" and "Connection refused" in found.invalid[1]
 
 
-def test_a_tool_that_was_killed_and_one_that_was_too_short_are_void(make):
-    protocol = make()
-    protocol.says = [measured(status=None, invalid=("timed_out", "killed after 32 s"))]
-    assert protocol.run(cell(protocol, "network-65536-1", "network"), 7).invalid[0] == "timed_out"
-    protocol.open_block(Path("raw"), protocol.design.sets)
-    scale = {"blocks": 1, "target_seconds": 9, "minimum_seconds": 5}
-    protocol.design = expand({**load_experiment("baseline"), "scales": {"quick": scale}}, "quick")
-    protocol.says = [measured(output=sample(FIO)[0])]
-    assert protocol.run(cell(protocol, "media-4096-16", "random-write"), 7).invalid[0] == "too_short"
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"tool": "fio"}, "baseline runs baseline, not fio"),
-        ({"options": {"engine": "libaio", "most_bytes": 1}}, "options.file_size_bytes: this option is missing"),
-        (
-            {"factors": {"resource": ["disk"], "io_size_bytes": [4096], "io_depth": [1]}},
-            "'disk' is not one of media, network",
-        ),
-        ({"factors": {"resource": ["media"], "io_size_bytes": [4096], "io_depth": [1]}}, "only media have an io_type"),
-    ],
-)
-def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, changes, said):
-    with pytest.raises(ConfigurationError, match=said):
-        make(**changes, scales={"quick": {"blocks": 1, "target_seconds": 1}})
+def test_media_without_an_io_type_are_refused(make):
+    factors = {"resource": ["media"], "io_size_bytes": [4096], "io_depth": [1]}
+    with pytest.raises(ConfigurationError, match="only media have an io_type"):
+        make(factors=factors, scales={"quick": {"blocks": 1, "target_seconds": 1}})
 
 
 def site_of(**changes):
@@ -208,10 +186,6 @@ def test_skipping_one_resource_leaves_the_rest_of_the_design():
 # On a real cluster ----------------------------------------------------------------------------------------------
 
 
-def beside_osds(campaign):
-    return sorted((campaign.sandbox_directory / "left").glob("replay-*"))
-
-
 @pytest.mark.sandbox
 @pytest.mark.of_release
 def test_a_block_measures_disk_and_network_and_leaves_nothing_behind(campaign):
@@ -220,24 +194,7 @@ def test_a_block_measures_disk_and_network_and_leaves_nothing_behind(campaign):
     assert sorted(one["variant"] for one in good) == [
         "network", "random-read", "random-write", "sequential-read", "sequential-write",
     ]  # fmt: skip
-    assert beside_osds(campaign) == []
+    assert sorted((campaign.sandbox_directory / "left").glob("replay-*")) == []
     assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")
     raw = campaign.evidence("baseline")
     assert str(campaign.sandbox_directory).encode() not in raw
-
-
-@pytest.mark.sandbox
-def test_leftovers_of_a_killed_block_are_removed_by_clean(campaign):
-    campaign.configure("baseline", target_seconds=20)
-    running = campaign.start_block("baseline")
-    try:
-        campaign.wait_for(lambda: beside_osds(campaign) and campaign.processes("fio"), "fio")
-        kill_together(campaign.measuring())
-    finally:
-        running.kill()
-        running.wait()
-    campaign.wait_for(lambda: not campaign.processes("fio"), "the end of fio", 30)
-    assert len(beside_osds(campaign)) == 1
-    cleaned = campaign.run("clean", "--site", "sandbox", "--yes")
-    assert cleaned.returncode == 0, cleaned.stdout + cleaned.stderr
-    assert beside_osds(campaign) == []

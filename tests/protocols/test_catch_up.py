@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from replay.base.errors import ReplayError
 from replay.cluster.cluster import AdminSocketError
-from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, wait_until_rested
+from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
 from replay.evidence.record import SampleTable
-from replay.protocols.observers.copies import (
-    MirrorSampler,
-    await_state,
-    journal_level,
-    numbers_in,
-    resume,
-    snapshots_level,
-)
-from replay.protocols.observers.snapshots import TrimSampler, snapshots_to_trim, wait_until_trimmed
-from support.bench import Clock
-
-MEBIBYTE = 2**20
+from replay.protocols.observers import copies
+from replay.protocols.observers.copies import Copies, MirrorSampler, journal_level, numbers_in
+from replay.protocols.observers.snapshots import TrimSampler, await_trimmed, snapshots_to_trim
+from support.bench import Clock, bench_of
 
 
 class Socket:
@@ -53,6 +47,12 @@ def daemon_with(**states):
     return MirrorDaemon("/nowhere.asok", "replay", ask=socket), socket
 
 
+def copies_with(**states):
+    made = Copies(bench_of(SimpleNamespace(second_site=None), None))
+    made.daemon, socket = daemon_with(**states)
+    return made, socket
+
+
 def test_an_image_is_told_to_stop_and_to_start_by_its_own_name():
     daemon, socket = daemon_with(one=["Replaying"])
     daemon.stop("one")
@@ -62,15 +62,16 @@ def test_an_image_is_told_to_stop_and_to_start_by_its_own_name():
 
 
 def test_a_state_is_awaited_for_every_image():
-    daemon, socket = daemon_with(one=["Replaying", "Stopping", "Stopped"], two=["Stopped"])
-    await_state(daemon, ["one", "two"], "Stopped", pause=lambda _: None)
+    made, socket = copies_with(one=["Replaying", "Stopping", "Stopped"], two=["Stopped"])
+    made.await_state(["one", "two"], "Stopped")
     assert socket.states["one"] == ["Stopped"]
 
 
-def test_a_state_that_is_never_reached_is_an_error_that_names_the_current_one():
-    daemon, _ = daemon_with(one=["Error"])
+def test_a_state_that_is_never_reached_is_an_error_that_names_the_current_one(monkeypatch):
+    monkeypatch.setattr(copies, "STATE_WITHIN_SECONDS", 0.0)
+    made, _ = copies_with(one=["Error"])
     with pytest.raises(ReplayError, match="to become 'Stopped'; one is 'Error'"):
-        await_state(daemon, ["one"], "Stopped", within_seconds=0.01, pause=lambda _: None)
+        made.await_state(["one"], "Stopped")
 
 
 @pytest.mark.parametrize(
@@ -78,47 +79,15 @@ def test_a_state_that_is_never_reached_is_an_error_that_names_the_current_one():
     [(["Stopping", "Stopping", "Stopped"], 1), (["Stopped"], 1), (["Replaying"], 0), (["Starting"], 0)],
 )
 def test_only_images_that_are_stopped_or_stopping_are_started_again(states, told):
-    daemon, socket = daemon_with(one=states)
-    resume(daemon, "one", pause=lambda _: None)
+    made, socket = copies_with(one=states)
+    made.resume("one")
     assert socket.asked.count("rbd mirror start replay/one") == told
-
-
-def bytes_of(**replayed):
-    return {name: ReplayCounters(entry_bytes=value) for name, value in replayed.items()}
 
 
 def test_every_image_must_be_level_and_not_only_their_sum():
     level = journal_level({"one": 4, "two": 4})
-    assert not level(bytes_of(one=7, two=3))
-    assert level(bytes_of(one=4, two=5))
-    assert not snapshots_level({"one": 1, "two": 1})({"one": ReplayCounters(snapshots=2), "two": ReplayCounters()})
-
-
-def test_the_wait_lasts_until_the_daemon_rests_and_not_only_until_it_is_level():
-    clock = Clock()
-
-    def read():
-        return bytes_of(one=int(min(clock.now, 12) * MEBIBYTE))
-
-    wait = wait_until_rested(
-        read, journal_level({"one": 10 * MEBIBYTE}), quiet_seconds=1.0, clock=clock, sleep=clock.sleep
-    )
-    assert wait.outcome == "replayed"
-    assert 13.0 <= wait.seconds < 13.5
-
-
-def test_a_daemon_that_stops_before_it_is_level_has_stalled():
-    clock = Clock()
-    wait = wait_until_rested(
-        lambda: bytes_of(one=int(min(clock.now, 3))),
-        journal_level({"one": 10}),
-        quiet_seconds=1.0,
-        stall_seconds=20.0,
-        clock=clock,
-        sleep=clock.sleep,
-    )
-    assert wait.outcome == "stalled"
-    assert 22.0 <= wait.seconds < 24.0
+    assert not level({"one": ReplayCounters(entry_bytes=7), "two": ReplayCounters(entry_bytes=3)})
+    assert level({"one": ReplayCounters(entry_bytes=4), "two": ReplayCounters(entry_bytes=5)})
 
 
 def test_a_sampler_records_the_daemons_counters_of_its_own_images():
@@ -152,7 +121,7 @@ def test_a_sampler_reads_no_more_often_than_it_is_due():
     clock = Clock()
     sampler = MirrorSampler(daemon, {}, SampleTable(), clock)
     for _ in range(100):
-        sampler.read_when_due(0.25)
+        sampler.read_when_due()
         clock.now += 0.02
     assert socket.asked.count("perf dump") == 8
 
@@ -193,32 +162,41 @@ class Session:
         return {"pgmap": {"pgs_by_state": [*states, {"state_name": "active+clean+snaptrim_wait", "count": groups}]}}
 
 
+@pytest.fixture
+def trimmed(monkeypatch):
+    """Return a function that waits for the trims of sessions, in time that passes only during sleeps."""
+    clock, pool = Clock(), SimpleNamespace(name="mine")
+    monkeypatch.setattr("replay.measure.bench.time", SimpleNamespace(monotonic=clock, sleep=clock.sleep))
+
+    def of(session, secondary=None):
+        site = SimpleNamespace(pools=SimpleNamespace(all=lambda: [pool]), second_site=SimpleNamespace(pool="mine"))
+        bench = bench_of(site, session)
+        bench.secondary = secondary
+        return await_trimmed(bench)
+
+    return of
+
+
 def test_snapshots_of_other_pools_are_not_awaited():
     assert snapshots_to_trim(Session([4], [0]), ["mine"]) == 4
 
 
-def test_the_wait_ends_when_no_snapshot_is_queued_and_no_group_trims():
-    clock = Clock()
-    wait = wait_until_trimmed(
-        [(Session([2, 2, 1, 0], [3, 0]), ["mine"])], timeout_seconds=300, every=1, clock=clock, pause=clock.sleep
-    )
+def test_the_wait_ends_when_no_snapshot_is_queued_and_no_group_trims(trimmed):
+    wait = trimmed(Session([2, 2, 1, 0], [3, 0]))
     assert (wait.outcome, wait.details) == ("trimmed", {"snapshots_to_trim": 2})
-    assert wait.seconds == 4
+    assert wait.seconds == 2
 
 
-def test_nobody_waits_for_trims_in_the_pools_of_neighbours():
-    clock = Clock()
+def test_nobody_waits_for_trims_in_the_pools_of_neighbours(trimmed):
     session = Session([0], [7])
     session.neighbours_only = True
-    wait = wait_until_trimmed([(session, ["mine"])], timeout_seconds=300, every=1, clock=clock, pause=clock.sleep)
+    wait = trimmed(session)
     assert (wait.outcome, wait.seconds) == ("trimmed", 0)
 
 
-def test_trimming_that_does_not_end_is_recorded_and_the_run_continues():
-    clock = Clock()
-    sides = [(Session([0], [0]), ["mine"]), (Session([1], [0]), ["mine"])]
-    wait = wait_until_trimmed(sides, timeout_seconds=10, every=1, clock=clock, pause=clock.sleep)
-    assert (wait.outcome, wait.seconds) == ("still_trimming", 10)
+def test_trimming_that_does_not_end_is_recorded_and_the_run_continues(trimmed):
+    wait = trimmed(Session([0], [0]), Session([1], [0]))
+    assert (wait.outcome, wait.seconds) == ("still_trimming", 300)
 
 
 def test_the_snapshots_left_to_trim_are_counted_every_two_seconds():

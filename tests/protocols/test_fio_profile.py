@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import Cluster
 from replay.cluster.fio_clients import FioServers
 from replay.design.configuration import load_experiment
@@ -21,7 +21,7 @@ from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers import fio
 from replay.protocols.multi_client import OfferedRate, peak_key
-from replay.protocols.observers.daemons import SteadyDaemons, SteadyReadings, moments
+from replay.protocols.observers.daemons import SteadyDaemons, moments
 from replay.protocols.targets.images import Images
 from support.bench import bench_of, cells
 from support.evidence import evidence_of
@@ -71,10 +71,20 @@ class Daemons:
         return {"seconds": 1.0, "cost_seconds": 0.2, "readings": [before.number, after.number]}
 
 
-def watched(*elapsed):
-    observer = SteadyReadings(Daemons(), 9.0)
+def watched(*elapsed, say=lambda line: None):
+    """The observer of a cell whose load lasts 9 s, called at these moments."""
+    protocol = SimpleNamespace(
+        bench=SimpleNamespace(say=say, sampler=None),
+        design=SimpleNamespace(sizing=SimpleNamespace(target_seconds=8.0)),
+        option=lambda name, cell: RAMP_SECONDS,
+    )
+    observer = SteadyDaemons()
+    observer.protocol, observer.bench, observer.design = protocol, protocol.bench, protocol.design
+    observer.daemons = Daemons()
+    observer.started(None)
+    look = observer.while_running(None)
     for seconds in elapsed:
-        observer(seconds)
+        look(seconds)
     return observer
 
 
@@ -111,15 +121,13 @@ def test_a_reading_that_may_be_younger_than_the_load_is_left_out():
 
 def test_a_valid_cell_without_a_sample_is_said_to_have_none():
     said = []
-    observer = SteadyDaemons()
-    observer.bench = SimpleNamespace(say=said.append)
-    observer.steady = watched(1.0, 5.0, 8.8)
+    observer = watched(1.0, 5.0, 8.8, say=said.append)
     for invalid in (("tool_failed", "exit status 1"), None):
         measured = Measured(["fio"], {}, 0, "", "", 14.1, {}, invalid=invalid)
         observer.ended(None, measured)
         observer.verify(None, measured, None)
         assert "daemons" not in measured.samples
-    assert said == [observer.steady.unknown(14.1)]
+    assert len(said) == 1
     assert "of 3 readings" in said[0]
     assert "9.0 of the 14.1 s" in said[0]
     enough = Measured(["fio"], {}, 0, "", "", 9.2, {})
@@ -149,16 +157,16 @@ def test_every_published_cell_of_latency_lasts_eight_seconds():
 def offered(tmp_path, monkeypatch):
     """The protocol with an image, its tool replaced by one that does 5000 operations a second."""
     made = OfferedRate(bench(tmp_path), design("fio-offered-rate"))
-    made.jobs, made.components, made.outputs = [], [], one_client()
+    made.jobs, made.components = [], []
 
     @contextlib.contextmanager
-    def clients(cluster, options, jobs, *, slot=None):
+    def clients(cluster, options, jobs, **_):
         made.jobs.append(jobs[0])
         yield FioServers(tmp_path, jobs)
 
     def tool(bench, template, values, *, component, **how):
         made.components.append(component)
-        results = {"stdout": ("stdout", b""), "stderr": ("stderr", b""), "output": ("result.json", made.outputs)}
+        results = {"stdout": ("stdout", b""), "stderr": ("stderr", b""), "output": ("result.json", one_client())}
         return Measured(list(template), results, 0, "", "", 5.0, {})
 
     def open_images(self, sets):
@@ -218,23 +226,10 @@ def test_a_mix_offers_reads_and_writes_in_their_shares(offered):
     assert offered.job_options(cell)["fio_options"]["rate_iops"] == "350,150"
 
 
-def test_a_closed_loop_that_fails_stops_the_block(offered, tmp_path):
-    offered.outputs = b"fio: cannot"
-    with pytest.raises(ReplayError, match="the peak could not be found"):
-        offered.open_block(BlockWriter(tmp_path / "raw", 1), sets_of(offered, "random-read"))
-    assert offered.driver.peaks == {}
-
-
 @pytest.mark.parametrize("shares", [[0], [-0.5], ["half"]])
 def test_a_number_that_is_not_a_share_is_refused(tmp_path, shares):
     factors = {**load_experiment("fio-offered-rate")["factors"], "offered_share": shares}
     with pytest.raises(ConfigurationError, match="shares of the peak above 0"):
-        OfferedRate(bench(tmp_path), design("fio-offered-rate", factors=factors))
-
-
-def test_a_depth_among_the_levels_is_refused(tmp_path):
-    factors = {**load_experiment("fio-offered-rate")["factors"], "io_depth": [4]}
-    with pytest.raises(ConfigurationError, match=r"factors\.io_depth: offered_rate does not use this factor"):
         OfferedRate(bench(tmp_path), design("fio-offered-rate", factors=factors))
 
 

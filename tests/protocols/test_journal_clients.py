@@ -55,16 +55,12 @@ def protocol(tmp_path, monkeypatch):
 
         def pool(bench, suffix, spec, *, application):
             made.done.append(("pool", spec, application))
-            return ExperimentPool(f"replay-1-{suffix}", 7, "entry", spec)
+            return ExperimentPool(f"replay-1-{suffix}", "entry", spec)
 
         monkeypatch.setattr(images, "create_image", image)
         monkeypatch.setattr(journal_clients, "create_pool", pool)
         monkeypatch.setattr(journal_clients, "await_pools", lambda bench, pools: made.done.append(("clean",)))
-        monkeypatch.setattr(
-            journal_clients,
-            "remove_pool_entries",
-            lambda bench, chosen: made.done.append(("pool gone", chosen(SimpleNamespace(id="entry")))),
-        )
+        monkeypatch.setattr(journal_clients, "remove_leftover_pools", lambda bench: made.done.append(("pools gone",)))
         monkeypatch.setattr(
             images,
             "remove_images",
@@ -94,9 +90,7 @@ def test_the_images_are_removed_before_the_pool_of_their_journals(protocol, tmp_
     made = protocol()
     made.open_block(tmp_path, made.design.sets)
     made.close_block()
-    assert made.done[-2:] == [("images gone", 6), ("pool gone", True)]
-    made.close_block()
-    assert made.done[-1] == ("images gone", 0), "a pool is removed once"
+    assert made.done[-2:] == [("images gone", 6), ("pools gone",)]
 
 
 def test_the_pool_is_removed_even_if_an_image_stays(protocol, tmp_path, monkeypatch):
@@ -109,16 +103,15 @@ def test_the_pool_is_removed_even_if_an_image_stays(protocol, tmp_path, monkeypa
     monkeypatch.setattr(images, "remove_images", fail)
     with pytest.raises(ReplayError, match="watched"):
         made.close_block()
-    assert made.done[-1] == ("pool gone", True)
+    assert made.done[-1] == ("pools gone",)
 
 
-def test_a_site_s_own_journal_pool_is_used_and_neither_made_nor_removed(protocol, tmp_path):
+def test_a_site_s_own_journal_pool_is_used_and_none_is_made(protocol, tmp_path):
     made = protocol(journal="fast", allows=("client_hosts",))
     made.open_block(tmp_path, made.design.sets)
-    made.close_block()
     assert places(made)["journal-pool-1"] == "fast"
     assert places(made)["with-journal-1"] == "replay", "the others keep their journals in the data pool"
-    assert {one[0] for one in made.done} == {"image", "images gone"}
+    assert {one[0] for one in made.done} == {"image"}
 
 
 def test_without_a_pool_and_permission_to_make_one_the_variant_is_left_out_with_its_reason(protocol, tmp_path):
@@ -148,7 +141,6 @@ def test_payload_variants_differ_only_in_the_option_and_share_their_images():
     ("variant", "said"),
     [
         ({"levels": {"journal_pool": "own"}}, "no journal"),
-        ({"features": ["journaling"], "levels": {"journal_pool": "fast"}}, "'fast' is not one of data, own"),
         ({"image_of": "with-journal", "levels": {"journal_pool": "own"}}, "shares an image"),
     ],
 )

@@ -16,6 +16,7 @@ from replay.ownership.images import BlockImage
 from replay.protocols import kernel_client as mounts
 from replay.protocols.drivers import fio
 from replay.protocols.kernel_client import KernelClient, write_file
+from replay.protocols.targets import images
 from support.bench import bench_of
 from support.smoke import measure_as_shipped
 
@@ -57,12 +58,12 @@ def make(monkeypatch, tmp_path):
             seen = f"{values.get('file')} {values.get('image')}".encode()
             return Measured(template, {"output": ("result.json", seen)}, 1, "a", "b", 1.0, {}, invalid=("failed", "x"))
 
-        monkeypatch.setattr(mounts, "create_image", create)
+        monkeypatch.setattr(images, "create_image", create)
         monkeypatch.setattr(mounts, "map_image", lambda bench, made, options: did.append(f"map {options}"))
         monkeypatch.setattr(mounts, "mount", mount)
         monkeypatch.setattr(mounts, "write_file", lambda path, size: did.append(f"write {path.name}"))
         monkeypatch.setattr(mounts, "remove_leftover_mounts", lambda bench: did.append("undo mounts"))
-        monkeypatch.setattr(mounts, "remove_images", lambda bench, images: did.append(f"remove {len(images)}"))
+        monkeypatch.setattr(images, "remove_images", lambda bench, those: did.append(f"remove {len(those)}"))
         monkeypatch.setattr(fio, "run_observed", run)
         return made
 
@@ -75,8 +76,8 @@ def test_the_order_is_create_disable_map_mkfs_mount_write_and_back(make):
     made.close_block()
     assert made.did == [
         "create librbd",
-        "rbd feature disable",
         "create kernel-ext4",
+        "rbd feature disable",
         "rbd feature disable",
         "map ms_mode=prefer-crc",
         "mount ext4",
@@ -105,7 +106,6 @@ def test_both_clients_do_the_same_and_bypass_the_page_cache(make):
 @pytest.mark.parametrize(
     ("variant", "said"),
     [
-        ({"levels": {"client": "fuse"}}, "'fuse' is not one of librbd, kernel"),
         ({"levels": {"client": "kernel"}}, "cannot make the file system None"),
         ({"levels": {"client": "librbd"}, "features": ["journaling"]}, "kernels do not support journaling"),
     ],

@@ -39,7 +39,7 @@ def make(monkeypatch, tmp_path):
 
         def create_pool(bench, suffix, spec, *, application):
             did.append(f"pool of {spec.replicas}")
-            return ExperimentPool(suffix, spec.replicas, suffix, spec)
+            return ExperimentPool(suffix, suffix, spec)
 
         def create_image(bench, suffix, image):
             did.append(f"image {suffix}")

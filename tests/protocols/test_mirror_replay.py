@@ -19,11 +19,9 @@ from replay.cluster.running import ToolRun
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured
-from replay.measure.sets import CommitLatencies
 from replay.ownership.images import BlockImage
 from replay.preflight.plan import design_for
 from replay.protocols import mirror_replay
-from replay.protocols.drivers.tool import StepLog
 from replay.protocols.mirror_lag import MirrorLagProtocol
 from replay.protocols.mirror_replay import MirrorReplayProtocol
 from replay.protocols.observers import copies
@@ -32,8 +30,6 @@ from support.bench import bench_of
 from support.made_up_output import report
 from support.patience import patient
 from support.smoke import measure_as_shipped
-
-SCALES = ("smoke", "quick", "talk")
 
 
 def bench():
@@ -47,8 +43,8 @@ def bench():
     return bench_of(site, SimpleNamespace(cluster=Cluster("c")), sampler=sampler)
 
 
-def protocol_of(kind, name, **changes):
-    return kind(bench(), expand({**load_experiment(name), **changes}, "talk"))
+def protocol_of(**changes):
+    return MirrorReplayProtocol(bench(), expand({**load_experiment("mirror-replay"), **changes}, "talk"))
 
 
 def site(socket="/nowhere.asok", namespace=""):
@@ -79,25 +75,11 @@ def test_the_design_skips_what_the_protocol_lacks(name, monkeypatch):
     assert "admin socket" in design_for(here, name, "smoke").skipped[0].detail
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "factor"),
-    [(MirrorReplayProtocol, "mirror-replay", "images"), (MirrorLagProtocol, "mirror-lag", "writes_per_second")],
-)
-def test_a_design_without_its_factor_is_refused(kind, name, factor):
-    assert protocol_of(kind, name).design.sets
-    changes = {"factors": {"io_size_bytes": [4096]}, "workload_factors": [], "x_factor": "io_size_bytes"}
-    scales = {scale: {"blocks": 1, "target_seconds": 1} for scale in SCALES}
-    with pytest.raises(ConfigurationError, match=f"needs the factor `{factor}`"):
-        protocol_of(kind, name, **changes, scales=scales)
-
-
-@pytest.mark.parametrize(
-    ("levels", "said"), [({}, "needs the factor `mode`"), ({"mode": "journal"}, r"levels\.mode is")]
-)
-def test_a_variant_that_is_not_mirrored_as_it_says_is_refused(levels, said):
+def test_a_variant_that_is_not_mirrored_as_it_says_is_refused():
+    levels = {"mode": "journal"}
     variants = [{"name": "snapshot", "label": "Snapshot", "mirroring": "snapshot", "levels": levels}]
-    with pytest.raises(ConfigurationError, match=said):
-        protocol_of(MirrorReplayProtocol, "mirror-replay", variants=variants)
+    with pytest.raises(ConfigurationError, match=r"levels\.mode is"):
+        protocol_of(variants=variants)
 
 
 # The order of things when something fails --------------------------------------------------------------------------
@@ -124,8 +106,8 @@ class Daemon:
 
 @pytest.fixture
 def stopping(monkeypatch):
-    made = protocol_of(MirrorReplayProtocol, "mirror-replay")
-    made.observers[0].copies.daemon = Daemon()
+    made = protocol_of()
+    made.driver.copies.daemon = Daemon()
     made.removed = []
     monkeypatch.setattr(images, "remove_images", lambda bench, those: made.removed.extend(those))
     return made
@@ -135,23 +117,18 @@ def test_images_that_are_stopped_at_the_end_of_a_block_are_started_before_they_a
     image = SimpleNamespace(name="one")
     stopping.target.images = {"journal": [image]}
     stopping.driver.stopped = ["one"]
-    stopping.observers[0].copies.daemon.stop("one")
+    stopping.driver.copies.daemon.stop("one")
     stopping.close_block()
-    assert stopping.observers[0].copies.daemon.told == [("stop", "one"), ("start", "one")]
+    assert stopping.driver.copies.daemon.told == [("stop", "one"), ("start", "one")]
     assert stopping.removed == [image]
     assert stopping.driver.stopped == []
-
-
-def test_the_copies_are_found_beside_what_every_block_observes(stopping):
-    [replay] = stopping.observers
-    stopping.observers = (CommitLatencies().bound_to(stopping), replay)
-    assert stopping.driver.copies is replay.copies
 
 
 def test_images_are_removed_even_if_the_daemon_does_not_answer(stopping):
     image = SimpleNamespace(name="one")
     stopping.target.images, stopping.driver.stopped = {"journal": [image]}, ["one"]
-    stopping.observers[0].copies.daemon = None
+    stopping.driver.copies.daemon = None
+    stopping.bench.site.second_site.mirror_daemon_admin_socket = None
     with pytest.raises(Exception, match="no admin socket of the mirror daemon is named"):
         stopping.close_block()
     assert stopping.removed == [image]
@@ -176,11 +153,11 @@ def replaying(monkeypatch):
     """Return a function that runs a cell of a mode; at its second reading the daemon has replayed everything."""
 
     def run(mode, rbd):
-        made = protocol_of(MirrorReplayProtocol, "mirror-replay")
+        made = protocol_of()
         cell = next(
             c for one in made.design.sets for c in one.cells if (c.variant.name, c.levels["images"]) == (mode, 2)
         )
-        daemon = made.observers[0].copies.daemon = Daemon()
+        daemon = made.driver.copies.daemon = Daemon()
         made.target.images[mode] = [BlockImage("pool", "", name, cell.variant.image, "") for name in ("one", "two")]
         size, made.did = cell.variant.image.size_bytes, []
 
@@ -211,9 +188,7 @@ def replaying(monkeypatch):
         monkeypatch.setattr(mirror_replay, "MirrorSampler", Sampler)
         monkeypatch.setattr(mirror_replay, "QUIET_SECONDS", 0.0)
         monkeypatch.setattr(copies, "copied_snapshots", lambda cluster, spec, **_: {7})
-        monkeypatch.setattr(
-            mirror_replay, "StepLog", lambda values, slot, **more: StepLog(values, slot, run=rbd, **more)
-        )
+        monkeypatch.setattr("replay.protocols.drivers.tool.run_tool", rbd)
         return made, cell, made.run(cell, 1)
 
     return run
@@ -230,7 +205,7 @@ def test_replay_is_stopped_for_the_writes_and_started_for_the_measurement(replay
         ["image-1", "image-2"] if snapshots else []
     )
     assert made.did == [{"one": "Stopped", "two": "Stopped"}], "nobody replays while fio writes"
-    assert made.observers[0].copies.daemon.states == {"one": "Replaying", "two": "Replaying"}
+    assert made.driver.copies.daemon.states == {"one": "Replaying", "two": "Replaying"}
     assert [argv[-1] for argv in rbd.argvs] == (["pool/one", "pool/two"] if snapshots else [])
     assert [wait.outcome for wait in measured.waits] == ["copied"] * len(snapshots)
     assert made.driver.stopped == []

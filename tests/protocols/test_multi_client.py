@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import Cluster, client_conf, write_client_conf
 from replay.cluster.fio_clients import FioServers, is_listening, spread
-from replay.cluster.site import missing
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured
@@ -80,7 +79,7 @@ def protocol(tmp_path, monkeypatch):
     made.left = (b"", 0)
 
     @contextlib.contextmanager
-    def clients(cluster, options, jobs, *, slot=None):
+    def clients(cluster, options, jobs, **_):
         made.jobs, made.options = jobs, options
         yield FioServers(tmp_path, jobs)
 
@@ -204,12 +203,10 @@ def test_mirrored_variants_are_refused(tmp_path):
 
 
 def test_clients_run_on_the_hosts_that_the_site_names_if_its_file_allows_that(tmp_path):
-    assert missing(["client_hosts"], site(hosts=("node-1", "node-2"))) == []
-    assert missing(["client_hosts"], site(hosts=()))[0][1] == "the site's file names no client hosts"
     named = MultiClient(bench(tmp_path, hosts=("node-1", "node-2")), design_of(tmp_path))
-    assert named.driver.elsewhere["hosts"] == ("node-1", "node-2")
-    for where in ({"hosts": ("localhost",)}, {"hosts": ()}, {"hosts": ("node-1",), "allows": set()}):
-        assert MultiClient(bench(tmp_path, **where), design_of(tmp_path)).driver.elsewhere == {}, "on this machine"
+    assert named.driver.hosts == ("node-1", "node-2")
+    for where in ({"hosts": ()}, {"hosts": ("node-1",), "allows": set()}):
+        assert MultiClient(bench(tmp_path, **where), design_of(tmp_path)).driver.hosts == ("localhost",)
 
 
 def test_a_socket_counts_only_if_somebody_accepts_connections_on_it(tmp_path):

@@ -12,7 +12,7 @@ from replay.base.errors import ReplayError
 from replay.base.programs import HOST_PROGRAMS
 from replay.evidence.record import Measured
 from replay.protocols import baseline
-from replay.protocols.baseline import Ends, TwoEnds, ends_of, on_host
+from replay.protocols.baseline import TwoEnds, ends_of, on_host
 from replay.tools.iperf3 import TOOL
 from support.programs import needs
 
@@ -61,16 +61,15 @@ def started(monkeypatch):
 @pytest.mark.parametrize(
     ("hosts", "ends"),
     [
-        ((), Ends("localhost", "localhost")),
-        (("localhost", "127.0.0.1"), Ends("localhost", "localhost")),
-        (("a",), Ends("a", "localhost")),
-        (("localhost", "a"), Ends("a", "localhost")),
-        (("a", "b", "c"), Ends("a", "b")),
+        ((), ("localhost", "localhost")),
+        (("localhost", "127.0.0.1"), ("localhost", "localhost")),
+        (("a",), ("a", "localhost")),
+        (("localhost", "a"), ("a", "localhost")),
+        (("a", "b", "c"), ("a", "b")),
     ],
 )
 def test_the_network_lies_between_the_first_two_hosts_that_are_not_this_machine(hosts, ends):
     assert ends_of(hosts) == ends
-    assert ends.is_loopback == (ends.server == "localhost")
 
 
 def test_a_program_runs_on_another_host_through_ssh_as_one_word():
@@ -124,7 +123,7 @@ def test_a_server_that_never_starts_is_an_error_and_leaves_nothing_running(run, 
 def test_addresses_and_names_of_hosts_are_hidden(run, monkeypatch):
     said = b'{"system_info":\t"Linux node7 6.1 #1", "local_host": "10.0.0.7", "host":\t"node8", "error": "no node8.x"}'
     measured = Measured(["x"], {"stdout": ("stdout", said)}, 0, "a", "b", 1.0, {})
-    monkeypatch.setattr(baseline, "ends_of", lambda hosts: Ends("node8", "localhost"))
+    monkeypatch.setattr(baseline, "ends_of", lambda hosts: ("node8", "localhost"))
     monkeypatch.setattr(baseline, "_address", lambda host: f"{host}.x")
     monkeypatch.setattr(baseline, "_start_server", lambda *_: (SimpleNamespace(kill=lambda: None), 1))
     monkeypatch.setattr(baseline, "run_observed", lambda *_, **__: measured)

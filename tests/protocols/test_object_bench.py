@@ -30,7 +30,6 @@ from support.patience import patient
 from support.smoke import measure_as_shipped
 
 RATE = 1000
-SCALES = {"talk": {"blocks": 1, "target_seconds": 1}}
 HOST = "a-host.of.tests"
 
 
@@ -123,7 +122,7 @@ def rados(monkeypatch):
 def make(rados, monkeypatch):
     """Make a protocol on a cluster of the fake program, which does not allow the numbers of copies in `refused`."""
 
-    def of(*, refused=(), scale="quick", ceilings=None, **changes):
+    def of(*, refused=(), ceilings=None, **changes):
         configuration = {**load_experiment("rados-bench"), **changes}
         site = SimpleNamespace(
             name="elsewhere",
@@ -134,7 +133,7 @@ def make(rados, monkeypatch):
         session = SimpleNamespace(cluster=Cluster("c"), command=lambda command: {"size": 3})
         said = []
         bench = bench_of(site, session, sampler=Sampler(), say=said.append)
-        made = ObjectBench(bench, expand(configuration, scale))
+        made = ObjectBench(bench, expand(configuration, "quick"))
         made.said = said
 
         def create(bench, suffix, spec: PoolSpec, *, application):
@@ -144,7 +143,7 @@ def make(rados, monkeypatch):
                     f"the monitors refuse a pool of size {spec.replicas}", where="site elsewhere"
                 )
             rados.pools[suffix] = {}
-            return ExperimentPool(suffix, len(rados.pools), suffix, spec)
+            return ExperimentPool(suffix, suffix, spec)
 
         monkeypatch.setattr(object_bench, "create_pool", create)
         monkeypatch.setattr(object_bench, "await_pools", lambda bench, pools: None)
@@ -186,12 +185,6 @@ def test_a_write_leaves_nothing_and_the_wait_says_how_many_objects_were_removed(
     assert (wait.reason, wait.outcome, wait.details) == ("objects_removed", "removed", {"objects": 2 * RATE})
     assert rados.held() == {"replicas-1": [], "replicas-2": [], "replicas-3": []}
     assert protocol.bench.budget.total() == 3 * 2 * RATE * 65536
-
-
-def test_bytes_are_charged_by_the_copies_of_their_pool(make):
-    protocol = opened(make())
-    measured(protocol, "write-65536", "replicas-1")
-    assert protocol.bench.budget.total() == 2 * RATE * 65536
 
 
 def test_a_write_of_large_objects_ends_at_its_bound(make):
@@ -371,27 +364,6 @@ def test_a_number_of_copies_that_the_monitors_refuse_leaves_its_variants_out(mak
     assert any("refuse a pool of size 1" in line for line in protocol.said)
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"options": {"threads": 16}}, "options.write_most_objects: this option is missing"),
-        (
-            {"factors": {"object_size_bytes": [4096]}, "workload_factors": [], "scales": SCALES},
-            "needs the factor `mode`",
-        ),
-        (
-            {"factors": {"mode": ["read"], "object_size_bytes": [4096]}, "scales": SCALES},
-            "'read' is not one of write, seq, rand",
-        ),
-        ({"variants": [{"name": "some", "label": "Some"}], "scales": SCALES}, "needs the factor `replicas`"),
-        ({"tool": "rbd-bench"}, "runs rados-bench, not rbd-bench"),
-    ],
-)
-def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, changes, said):
-    with pytest.raises(ConfigurationError, match=said):
-        make(scale="talk", **changes)
-
-
 def test_a_site_with_a_rate_is_refused_because_the_tool_cannot_limit_it(make):
     with pytest.raises(ConfigurationError, match="cannot limit rados bench to the site's rate"):
         make(ceilings=Ceilings(rate_bytes_per_second=1e6))
@@ -449,18 +421,6 @@ def test_a_block_reads_and_writes_with_every_number_of_copies_and_leaves_nothing
     rows = (campaign.raw("rados-bench").parent / "aggregate" / "throughput-write.csv").read_text().splitlines()
     assert [row.split(",")[0] for row in rows[1:]] == ["1 replica", "2 replicas", "3 replicas"]
     assert all(float(row.split(",")[1]) > 0 for row in rows[1:])
-
-
-@pytest.mark.sandbox
-def test_ctrl_c_while_it_writes_leaves_no_pool(campaign, pools):
-    campaign.configure("rados-bench", target_seconds=30, factors={"mode": ["write"], "object_size_bytes": [65536]})
-    run = campaign.start("rados-bench")
-    campaign.wait_for(lambda: campaign.processes("rados", "bench", "write"), "the benchmark")
-    run.send_signal(signal.SIGINT)
-    said, _ = run.communicate(timeout=patient(200))
-    assert run.returncode == 130, said
-    assert sorted(pools_of(campaign)) == pools
-    assert not campaign.processes("rados", "bench")
 
 
 @pytest.mark.sandbox

@@ -76,17 +76,17 @@ class Settings:
 def make(monkeypatch):
     """Make a protocol whose cluster is `protocol.settings`, whose tool ends at once, and whose data are in GROUPS."""
 
-    def of(experiment="placement", *, ceilings=None, scale="quick", balancer=True, **changes):
-        site = SimpleNamespace(name="own", pools=None, ceilings=ceilings or Ceilings())
+    def of(experiment="placement", *, balancer=True, **changes):
+        site = SimpleNamespace(name="own", pools=None, ceilings=Ceilings())
         session = SimpleNamespace(cluster=Cluster("c"))
         sampler = SimpleNamespace(read=lambda: None)
         bench = bench_of(site, session, sampler=sampler, daemons_are_here=True)
-        made = PlacementProtocol(bench, expand({**load_experiment(experiment), **changes}, scale))
+        made = PlacementProtocol(bench, expand({**load_experiment(experiment), **changes}, "quick"))
         made.settings = made.target.settings = Settings()
         made.removed, made.waited, made.fills = [], [], []
         monkeypatch.setattr(placement, "throttles", made.settings.throttles)
         monkeypatch.setattr(placement, "balancer_runs", lambda session: balancer)
-        monkeypatch.setattr(placement, "create_pool", lambda _, name, spec, **__: ExperimentPool("own", 1, "e", spec))
+        monkeypatch.setattr(placement, "create_pool", lambda _, name, spec, **__: ExperimentPool("own", "e", spec))
         monkeypatch.setattr(placement, "await_calm", lambda session, sleep: made.removed.append("calm") or "")
         monkeypatch.setattr(placement, "await_pools", lambda bench, pools: None)
         monkeypatch.setattr(placement, "remove_leftover_pools", lambda bench: made.removed.append("pool"))
@@ -109,7 +109,7 @@ def make(monkeypatch):
             files = placement_files(GROUPS, weights, objects=known)
             return {role: (ROLES[role], text.encode()) for role, text in files.items()}
 
-        def rounds(tool, levels, template, values, **_):
+        def rounds(levels, template, values, **_):
             kind = "write" if levels["mode"] == "write" else "read"
             text = rados_json(kind, 4000, 3.0, levels["object_size_bytes"])
             run = SimpleNamespace(started_at="a", ended_at="b")
@@ -176,12 +176,6 @@ def test_the_manager_says_whether_it_can_run_the_balancer(can_run):
     modules = [{"name": "alerts", "can_run": not can_run}, {"name": "balancer", "can_run": can_run}]
     session = SimpleNamespace(command=lambda command: {"available_modules": modules})
     assert placement.balancer_runs(session) is can_run
-
-
-def test_every_osd_follows_the_size_cap(make):
-    protocol = make("osd-throttle")
-    protocol.prepare(cell(protocol, "8388608", "write-4m"))
-    assert protocol.settings.config == {BALANCER: "false", ("osd", SIZE_CAP): "8388608"}
 
 
 def test_an_option_that_an_osd_does_not_adopt_is_an_error_and_nothing_is_measured(make, monkeypatch):
@@ -254,35 +248,11 @@ def test_as_many_copies_as_osds_are_refused_because_nothing_is_left_to_place(mak
         make(options=options)
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"options": {"threads": 16}}, "options.write_most_objects: this option is missing"),
-        ({"tool": "rados-bench"}, "placement runs placement, not rados-bench"),
-        (
-            {"variants": [{"name": "some", "label": "Some", "levels": {"mode": "seq"}}]},
-            "'seq' is not one of write, rand",
-        ),
-    ],
-)
-def test_a_design_that_it_cannot_run_is_refused_before_anything_is_made(make, changes, said):
-    with pytest.raises(ConfigurationError, match=said):
-        make(**changes)
-
-
-def test_an_affinity_above_one_and_unknown_weights_are_refused(make):
+def test_an_affinity_above_one_is_refused(make):
     scale = {"quick": {"blocks": 1, "target_seconds": 1}}
     factors = {"weights": ["equal"], "primary_affinity": [2]}
     with pytest.raises(ConfigurationError, match="2 is not between 0 and 1"):
         make(factors=factors, scales=scale)
-    factors = {"weights": ["triple"], "primary_affinity": [1]}
-    with pytest.raises(ConfigurationError, match="weights: 'triple' is not one of equal, unequal"):
-        make(factors=factors, scales=scale)
-
-
-def test_a_site_with_a_rate_is_refused_because_the_tool_cannot_limit_it(make):
-    with pytest.raises(ConfigurationError, match="cannot limit rados bench to the site's rate"):
-        make(ceilings=Ceilings(rate_bytes_per_second=1e6))
 
 
 # On a real cluster ----------------------------------------------------------------------------------------------

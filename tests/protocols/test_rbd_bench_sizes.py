@@ -23,6 +23,18 @@ from support.bench import bench_of
 MIB = 1 << 20
 
 
+def printed(total, operations_per_second, threads=16, pattern="random"):
+    """What the tool prints at a rate."""
+    ops = total // 4096
+    text = (
+        f"bench  type write io_size 4096 io_threads {threads} bytes {total} pattern {pattern}\n"
+        "  SEC       OPS   OPS/SEC   BYTES/SEC\n"
+        f"elapsed: {int(ops / operations_per_second)}   ops: {ops}   ops/sec: {operations_per_second:.4f}"
+        f"   bytes/sec: {operations_per_second * 4096:.2f}\n"
+    )
+    return Measured([], {"stdout": ("stdout", text.encode())}, 0, "", "", 1.0, {})
+
+
 @pytest.fixture
 def sized(tmp_path, monkeypatch):
     """Return a function that sizes a cell of an experiment, on a cluster that does so many operations a second."""
@@ -42,7 +54,7 @@ def sized(tmp_path, monkeypatch):
         session = SimpleNamespace(cluster=Cluster("c"))
         charged = []
         bench = bench_of(SimpleNamespace(second_site=None, pools=pools), session)
-        monkeypatch.setattr(bench, "reserve", lambda what, write: charged.append(write.bytes))
+        monkeypatch.setattr(bench.budget, "reserve", lambda what, write: charged.append(write.bytes))
         made = SingleTool(bench, design)
         image = SimpleNamespace(pool="replay", namespace="", name="image", image=cell.variant.image)
         made.target.images[cell.variant.image_name] = [image]
@@ -52,14 +64,7 @@ def sized(tmp_path, monkeypatch):
             assert component == "pilot"
             total = int(values["io_total_bytes"])
             made.totals.append(total)
-            ops = total // 4096
-            text = (
-                f"bench  type write io_size 4096 io_threads {threads} bytes {total} "
-                f"pattern {'sequential' if pattern == 'seq' else 'random'}\n  SEC       OPS   OPS/SEC   BYTES/SEC\n"
-                f"elapsed: {int(ops / operations_per_second)}   ops: {ops}   ops/sec: {operations_per_second:.4f}"
-                f"   bytes/sec: {operations_per_second * 4096:.2f}\n"
-            )
-            return Measured([], {"stdout": ("stdout", text.encode())}, 0, "", "", 1.0, {})
+            return printed(total, operations_per_second, threads, "sequential" if pattern == "seq" else "random")
 
         monkeypatch.setattr(sized_tool, "run_observed", run)
         made.driver.pilot(BlockWriter(tmp_path / "raw", 1), cell)
@@ -93,15 +98,8 @@ def test_other_experiments_are_sized_as_they_were(sized):
 
 
 def void_cell(total, operations_per_second):
-    """A cell that ended too early: what the tool printed, at this rate."""
-    ops = total // 4096
-    text = (
-        f"bench  type write io_size 4096 io_threads 16 bytes {total} pattern random\n"
-        "  SEC       OPS   OPS/SEC   BYTES/SEC\n"
-        f"elapsed: {int(ops / operations_per_second)}   ops: {ops}   ops/sec: {operations_per_second:.4f}"
-        f"   bytes/sec: {operations_per_second * 4096:.2f}\n"
-    )
-    measured = Measured([], {"stdout": ("stdout", text.encode())}, 0, "", "", 1.0, {})
+    """A cell that ended too early, at this rate."""
+    measured = printed(total, operations_per_second)
     measured.invalid = ("too_short", "the run lasted 0.5 s, less than 1 s")
     return measured
 
@@ -112,7 +110,7 @@ def test_a_cell_that_was_too_short_is_sized_by_its_own_rate_if_the_new_pilot_is_
     assert total == pytest.approx(500 * 4096 * 2, rel=0.05)
     made.driver.sized_by[cell.cell_id] = cell
     raw = BlockWriter(tmp_path / "raw", 1)
-    made.after_invalid(raw, cell, void_cell(total, 2000))
+    made.driver.after_invalid(raw, cell, void_cell(total, 2000))
     again = made.driver.io_total_bytes[cell.cell_id]
     assert again == pytest.approx(2000 * 4096 * 2, rel=0.05), "the cell would last as long as intended now"
     assert Pilots(raw, cell).last()["io_total_bytes_of_cell"] == again, "later blocks take the new size"
@@ -123,7 +121,7 @@ def test_a_cell_that_was_too_short_never_becomes_smaller(sized, tmp_path):
     made, cell, total = sized(500, "rand", name="rbd-journaling")
     made.driver.sized_by[cell.cell_id] = cell
     made.driver.io_total_bytes[cell.cell_id] = 3 * total
-    made.after_invalid(BlockWriter(tmp_path / "raw", 1), cell, void_cell(3 * total, 1600))
+    made.driver.after_invalid(BlockWriter(tmp_path / "raw", 1), cell, void_cell(3 * total, 1600))
     assert made.driver.io_total_bytes[cell.cell_id] > 3 * total
 
 

@@ -39,12 +39,6 @@ def test_ten_of_twenty_trials_are_spread_over_the_whole_interval():
     assert set(quarters) == {0, 1, 2, 3} and max(quarters.values()) <= 3
 
 
-@given(trial=st.integers(1, 200), trials=st.integers(1, 60), seed=st.integers(0, 2**31))
-def test_a_phase_is_part_of_an_interval_and_comes_from_the_seed(trial, trials, seed):
-    assert 0 <= phase_of(trial, trials, seed) < 1
-    assert phase_of(trial, trials, seed) == phase_of(trial, trials, seed)
-
-
 @pytest.mark.parametrize(("interval", "at_least", "whole"), [(60, 4, 1), (15, 4, 1), (5, 4, 1), (1, 4, 4), (3, 4, 2)])
 def test_a_loss_comes_after_a_whole_interval_and_a_part_of_one(interval, at_least, whole):
     assert write_seconds_of(interval, at_least, 0.0) == FIRST_SECONDS + whole * interval
@@ -87,7 +81,6 @@ def test_its_modes_are_among_those_of_the_lag():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"factors": {"kind": ["planned"]}}, "'planned' is not one of forced"),
         ({"variants": [variant("plain")]}, "its level snapshot_interval_seconds is None"),
         ({"variants": [variant("plain", mode="journal")]}, "its level journal_poll_age_seconds is None"),
         ({"variants": [variant("rare", snapshot_interval_seconds=600)]}, "its longest trial writes 120100 blocks"),

@@ -55,11 +55,6 @@ def test_a_variant_that_cannot_hold_a_snapshot_is_refused(variants, said):
         protocol_of(variants=variants, scales=scales)
 
 
-def test_a_log_without_windows_is_refused():
-    with pytest.raises(ConfigurationError, match=r"options\.log_every_seconds: expected a number above 0, found 0"):
-        protocol_of(options={"log_every_seconds": 0})
-
-
 @pytest.mark.sandbox
 @pytest.mark.of_release
 def test_snapshots_are_taken_in_the_cell_and_their_trimming_is_awaited_after_it(campaign):

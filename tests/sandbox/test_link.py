@@ -140,9 +140,9 @@ def test_the_rate_spaces_packets_and_what_would_wait_too_long_is_dropped():
     direction = OneWay(0.0, 1000.0)
     for _ in range(4):
         direction.send(HEADER + bytes(100), 0.0)
-    assert direction.dropped_packets == 1, "the line is free again after 0.3 s, which is more than a buffer holds"
-    assert [len(direction.arrived(moment)) for moment in (0.05, 0.11, 0.21, 0.31)] == [0, 1, 1, 1]
-    assert direction.carried_bytes == 300
+    moments = (0.05, 0.11, 0.21, 0.31, 0.41)
+    arrived = [len(direction.arrived(moment)) for moment in moments]
+    assert arrived == [0, 1, 1, 1, 0], "the line is free again after 0.3 s, which is more than a buffer holds"
     direction.send(HEADER + bytes(100), 10.0)
     assert direction.arrived(10.1) == [HEADER + bytes(100)]
 
@@ -194,10 +194,8 @@ def test_a_line_that_is_not_as_asked_is_refused_after_three_measurements(monkeyp
     monkeypatch.setattr(
         link, "ask", lambda control, **wanted: corrections.append(wanted) or {"correction_seconds": 0.001}
     )
-    monkeypatch.setattr(
-        link, "measured", lambda one, programs: took.append(1) or replace(one, measured_rtt_seconds=0.03)
-    )
-    with pytest.raises(SandboxError, match=r"not as asked: asked 20 ms and 1 Gbit/s \(tun\), measured 30\.00 ms"):
+    monkeypatch.setattr(link, "_rate", lambda left, right, address: took.append(1) or 1e8)
+    with pytest.raises(SandboxError, match=r"not as asked: asked 20 ms and 1 Gbit/s \(tun\), measured 40\.00 ms"):
         link.checked(a_link(), Programs(), print)
     assert len(took) == 3
     assert corrections[1] == {"correction_seconds": pytest.approx(0.001 - 0.01)}
@@ -329,8 +327,6 @@ def test_a_real_line_keeps_its_rate(line):
         subprocess.run([*made.entry("left"), sys.executable, "-c", send], timeout=patient(60), check=True)
         rate = float(sink.communicate(timeout=patient(60))[0])
     assert rate < 2.2e6, "never faster"
-    if made.way == "tun":
-        assert link.ask(made.control)["carried_bytes"]["left"] >= 4_000_000
 
 
 @needs_a_line

@@ -14,7 +14,6 @@ from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Sandbox, SandboxError
 from replay.sandbox import release_sources, releases
 from replay.sandbox.release_sources import debian_archive, source_of, unpack_usr
-from replay.sandbox.tools import NoSpaceError
 
 PROGRAMS = list(releases.PACKAGE_OF_PROGRAM)
 
@@ -135,7 +134,7 @@ def test_an_engine_that_fails_is_reported_with_its_last_words_and_its_log(podman
 
 def test_a_full_disk_is_refused_before_anything_is_fetched(podman, tmp_path, monkeypatch):
     monkeypatch.setattr(releases, "free_bytes", lambda _: 1 << 20)
-    with pytest.raises(NoSpaceError, match="needs 4 GiB free"):
+    with pytest.raises(RefusedError, match="needs 4 GiB free"):
         releases.ensure(18, print, "one")
     assert not podman.exists()
 

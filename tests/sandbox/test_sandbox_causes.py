@@ -23,44 +23,6 @@ from support.samples import fixtures
 PRINTED, LOGGED = (fixtures("ceph")[f"osd-mkfs-no-aio.{kind}"] for kind in ("out", "log"))
 
 
-@pytest.fixture
-def printed(tmp_path):
-    (tmp_path / "printed").write_bytes(PRINTED)
-    return tmp_path / "printed"
-
-
-@pytest.fixture
-def logged(tmp_path):
-    (tmp_path / "logged").write_bytes(LOGGED)
-    return tmp_path / "logged"
-
-
-@pytest.fixture
-def numbers(tmp_path):
-    (tmp_path / "aio-nr").write_text("65536\n")
-    (tmp_path / "aio-max-nr").write_text("65536\n")
-    return tmp_path
-
-
-def test_a_kernel_without_asynchronous_io_left_is_named_with_its_figures_and_the_setting(printed, logged, numbers):
-    said, next_step = daemons.explain([printed, logged], numbers)
-    assert "no asynchronous I/O left" in said
-    assert "65536 of 65536 are taken" in said
-    assert "sudo sysctl fs.aio-max-nr=1048576" in next_step
-    assert "sandbox down" in next_step
-
-
-def test_a_limit_that_is_already_large_is_doubled(logged, numbers):
-    (numbers / "aio-max-nr").write_text("1048576\n")
-    assert "fs.aio-max-nr=2097152" in daemons.explain([logged], numbers)[1]
-
-
-def test_if_the_kernel_does_not_report_its_figures_none_are_given(logged, tmp_path):
-    said, next_step = daemons.explain([logged], tmp_path)
-    assert "taken" not in said
-    assert "fs.aio-max-nr=1048576" in next_step
-
-
 def test_messages_of_an_earlier_start_are_ignored(tmp_path):
     log = tmp_path / "osd.0.log"
     log.write_text(LOGGED.decode() + "".join(f"line {number} of a later start\n" for number in range(50)))
@@ -76,7 +38,7 @@ def test_a_daemon_that_printed_nothing_is_reported_as_such(tmp_path):
 def test_an_osd_that_could_not_be_made_is_an_error_that_names_the_cause(tmp_path):
     layout = Layout(tmp_path, tmp_path)
     osd = daemons.Role("left", "osd", "0")
-    printed, logged = daemons.told_by(layout, osd)
+    printed, logged = layout.output("left", "osd.0"), layout.log("left", "osd.0")
     for content, path in ((PRINTED, printed), (LOGGED, logged)):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
@@ -84,7 +46,7 @@ def test_an_osd_that_could_not_be_made_is_an_error_that_names_the_cause(tmp_path
     with pytest.raises(SandboxError, match=r"ended with status 250: the kernel has no asynchronous I/O left") as error:
         create._await_made(making, [osd], layout, Interrupt())
     assert "fs.aio-max-nr" in error.value.next_step
-    assert error.value.where == str(printed)
+    assert error.value.where == str(logged)
 
 
 SITE = SimpleNamespace(sandbox="default")

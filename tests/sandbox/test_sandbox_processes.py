@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.sandbox import conf, create, processes
+from replay.sandbox import conf, processes
 from support.patience import patient, wait_until
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(3600)"]
@@ -47,10 +47,6 @@ def test_the_start_of_a_process_is_in_seconds_since_the_epoch(tmp_path):
         assert before - 0.1 <= processes.started_at(process) <= time.time() + 0.1
     finally:
         processes.stop([process], timeout_seconds=patient(5))
-
-
-def test_a_manager_became_active_when_the_monitors_say():
-    assert create.became_active({"active_change": "2026-01-01T00:00:01.500000+0000"}) == 1767225601.5
 
 
 def test_a_zombie_does_not_count_as_running():
@@ -150,11 +146,3 @@ def test_a_busy_port_is_skipped(monkeypatch):
     assert sorted(conf.choose(2)) == [20001, 20003]
     with pytest.raises(conf.SandboxError, match="fewer than 3 free ports"):
         conf.choose(3)
-
-
-def test_the_holder_of_a_port_is_named_with_its_pid(taken):
-    assert f"(pid {os.getpid()})" in conf.holder(taken)
-
-
-def test_the_holder_of_a_free_port_is_not_invented():
-    assert conf.holder(1) == "a process of another user"

@@ -1,6 +1,5 @@
 """The state file, the lock, and directories in an unexpected state."""
 
-import fcntl
 import json
 import multiprocessing
 import os
@@ -231,7 +230,7 @@ def test_the_second_waits_for_the_first_and_no_lock_file_remains(tmp_path):
     first.start()
     assert begun.wait(patient(10))
     # The first continues only after the second has begun to wait.
-    with locked(tmp_path / "s", on_wait=awaited.set):
+    with locked(tmp_path / "s", say=lambda line: awaited.set()):
         assert released.is_set()
     first.join()
     assert list(tmp_path.iterdir()) == []
@@ -261,11 +260,6 @@ def test_two_never_hold_the_lock_although_each_removes_its_file(tmp_path):
         worker.join()
     assert max(most) == 1
     assert len(most) == 20
-
-
-def test_the_lock_is_a_real_one(tmp_path):
-    with locked(tmp_path / "s"), (tmp_path / ".s.lock").open("a") as other, pytest.raises(BlockingIOError):
-        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_the_environment_moves_the_default_sandbox_only(monkeypatch, tmp_path):

@@ -56,7 +56,6 @@ def bench_of(
         watch=watch,
         say=say,
         daemons_are_here=daemons_are_here,
-        allowed=frozenset(),
     )
 
 

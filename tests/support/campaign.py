@@ -108,7 +108,7 @@ class Campaign:
     def start_block(self, experiment: str) -> subprocess.Popen[str]:
         """Start an experiment's first block as Snakemake does, for a test that kills it."""
         with mock.patch.dict(os.environ, self.environment):
-            plan = chosen(MEASURE.parser().parse_args(self.measure_arguments(experiment))).plan_file()
+            plan = chosen(MEASURE.parser().parse_args(self.measure_arguments(experiment))).plan
             path = plan.write(self.folder / "plans")
         first = plan.blocks[0]
         block = ["--experiment", experiment, "--block", str(first.block), "--plan", first.plan]

@@ -102,13 +102,13 @@ class LargeSession(MonitorSession):
         module.mkdir()
         (module / "rados.py").write_text(RADOS.replace("FSID", FSID))
         (module / "answers.json").write_text(json.dumps({name: json.dumps(one) for name, one in found.items()}))
-        python = folder / "python"
+        self.python = folder / "python"
         # `-I` would hide the folder.
-        python.write_text(f'#!/bin/sh\nshift\nPYTHONPATH={module} exec /usr/bin/python3 "$@"\n')
-        python.chmod(0o755)
-        super().__init__(Cluster(folder / "ceph.conf", "client.replay"), python=python)
+        self.python.write_text(f'#!/bin/sh\nshift\nPYTHONPATH={module} exec /usr/bin/python3 "$@"\n')
+        self.python.chmod(0o755)
+        super().__init__(Cluster(folder / "ceph.conf", "client.replay"))
 
     def cpu_seconds(self) -> float:
         """Return the CPU time of this process and of the session's server."""
         # What clock_getcpuclockid(3) returns for another process.
-        return time.process_time() + time.clock_gettime((~self.pid << 3) | 2)
+        return time.process_time() + time.clock_gettime((~self._child.pid << 3) | 2)

@@ -84,7 +84,7 @@ class Scripted(Protocol):
 
     def open_block(self, raw, sets) -> None:
         for what, size, adds in (("filling", FILL_BYTES, True), ("pilot", PILOT_BYTES, False)):
-            self.bench.reserve(what, Write(size, adds=adds))
+            self.bench.budget.reserve(what, Write(size, adds=adds))
             self.media.write(size)
 
     def expected_writes(self, cell) -> list[Write]:
@@ -95,7 +95,7 @@ class Scripted(Protocol):
         self.media.write(CELL_BYTES)
         invalid = ("failed", "as the script says") if cell.variant.name in self.void else None
         if invalid is None:
-            self.bench.commit(Write(CELL_BYTES))
+            self.bench.budget.commit(Write(CELL_BYTES))
         self.void.discard(cell.variant.name)
         return Measured(["scripted"], {}, 0, started, utc_now(), 1.0, {}, invalid=invalid)
 
@@ -132,7 +132,6 @@ def main(folder: Path, block: int, ceiling: float, kill_after: int | None) -> in
         budget=budget_of(site, "campaign", session),
         say=print,
         daemons_are_here=False,
-        allowed=frozenset(),
     )
     sets.versions = lambda *_: {}
     raw = folder / "raw"

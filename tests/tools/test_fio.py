@@ -88,8 +88,6 @@ def test_bins_follow_fio_s_grouping_of_64_a_power_of_two():
     assert bounds_nanoseconds(127) == (127, 128)
     assert bounds_nanoseconds(129) == (128, 130)
     assert bounds_nanoseconds(2801664) == (2785280, 2818048)
-    with pytest.raises(ValueError, match="no bin"):
-        bounds_nanoseconds(128)
 
 
 def test_a_missing_image_is_a_failure_although_the_report_says_error_0():
@@ -135,20 +133,6 @@ def test_a_killed_fio_gives_no_result():
 def test_a_run_that_did_something_else_than_requested_is_refused(levels):
     with pytest.raises(OutputError):
         parse(sample("fio-randread.json")[0], levels)
-
-
-def test_an_all_clients_entry_whose_name_is_damaged_is_refused_not_counted_as_a_client():
-    data = report("fio-client-server-2.json")
-    next(entry for entry in data["client_stats"] if entry["jobname"] == "All clients")["jobname"] = "All clinets"
-    with pytest.raises(OutputError, match="0 entries 'All clients' for 3 clients"):
-        parse(json.dumps(data))
-
-
-def test_an_all_clients_entry_that_is_not_the_sum_is_refused():
-    data = report("fio-client-server-2.json")
-    data["client_stats"] = [entry for entry in data["client_stats"] if entry["jobname"] != "c2"]
-    with pytest.raises(OutputError, match="All clients"):
-        parse(json.dumps(data))
 
 
 def test_argv_is_reproducible_by_seed_and_bounded_by_time():

@@ -11,7 +11,6 @@ from support.samples import sample
 
 IPERF3 = reader("iperf3")
 LOOPBACK = {"io_size_bytes": 131072, "io_depth": 1}
-BLOCK = LOOPBACK["io_size_bytes"]
 FOUR = {"io_size_bytes": 4096, "io_depth": 4}
 
 
@@ -36,15 +35,6 @@ def test_figures_are_those_that_the_server_received():
     assert metrics["bytes_per_second"] == pytest.approx(47359401627.225967 / 8)
     assert (metrics["sent_bytes"], metrics["retransmits"], metrics["streams"]) == (11844976640, 0, 1)
     assert metrics["sender_cores"] == pytest.approx(0.243588229)
-
-
-def test_the_server_may_receive_one_write_more_than_the_client_counted():
-    data = json.loads(sample("iperf3-loopback.json")[0])
-    sent = data["end"]["sum_sent"]
-    received = {"bytes": sent["bytes"] + BLOCK, "bits_per_second": 8 * (sent["bytes"] + BLOCK) / sent["seconds"]}
-    data["end"]["sum_received"] |= received | {"seconds": sent["seconds"]}
-    data["end"]["streams"][0]["receiver"]["bytes"] = received["bytes"]
-    assert parse(json.dumps(data)).metrics["bytes"] == sent["bytes"] + BLOCK
 
 
 def test_streams_are_added_up():
@@ -79,9 +69,7 @@ def test_a_killed_run_and_one_without_output_are_incomplete():
         (("start", "test_start", "reverse"), 1, "reverse is 1", "unparsable"),
         (("end", "streams"), [], "0 of 1 streams", "client_lost"),
         (("end", "streams", 0, "receiver", "bytes"), 0, "0 of 1 streams", "client_lost"),
-        (("end", "streams", 0, "receiver", "bytes"), 11840389999999, "not the sum of the streams", "unparsable"),
         (("end", "sum_received", "seconds"), 4.0, "bits_per_second is not bytes divided by seconds", "unparsable"),
-        (("end", "sum_received", "bytes"), 11844976640 + BLOCK + 1, "were received, more than", "unparsable"),
         (("end", "sum_received", "bytes"), 0, "0 bytes", "failed"),
         (("end", "sum_sent", "bytes"), "many", "no number 'bytes'", "unparsable"),
         (("end", "sum_sent"), None, "no object 'end.sum_sent'", "unparsable"),
@@ -90,14 +78,8 @@ def test_a_killed_run_and_one_without_output_are_incomplete():
     ],
 )
 def test_a_report_that_contradicts_itself_or_the_levels_is_refused(path, value, said, reason):
-    text = changed("iperf3-loopback.json", *path, value=value)
-    if path[-1] == "bytes" and path[1] == "sum_received" and value:
-        rate = 8 * value / 2.000091
-        data = json.loads(text)
-        data["end"]["sum_received"]["bits_per_second"] = rate
-        text = json.dumps(data)
     with pytest.raises(OutputError, match=said) as caught:
-        parse(text)
+        parse(changed("iperf3-loopback.json", *path, value=value))
     assert caught.value.reason == reason
 
 

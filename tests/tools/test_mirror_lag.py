@@ -99,7 +99,6 @@ def test_the_journals_size_is_a_series_with_its_greatest_and_last_value():
         ("snapshot", outputs(COPIES), "no mirror snapshot", "no_snapshot"),
         ("snapshot", outputs(COPIES[:3], SNAPSHOTS), "last snapshot is not", "replay_did_not_advance"),
         ("journal", outputs(JOURNAL[:-1]), "what the daemon replayed did not come to rest", "incomplete"),
-        ("snapshot", outputs(COPIES, [(22, 3.5), (21, 8.5), (23, 11.0)]), "ids of snapshots do not rise", "unparsable"),
         ("journal", outputs(JOURNAL, log_lines=11), "10 of 11 lines", "incomplete"),
         ("journal", outputs(JOURNAL, logged=200), "10 operations are logged, 200 reported", "unparsable"),
         (

@@ -106,7 +106,6 @@ def test_a_snapshot_is_level_when_the_daemon_counts_it():
         ("snapshot", outputs("journal", JOURNAL), "no step 'snapshot'", "incomplete"),
         ("journal", outputs("journal", JOURNAL, steps=[step("stop", 1.0)]), "no step 'start'", "incomplete"),
         ("journal", outputs("journal", JOURNAL, images=2), "2 of 1 images", "client_lost"),
-        ("other", outputs("journal", JOURNAL), "mode is 'other'", "unparsable"),
     ],
 )
 def test_an_incomplete_catch_up_is_refused(mode, files, said, reason):

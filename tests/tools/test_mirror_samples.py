@@ -56,11 +56,9 @@ def test_latency_near_a_snapshot_is_separate_from_the_rest():
     ("tool", "name", "levels"),
     [
         ("mirror-replay", "replay-journal", {"mode": "snapshot", "images": 1}),
-        ("mirror-replay", "replay-snapshot", {"mode": "journal", "images": 1}),
         ("mirror-replay", "replay-journal", {"mode": "journal", "images": 2}),
         ("mirror-replay", "replay-journal", {"mode": "journal", "images": 1, "io_size_bytes": 4096}),
         ("mirror-lag", "lag-journal", {"mode": "snapshot"}),
-        ("mirror-lag", "lag-snapshot", {"mode": "journal"}),
     ],
 )
 def test_files_of_another_cell_than_the_expected_one_are_refused(tool, name, levels):

@@ -123,11 +123,9 @@ def test_levels_that_agree_with_the_header_are_accepted():
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("ops:    10240", "ops:    10241"),
         ("ops/sec: 11277.53", "ops/sec: 1127.753"),
         ("elapsed:     0", "elapsed:     1"),
         ("46192762.88", "46192862.88"),
-        ("bytes 41943040", "bytes 41943041"),
         ("io_size 4096", "io_size 8192"),
         ("11277.53", "nan"),
     ],

@@ -19,6 +19,7 @@ from replay.tools.cell_logs import (
     read_latency_log,
     read_samples,
     series_of_logs,
+    whole_steps,
 )
 from support.made_up_output import latency_log, steps_log
 
@@ -59,22 +60,13 @@ def test_a_table_cut_off_anywhere_is_refused():
             read_samples(WHOLE[:length], "counters")
 
 
-@given(number=st.integers(1, 4), data=st.data())
-def test_a_table_that_lost_a_line_is_refused(number, data):
-    lines = WHOLE.splitlines(keepends=True)
-    with pytest.raises(OutputError):
-        read_samples("".join(lines[:number] + lines[number + 1 :]), "counters")
-
-
 @pytest.mark.parametrize(
     ("row", "said"),
     [
         ("0.7,image-1,replay_bytes", "not a sample"),
         ("0.7,image-1,replay_bytes,1,2", "not a sample"),
         ("0.7,image-1,replay_bytes,nan", "not a sample"),
-        ("0.7,,replay_bytes,1", "not a sample"),
         ("now,image-1,replay_bytes,1", "not a sample"),
-        ("0.1,image-1,replay_bytes,1", "time runs backwards"),
     ],
 )
 def test_a_line_that_is_not_a_sample_is_named(row, said):
@@ -122,13 +114,6 @@ def test_progress_never_goes_back(values):
 # Readings ------------------------------------------------------------------------------------------------------------
 
 
-def test_rows_of_an_entity_that_the_cell_does_not_have_belong_to_another_cell():
-    assert read_samples(WHOLE, "counters.csv", {"image-1", "probe"}) == read_samples(WHOLE, "counters.csv")
-    with pytest.raises(OutputError, match="samples of 'probe' belong to another cell") as error:
-        read_samples(WHOLE, "counters.csv", {"image-1"})
-    assert error.value.where == "counters.csv:4"
-
-
 def test_a_counter_that_still_moves_at_its_last_reading_does_not_rest():
     check_rests([(1.0, 4.0), (2.0, 4.0)], "it", "f")
     for moving in ([(1.0, 4.0), (2.0, 5.0)], [(2.0, 5.0)], []):
@@ -142,12 +127,10 @@ def test_a_counter_that_still_moves_at_its_last_reading_does_not_rest():
 
 def test_steps_without_their_last_line_are_incomplete():
     text = steps_log({"step": "write", "started_seconds": 1.0}, {"step": "snapshot", "started_seconds": 2.0})
-    Steps(text, "steps").check_whole()
-    lines = text.splitlines(keepends=True)
-    for left_out in range(3):
-        steps = Steps("".join(lines[:left_out] + lines[left_out + 1 :]), "steps")
+    assert len(whole_steps(Run({"steps": text}, 0, {})).steps) == 3
+    for kept in range(3):
         with pytest.raises(OutputError, match="steps are missing") as error:
-            steps.check_whole()
+            whole_steps(Run({"steps": "".join(text.splitlines(keepends=True)[:kept])}, 0, {}))
         assert error.value.reason == "incomplete"
 
 
@@ -158,19 +141,32 @@ def test_a_line_that_is_not_a_step_is_named(line):
     assert error.value.where == "steps.jsonl:2"
 
 
-def test_a_latency_log_is_read_in_the_order_of_time():
-    found = read_latency_log(latency_log([(10.5, 0.002), (10.25, 0.001)]), "latency", lines=2)
-    assert found == [(10.25, 0.001, 2), (10.5, 0.002, 1)]
+def read_log(text, lines):
+    """Return what a log holds that had so many lines, by a clock that showed 1 at the origin."""
+    log = steps_log({"step": "write", "started_seconds": 0.0, "unix_seconds_at_origin": 1.0, "log_lines": lines})
+    return read_latency_log(
+        Run({"latency": text, "steps": log}, 0, {}, {"latency": "latency.log"}), Steps(log, "steps")
+    )
+
+
+def test_a_latency_log_is_read_in_the_order_of_time_since_the_origin():
+    assert read_log(latency_log([(10.5, 0.002), (10.25, 0.001)]), 2) == [(9.25, 0.001), (9.5, 0.002)]
 
 
 def test_a_latency_log_with_offset_and_priority_is_read_as_well():
-    assert read_latency_log("1500, 2000000, 1, 4096, 8192, 0x4001\n", "latency", lines=1) == [(1.5, 0.002, 1)]
+    assert read_log("1500, 2000000, 1, 4096, 8192, 0x4001\n", 1) == [(0.5, 0.002)]
+
+
+def test_a_latency_log_of_two_runs_is_refused():
+    with pytest.raises(OutputError, match="time runs backwards") as error:
+        read_log(latency_log([(10.0, 0.001), (19.0, 0.002), (10.2, 0.003)]), 3)
+    assert error.value.where == "latency.log:3"
 
 
 @pytest.mark.parametrize("text", ["1500, 2000000, 1\n", "1500, -1, 1, 4096, 0\n", "1500 2000000 1 4096\n", "\n", "x\n"])
 def test_a_line_that_is_not_of_the_log_is_named(text):
     with pytest.raises(OutputError, match="not a line of fio's log") as error:
-        read_latency_log(text, "latency.log", lines=1)
+        read_log(text, 1)
     assert error.value.where == "latency.log:1"
 
 
@@ -178,34 +174,7 @@ def test_a_latency_log_cut_off_anywhere_is_refused():
     text = latency_log([(10.0, 0.001), (10.1, 0.002), (10.2, 0.003)])
     for length in range(len(text)):
         with pytest.raises(OutputError):
-            read_latency_log(text[:length], "latency", lines=3)
-
-
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        ([(10.0, 0.001), (19.0, 0.002), (10.2, 0.003)], "time runs backwards"),
-        ([(10.0, 0.001), (10.1, 0.002), (90.2, 0.003)], "before or after the writer ran"),
-        ([(1.0, 0.001), (10.1, 0.002), (10.2, 0.003)], "before or after the writer ran"),
-    ],
-)
-def test_a_time_that_cannot_be_in_a_latency_log_is_named(lines, said):
-    with pytest.raises(OutputError, match=said) as error:
-        read_latency_log(latency_log(lines), "latency.log", lines=3, between=(9.0, 20.0))
-    wrong = {"time runs backwards": 3}.get(said, 1 if lines[0][0] < 9 else 3)
-    assert error.value.where == f"latency.log:{wrong}"
-
-
-def test_steps_that_are_out_of_order_or_repeated_are_refused():
-    log = steps_log({"step": "write", "started_seconds": 1.0}, {"step": "snapshot", "started_seconds": 2.0})
-    first, second, end = log.splitlines(keepends=True)
-    for text, line in (
-        (second + first + end, 2),
-        (first + second + second + end.replace('"steps": 2', '"steps": 3'), 3),
-    ):
-        with pytest.raises(OutputError) as error:
-            Steps(text, "steps.jsonl").check_whole()
-        assert error.value.where == f"steps.jsonl:{line}"
+            read_log(text[:length], 3)
 
 
 # Logs of windows beside a report --------------------------------------------------------------------------------------

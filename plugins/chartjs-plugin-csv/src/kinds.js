@@ -7,7 +7,7 @@
  * @property {(given: Given) => {index: object, value: object}} options   Chart.js options of its two axes: the one along
  *   which its series or categories are, and the other; `indexAxis: "y"` lays the chart on its side
  * @property {(model: import("./table.js").Model, say: Say) => string} sentence   what it shows, for those who hear it
- * @property {(chart: import("./tables.js").Shown) => import("./tables.js").Table} table
+ * @property {(chart: import("./tables.js").Shown, make: import("./tables.js").TableMaker) => import("./tables.js").Table} table
  * @property {(model: import("./table.js").Model, settings: object) => import("./table.js").Series[]} [marks]   what is
  *   drawn of a model: one dataset for each series, one element for each point; by default the model's own series
  * @property {(models: import("./table.js").Model[], settings: object) => import("./table.js").Model} [join]   one model of

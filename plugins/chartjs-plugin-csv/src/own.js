@@ -19,7 +19,8 @@ export function ownDatasets(datasets = []) {
   };
 }
 
-function without(object, keys) {
+/** An object without some of its keys. Pure. */
+export function without(object, keys) {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
 }
 

@@ -63,16 +63,12 @@ import { tooltipCallbacks } from "./tooltip.js";
  * @property {string} [square]
  * @property {("full"|"cross"|"hollow"|"dashed")[]} [states]
  * @property {number|false} [knee]
- * @property {string} [loadName]
  * @property {number} [full]
- * @property {string[]} [ramp]
  * @property {string} [missingName]
- * @property {("x"|"y"|"tail"|"to")[]} [roles]
  * @property {{zero?: string, infinite?: string}} [ends]
  * @property {string} [arrow]
  * @property {string[]} [bets]
  * @property {boolean} [bet]
- * @property {string} [betsName]
  */
 
 /** @type {WeakMap<import("chart.js").Chart, CsvController>} */

@@ -19,7 +19,6 @@ import { ChartCsv } from "./plugin.js";
 import { SharedAxis, alignPlots, shareAxes } from "./reveal/align.js";
 import { Groups } from "./reveal/groups.js";
 import { IdleQueue } from "./reveal/idle.js";
-import { Morphs } from "./reveal/morph.js";
 import { nearSlides, slidesOf, surplus } from "./reveal/near.js";
 import { ScaledPointer } from "./reveal/pointer.js";
 import { Slot } from "./reveal/slot.js";
@@ -40,7 +39,6 @@ const HEIGHT_SHARE = 0.58;
  * @property {(kind: string, src: string|null, slot: ChartSlot) => import("chart.js").ChartOptions|null|Promise<import("chart.js").ChartOptions|null>} [chartOptions]
  * @property {Record<string, () => Promise<{default: import("./kinds.js").Kind}>>} [kinds]
  * @property {(slot: ChartSlot) => import("./marks.js").Mark[]|null} [marks]
- * @property {(src: string|null, model: import("./table.js").Model) => string|Node|null|Promise<string|Node|null>} [labelFor]
  * @property {(slot: ChartSlot) => string|null|undefined} [summaryFor]
  * @property {typeof globalThis.fetch} [fetch]
  * @property {string} [alignIn]
@@ -74,7 +72,6 @@ export function RevealChartCsv(options = {}) {
     slot.resize();
     slot.settle();
   });
-  const morphs = new Morphs();
   const ahead = new IdleQueue((slot) => {
     if (!slot.wanted) return null;
     slot.create();
@@ -84,17 +81,14 @@ export function RevealChartCsv(options = {}) {
   let printing = false;
   let observers = null;
   let reader = options.fetch ?? null;
+  /** Moves charts from slide to slide. */
+  let morphs = null;
 
   const context = {
-    resolve: options.resolve ?? ((src) => src),
-    kinds: options.kinds ?? {},
-    labelFor: options.labelFor ?? null,
-    summaryFor: options.summaryFor ?? null,
-    marks: options.marks ?? null,
-    chartOptions: options.chartOptions ?? null,
-    options: options.options ?? null,
-    styles: options.styles ?? {},
-    palette: options.palette,
+    resolve: (src) => src,
+    kinds: {},
+    styles: {},
+    ...options,
     height: 420,
     moved: (slot) => groups.forEach((group) => group.touch(slot)),
     make,
@@ -240,7 +234,7 @@ export function RevealChartCsv(options = {}) {
     },
     slidechanged({ previousSlide, currentSlide }) {
       sync();
-      morphs.follow(previousSlide ? slotsIn(previousSlide) : [], slotsIn(currentSlide));
+      morphs?.follow(previousSlide ? slotsIn(previousSlide) : [], slotsIn(currentSlide));
     },
     // reveal.js would stretch a canvas from the size of its namesake.
     autoanimate({ toSlide }) {
@@ -270,6 +264,10 @@ export function RevealChartCsv(options = {}) {
       observe();
       scan();
       observers.content.observe(deck.getSlidesElement(), { childList: true, subtree: true });
+      if (deck.getSlidesElement().querySelector("[data-auto-animate]"))
+        import("./reveal/morph.js").then(({ Morphs }) => {
+          morphs = new Morphs();
+        });
       for (const [type, listener] of Object.entries(listeners)) deck.on(type, listener);
     },
 

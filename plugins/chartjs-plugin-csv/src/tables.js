@@ -20,6 +20,11 @@ const MOST_ROWS = 40;
  *   `valuesCaption`: for a table without the details of its cells
  */
 
+/** What kinds make their tables with. They get it from here, so that a chart is drawn without this code. */
+const MAKE = { crossTable, figureCell, rowTable, seriesOf, textCell, valueCell };
+
+/** @typedef {typeof MAKE} TableMaker */
+
 /**
  * @param {Shown[]} charts
  * @returns {Table[]}
@@ -33,7 +38,7 @@ export function tablesOf(charts) {
   }
   return sheaves.map((sheaf) => {
     const kind = kindOf(sheaf[0].kind);
-    if (kind) return kind.table(sheaf[0]);
+    if (kind) return kind.table(sheaf[0], MAKE);
     if (isPivot(sheaf[0])) return crossTable(sheaf);
     const points = seriesOf(sheaf[0]).reduce((sum, series) => sum + series.points.length, 0);
     return points > MOST_ROWS ? extremes(sheaf[0], points) : list(sheaf[0]);
@@ -68,12 +73,18 @@ export function valueCell(point, axes) {
   return cellOf(point ?? null, axes, true);
 }
 
+/** A figure that no point of the file has, in the unit of the values; of none, a dash. */
+function figureCell(figure, axes) {
+  const y = Number.isFinite(figure) ? figure : null;
+  return valueCell({ x: "", y, low: null, high: null, n: null }, axes);
+}
+
 /** A cell of words, or of a figure that is no value of the file. */
 export function textCell(text, value = null) {
   return { value, text, detail: null };
 }
 
-export function seriesOf({ model, shown }) {
+function seriesOf({ model, shown }) {
   return model.series.filter(({ name }) => shown.includes(name));
 }
 
@@ -94,7 +105,7 @@ function xLabelOf({ model, axes }) {
   return model.kind === "wide" ? model.xLabel : (axes.xLabel ?? "x");
 }
 
-export function crossTable(sheaf) {
+function crossTable(sheaf) {
   const xs = [...new Set(sheaf.flatMap(({ model }) => model.xs))];
   if (typeof xs[0] === "number") xs.sort((a, b) => a - b);
   const points = sheaf.flatMap((chart) => seriesOf(chart).flatMap((series) => series.points));
@@ -152,10 +163,9 @@ function captionOf(sheaf, { only = null, bounded = false, n = null }) {
 
 /** Of many points people ask for the lowest, the median and the highest. */
 function extremes(chart, count) {
-  const point = (y) => ({ x: "", y: Number.isFinite(y) ? y : null, low: null, high: null, n: null });
   const column = (title, valueIn) => ({
     title,
-    cell: (series) => valueCell(point(valueIn(valuesOf(series))), chart.axes),
+    cell: (series) => figureCell(valueIn(valuesOf(series)), chart.axes),
   });
   const table = rowTable(chart, [
     column("Lowest", (values) => values.reduce((least, one) => Math.min(least, one), Infinity)),

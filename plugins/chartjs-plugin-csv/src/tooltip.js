@@ -1,4 +1,3 @@
-import { xUnitOf } from "./axes.js";
 import { value } from "./figures.js";
 import { kindOf } from "./kinds.js";
 import { sayIn } from "./summary.js";
@@ -17,11 +16,6 @@ export function describePoint(point, { yUnit, prefix } = {}) {
     details.push(`${format(point.low)} to ${format(point.high)}`);
   if (point.n !== null) details.push(`n = ${point.n}`);
   return value(point, yUnit, { prefix }) + (details.length ? ` (${details.join(", ")})` : "");
-}
-
-/** Text of an x value in its unit. Pure. */
-export function describeX(x, model, settings) {
-  return typeof x === "number" ? formatValue(x, xUnitOf(model, settings), settings) : x;
 }
 
 /**
@@ -50,7 +44,7 @@ export function tooltipCallbacks(current) {
       const point = items.length ? pointOf(items[0]) : null;
       if (!point || kind(items[0])?.tell) return "";
       const title = settings.xTitle || (model.kind === "wide" && !kind(items[0]) ? model.xLabel : "");
-      return [title, describeX(point.x, model, settings)].filter(Boolean).join(" ");
+      return [title, sayIn(model, settings).x(point.x)].filter(Boolean).join(" ");
     },
     label(item) {
       const { settings, model } = current();

@@ -1,7 +1,6 @@
 /** What is asked of trials: the worst and the median, and how many there were. Pure. */
 
 import { medianOf, valuesOf, worstOf } from "./figures.js";
-import { textCell, valueCell } from "./tables.js";
 
 /** "median 2.4 s, worst 4.8 s of 20 trials" */
 export function trialsInWords({ points }, say) {
@@ -13,10 +12,9 @@ export function trialsInWords({ points }, say) {
 }
 
 /** The columns of a table of trials. */
-export function trialColumns({ axes, settings }) {
-  const point = (y) => ({ x: "", y: Number.isFinite(y) ? y : null, low: null, high: null, n: null });
+export function trialColumns({ axes, settings }, { figureCell, textCell, valueCell }) {
   return [
-    { title: "Median", cell: (series) => valueCell(point(medianOf(valuesOf(series))), axes) },
+    { title: "Median", cell: (series) => figureCell(medianOf(valuesOf(series)), axes) },
     { title: "Worst", cell: ({ points }) => valueCell(worstOf(points, settings?.worst), axes) },
     { title: "Trials", cell: (series) => textCell(String(valuesOf(series).length)) },
   ];

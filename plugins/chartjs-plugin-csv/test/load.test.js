@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { CsvError } from "../src/error.js";
 import { loadText } from "../src/load.js";
 import { bandOfFile, loadModel } from "../src/source.js";
-import { chartNameOf, COMPANIONS, companionUrl, ownerOf, runsUrl } from "../src/companions.js";
+import { chartNameOf, companionUrl, runsUrl } from "../src/companions.js";
 
 const MAIN = "I/O size,4096,8192\nWith journal,5,6\n";
 
@@ -248,13 +248,4 @@ test("the runs of a chart are in a file of its folder, which names the chart aft
   assert.equal(chartNameOf("http://localhost/a.b/ratio-X.csv?of=a/b.csv"), "ratio-X");
   assert.equal(chartNameOf("p99%209.csv"), "p99 9");
   assert.equal(chartNameOf("100%.csv"), "100%");
-});
-
-test("a companion belongs to the chart of its values, any other file to itself", () => {
-  for (const suffix of COMPANIONS) {
-    for (const url of ["a/iops-read-seq.csv", "d/X.csv?v=2#a"])
-      assert.deepEqual(ownerOf(companionUrl(url, suffix)), { url, suffix });
-  }
-  for (const url of ["a/b.csv", "a/b.minimum.csv", "a/min.csv", "a/b.json", "a/runs.csv", ""])
-    assert.deepEqual(ownerOf(url), { url, suffix: "" });
 });

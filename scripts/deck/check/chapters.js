@@ -69,6 +69,11 @@ export function lineIn(slide, position) {
   return slide.line + lineAt(slide.text, position) - 1;
 }
 
+/** A problem of a slide, at a position in its text. @returns {Problem} */
+export function problemIn(slide, message, position = 0) {
+  return { file: slide.file, line: lineIn(slide, position), message };
+}
+
 /**
  * Reads the whole talk.
  * @param {string} root   the talk's folder

@@ -7,8 +7,7 @@ import { HERE, parseMarks, parseNotes } from "../../../deck/chart-tools/marks.js
 import { stepsOf } from "../../../deck/text/canvases.js";
 import { partsOf } from "../../../deck/data/data-set.js";
 import { chartEntry } from "../../../deck/data/provenance.js";
-import { elementsWith } from "../text/segments.js";
-import { lineIn } from "./chapters.js";
+import { problemsWith } from "../text/segments.js";
 import { isDenied, seriesOf } from "./charts-of.js";
 import { ioSizes, numeralsIn } from "./numerals.js";
 import { whyUnknown } from "./values.js";
@@ -17,37 +16,36 @@ import { whyUnknown } from "./values.js";
 export function ceilings({ slides, shipped: { name, manifest } }) {
   if (manifest === null) return [];
   const known = Object.keys(manifest.ceilings ?? {});
-  return eachWith(
-    slides,
-    "data-chart-ceiling",
-    ({ "data-chart-ceiling": names, "data-chart-src": src = "" }) => {
-      if (namesIn(names).length === 0) return ["data-chart-ceiling without a name"];
-      const unit = chartEntry(src, manifest)?.y?.unit;
-      return namesIn(names).flatMap((one) => {
-        if (!known.includes(one))
-          return [`"${name}" has no ceiling "${one}"; there are: ${known.join(", ") || "none"}`];
-        const its = manifest.ceilings[one].unit;
-        return unit === undefined || its === unit
-          ? []
-          : [`the ceiling "${one}" is in ${its}, its chart in ${unit}`];
-      });
-    },
-  );
+  return problemsWith(slides, "data-chart-ceiling", (attributes) => {
+    const names = namesIn(attributes["data-chart-ceiling"]);
+    if (names.length === 0) return ["data-chart-ceiling without a name"];
+    const unit = chartEntry(attributes["data-chart-src"] ?? "", manifest)?.y?.unit;
+    return names.flatMap((one) => {
+      if (!known.includes(one))
+        return [`"${name}" has no ceiling "${one}"; there are: ${known.join(", ") || "none"}`];
+      const its = manifest.ceilings[one].unit;
+      return unit === undefined || its === unit
+        ? []
+        : [`the ceiling "${one}" is in ${its}, its chart in ${unit}`];
+    });
+  });
 }
 
-/** The series that a chart shows are series of its file. */
+/** The series that a chart shows, or emphasises, are series of its file. */
 export function series(talk) {
-  return eachWith(talk.slides, "data-chart-series", (attributes) => {
-    const known = seriesOf(attributes, talk);
-    return (seriesNames(attributes["data-chart-series"]) ?? [])
-      .filter((name) => known !== null && !known.includes(name))
-      .map((name) => `the chart has no series "${name}"; it has ${known.join(", ")}`);
-  });
+  return ["data-chart-series", "data-chart-emphasis"].flatMap((attribute) =>
+    problemsWith(talk.slides, attribute, (attributes) => {
+      const known = seriesOf(attributes, talk);
+      return (seriesNames(attributes[attribute]) ?? [])
+        .filter((name) => known !== null && !known.includes(name))
+        .map((name) => `${attribute}: the chart has no series "${name}"; it has ${known.join(", ")}`);
+    }),
+  );
 }
 
 /** A chart's steps name series that it shows. */
 export function steps(talk) {
-  return eachWith(talk.slides, "data-chart-steps", (attributes) => {
+  return problemsWith(talk.slides, "data-chart-steps", (attributes) => {
     const {
       "data-chart-steps": written,
       "data-chart-series": chosen,
@@ -67,12 +65,12 @@ export function steps(talk) {
 
 /** A figure that is drawn beside the data has a name, a number, and a source. */
 export function marks({ slides }) {
-  return eachWith(slides, "data-chart-marks", ({ "data-chart-marks": written, "data-source": source }) => {
-    const { marks: named, problems } = parseMarks(written);
+  return problemsWith(slides, "data-chart-marks", (attributes) => {
+    const { marks: named, problems } = parseMarks(attributes["data-chart-marks"]);
     return [
       ...problems.map((problem) => `data-chart-marks: ${problem}`),
       ...(named.length + problems.length === 0 ? ["data-chart-marks without a figure"] : []),
-      ...(source === undefined ? ['data-chart-marks without its source; add data-source="…"'] : []),
+      ...("data-source" in attributes ? [] : ['data-chart-marks without its source; add data-source="…"']),
     ];
   });
 }
@@ -81,7 +79,7 @@ export function marks({ slides }) {
 export function notes(talk) {
   const { shipped } = talk;
   const sizes = ioSizes(shipped.manifest);
-  return eachWith(talk.slides, "data-chart-notes", (attributes, element) => {
+  return problemsWith(talk.slides, "data-chart-notes", (attributes, element) => {
     const { notes: found, problems } = parseNotes(attributes["data-chart-notes"]);
     const known = seriesOf(attributes, talk);
     const unknown = isDenied(element, shipped.claims) ? () => null : (value) => whyUnknown(value, shipped);
@@ -102,35 +100,12 @@ export function notes(talk) {
   });
 }
 
-/** What a chart emphasises is a series of its file. */
-export function emphasis(talk) {
-  return eachWith(talk.slides, "data-chart-emphasis", (attributes) => {
-    const known = seriesOf(attributes, talk);
-    return (seriesNames(attributes["data-chart-emphasis"]) ?? [])
-      .filter((name) => known !== null && !known.includes(name))
-      .map((name) => `data-chart-emphasis: the chart has no series "${name}"; it has ${known.join(", ")}`);
-  });
-}
-
 /** Runs are drawn as lines only where derive has them as lines. */
 export function lines({ slides, shipped: { manifest } }) {
-  return eachWith(slides, "data-chart-lines", ({ "data-chart-src": src = "" }) => {
+  return problemsWith(slides, "data-chart-lines", ({ "data-chart-src": src = "" }) => {
     const entry = manifest && chartEntry(src, manifest);
     return !entry || entry.runs === "lines"
       ? []
       : ["data-chart-lines: this chart's runs are no lines; only charts over time have such runs"];
   });
-}
-
-/** The problems of every element with an attribute, each at its place. */
-function eachWith(slides, attribute, messagesOf) {
-  return slides.flatMap((slide) =>
-    [...elementsWith(slide, attribute)].flatMap((element) =>
-      messagesOf(element.attributes, element).map((message) => ({
-        file: slide.file,
-        line: lineIn(slide, element.start),
-        message,
-      })),
-    ),
-  );
 }

@@ -1,7 +1,7 @@
 /** What a chart's own options (the JSON in its canvas) say: no figure without an origin. */
 
 import { isNumeric } from "./numerals.js";
-import { lineIn } from "./chapters.js";
+import { problemIn } from "./chapters.js";
 import { chartsOf } from "./charts-of.js";
 
 /** Keys whose texts a reader sees. */
@@ -21,7 +21,7 @@ function eachOptions(slides, messagesOf) {
     chartsOf(slide).flatMap(({ element }) => {
       const { options, problem } = optionsOf(slide, element);
       const messages = problem ? [problem] : options === null ? [] : messagesOf({ options, element });
-      return messages.map((message) => ({ file: slide.file, line: lineIn(slide, element.start), message }));
+      return messages.map((message) => problemIn(slide, message, element.start));
     }),
   );
 }

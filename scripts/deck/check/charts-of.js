@@ -1,6 +1,6 @@
 /** The charts of a slide, which several rules ask for, and which of them wait for data that are not shipped. */
 
-import { CsvError, nearest, readModel } from "chartjs-plugin-csv";
+import { CsvError, nearest, readModel, seriesNames } from "chartjs-plugin-csv";
 
 import { partsOf } from "../../../deck/data/data-set.js";
 import { isOwnName } from "../../../deck/data/own-file.js";
@@ -16,6 +16,11 @@ export function chartsOf(slide) {
       const src = element.attributes["data-chart-src"];
       return { element, src, parts: partsOf(src) };
     });
+}
+
+/** The addresses of the files that a chart draws: its own, and those beside it. */
+export function addressesOf({ src, element }) {
+  return [src, ...(seriesNames(element.attributes["data-chart-more"]) ?? [])];
 }
 
 /**

@@ -3,18 +3,18 @@
 import { partsOf } from "../../../deck/data/data-set.js";
 import { chartEntry } from "../../../deck/data/provenance.js";
 import { boundElements, elementsWith } from "../text/segments.js";
-import { lineIn } from "./chapters.js";
-import { chartsOf, isAwaited } from "./charts-of.js";
+import { problemIn } from "./chapters.js";
+import { addressesOf, chartsOf, isAwaited } from "./charts-of.js";
 
 /** Every claim that the talk must discuss is spoken of: by a bound value, by a text that it chooses, or in a table of claims. */
-export function claimsSpoken({ slides, shipped, stated, claimPlace }) {
+export function claimsSpoken({ slides, shipped, stated }) {
   const spoken = new Set(slides.filter(({ front }) => !front).flatMap((slide) => [...claimsOf(slide)]));
   // A table that names no claim lists them all.
   if (spoken.has("")) return [];
   return claimsIn(shipped, stated)
     .filter(([id]) => !spoken.has(id))
     .map(([id]) => ({
-      ...claimPlace(id),
+      ...placeOfClaim(id, stated),
       message: `no slide speaks of claim "${id}"; bind a value to it, or list it in a data-claims table`,
     }));
 }
@@ -22,32 +22,27 @@ export function claimsSpoken({ slides, shipped, stated, claimPlace }) {
 /** The claims that the talk says it discusses exist. */
 export function claimsStated({ shipped, stated }) {
   if (stated.claims === null || shipped.claims === null) return [];
-  return stated.claims.flatMap((id, at) =>
-    Object.hasOwn(shipped.claims.claims ?? {}, id)
-      ? []
-      : [
-          {
-            file: stated.file,
-            line: stated.lineOf("claims", at),
-            message: `claims.json of "${shipped.name}" has no claim "${id}"`,
-          },
-        ],
-  );
+  return stated.claims
+    .filter((id) => !Object.hasOwn(shipped.claims.claims ?? {}, id))
+    .map((id) => ({
+      ...placeOfClaim(id, stated),
+      message: `claims.json of "${shipped.name}" has no claim "${id}"`,
+    }));
 }
 
 /** The chart that such a claim names is drawn. */
-export function claimsDrawn({ slides, shipped, stated, claimPlace }) {
+export function claimsDrawn({ slides, shipped, stated }) {
   const drawn = new Set(
     slides.flatMap((slide) =>
       chartsOf(slide)
-        .flatMap(({ element, parts }) => [parts, ...furtherParts(element)])
+        .flatMap((chart) => addressesOf(chart).map(partsOf))
         .map((parts) => (parts ? `${parts.experiment}/${parts.chart}` : null)),
     ),
   );
   return claimsIn(shipped, stated)
     .filter(([, { chart }]) => chart && !drawn.has(chart))
     .map(([id, { chart }]) => ({
-      ...claimPlace(id),
+      ...placeOfClaim(id, stated),
       message: `claim "${id}" names the chart ${chart}, which no slide draws`,
     }));
 }
@@ -60,17 +55,14 @@ export function chartSources({ slides, shipped }) {
     chartsOf(slide)
       .filter(({ src, parts }) => parts?.chart && chartEntry(src, manifest) === null)
       .filter(({ element, parts }) => !isAwaited(element, parts.experiment, shipped))
-      .map(({ element, parts }) => ({
-        file: slide.file,
-        line: lineIn(slide, element.start),
-        message: `the manifest of "${name}" does not list the chart ${parts.experiment ?? "csv"}/${parts.chart}: nothing says where it comes from`,
-      })),
+      .map(({ element, parts }) =>
+        problemIn(
+          slide,
+          `the manifest of "${name}" does not list the chart ${parts.experiment ?? "csv"}/${parts.chart}: nothing says where it comes from`,
+          element.start,
+        ),
+      ),
   );
-}
-
-/** What the further files of a chart name. */
-function furtherParts({ attributes: { "data-chart-more": more = "" } }) {
-  return more.split("|").map((src) => partsOf(src.trim()));
 }
 
 /** The claims that a slide speaks of; "" for a table of all. */
@@ -80,6 +72,11 @@ function* claimsOf(slide) {
     yield attributes["data-when"].trim().split(/\s+/)[0] || null;
   for (const { attributes } of elementsWith(slide, "data-claims"))
     yield* attributes["data-claims"].trim().split(/\s+/);
+}
+
+/** Where talk.yaml says that the talk discusses a claim. */
+function placeOfClaim(id, { claims, file, lineOf }) {
+  return { file, line: claims === null ? lineOf("claims") : lineOf("claims", claims.indexOf(id)) };
 }
 
 function claimsIn({ claims }, stated) {

@@ -5,7 +5,7 @@
 
 import { isInCut } from "../../../deck/stage/cut.js";
 import { proseOf } from "../text/prose.js";
-import { lineIn } from "./chapters.js";
+import { problemIn } from "./chapters.js";
 
 /** Nobody can follow more words a second than this; people speak two to two and a half. */
 const MOST_WORDS_PER_SECOND = 3.2;
@@ -26,7 +26,7 @@ export function secondsIn(slide, cut) {
 export function cutAttributes({ slides, cuts }) {
   const known = cuts.map(({ minutes }) => String(minutes));
   return slides.flatMap((slide) => {
-    const problem = (message) => [{ file: slide.file, line: slide.line, message }];
+    const problem = (message) => [problemIn(slide, message)];
     const noCut = (attribute, word) =>
       problem(
         `${attribute}: no cut of "${word}" minutes; there ${known.length > 1 ? "are" : "is"} ${known.join(", ")}`,
@@ -81,44 +81,32 @@ function minutesOf({ first }, cut) {
 function whyTooLong(slides, { minutes: cut, seconds: most }) {
   const seconds = sum(slides.map((slide) => secondsIn(slide, cut)));
   if (seconds <= most) return [];
-  const { file, line } = slides.findLast((slide) => isCounted(slide, cut));
   const message = `the slides take ${seconds} s in the ${cut}-minute cut, which has ${most} s: ${difference(seconds - most)}`;
-  return [{ file, line, message }];
+  const last = slides.findLast((slide) => isCounted(slide, cut));
+  return [problemIn(last, message)];
 }
 
 function whyNotInTime(chapter, cut) {
   const { name, first, slides } = chapter;
-  const at = { file: first.file, line: first.line };
+  const problem = (message) => [problemIn(first, `chapter "${name}"${message}`)];
   const minutes = minutesOf(chapter, cut);
   if (minutes === null || !MINUTES.test(minutes))
-    return [
-      {
-        ...at,
-        message: `chapter "${name}": data-chapter-minutes is ${minutes === null ? "missing" : `"${minutes}"`}; write how many it takes in the ${cut}-minute cut`,
-      },
-    ];
+    return problem(
+      `: data-chapter-minutes is ${minutes === null ? "missing" : `"${minutes}"`}; write how many it takes in the ${cut}-minute cut`,
+    );
   const seconds = sum(slides.map((slide) => secondsIn(slide, cut)));
   const given = Number(minutes) * 60;
   if (seconds === given) return [];
-  return [
-    {
-      ...at,
-      message: `chapter "${name}" takes ${seconds} s in the ${cut}-minute cut, and is given ${given} s: ${difference(seconds - given)}`,
-    },
-  ];
+  return problem(
+    ` takes ${seconds} s in the ${cut}-minute cut, and is given ${given} s: ${difference(seconds - given)}`,
+  );
 }
 
 function whyNotWhole(chapters, { minutes: cut, seconds }) {
   const minutes = sum(chapters.map((chapter) => Number(minutesOf(chapter, cut)) || 0));
   if (minutes * 60 === seconds) return [];
-  const [{ first }] = chapters;
-  return [
-    {
-      file: first.file,
-      line: first.line,
-      message: `the chapters are given ${minutes} minutes in the ${cut}-minute cut: ${difference(minutes * 60 - seconds)}`,
-    },
-  ];
+  const message = `the chapters are given ${minutes} minutes in the ${cut}-minute cut: ${difference(minutes * 60 - seconds)}`;
+  return [problemIn(chapters[0].first, message)];
 }
 
 /** Counted slides before the first chapter are in no sum. */
@@ -126,32 +114,33 @@ function strays(slides, chapters) {
   const placed = new Set(chapters.flatMap((chapter) => chapter.slides));
   return slides
     .filter((slide) => !slide.front && !slide.uncounted && !placed.has(slide))
-    .map(({ file, line }) => ({ file, line, message: "belongs to no chapter; begin one with data-chapter" }));
+    .map((slide) => problemIn(slide, "belongs to no chapter; begin one with data-chapter"));
 }
 
 /** A link in a cut leads to a slide of that cut. Where it leads nowhere at all is another rule's. */
 export function wholeStory({ slides, cuts }) {
-  const byId = new Map(slides.filter(({ front }) => !front).map((slide) => [slide.id, slide]));
-  return slides
-    .filter(({ front }) => !front)
-    .flatMap((slide) =>
-      linksOf(slide).flatMap(({ id, at }) =>
-        cuts
-          .map(({ minutes }) => minutes)
-          .filter((cut) => isInCut(slide.cut, cut) && byId.has(id) && !isInCut(byId.get(id).cut, cut))
-          .map((cut) => ({
-            file: slide.file,
-            line: lineIn(slide, at),
-            message: `leads to "${id}", which is not in the ${cut}-minute cut; this slide is`,
-          })),
-      ),
-    );
+  const ofTalk = slides.filter(({ front }) => !front);
+  const byAddress = new Map(ofTalk.map((slide) => [`#/${slide.id}`, slide]));
+  return ofTalk.flatMap((slide) =>
+    linksIn(slide).flatMap(({ target, at }) =>
+      cuts
+        .map(({ minutes }) => minutes)
+        .filter((cut) => isInCut(slide.cut, cut) && !isInCut(byAddress.get(target)?.cut ?? null, cut))
+        .map((cut) =>
+          problemIn(
+            slide,
+            `leads to "${target.slice(2)}", which is not in the ${cut}-minute cut; this slide is`,
+            at,
+          ),
+        ),
+    ),
+  );
 }
 
-/** The slides that a slide links to, with the place of each link. */
-function linksOf(slide) {
-  return [...slide.text.matchAll(/\bhref="#\/([^"]*)"|\]\(#\/([^)\s]+)\)/g)].map((match) => ({
-    id: match[1] ?? match[2],
+/** The links of a slide, with their places. */
+export function linksIn({ text }) {
+  return [...text.matchAll(/\bhref="([^"]*)"|\]\(([^)\s]+)\)/g)].map((match) => ({
+    target: match[1] ?? match[2],
     at: match.index,
   }));
 }
@@ -165,7 +154,7 @@ export function pace({ slides, words, cuts }) {
       if (seconds === 0 || count <= seconds * MOST_WORDS_PER_SECOND) return [];
       const needed = Math.ceil(count / MOST_WORDS_PER_SECOND);
       const message = `the note has ${count} words for ${seconds} s in the ${cut}-minute cut; it takes ${needed} s at least`;
-      return [{ file: slide.file, line: lineIn(slide, slide.note.start), message }];
+      return [problemIn(slide, message, slide.note.start)];
     });
   });
 }

@@ -1,6 +1,6 @@
 /** What a talk may show of data: files as they were recorded, and one data set a slide. */
 
-import { lineIn } from "./chapters.js";
+import { problemIn } from "./chapters.js";
 import { chartsOf } from "./charts-of.js";
 
 /** Every file of the data sets on the slides is what derive wrote. */
@@ -19,11 +19,12 @@ export function namedDataSets({ slides, stated }) {
   const known = stated?.otherDataSets ?? [];
   return slides
     .filter(({ dataSet }) => dataSet !== null && !known.includes(dataSet))
-    .map(({ file, line, dataSet }) => ({
-      file,
-      line,
-      message: `data-set="${dataSet}": ${stated.file} names no such data set under other_data_sets${known.length ? `, but ${known.join(", ")}` : ""}`,
-    }));
+    .map((slide) =>
+      problemIn(
+        slide,
+        `data-set="${slide.dataSet}": ${stated.file} names no such data set under other_data_sets${known.length ? `, but ${known.join(", ")}` : ""}`,
+      ),
+    );
 }
 
 /**
@@ -41,22 +42,22 @@ export function oneDataSet({ slides, stated, literal, dataSets }) {
       if (!literal || name === undefined || name === own || !dataSets.has(name)) return [];
       if (compared(slide).includes(name)) return [];
       return [
-        {
-          file: slide.file,
-          line: lineIn(slide, charts[0].element.start),
-          message: `the charts of this slide are of ${name}, and its texts of ${own}; let both be of one: <!-- .slide: data-set="${name}" … -->`,
-        },
+        problemIn(
+          slide,
+          `the charts of this slide are of ${name}, and its texts of ${own}; let both be of one: <!-- .slide: data-set="${name}" … -->`,
+          charts[0].element.start,
+        ),
       ];
     }
     const declared = compared(slide);
     const undeclared = charts.find(({ parts }) => !declared.includes(parts.dataSet));
     if (undeclared === undefined) return [];
     return [
-      {
-        file: slide.file,
-        line: lineIn(slide, undeclared.element.start),
-        message: `the charts of this slide are of ${names.join(" and ")}; show one data set, or say that it compares them: <!-- .slide: data-compare="${names.join(" ")}" … -->`,
-      },
+      problemIn(
+        slide,
+        `the charts of this slide are of ${names.join(" and ")}; show one data set, or say that it compares them: <!-- .slide: data-compare="${names.join(" ")}" … -->`,
+        undeclared.element.start,
+      ),
     ];
   });
 }

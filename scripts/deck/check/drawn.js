@@ -21,14 +21,10 @@ import { chartEntry } from "../../../deck/data/provenance.js";
 import { readingOf } from "../../../deck/stage/chart-styles.js";
 import { parseMarks } from "../../../deck/chart-tools/marks.js";
 import { elementsWith } from "../text/segments.js";
+import { addressesOf } from "./charts-of.js";
 
 /** A line of more points has no marks: only its lowest and its highest can be read. */
 const MOST_POINTS = 40;
-
-/** The addresses of the files that a chart draws: its own, and those beside it. */
-export function addressesOf({ src, element }) {
-  return [src, ...(seriesNames(element.attributes["data-chart-more"]) ?? [])];
-}
 
 /**
  * Reads the files of charts. Of those whose runs are drawn as lines, it reads the runs.

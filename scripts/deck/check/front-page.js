@@ -2,41 +2,30 @@
 
 import { ANSWER } from "../../../deck/front-page/conditions.js";
 import { parseTaken } from "../../../deck/front-page/taken.js";
-import { elementsWith } from "../text/segments.js";
+import { problemsWith } from "../text/segments.js";
 import { elements } from "../text/tree.js";
-import { lineIn } from "./chapters.js";
 
 /** `<div data-slide="slides/rpo/91-journal.md#journal-ratio" data-part="h2 .panels">` names a slide that has such parts. */
 export function takenParts({ slides }) {
-  return slides.flatMap((slide) =>
-    [...elementsWith(slide, "data-slide")].flatMap((element) => {
-      const problem = (message) => [{ file: slide.file, line: lineIn(slide, element.start), message }];
-      const { "data-slide": place, "data-part": part } = element.attributes;
-      const taken = parseTaken(place, part);
-      if (taken === null)
-        return problem(
-          `data-slide="${place}" data-part="${part ?? ""}": write slides/TALK/FILE.md#ID, and as parts tags or .classes`,
-        );
-      const source = slides.find(({ file, id }) => file === taken.file && id === taken.id);
-      if (!source) return problem(`${taken.file} has no slide "${taken.id}"`);
-      return taken.selectors
-        .filter((selector) => ![...elements(source.body)].some((one) => matches(one, selector)))
-        .flatMap((selector) => problem(`the slide "${taken.id}" has no ${selector}`));
-    }),
-  );
+  return problemsWith(slides, "data-slide", ({ "data-slide": place, "data-part": part }) => {
+    const taken = parseTaken(place, part);
+    if (taken === null)
+      return [
+        `data-slide="${place}" data-part="${part ?? ""}": write slides/TALK/FILE.md#ID, and as parts tags or .classes`,
+      ];
+    const source = slides.find(({ file, id }) => file === taken.file && id === taken.id);
+    if (!source) return [`${taken.file} has no slide "${taken.id}"`];
+    return taken.selectors
+      .filter((selector) => ![...elements(source.body)].some((one) => matches(one, selector)))
+      .map((selector) => `the slide "${taken.id}" has no ${selector}`);
+  });
 }
 
 /** Listed conditions belong to an experiment that exists. */
 export function listedConditions({ slides, experiments }) {
   const known = new Set([...experiments, ANSWER]);
-  return slides.flatMap((slide) =>
-    [...elementsWith(slide, "data-applies")]
-      .filter(({ attributes }) => !known.has(attributes["data-applies"]))
-      .map((element) => ({
-        file: slide.file,
-        line: lineIn(slide, element.start),
-        message: `data-applies: no experiment "${element.attributes["data-applies"]}"`,
-      })),
+  return problemsWith(slides, "data-applies", ({ "data-applies": name }) =>
+    known.has(name) ? [] : [`data-applies: no experiment "${name}"`],
   );
 }
 

@@ -1,13 +1,13 @@
 /** Checks the talk: `checkTalk` gathers what the rules need, applies them, and adds up the time. */
 
-import { readFile, readdir } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { parse } from "yaml";
 
 import { withDataSet } from "../../../deck/data/data-set.js";
 import { findAlterations } from "../alterations.js";
-import { PROJECT, indexOf, scanBenchmarks } from "../data-sets.js";
+import { PROJECT, entriesOf, indexOf, scanBenchmarks } from "../data-sets.js";
 import { lookStyles } from "../look.js";
 import { ownCharts } from "../own-charts.js";
 import { talkNames } from "../talk-file.js";
@@ -15,7 +15,7 @@ import { readBeside, readDataSet } from "../text/data-set-words.js";
 import { readSlide } from "../text/segments.js";
 import { byTelling, tellingOf } from "../text/slide-words.js";
 import { chartsOf } from "./charts-of.js";
-import { lineAt, readTalk } from "./chapters.js";
+import { readTalk } from "./chapters.js";
 import { secondsIn } from "./cuts.js";
 import { readDeclared } from "./declared.js";
 import { readDrawn } from "./drawn.js";
@@ -46,7 +46,6 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {ReturnType<typeof import("../text/data-set-words.js").wordsOf>} words   the texts of that data set
  * @property {Map<string, import("chartjs-plugin-csv").Model>} drawn   what is in the files of the charts, by address
  * @property {object[]} book   the claims as config/claims.yaml has them
- * @property {(id: string) => {file: string, line: number}} claimPlace   where a claim is written
  * @property {{file: string, text: string}[]} styles   the style sheets of the deck and of the talk's look
  * @property {string[]} kinds   kinds of charts that talks add
  * @property {Map<string, {text: string, digest: string}>} own   files of the talk's own charts, by what slides call them
@@ -62,7 +61,7 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @param {Places} places
  * @returns {Promise<{accept: (which: string[], reading?: {kind?: string}) => ReturnType<typeof accept>, keepsEvidence: boolean, evidence: string, problems: import("./chapters.js").Problem[],
  *                    times: {file: string, slides: number, seconds: Record<number, number>, appendix: number}[],
- *                    cuts: number[], unwritten: {file: string, line: number}[]}>}
+ *                    slides: object[], talkFile: string, cuts: number[], unwritten: {file: string, line: number}[]}>}
  *   seconds: of the slides that are counted, by cut; cuts: in minutes, the usual one first; evidence: its file;
  *   unwritten: notes that still ask for what only the speaker can say
  * @throws {import("../checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
@@ -78,6 +77,8 @@ export async function checkTalk(places) {
     problems,
     unwritten: unwritten(talk.slides),
     times,
+    slides: talk.slides,
+    talkFile: stated.file,
     cuts: stated.cuts.map(({ minutes }) => minutes),
     keepsEvidence: talk.evidence !== null,
     evidence: file,
@@ -138,7 +139,7 @@ export async function gatherTalk({ root, benchmarks, data = null }) {
     shipped,
     words: telling({ dataSet: null }).words,
     drawn: await readDrawn(benchmarks, charts, files),
-    ...(await readBook(root, shipped.name)),
+    book: await readBook(root),
   };
 }
 
@@ -154,14 +155,14 @@ function shownWith(slide, name) {
 /** Kinds of charts that talks add; the deck has those of the checkout (deck/stage/chart-code.js). */
 async function ownKinds() {
   const folders = talkNames(PROJECT).map((name) => path.join(PROJECT, "slides", name, "kinds"));
-  const names = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
-  return names.flat().flatMap((name) => (name.endsWith(".js") ? [path.basename(name, ".js")] : []));
+  const files = (await Promise.all(folders.map(entriesOf))).flat();
+  return files.flatMap(({ name }) => (name.endsWith(".js") ? [path.basename(name, ".js")] : []));
 }
 
 /** Experiments that are configured, and those that a data set holds. */
 async function experimentNames(root, files) {
   const folder = path.join(root, "config", "experiments");
-  const configured = await readdir(folder).catch(() => []);
+  const configured = (await entriesOf(folder)).map(({ name }) => name);
   const measured = [...files.keys()].map((file) => file.split("/")).filter((parts) => parts.length === 4);
   return new Set([
     ...configured.filter((name) => name.endsWith(".yaml")).map((name) => name.slice(0, -".yaml".length)),
@@ -169,19 +170,13 @@ async function experimentNames(root, files) {
   ]);
 }
 
-/** The claims as they are written, and where each is: its line in the configuration, else the shipped claims.json. */
-async function readBook(root, shipped) {
+/** The claims as they are written; none where nobody wrote any. */
+async function readBook(root) {
   const text = await readFile(path.join(root, CLAIMS), "utf8").catch((error) => {
     if (error.code === "ENOENT") return "";
     throw error;
   });
-  const claimPlace = (id) => {
-    const at = [...text.matchAll(/^\s*-\s+id:\s*["']?([\w-]+)/gm)].find((match) => match[1] === id);
-    return at
-      ? { file: "config/claims.yaml", line: lineAt(text, at.index + at[0].indexOf("-")) }
-      : { file: `benchmarks/${shipped}/claims.json`, line: 1 };
-  };
-  return { claimPlace, book: parse(text)?.claims ?? [] };
+  return parse(text)?.claims ?? [];
 }
 
 function timeOf({ file, slides }, cuts) {

@@ -13,7 +13,7 @@ import { seriesNames } from "chartjs-plugin-csv";
 
 import { boundElements, elementsWith } from "../text/segments.js";
 import { chartsOf, isDenied } from "./charts-of.js";
-import { lineIn } from "./chapters.js";
+import { problemIn } from "./chapters.js";
 import { marksOf, unitOf } from "./drawn.js";
 import { bytesIn } from "./numerals.js";
 
@@ -33,7 +33,7 @@ export function saidFigures({ slides, shipped, drawn, book }) {
         place === "title"
           ? (whyPooled(figure, picture, { shipped, book }) ?? whyNotShown(figure, picture))
           : whyNotNamed({ slide, element, figure }, pictures);
-      return why ? [{ file: slide.file, line: lineIn(slide, element.start), message: why }] : [];
+      return why ? [problemIn(slide, why, element.start)] : [];
     });
   });
 }
@@ -173,11 +173,7 @@ export function pointNotes({ slides, shipped, drawn }) {
     [...elementsWith(slide, "data-chart-notes")].flatMap(({ attributes, start }) =>
       parseNotes(attributes["data-chart-notes"])
         .notes.flatMap((note) => whyNotAtPoint(note, attributes["data-chart-src"], { shipped, drawn }))
-        .map((message) => ({
-          file: slide.file,
-          line: lineIn(slide, start),
-          message: `data-chart-notes: ${message}`,
-        })),
+        .map((message) => problemIn(slide, `data-chart-notes: ${message}`, start)),
     ),
   );
 }

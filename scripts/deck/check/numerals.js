@@ -3,8 +3,8 @@
  * (`data-source`). Everything else is a problem: deny by default.
  */
 
-import { elementsWith, placeOf } from "../text/segments.js";
-import { lineIn } from "./chapters.js";
+import { problemsWith } from "../text/segments.js";
+import { problemIn } from "./chapters.js";
 
 /** Sources beside those of claims.json: what can be counted on this slide, and what is true by definition. */
 export const OWN_SOURCES = ["slide", "definition"];
@@ -46,11 +46,13 @@ export function numerals({ slides, shipped }) {
     slide.segments
       .filter(({ bound, source }) => bound === null && source === null)
       .flatMap(({ text, at, code }) =>
-        (code ? shares(text) : numeralsIn(text, sizes)).map(({ numeral, index }) => ({
-          file: slide.file,
-          line: lineIn(slide, at + index),
-          message: `the numeral "${numeral}" comes from no data; bind it with <data value="…">, or name its source with data-source="…"`,
-        })),
+        (code ? shares(text) : numeralsIn(text, sizes)).map(({ numeral, index }) =>
+          problemIn(
+            slide,
+            `the numeral "${numeral}" comes from no data; bind it with <data value="…">, or name its source with data-source="…"`,
+            at + index,
+          ),
+        ),
       ),
   );
 }
@@ -60,14 +62,8 @@ export function sourceIds({ slides, shipped, own }) {
   // Without them, that is one problem and not one of each slide.
   if (!shipped.claims?.sources) return [];
   const known = [...Object.keys(shipped.claims.sources), ...own.keys(), ...OWN_SOURCES];
-  return slides.flatMap((slide) =>
-    [...elementsWith(slide, "data-source")]
-      .filter(({ attributes }) => !known.includes(attributes["data-source"]))
-      .map((element) => ({
-        file: slide.file,
-        line: lineIn(slide, placeOf(slide, element, "data-source")),
-        message: `data-source: no source "${element.attributes["data-source"]}"; there are ${known.join(", ")}`,
-      })),
+  return problemsWith(slides, "data-source", ({ "data-source": source }) =>
+    known.includes(source) ? [] : [`data-source: no source "${source}"; there are ${known.join(", ")}`],
   );
 }
 

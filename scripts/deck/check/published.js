@@ -2,7 +2,7 @@
 
 import { parseMarks } from "../../../deck/chart-tools/marks.js";
 import { elementsWith } from "../text/segments.js";
-import { lineIn } from "./chapters.js";
+import { problemIn } from "./chapters.js";
 import { PUBLISHED_FILE } from "./declared.js";
 import { OWN_SOURCES, ioSizes, numeralsIn } from "./numerals.js";
 
@@ -11,11 +11,13 @@ export function publishedFigures({ slides, shipped, published, own }) {
   if (published === null) return [];
   return quotedFigures(slides, shipped)
     .filter(({ source, figure }) => !own.has(source) && !(published[source] ?? []).includes(figure))
-    .map(({ slide, at, source, figure }) => ({
-      file: slide.file,
-      line: lineIn(slide, at),
-      message: `"${figure}" is not among the figures that ${PUBLISHED_FILE} has of ${source}; correct it, or declare it there`,
-    }));
+    .map(({ slide, at, source, figure }) =>
+      problemIn(
+        slide,
+        `"${figure}" is not among the figures that ${PUBLISHED_FILE} has of ${source}; correct it, or declare it there`,
+        at,
+      ),
+    );
 }
 
 function quotedFigures(slides, shipped) {

@@ -1,7 +1,6 @@
 /** A table of claims by release: its claims exist, and what a newer release says of an older one is still so. */
 
-import { elementsWith } from "../text/segments.js";
-import { lineIn } from "./chapters.js";
+import { elementsWith, problemsWith } from "../text/segments.js";
 
 /** The two sides of a comparison, by their names in releases.json. */
 const SIDES = ["data_set", "against"];
@@ -10,16 +9,10 @@ const SIDES = ["data_set", "against"];
 export function releaseClaims({ slides, shipped }) {
   const known = shipped.claims?.claims;
   if (!known) return [];
-  return slides.flatMap((slide) =>
-    [...elementsWith(slide, "data-releases")].flatMap(({ start, attributes }) =>
-      words(attributes["data-release-claims"])
-        .filter((id) => !Object.hasOwn(known, id))
-        .map((id) => ({
-          file: slide.file,
-          line: lineIn(slide, start),
-          message: `data-release-claims: claims.json of "${shipped.name}" has no claim "${id}"`,
-        })),
-    ),
+  return problemsWith(slides, "data-releases", ({ "data-release-claims": ids }) =>
+    words(ids)
+      .filter((id) => !Object.hasOwn(known, id))
+      .map((id) => `data-release-claims: claims.json of "${shipped.name}" has no claim "${id}"`),
   );
 }
 

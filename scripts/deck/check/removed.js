@@ -3,7 +3,7 @@
 import { FRAME_ATTRIBUTES, REFUSED_ELEMENTS } from "../../../deck/text/refused.js";
 import { nodesOf, placeOf } from "../text/segments.js";
 import { isElement } from "../text/tree.js";
-import { lineIn } from "./chapters.js";
+import { problemIn } from "./chapters.js";
 
 const ELEMENTS = new Set([...REFUSED_ELEMENTS, "script"]);
 const HANDLER = /^on/i;
@@ -20,30 +20,24 @@ export function removedParts({ slides }) {
   return slides.flatMap((slide) => [
     ...[...nodesOf(slide)].filter(isElement).flatMap((element) => ofElement(slide, element)),
     ...[...slide.text.matchAll(REMOTE_PICTURE)].map(({ index }) =>
-      problem(slide, index, "a picture from another machine is not loaded; put it next to the slides"),
+      problemIn(slide, "a picture from another machine is not loaded; put it next to the slides", index),
     ),
   ]);
 }
 
 function ofElement(slide, element) {
   const { name, attributes, start } = element;
-  if (ELEMENTS.has(name)) return [problem(slide, start, `<${name}> is removed when the slide is shown`)];
+  if (ELEMENTS.has(name)) return [problemIn(slide, `<${name}> is removed when the slide is shown`, start)];
   return Object.entries(attributes).flatMap(([attribute, value]) => {
-    const at = () => placeOf(slide, element, attribute);
+    const problem = (message) => [problemIn(slide, message, placeOf(slide, element, attribute))];
     if (HANDLER.test(attribute) || FRAME_ATTRIBUTES.includes(attribute) || isScript(attribute, value))
-      return [problem(slide, at(), `${attribute} of <${name}> is removed when the slide is shown`)];
+      return problem(`${attribute} of <${name}> is removed when the slide is shown`);
     if (ADDRESSES.includes(attribute) && !LINKS.has(name) && REMOTE.test(value))
-      return [
-        problem(slide, at(), `${attribute} of <${name}> is on another machine, from which nothing is loaded`),
-      ];
+      return problem(`${attribute} of <${name}> is on another machine, from which nothing is loaded`);
     return [];
   });
 }
 
 function isScript(attribute, value) {
   return ADDRESSES.includes(attribute) && SCRIPT.test(value);
-}
-
-function problem(slide, at, message) {
-  return { file: slide.file, line: lineIn(slide, at), message };
 }

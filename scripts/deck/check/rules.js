@@ -8,14 +8,14 @@ import { whyNoKind } from "chartjs-plugin-csv";
 import { partsOf } from "../../../deck/data/data-set.js";
 import { isOwnName } from "../../../deck/data/own-file.js";
 import { TALK_PARTS } from "../../../deck/text/talk-facts.js";
-import { elementsWith, nodesOf } from "../text/segments.js";
+import { nodesOf, problemsWith } from "../text/segments.js";
 import { isElement } from "../text/tree.js";
 import { isAwaited, ownModelOf } from "./charts-of.js";
-import { lineAt, lineIn } from "./chapters.js";
-import { ceilings, emphasis, lines, marks, notes, series, steps } from "./chart-attributes.js";
+import { lineAt, lineIn, problemIn } from "./chapters.js";
+import { ceilings, lines, marks, notes, series, steps } from "./chart-attributes.js";
 import { chartTexts } from "./chart-options.js";
 import { chartSources, claimsDrawn, claimsSpoken, claimsStated } from "./coverage.js";
-import { chapterMinutes, cutAttributes, pace, wholeStory } from "./cuts.js";
+import { chapterMinutes, cutAttributes, linksIn, pace, wholeStory } from "./cuts.js";
 import { namedDataSets, oneDataSet, unaltered } from "./data-on-slides.js";
 import { unreadSentences } from "./evidence.js";
 import { listedConditions, takenParts } from "./front-page.js";
@@ -46,14 +46,14 @@ export function lineEnds({ chapters }) {
 export function timing({ slides }) {
   return slides
     .filter((slide) => !slide.front && !/^[1-9]\d*$/.test(slide.timing ?? ""))
-    .map(({ file, line, timing: value }) => ({
-      file,
-      line,
-      message:
-        value === null
+    .map((slide) =>
+      problemIn(
+        slide,
+        slide.timing === null
           ? 'no timing; begin the slide with <!-- .slide: data-timing="SECONDS" -->'
-          : `data-timing="${value}" is not a number of seconds`,
-    }));
+          : `data-timing="${slide.timing}" is not a number of seconds`,
+      ),
+    );
 }
 
 /** Every slide has one note that is not empty; reveal would print a second one. The reader's page has no notes. */
@@ -61,11 +61,10 @@ export function oneNote({ slides }) {
   return slides.flatMap((slide) => {
     if (slide.front) return [];
     const notes = [...slide.text.matchAll(/^<!-- Note -->/gm)];
-    if (notes.length === 0) return [{ file: slide.file, line: slide.line, message: "no <!-- Note -->" }];
-    if (notes.length > 1)
-      return [{ file: slide.file, line: lineIn(slide, notes[1].index), message: "a second <!-- Note -->" }];
+    if (notes.length === 0) return [problemIn(slide, "no <!-- Note -->")];
+    if (notes.length > 1) return [problemIn(slide, "a second <!-- Note -->", notes[1].index)];
     const words = slide.text.slice(notes[0].index + notes[0][0].length).trim();
-    return words ? [] : [{ file: slide.file, line: lineIn(slide, notes[0].index), message: "an empty note" }];
+    return words ? [] : [problemIn(slide, "an empty note", notes[0].index)];
   });
 }
 
@@ -82,13 +81,13 @@ export function unwritten(slides) {
 /** Every slide has its own id, so that links can lead to it. */
 export function ids({ slides }) {
   const seen = new Map();
-  return slides.flatMap(({ file, line, id }) => {
-    if (id === null)
-      return [{ file, line, message: 'no id; begin the slide with <!-- .slide: id="NAME" … -->' }];
-    if (!KEBAB.test(id)) return [{ file, line, message: `id "${id}" is not of the form words-and-dashes` }];
+  return slides.flatMap((slide) => {
+    const { id } = slide;
+    if (id === null) return [problemIn(slide, 'no id; begin the slide with <!-- .slide: id="NAME" … -->')];
+    if (!KEBAB.test(id)) return [problemIn(slide, `id "${id}" is not of the form words-and-dashes`)];
     const before = seen.get(id);
-    seen.set(id, before ?? `${file}:${line}`);
-    return before ? [{ file, line, message: `id "${id}" is taken by ${before}` }] : [];
+    seen.set(id, before ?? `${slide.file}:${slide.line}`);
+    return before ? [problemIn(slide, `id "${id}" is taken by ${before}`)] : [];
   });
 }
 
@@ -96,15 +95,12 @@ export function ids({ slides }) {
 export function links({ slides }) {
   const known = new Set(slides.filter(({ front }) => !front).map(({ id }) => id));
   return slides.flatMap((slide) =>
-    [...slide.text.matchAll(/\bhref="([^"]*)"|\]\(([^)\s]+)\)/g)].flatMap((match) => {
-      const target = match[1] ?? match[2];
-      const at = { file: slide.file, line: lineIn(slide, match.index) };
+    linksIn(slide).flatMap(({ target, at }) => {
+      const problem = (message) => [problemIn(slide, message, at)];
       if (target.startsWith("#/"))
-        return known.has(target.slice(2))
-          ? []
-          : [{ ...at, message: `no slide has the id "${target.slice(2)}"` }];
+        return known.has(target.slice(2)) ? [] : problem(`no slide has the id "${target.slice(2)}"`);
       if (/^(https?:\/\/|mailto:|\?)/.test(target)) return [];
-      return [{ ...at, message: `link to "${target}"; use #/<id of a slide> or a complete address` }];
+      return problem(`link to "${target}"; use #/<id of a slide> or a complete address`);
     }),
   );
 }
@@ -119,17 +115,11 @@ export function pictureIsASlide({ stated, slides }) {
 
 /** `data-talk` names what slides/<talk>/talk.yaml says of a talk. */
 export function talkFacts({ slides }) {
-  return slides.flatMap((slide) =>
-    [...elementsWith(slide, "data-talk")].flatMap((element) =>
-      element.attributes["data-talk"]
-        .split(/\s+/)
-        .filter((name) => !TALK_PARTS.includes(name))
-        .map((name) => ({
-          file: slide.file,
-          line: lineIn(slide, element.start),
-          message: `data-talk: no "${name}"; there are ${TALK_PARTS.join(", ")}`,
-        })),
-    ),
+  return problemsWith(slides, "data-talk", ({ "data-talk": names }) =>
+    names
+      .split(/\s+/)
+      .filter((name) => !TALK_PARTS.includes(name))
+      .map((name) => `data-talk: no "${name}"; there are ${TALK_PARTS.join(", ")}`),
   );
 }
 
@@ -149,8 +139,7 @@ export function charts(talk) {
         kind === undefined ? "a chart without data-chart, its kind" : whyNoKind(kind, talk.kinds),
         src === undefined ? "a chart without data-chart-src" : whyNoFile(element, src, talk),
       ];
-      const at = { file: slide.file, line: lineIn(slide, element.start) };
-      return messages.filter(Boolean).map((message) => ({ ...at, message }));
+      return messages.filter(Boolean).map((message) => problemIn(slide, message, element.start));
     }),
   );
 }
@@ -186,7 +175,7 @@ export const RULES = [
 
 /** Rules for the slides of one data set, which compare them with it. */
 export const RULES_OF_SLIDES = [
-  ...[charts, series, steps, marks, ceilings, notes, emphasis, lines, chartSources],
+  ...[charts, series, steps, marks, ceilings, notes, lines, chartSources],
   ...[
     wordsOfCharts,
     saidFigures,

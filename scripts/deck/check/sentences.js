@@ -10,7 +10,7 @@ import { parseWhen } from "../../../deck/text/verdict-text.js";
 import { nodesOf } from "../text/segments.js";
 import { isElement } from "../text/tree.js";
 import { lineIn } from "./chapters.js";
-import { addressesOf } from "./drawn.js";
+import { addressesOf } from "./charts-of.js";
 
 const SENTENCES = new Intl.Segmenter("en", { granularity: "sentence" });
 const PLACES = { heading: "title", note: "note", body: "text", attribute: "label" };
@@ -109,6 +109,7 @@ const PICTURE = /^data-(?:chart|ratio|release|claims|answer-table)/;
  */
 function pictureOf(slide, element) {
   const src = element.attributes["data-chart-src"];
+  const files = src === undefined ? [] : addressesOf({ src, element });
   const drawn = Object.entries(element.attributes).filter(([name]) => PICTURE.test(name));
   const when = [];
   for (let around = element; around; around = around.parent)
@@ -125,14 +126,9 @@ function pictureOf(slide, element) {
     line: lineIn(slide, element.start),
     ...chosenBy(when),
     values: [],
-    sources: unique([element.attributes["data-source"], ...ownNamesIn(element)]),
-    files: src === undefined ? [] : addressesOf({ src, element }),
+    sources: unique([element.attributes["data-source"], ...files.filter(isOwnName)]),
+    files,
   };
-}
-
-/** The files of the talk's own that a chart draws. */
-function ownNamesIn({ attributes: { "data-chart-src": src = "", "data-chart-more": more = "" } }) {
-  return [src, ...more.split("|").map((one) => one.trim())].filter(isOwnName);
 }
 
 /** The words of an element, each bound value as its name in braces. */

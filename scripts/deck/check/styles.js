@@ -1,8 +1,9 @@
 /** Style sheets add no words to a slide: a numeral in `content` would be a figure that comes from nowhere. */
 
-import { readFile, readdir } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 
+import { entriesOf } from "../data-sets.js";
 import { lineAt } from "./chapters.js";
 import { isNumeric } from "./numerals.js";
 
@@ -11,10 +12,7 @@ const TEXT = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/g;
 
 /** @returns {Promise<{file: string, text: string}[]>} the style sheets of the deck; none where there is no folder css */
 export async function readStyles(root) {
-  const names = await readdir(path.join(root, "css")).catch((error) => {
-    if (error.code === "ENOENT") return [];
-    throw error;
-  });
+  const names = (await entriesOf(path.join(root, "css"))).map(({ name }) => name);
   const files = names.filter((name) => name.endsWith(".css")).map((name) => `css/${name}`);
   return Promise.all(
     files.map(async (file) => ({ file, text: await readFile(path.join(root, file), "utf8") })),

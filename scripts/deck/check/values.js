@@ -10,7 +10,7 @@ import { boundElements, dataElements } from "../text/segments.js";
 import { textOf } from "../text/tree.js";
 import { escapeText } from "../text/escape.js";
 import { isDenied } from "./charts-of.js";
-import { lineIn } from "./chapters.js";
+import { problemIn } from "./chapters.js";
 
 /** Computed from the manifest rather than a path in it. */
 const COMPUTED = new Set(["manifest.measured"]);
@@ -41,7 +41,7 @@ export function boundValues({ slides, shipped, literal }) {
       // Another data set need not know what its verdicts hide.
       if (!literal && isDenied(element, shipped.claims)) return [];
       const { value = "" } = element.attributes;
-      const problem = (message) => [{ file: slide.file, line: lineIn(slide, element.start), message }];
+      const problem = (message) => [problemIn(slide, message, element.start)];
       if (value.trim() === "") return problem("<data> without a value");
       if (textOf(element).trim() === "")
         return problem(`<data value="${value}"> has no text to fall back on`);
@@ -62,20 +62,13 @@ export function staleLiterals({ slides, shipped, words, altered }) {
       if (value.trim() === "" || literal === "" || !answers(value, shipped)) return [];
       const right = plain(words.resolve(value) ?? words.absent(value));
       if (literal === right) return [];
-      return [
-        {
-          file: slide.file,
-          line: lineIn(slide, element.start),
-          message: `"${value}" says "${literal}", but the data of "${shipped.name}" say "${right}"`,
-          ...(trusted && {
-            fix: {
-              from: slide.start + element.innerStart,
-              to: slide.start + element.innerEnd,
-              text: escapeText(right),
-            },
-          }),
-        },
-      ];
+      const message = `"${value}" says "${literal}", but the data of "${shipped.name}" say "${right}"`;
+      const fix = {
+        from: slide.start + element.innerStart,
+        to: slide.start + element.innerEnd,
+        text: escapeText(right),
+      };
+      return [{ ...problemIn(slide, message, element.start), ...(trusted && { fix }) }];
     }),
   );
 }

@@ -1,33 +1,23 @@
 /** Texts that verdicts choose: one text of each group is shown, whatever the data say. */
 
 import { VERDICTS, parseWhen } from "../../../deck/text/verdict-text.js";
-import { elementsWith, placeOf, verdictGroups } from "../text/segments.js";
-import { lineIn } from "./chapters.js";
+import { placeOf, problemsWith, verdictGroups } from "../text/segments.js";
+import { problemIn } from "./chapters.js";
 
 /** `data-when` names a claim and verdicts that exist. */
 export function verdictTexts({ slides, shipped }) {
   const claims = shipped.claims?.claims;
-  return slides.flatMap((slide) =>
-    [...elementsWith(slide, "data-when")].flatMap((element) => {
-      const written = element.attributes["data-when"];
-      const at = { file: slide.file, line: lineIn(slide, placeOf(slide, element, "data-when")) };
-      const when = parseWhen(written);
-      if (when === null)
-        return [
-          {
-            ...at,
-            message: `data-when="${written}": write a claim and one or more of ${VERDICTS.join(", ")}`,
-          },
-        ];
-      const odd = when.verdicts.filter((verdict) => !VERDICTS.includes(verdict));
-      return [
-        ...odd.map((verdict) => `data-when: no verdict "${verdict}"; there are ${VERDICTS.join(", ")}`),
-        ...(claims && !Object.hasOwn(claims, when.claim)
-          ? [`data-when: there is no claim "${when.claim}"`]
-          : []),
-      ].map((message) => ({ ...at, message }));
-    }),
-  );
+  return problemsWith(slides, "data-when", ({ "data-when": written }) => {
+    const when = parseWhen(written);
+    if (when === null)
+      return [`data-when="${written}": write a claim and one or more of ${VERDICTS.join(", ")}`];
+    const odd = when.verdicts.filter((verdict) => !VERDICTS.includes(verdict));
+    const isUnknown = claims && !Object.hasOwn(claims, when.claim);
+    return [
+      ...odd.map((verdict) => `data-when: no verdict "${verdict}"; there are ${VERDICTS.join(", ")}`),
+      ...(isUnknown ? [`data-when: there is no claim "${when.claim}"`] : []),
+    ];
+  });
 }
 
 /** The texts of a group cover each verdict exactly once. */
@@ -46,11 +36,7 @@ export function verdictGroupsCover({ slides }) {
         ...(twice.length
           ? [`the texts on claim "${claim}" have more than one for: ${twice.join(", ")}`]
           : []),
-      ].map((message) => ({
-        file: slide.file,
-        line: lineIn(slide, placeOf(slide, members[0], "data-when")),
-        message,
-      }));
+      ].map((message) => problemIn(slide, message, placeOf(slide, members[0], "data-when")));
     }),
   );
 }

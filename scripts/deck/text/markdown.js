@@ -80,7 +80,7 @@ class Scan {
   #rows({ raw, header, rows }) {
     const lines = raw.split("\n").filter((line) => line.trim() !== "");
     // Below the header is the line that parts it from the rows.
-    for (const [number, line] of [lines[0], lines[1], ...lines.slice(2)].entries()) {
+    for (const [number, line] of lines.entries()) {
       const place = this.#place(line);
       this.#at = place.start;
       const cells = number === 0 ? header : rows[number - 2];

@@ -2,8 +2,7 @@
 
 import { partsOf, withDataSet } from "../../../deck/data/data-set.js";
 import { parseWhen } from "../../../deck/text/verdict-text.js";
-import { applyEdits } from "./escape.js";
-import { escapeText } from "./escape.js";
+import { applyEdits, escapeText } from "./escape.js";
 import { boundElements, elementsWith } from "./segments.js";
 import { textOf } from "./tree.js";
 

@@ -9,14 +9,11 @@ import { fillWithMarkdown, normaliseChapter, renderedFile } from "../../../deck/
 import { makeSlides } from "../../../deck/text/safe-markdown.js";
 import { chapterElement, readerElement } from "../talk-page.js";
 
-/** A slide contains what the stage would remove. */
-export class RefusedParts extends Error {}
-
 /**
  * @param {Map<string, string>} chapters   Markdown by file, such as `slides/rpo/00-loss.md`
  * @param {{readerPage?: string|null}} [talk]   readerPage: the file that is no chapter, but the reader's page
  * @returns {Promise<Map<string, string>>} HTML by file, such as `slides/rpo/00-loss.html`; empty where a chapter is
- * @throws {RefusedParts} naming the file, and what in it may not be on a slide
+ * @throws {Error} naming the file, and what in it the stage would remove
  */
 export async function renderChapters(chapters, { readerPage = null } = {}) {
   const { window } = new JSDOM("<!doctype html><body></body>");
@@ -42,7 +39,7 @@ async function render(window, { file, text, element }) {
   fillWithMarkdown(box.firstElementChild, chapter, file);
   const refused = await asInBrowser(window, () => makeSlides(box, window));
   if (refused.length > 0) {
-    throw new RefusedParts(
+    throw new Error(
       `${file}: slides must not run scripts or load anything, and this one has ${refused.join(", ")}. Remove that, then build again.`,
     );
   }

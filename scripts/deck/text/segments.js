@@ -4,7 +4,7 @@
  */
 
 import { parseWhen } from "../../../deck/text/verdict-text.js";
-import { lineIn } from "../check/chapters.js";
+import { lineIn, problemIn } from "../check/chapters.js";
 import { everything, groupsOf, isElement, parseTree, textOf } from "./tree.js";
 
 /**
@@ -57,7 +57,7 @@ export function* nodesOf({ body, note }) {
   if (note) yield* everything(note);
 }
 
-/** Every element of a slide with one of these attributes. */
+/** Every element of a slide with an attribute. */
 export function* elementsWith(slide, attribute) {
   for (const node of nodesOf(slide)) if (isElement(node) && attribute in node.attributes) yield node;
 }
@@ -77,6 +77,23 @@ export function placeOf(slide, element, attribute) {
   const tag = slide.text.slice(element.start, element.innerStart);
   const found = new RegExp(`[\\s"']${attribute}\\s*=`, "i").exec(tag);
   return element.start + (found ? found.index + 1 : 0);
+}
+
+/**
+ * The problems of every element with an attribute, each at the place of that attribute.
+ * @param {ReadSlide[]} slides
+ * @param {string} attribute
+ * @param {(attributes: Record<string, string>, element: import("./tree.js").Element) => string[]} messagesOf
+ * @returns {import("../check/chapters.js").Problem[]}
+ */
+export function problemsWith(slides, attribute, messagesOf) {
+  return slides.flatMap((slide) =>
+    [...elementsWith(slide, attribute)].flatMap((element) =>
+      messagesOf(element.attributes, element).map((message) =>
+        problemIn(slide, message, placeOf(slide, element, attribute)),
+      ),
+    ),
+  );
 }
 
 /** The groups of adjacent texts of which a claim's verdict chooses one. */

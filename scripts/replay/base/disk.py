@@ -45,11 +45,15 @@ def guarded(run: Callable[[], int], kept: str) -> int:
 
 def explained(error: OSError) -> ReplayError | None:
     """Return an operating system's refusal as a ReplayError with what to do; None for an error of another kind."""
-    explain = _EXPLAINED.get(error.errno)
-    if explain is None:
-        return None
     place = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes | os.PathLike) else None
-    what, next_step = explain(place)
+    if error.errno == errno.ENOSPC:
+        what, next_step = _full(place)
+    elif error.errno in (errno.EACCES, errno.EPERM):
+        what, next_step = _owner(place)
+    elif error.errno in _REFUSALS:
+        what, next_step = _REFUSALS[error.errno]
+    else:
+        return None
     made = ReplayError(what, where=place, next_step=next_step)
     take_notes(made, error)
     return made
@@ -95,11 +99,6 @@ def size_text(size_bytes: float) -> str:
     return f"{size_bytes:.4g} TiB"
 
 
-def _quota(place: Path | None) -> tuple[str, str]:
-    disk = f" on {mount_point(place)}" if place is not None else ""
-    return f"this user's disk quota{disk} is used up", "free space or have it raised, then run this again"
-
-
 def _owner(place: Path | None) -> tuple[str, str]:
     if place is None:
         return "this user may not do that", "run it as the user who owns the files"
@@ -118,33 +117,13 @@ def _name(uid: int) -> str:
         return f"user {uid}"
 
 
-def _read_only(place: Path | None) -> tuple[str, str]:
-    disk = mount_point(place) if place is not None else "the disk"
-    return f"{disk} is mounted read-only", "mount it for writing, or choose another folder"
-
-
-def _busy(place: Path | None) -> tuple[str, str]:
-    if place is not None and place.is_mount():
-        return "something is mounted here", f"unmount it: umount {place}; then run this again"
-    return "it is in use", "find out by whom with fuser -vm, then run this again"
-
-
-def _too_many(place: Path | None) -> tuple[str, str]:
-    return "too many files are open", "allow more: ulimit -n 4096; then run this again"
-
-
-def _broken(place: Path | None) -> tuple[str, str]:
-    return "the disk reported an error", "look at dmesg: it may be failing"
-
-
-_EXPLAINED: dict[int | None, Callable[[Path | None], tuple[str, str]]] = {
-    errno.ENOSPC: _full,
-    errno.EDQUOT: _quota,
-    errno.EACCES: _owner,
-    errno.EPERM: _owner,
-    errno.EROFS: _read_only,
-    errno.EBUSY: _busy,
-    errno.EMFILE: _too_many,
-    errno.ENFILE: _too_many,
-    errno.EIO: _broken,
+_TOO_MANY = ("too many files are open", "allow more: ulimit -n 4096; then run this again")
+#: What else is refused, and what to do about it.
+_REFUSALS: dict[int | None, tuple[str, str]] = {
+    errno.EDQUOT: ("this user's disk quota is used up", "free space or have it raised, then run this again"),
+    errno.EROFS: ("its disk is mounted read-only", "mount it for writing, or choose another folder"),
+    errno.EBUSY: ("it is in use", "find out by whom with fuser -vm, or unmount it; then run this again"),
+    errno.EMFILE: _TOO_MANY,
+    errno.ENFILE: _TOO_MANY,
+    errno.EIO: ("the disk reported an error", "look at dmesg: it may be failing"),
 }

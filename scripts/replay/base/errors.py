@@ -17,8 +17,8 @@ class ReplayError(Exception):
     `what` says what happened, `where` names the file, key or cell, `next_step` says what to do about it.
     Programs print `str(error)` and exit with `exit_status`; they never print a traceback for it.
 
-    Those who let it pass may add to it: `during` names the work that failed, such as a cell, `because` a cause that
-    was found out, and `afterwards` what cleaning up met.
+    Those who let it pass may add to it: `because` is a cause that was found out, and notes name the work that failed
+    (`during`), such as a cell, and what cleaning up met (`cleaning_up`).
     """
 
     exit_status = 1
@@ -27,18 +27,17 @@ class ReplayError(Exception):
         self.what = what
         self.where = str(where) if where is not None else None
         self.next_step = next_step
-        self.during = ""
         self.because = ""
-        self.afterwards: list[str] = []
         super().__init__(self.__str__())
 
     def __str__(self) -> str:
-        lines = [f"{self.where}: {self.what}" if self.where else self.what]
-        lines += [f"{_DURING}{self.during}"] if self.during else []
         more = {"because": self.because, "next": self.next_step}
-        lines += [f"  {word}: {text}" for word, text in more.items() if text]
-        for each in self.afterwards:
-            lines.append(_AFTERWARDS + each.replace("\n", "\n  "))
+        lines = [
+            f"{self.where}: {self.what}" if self.where else self.what,
+            *_notes(self, _DURING),
+            *(f"  {word}: {text}" for word, text in more.items() if text),
+            *_notes(self, _AFTERWARDS),
+        ]
         return "\n".join(lines)
 
 
@@ -62,24 +61,29 @@ class RefusedError(ReplayError):
 
 @contextlib.contextmanager
 def during(what: str) -> Iterator[None]:
-    """Name the work inside in every ReplayError that leaves it; work inside that work keeps its own name."""
+    """Name the work inside in a note of every exception that leaves it; work inside that work keeps its own name."""
     try:
         yield
-    except ReplayError as error:
-        error.during = error.during or what
-        raise
     except Exception as error:
-        if not any(note.startswith(_DURING) for note in getattr(error, "__notes__", ())):
-            error.add_note(f"{_DURING}{what}")
+        name_work(error, what)
         raise
+
+
+def name_work(error: BaseException, what: str) -> None:
+    """Name the work that failed in a note of an exception, unless one does."""
+    if not _notes(error, _DURING):
+        error.add_note(f"{_DURING}{what}")
+
+
+def _notes(error: BaseException, beginning: str) -> list[str]:
+    return [note for note in getattr(error, "__notes__", ()) if note.startswith(beginning)]
 
 
 @contextlib.contextmanager
 def cleaning_up(*steps: Callable[[], None]) -> Iterator[None]:
     """Do the work inside, then every step, whatever the work and the steps before it met.
 
-    The first failure is raised, because it is the cause. What later steps met is added to it (`afterwards`, or a note
-    of an exception that is not Replay's).
+    The first failure is raised, because it is the cause. What later steps met is added to it as notes.
     """
     first: BaseException | None = None
     try:
@@ -93,23 +97,13 @@ def cleaning_up(*steps: Callable[[], None]) -> Iterator[None]:
             if first is None:
                 first = error
             else:
-                _add_afterwards(first, error)
+                text = str(error) if isinstance(error, ReplayError) else f"{type(error).__name__}: {error}"
+                first.add_note(_AFTERWARDS + text.removesuffix(": ").replace("\n", "\n  "))
     if first is not None:
         raise first
 
 
-def _add_afterwards(first: BaseException, met: BaseException) -> None:
-    text = str(met) if isinstance(met, ReplayError) else f"{type(met).__name__}: {met}".removesuffix(": ")
-    if isinstance(first, ReplayError):
-        first.afterwards.append(text)
-    else:
-        first.add_note(_AFTERWARDS + text.replace("\n", "\n  "))
-
-
 def take_notes(made: ReplayError, other: BaseException) -> None:
-    """Give a ReplayError what `during` and `cleaning_up` added to the exception that it stands for."""
+    """Give a ReplayError the notes of the exception that it stands for."""
     for note in getattr(other, "__notes__", ()):
-        if note.startswith(_DURING):
-            made.during = note.removeprefix(_DURING)
-        elif note.startswith(_AFTERWARDS):
-            made.afterwards.append(note.removeprefix(_AFTERWARDS).replace("\n  ", "\n"))
+        made.add_note(note)

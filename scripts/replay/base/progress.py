@@ -207,10 +207,7 @@ class Progress:
             self.line(line.rstrip("\n"))
             return
         event: dict[str, Any] = json.loads(line[len(_EVENT) :])
-        name = event.pop("event")
-        if name not in ("start", "begin", "end", "repeat", "line", "doing", "failed"):
-            raise ValueError(f"unknown progress event {name!r}")
-        getattr(self, name)(**event)
+        getattr(self, event.pop("event"))(**event)
 
     def failed(self, text: str, status: int) -> None:
         """Keep what ended a job, for whoever started the jobs."""

@@ -81,7 +81,7 @@ def _variance(values: Sequence[float]) -> float:
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-def welch_difference(first: Sequence[float], second: Sequence[float], confidence: float = CONFIDENCE) -> Difference:
+def welch_difference(first: Sequence[float], second: Sequence[float]) -> Difference:
     """Return mean(first) minus mean(second) of two independent samples, with Welch's t-interval.
 
     The samples may differ in size and spread. For logarithms the result is the logarithm of a ratio.
@@ -99,7 +99,7 @@ def welch_difference(first: Sequence[float], second: Sequence[float], confidence
         return Difference(difference, difference, difference, freedom, 0.0 if difference else 1.0)
     freedom = squared_error**2 / math.fsum(part**2 / degrees for part, degrees in parts)
     error = math.sqrt(squared_error)
-    half = _stdtrit(freedom, 0.5 + confidence / 2) * error
+    half = _stdtrit(freedom, 0.5 + CONFIDENCE / 2) * error
     p_value = 2 * _stdtr(freedom, -abs(difference) / error)
     return Difference(difference, difference - half, difference + half, freedom, p_value)
 
@@ -217,9 +217,7 @@ def paired_log_ratio(reference: Sequence[float], variant: Sequence[float], confi
     return exponentiate(mean_with_interval(log_ratios(reference, variant), confidence))
 
 
-def independent_log_ratio(
-    numerator: Sequence[float], denominator: Sequence[float], confidence: float = CONFIDENCE
-) -> Estimate:
+def independent_log_ratio(numerator: Sequence[float], denominator: Sequence[float]) -> Estimate:
     """Return the ratio numerator ÷ denominator of two independent samples: that of their geometric means.
 
     The interval is Welch's on the logarithms, exponentiated, so the samples may differ in size and spread. `n` is the
@@ -235,7 +233,7 @@ def independent_log_ratio(
     n = min(len(over), len(under))
     if n == 1:
         return exponentiate(Estimate(math.fsum(over) / len(over) - math.fsum(under) / len(under), None, None, 1))
-    return exponentiate(Estimate(*welch_difference(over, under, confidence)[:3], n))
+    return exponentiate(Estimate(*welch_difference(over, under)[:3], n))
 
 
 def _stdtr(degrees_of_freedom: float, t: float) -> float:

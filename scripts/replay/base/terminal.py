@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
@@ -53,15 +53,20 @@ def console_of(stream: TextIO) -> Console:
     )
 
 
-def print_columns(console: Console, rows: Iterable[Sequence[str | Text]], widths: Sequence[int]) -> None:
-    """Print rows on a terminal: columns of these widths, and a last column that takes the rest and wraps."""
+def print_columns(stream: TextIO, rows: Iterable[Sequence[str | Text]], widths: Sequence[int]) -> None:
+    """Print rows: columns of these widths, and a last column that on a terminal takes the rest and wraps."""
+    if not is_terminal(stream):
+        for *cells, last in rows:
+            aligned = [str(cell).ljust(width) for cell, width in zip(cells, widths, strict=True)]
+            print("".join([*aligned, str(last)]).rstrip(), file=stream)
+        return
     table = Table.grid()
     for width in widths:
         table.add_column(width=width, no_wrap=True)
     table.add_column(overflow="fold", ratio=1)
     for row in rows:
         table.add_row(*row)
-    console.print(table)
+    console_of(stream).print(table)
 
 
 @contextlib.contextmanager
@@ -120,7 +125,7 @@ class Screen:
     def follow(self, view: Callable[[], View]) -> None:
         """Keep drawing a view below the lines until `stop`. It is never wider than the terminal."""
         self._live = Live(
-            _Drawn(view, self._spinner),
+            get_renderable=lambda: self._drawn(view()),
             console=self._console,
             refresh_per_second=4,
             transient=True,
@@ -151,22 +156,12 @@ class Screen:
             self._stream = None
             drop_output(stream)
 
-
-@dataclass(frozen=True)
-class _Drawn:
-    """Requests the view at each refresh."""
-
-    view: Callable[[], View]
-    spinner: Spinner
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        view = self.view()
+    def _drawn(self, view: View) -> Group:
         bar = Table.grid(padding=(0, 1))
         bar.add_column(width=_BAR_WIDTH)
         bar.add_column(no_wrap=True, overflow="ellipsis")
         bar.add_row(ProgressBar(total=view.total or None, completed=view.done, width=_BAR_WIDTH), view.counted)
-        yield bar
-        spinner = self.spinner.render(console.get_time())
-        yield Text.assemble(spinner, f" {view.since} ", (view.now, "bold"), no_wrap=True, overflow="ellipsis")
-        if view.last:
-            yield Text(f"  last: {view.last}", style="dim", no_wrap=True, overflow="ellipsis")
+        spinner = self._spinner.render(self._console.get_time())
+        now = Text.assemble(spinner, f" {view.since} ", (view.now, "bold"), no_wrap=True, overflow="ellipsis")
+        last = Text(f"  last: {view.last}", style="dim", no_wrap=True, overflow="ellipsis")
+        return Group(bar, now, last) if view.last else Group(bar, now)

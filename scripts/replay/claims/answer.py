@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import dropwhile, takewhile
 from pathlib import Path
 
 from replay.base import stats
-from replay.base import stats as statistics
 from replay.base.tables import csv_text, level_text, write_if_changed
 from replay.claims.answer_plan import (
     COMPARED,
@@ -32,19 +30,12 @@ ANSWER = "answer.csv"
 MODE_COLUMNS = ("name", "label", "mode", *STATED)
 SOURCE = "source"
 Values = Mapping[int, float]
-Fields = dict[str, float | int | None]
+#: Fields of a row by column.
+Fields = dict[str, str | float | int | None]
 
-_INTERVAL = ("low", "high", "n")
-#: The parts of a figure, each in a column of its own, apart from its source.
-PARTS: Mapping[Kind, tuple[str, ...]] = {
-    Kind.TRIALS: (
-        "worst", "median", "median_low", "median_high", "p95_bound", "worst_bounds_p95_confidence", "n",
-    ),
-    Kind.MEAN: ("", *_INTERVAL),
-    Kind.MEDIAN: ("", *_INTERVAL),
-    Kind.ADDED: ("", *_INTERVAL),
-    Kind.RATIO: ("", *_INTERVAL),
-}  # fmt: skip
+#: The parts of a figure, each in a column of its own, apart from its source: of every trial, and of an estimate.
+_OF_TRIALS = ("worst", "median", "median_low", "median_high", "p95_bound", "worst_bounds_p95_confidence", "n")
+_OF_ESTIMATE = ("", "low", "high", "n")
 _WITHOUT_UNIT = ("worst_bounds_p95_confidence", "n", "source")
 Tables = Mapping[str, Table | None]
 
@@ -65,7 +56,8 @@ def write_answer(data_set: Path) -> None:
 
 def columns() -> list[str]:
     """Return the header of answer.csv: the mode, then each figure's parts and its source."""
-    figures = [column_of(figure, part) for figure in FIGURES.values() for part in (*PARTS[figure.kind], SOURCE)]
+    parts = {figure: _OF_TRIALS if figure.kind is Kind.TRIALS else _OF_ESTIMATE for figure in FIGURES.values()}
+    figures = [column_of(figure, part) for figure, several in parts.items() for part in (*several, SOURCE)]
     return [*MODE_COLUMNS, *figures]
 
 
@@ -76,9 +68,9 @@ def answer_csv(plan: AnswerPlan, tables: Tables) -> str:
     return csv_text([header, *([level_text(row.get(column)) for column in header] for row in rows)])
 
 
-def answer_rows(plan: AnswerPlan, tables: Tables) -> list[dict[str, str | float | int | None]]:
+def answer_rows(plan: AnswerPlan, tables: Tables) -> list[Fields]:
     """Return one row per mode, as fields by column. What was not measured is left out."""
-    rows: list[dict[str, str | float | int | None]] = [_of_mode(mode) for mode in plan.modes]
+    rows = [{"name": mode.name, "label": mode.label, "mode": mode.kind, **mode.stated} for mode in plan.modes]
     for name, figure in FIGURES.items():
         sources = _counting(plan.sources.get(name, ()), plan, tables)
         for mode, row in zip(plan.modes, rows, strict=True):
@@ -88,23 +80,18 @@ def answer_rows(plan: AnswerPlan, tables: Tables) -> list[dict[str, str | float 
     return rows
 
 
-def _of_mode(mode: Mode) -> dict[str, str | float | int | None]:
-    return {"name": mode.name, "label": mode.label, "mode": mode.kind, **mode.stated()}
-
-
-def _of_figure(
-    figure: Figure, source: FigureSource, mode: Mode, table: Table, reference: Mode
-) -> dict[str, str | float | int | None]:
+def _of_figure(figure: Figure, source: FigureSource, mode: Mode, table: Table, reference: Mode) -> Fields:
+    """Return the fields of a figure for a mode that the source measured."""
     compared = figure.kind in COMPARED
     runs, beside = _runs(source, mode, table), _runs(source, reference, table) if compared else {}
-    if not runs or (compared and (mode.is_reference or not beside)):
+    if compared and (mode.is_reference or not beside):
         return {}
     problem = _problem(source, mode, list(runs.values()))
     if compared and not problem and (of_reference := _problem(source, reference, list(beside.values()))):
         problem = f"{of_reference} in {reference.name}"
     if problem:
         return {column_of(figure, SOURCE): f"{source.text()}; not testable here: {problem}"}
-    fields = fields_of(figure, _values(runs, source), _values(beside, source))
+    fields = _fields(figure, _values(runs, source), _values(beside, source))
     hosts = {row.get("host") for row in runs.values()}
     mark = f"; on {len(hosts)} hosts" if len(hosts) > 1 else ""
     return {**fields, column_of(figure, SOURCE): f"{source.text()}{mark}"} if fields else {}
@@ -112,9 +99,13 @@ def _of_figure(
 
 def _counting(sources: Sequence[FigureSource], plan: AnswerPlan, tables: Tables) -> list[FigureSource]:
     """Return the first source that was measured, and those of its supplements that were."""
-    later = list(dropwhile(lambda source: not _has_runs(source, plan, tables), sources))
-    group = [*later[:1], *takewhile(lambda source: source.supplement, later[1:])]
-    return [source for source in group if _has_runs(source, plan, tables)]
+    group: list[FigureSource] = []
+    for source in sources:
+        if group and not source.supplement:
+            break
+        if _has_runs(source, plan, tables):
+            group.append(source)
+    return group
 
 
 def _has_runs(source: FigureSource, plan: AnswerPlan, tables: Tables) -> bool:
@@ -128,7 +119,7 @@ def _runs(source: FigureSource, mode: Mode, table: Table) -> dict[int, Row]:
     """Return the runs that measure a mode and have a value of each metric, by block."""
     if mode.name not in source.variants:
         return {}
-    factors = {name: value for name, value in mode.stated().items() if name in table.factors} | source.levels
+    factors = {name: value for name, value in mode.stated.items() if name in table.factors} | source.levels
     selector = Selector(source.variants[mode.name], {factor: (level,) for factor, level in factors.items()})
     runs = {block: rows[0] for block in table.blocks if (rows := table.find(block, selector))}
     return {
@@ -142,7 +133,7 @@ def _values(runs: Mapping[int, Row], source: FigureSource) -> dict[int, float]:
 
 def _problem(source: FigureSource, mode: Mode, runs: Sequence[Row]) -> str:
     """Return why runs say nothing about a mode: they state another interval, or lack what is presupposed."""
-    for name, wanted in mode.stated().items():
+    for name, wanted in mode.stated.items():
         stated = {float(row[name]) for row in runs if row.get(name) not in (None, "")}
         if other := sorted(stated - {float(wanted)}):
             return f"{name} was {other[0]:g}"
@@ -163,16 +154,16 @@ def column_of(figure: Figure, part: str) -> str:
     return f"{figure.name}_{part}" if part in _WITHOUT_UNIT else figure.column(part)
 
 
-def fields_of(figure: Figure, values: Values, reference: Values) -> Fields:
-    """Return a figure's fields by column; empty without values, or without pairs for a figure that is compared.
+def _fields(figure: Figure, values: Values, reference: Values) -> Fields:
+    """Return a figure's fields by column; empty without pairs for a figure that is compared.
 
     `values` are a mode's by block, `reference` those of the reference by the same blocks.
     """
-    parts: dict[str, float | int | None] = {}
+    parts: Fields = {}
     if figure.kind is Kind.TRIALS:
         parts = _trials(list(values.values()))
     elif figure.kind is Kind.MEAN:
-        parts = _estimate(statistics.mean_with_interval(list(values.values()))) if values else {}
+        parts = _estimate(stats.mean_with_interval(list(values.values())))
     elif figure.kind is Kind.MEDIAN:
         parts = _median(list(values.values()))
     elif blocks := sorted(values.keys() & reference.keys()):
@@ -182,13 +173,11 @@ def fields_of(figure: Figure, values: Values, reference: Values) -> Fields:
     return {column_of(figure, part): value for part, value in parts.items()}
 
 
-def _trials(values: list[float]) -> dict[str, float | int | None]:
-    if not values:
-        return {}
+def _trials(values: list[float]) -> Fields:
     low, high = stats.median_interval(values) or (None, None)
     return {
         "worst": max(values),
-        "median": statistics.median(values),
+        "median": stats.median(values),
         "median_low": low,
         "median_high": high,
         "p95_bound": stats.quantile_bound(values),
@@ -197,24 +186,22 @@ def _trials(values: list[float]) -> dict[str, float | int | None]:
     }
 
 
-def _median(values: list[float]) -> dict[str, float | int | None]:
-    if not values:
-        return {}
-    return {"": statistics.median(values), "low": min(values), "high": max(values), "n": len(values)}
+def _median(values: list[float]) -> Fields:
+    return {"": stats.median(values), "low": min(values), "high": max(values), "n": len(values)}
 
 
-def _difference(pairs: Sequence[tuple[float, float]]) -> statistics.Estimate:
-    return statistics.mean_with_interval([value - reference for value, reference in pairs])
+def _difference(pairs: Sequence[tuple[float, float]]) -> stats.Estimate:
+    return stats.mean_with_interval([value - reference for value, reference in pairs])
 
 
-def _ratio(pairs: Sequence[tuple[float, float]]) -> statistics.Estimate | None:
+def _ratio(pairs: Sequence[tuple[float, float]]) -> stats.Estimate | None:
     """Return the reference divided by the mode, as ratio charts and claims estimate it; pairs with a rate of 0 are out.
 
     None if no pair is left.
     """
     pairs = [pair for pair in pairs if min(pair) > 0]
-    return statistics.paired_log_ratio([over for _, over in pairs], [under for under, _ in pairs]) if pairs else None
+    return stats.paired_log_ratio([over for _, over in pairs], [under for under, _ in pairs]) if pairs else None
 
 
-def _estimate(estimate: statistics.Estimate) -> dict[str, float | int | None]:
+def _estimate(estimate: stats.Estimate) -> Fields:
     return {"": estimate.value, "low": estimate.low, "high": estimate.high, "n": estimate.n}

@@ -6,18 +6,19 @@ Refuses unknown modes, experiments, metrics, levels and variants.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import suggestion
+from replay.claims.load import levels_of
 from replay.derive.facts import Predicate, parse_predicate
 from replay.design.configuration import Document, experiment_names, load_answer_document, load_experiment
 
 
 class Kind(Enum):
-    """How a figure is estimated from runs. `answer.fields_of` has an estimate for each kind."""
+    """How a figure is estimated from runs."""
 
     TRIALS = "every trial by itself: the worst, the median, and a bound of the 95th percentile"
     MEAN = "the mean over blocks"
@@ -72,20 +73,15 @@ STATED = ("snapshot_interval_seconds", "journal_poll_age_seconds", "link_rtt_sec
 class Mode:
     """A row of the table: a way to protect an image, and how often its copy is brought up to date.
 
-    `kind` is none, journal (not mirrored), journal-mirrored, snapshot-mirrored or stretch.
+    `kind` is none, journal (not mirrored), journal-mirrored, snapshot-mirrored or stretch. `stated` is what a run of
+    this mode must state, by the names in STATED, if it states anything under that name; in seconds.
     """
 
     name: str
     label: str
     kind: str
     is_reference: bool = False
-    snapshot_interval_seconds: float | None = None
-    journal_poll_age_seconds: float | None = None
-    link_rtt_seconds: float | None = None
-
-    def stated(self) -> dict[str, float]:
-        """Return what a run of this mode must state, by name, if it states anything under that name; in seconds."""
-        return {name: value for name in STATED if (value := getattr(self, name)) is not None}
+    stated: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -157,8 +153,8 @@ def load_answer_plan() -> AnswerPlan:
 
 
 def _mode(raw: Mapping[str, Any]) -> Mode:
-    stated = {name: raw.get(name) for name in STATED}
-    return Mode(raw["name"], raw["label"], raw["mode"], bool(raw.get("reference")), **stated)
+    stated = {name: raw[name] for name in STATED if name in raw}
+    return Mode(raw["name"], raw["label"], raw["mode"], bool(raw.get("reference")), stated)
 
 
 def _source(
@@ -182,7 +178,7 @@ def _source(
             refuse(f"there is no mode {mode!r}", names, mode, "variants")
         if variant not in variants:
             refuse(f"{name} has no variant {variant!r}", variants, variant, "variants")
-    of_modes = set.intersection(*(set(mode.stated()) for mode in modes if mode.name in raw["variants"]))
+    of_modes = set.intersection(*(set(mode.stated) for mode in modes if mode.name in raw["variants"]))
     levels = _levels(raw.get("levels", {}), experiment, of_modes, document.where("figures", figure, number, "levels"))
     reference = next(mode.name for mode in modes if mode.is_reference)
     if FIGURES[figure].kind in COMPARED and reference not in raw["variants"]:
@@ -205,14 +201,6 @@ def _levels(raw: Mapping[str, Any], experiment: Mapping[str, Any], of_modes: set
     Raises ConfigurationError if one is missing or unknown.
     """
     factors = experiment["factors"]
-    for factor, level in raw.items():
-        if factor not in factors:
-            raise ConfigurationError(f"{factor!r} is not a factor", where=where, next_step=f"factors: {list(factors)}")
-        if level not in factors[factor]:
-            raise ConfigurationError(f"{factor}: {level!r} is not one of {factors[factor]}", where=where)
     levels = {factor: several[0] for factor, several in factors.items() if len(several) == 1} | dict(raw)
-    if lacking := [factor for factor in factors if factor not in levels and factor not in of_modes]:
-        raise ConfigurationError(
-            f"a level of the factor {lacking[0]} is missing", where=where, next_step=f"one of {factors[lacking[0]]}"
-        )
-    return levels
+    needed = {name: several for name, several in factors.items() if name in levels or name not in of_modes}
+    return {factor: level for factor, (level,) in levels_of(levels, needed, where).items()}

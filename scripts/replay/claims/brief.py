@@ -5,8 +5,6 @@ Nothing is computed here except how many digits of a figure are shown, so senten
 
 from __future__ import annotations
 
-import csv
-import json
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,17 +24,13 @@ from replay.claims.model import (
     Claim,
     Plain,
 )
-from replay.claims.tables import PLACEHOLDER
+from replay.claims.tables import PLACEHOLDER, read_manifest, rows_in
 
+#: The longest line of sentences.
+WIDTH = 100
 NO_INTERVAL = "  (no interval: it needs at least two blocks)"
 _RATIOS = "ratio-throughput-"
 _UNITS = ("", "K", "M", "G")
-#: What a template may name, in braces.
-OF_A_CLAIM = ("estimate", "interval")
-OF_ANOTHER_DATA_SET = ("data_set", "estimate", "interval", "verdict")
-OF_AN_ABSENT_CLAIM = ("data_set",)
-OF_A_REASON = ("reason",)
-OF_A_CONTROL = ("intervals", "excluding_one", "geometric_mean")
 
 
 def plain_of(raw: Mapping[str, Any], conditions: Collection[str], where: str) -> Plain:
@@ -53,16 +47,16 @@ def plain_of(raw: Mapping[str, Any], conditions: Collection[str], where: str) ->
         )
     follows = {verdict: raw[verdict] for verdict in (HELD, REFUTED, INCONCLUSIVE)}
     for name, text in {"finding": raw["finding"], **follows}.items():
-        _check(f"plain.{name}", text, OF_A_CLAIM, where)
+        _check(f"plain.{name}", text, ("estimate", "interval"), where)
     return Plain(condition, raw["shown"], raw["finding"], follows)
 
 
 def check_wording(raw: Mapping[str, Any], experiments: Collection[str], where: str) -> None:
     """Raise ConfigurationError for an unknown experiment or placeholder in the wording that claims share."""
     for name, allowed in (
-        ("against", OF_ANOTHER_DATA_SET),
-        ("not_in_other", OF_AN_ABSENT_CLAIM),
-        ("not_testable", OF_A_REASON),
+        ("against", ("data_set", "estimate", "interval", "verdict")),
+        ("not_in_other", ("data_set",)),
+        ("not_testable", ("reason",)),
         ("measured_in_part", ()),
     ):
         _check(f"plain.{name}", raw[name], allowed, where)
@@ -74,10 +68,12 @@ def check_wording(raw: Mapping[str, Any], experiments: Collection[str], where: s
                 next_step=f"experiments: {', '.join(experiments)}",
             )
         for name, text in texts.items():
-            _check(f"plain.controls.{experiment}.{name}", text, OF_A_CONTROL, where)
+            allowed = ("intervals", "excluding_one", "geometric_mean")
+            _check(f"plain.controls.{experiment}.{name}", text, allowed, where)
 
 
 def _check(name: str, text: str, allowed: Collection[str], where: str) -> None:
+    """Raise ConfigurationError if a template names anything else, in braces."""
     for placeholder in PLACEHOLDER.findall(text):
         if placeholder not in allowed:
             raise ConfigurationError(
@@ -117,11 +113,11 @@ def brief(
     if wording is None:
         return []
     sentences = [
-        _of_claim(claim, claim.plain, wording, document, other)
+        _of_claim(claim, wording, document, other)
         for claim in book.claims
-        if claim.plain and _is_measured(document, claim, claim.plain)
+        if claim.plain and _is_measured(document, claim)
     ]
-    there = {document["claims"][claim.id]["experiment"] for claim in book.claims if claim.id in document["claims"]}
+    there = {claim["experiment"] for claim in document["claims"].values()}
     return sentences + [
         _of_control(texts, controls[name])
         for name, texts in wording.get("controls", {}).items()
@@ -129,38 +125,34 @@ def brief(
     ]
 
 
-def as_text(data_set: str, sentences: Sequence[Sentence], width: int = 100) -> str:
+def as_text(data_set: str, sentences: Sequence[Sentence]) -> str:
     """Return the sentences for a terminal, each followed by that of the other data set."""
     if not sentences:
         return f"The data set {data_set} has measured no claim that has a plain sentence."
     lines = [f"What the data set {data_set} says (intervals: {CONFIDENCE:.0%}, over n blocks):"]
     for sentence in sentences:
-        lines += _wrapped(sentence.text, width, "  - ")
-        lines += _wrapped(sentence.beside, width, "    ")
+        lines += _wrapped(sentence.text, "  - ")
+        lines += _wrapped(sentence.beside, "    ")
     return "\n".join(lines)
 
 
-def _wrapped(text: str, width: int, start: str) -> list[str]:
+def _wrapped(text: str, start: str) -> list[str]:
     """Wrap a text, but never between a figure and its sign: "n = 6" and "38 %" stay together."""
     whole = text.replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")
-    lines = textwrap.wrap(whole, width, initial_indent=start, subsequent_indent="    ")
+    lines = textwrap.wrap(whole, WIDTH, initial_indent=start, subsequent_indent="    ")
     return [line.replace("\u00a0", " ") for line in lines]
 
 
-def _is_measured(document: Mapping[str, Any], claim: Claim, plain: Plain) -> bool:
+def _is_measured(document: Mapping[str, Any], claim: Claim) -> bool:
     """Return whether there is an estimate to report, even if other conditions of the claim have none."""
     judged = document["claims"].get(claim.id)
-    return judged is not None and judged["conditions"][plain.condition]["estimate"] is not None
+    return judged is not None and judged["conditions"][claim.plain.condition]["estimate"] is not None
 
 
 def _of_claim(
-    claim: Claim,
-    plain: Plain,
-    wording: Mapping[str, Any],
-    document: Mapping[str, Any],
-    other: Mapping[str, Any] | None,
+    claim: Claim, wording: Mapping[str, Any], document: Mapping[str, Any], other: Mapping[str, Any] | None
 ) -> Sentence:
-    judged = document["claims"][claim.id]
+    plain, judged = claim.plain, document["claims"][claim.id]
     figures = _figures(plain, judged)
     if judged["verdict"] == NOT_TESTABLE:
         follows = filled(wording["not_testable"], {"reason": judged["reason"]})
@@ -168,18 +160,18 @@ def _of_claim(
         follows = wording["measured_in_part"]
     else:
         follows = filled(plain.follows[judged["verdict"]], figures)
-    return Sentence(f"{filled(plain.finding, figures)} {follows}", _beside(claim, plain, wording, other))
+    return Sentence(f"{filled(plain.finding, figures)} {follows}", _beside(claim, wording, other))
 
 
-def _beside(claim: Claim, plain: Plain, wording: Mapping[str, str], other: Mapping[str, Any] | None) -> str:
+def _beside(claim: Claim, wording: Mapping[str, str], other: Mapping[str, Any] | None) -> str:
     if other is None:
         return ""
     name = {"data_set": other["data_set"]}
-    if not _is_measured(other, claim, plain):
+    if not _is_measured(other, claim):
         return filled(wording["not_in_other"], name)
     judged = other["claims"][claim.id]
     verdict = _IN_PART if judged["verdict"] == NOT_MEASURED else judged["verdict"]
-    return filled(wording["against"], {**name, **_figures(plain, judged), "verdict": verdict})
+    return filled(wording["against"], {**name, **_figures(claim.plain, judged), "verdict": verdict})
 
 
 def _of_control(texts: Mapping[str, str], control: Mapping[str, Any]) -> Sentence:
@@ -224,10 +216,7 @@ def filled(template: str, figures: Mapping[str, str]) -> str:
 
 def print_ratios(data_set: Path, stream: TextIO) -> None:
     """Print a data set's ratios of throughput with their intervals, and an empty line; nothing if it has none."""
-    try:
-        entries = json.loads((data_set / "manifest.json").read_text(encoding="utf-8"))["experiments"]
-    except FileNotFoundError:
-        entries = {}  # the data set has not been described yet
+    entries = read_manifest(data_set).get("experiments", {})
     lines: list[str] = []
     for folder in sorted(data_set.glob("*/aggregate")):
         charts = sorted(path for path in folder.glob(f"{_RATIOS}*.csv") if path.name.count(".") == 1)
@@ -243,13 +232,16 @@ def _of_experiment(name: str, entry: dict[str, Any], charts: Sequence[Path]) -> 
     yield f"{entry.get('title', name)}: throughput of {reference} ÷ throughput of …"
     lacks_interval = False
     for path in charts:
-        (_, *xs), *rows = _fields(path)
-        spread = {(row[0], row[1]): row[2:4] for row in _fields(path.with_suffix(".spread.csv"))}
+        rows = rows_in(path)
+        series, *xs = rows[0]
+        spread = {
+            (row["series"], row["x"]): (row["low"], row["high"]) for row in rows_in(path.with_suffix(".spread.csv"))
+        }
         table = [[f"  {path.stem.removeprefix(_RATIOS).replace('-', ' ')}", *map(size_text, xs)]]
-        for series, *values in rows:
-            ends = [spread.get((series, x), ["", ""]) for x in xs]
-            lacks_interval |= any(value and not all(end) for value, end in zip(values, ends, strict=True))
-            table.append([f"    {series}", *map(_cell, values, ends)])
+        for row in rows:
+            ends = [spread.get((row[series], x), ("", "")) for x in xs]
+            lacks_interval |= any(row[x] and not all(end) for x, end in zip(xs, ends, strict=True))
+            table.append([f"    {row[series]}", *(_cell(row[x], end) for x, end in zip(xs, ends, strict=True))])
         yield from aligned(table, "   ")
     if lacks_interval:
         yield NO_INTERVAL
@@ -268,17 +260,8 @@ def size_text(text: str) -> str:
 def _cell(value: str, ends: Sequence[str]) -> str:
     if not value:
         return "-"
-    low, high = (times(float(end), digits=3) if end else "" for end in ends)
-    return times(float(value), digits=3) + (f" [{low}, {high}]" if low and high else "")
-
-
-def _fields(path: Path) -> list[list[str]]:
-    """Return the rows of a CSV, the header included; none if there is no such file."""
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            return list(csv.reader(file))
-    except FileNotFoundError:
-        return []
+    figure, *bounds = (times(float(text), digits=3) for text in (value, *ends) if text)
+    return f"{figure} [{', '.join(bounds)}]" if bounds else figure
 
 
 def aligned(rows: Sequence[Sequence[str]], between: str) -> Iterator[str]:

@@ -38,6 +38,7 @@ from replay.claims.model import (
     Judgement,
     agreed,
 )
+from replay.claims.tables import furthest
 
 #: Fewer campaigns than this have no prediction interval: it has two degrees of freedom less than there are campaigns.
 CAMPAIGNS_FOR_PREDICTION = 3
@@ -48,17 +49,13 @@ _CLOSE, _ROUNDS = 1e-10, 10_000
 class RandomEffects(NamedTuple):
     """The mean of several campaigns' estimates, and what to expect of the next campaign. All on the estimates' scale.
 
-    `tau` is the standard deviation of the campaigns' true values. `low` and `high` bound the mean, `next_low` and
-    `next_high` the true value of the next campaign; the latter are None for fewer than three campaigns.
+    `tau` is the standard deviation of the campaigns' true values. `prediction` bounds the true value of the next
+    campaign; it is None for fewer than three campaigns.
     """
 
-    mean: float
-    standard_error: float
-    low: float
-    high: float
+    mean: Interval
     tau: float
-    next_low: float | None
-    next_high: float | None
+    prediction: tuple[float, float] | None
 
 
 def random_effects(
@@ -78,18 +75,11 @@ def random_effects(
     spread = math.fsum(weight * (estimate - mean) ** 2 for weight, estimate in zip(weights, estimates, strict=True))
     error = math.sqrt(spread / (count - 1) / total)
     half = statistics.t_quantile(count, confidence) * error
-    ahead = None
+    prediction = None
     if count >= CAMPAIGNS_FOR_PREDICTION:
         ahead = statistics.t_quantile(count - 1, confidence) * math.sqrt(variance + 1 / total)
-    return RandomEffects(
-        mean,
-        error,
-        mean - half,
-        mean + half,
-        math.sqrt(variance),
-        None if ahead is None else mean - ahead,
-        None if ahead is None else mean + ahead,
-    )
+        prediction = mean - ahead, mean + ahead
+    return RandomEffects(Interval(mean, mean - half, mean + half, error), math.sqrt(variance), prediction)
 
 
 def variance_between(estimates: Sequence[float], errors: Sequence[float]) -> float:
@@ -150,11 +140,11 @@ def _condition(condition: Condition | Count, judgements: Mapping[str, Judgement]
         [campaign.standard_error for campaign in tested],
         confidence_of(condition),
     )
-    mean = Interval(math.exp(effects.mean), math.exp(effects.low), math.exp(effects.high), effects.standard_error)
+    mean = Interval(*map(math.exp, effects.mean[:3]), effects.mean.standard_error)
     over = replace(over, mean=mean, tau=effects.tau)
-    if effects.next_low is None:
+    if effects.prediction is None:
         return over
-    low, high = math.exp(effects.next_low), math.exp(effects.next_high)
+    low, high = map(math.exp, effects.prediction)
     inside, outside = condition.region.contains(low, high), condition.region.excludes(low, high)
     verdict = HELD if inside else REFUTED if outside else IN_THIS_CAMPAIGN
     return replace(over, prediction=(low, high), verdict=verdict)
@@ -178,8 +168,7 @@ def _figures(
     """Return the estimate of some blocks, its bounds, and the standard error of its logarithm."""
     values = list(values)
     if isinstance(condition, Count):
-        furthest = max(values, key=lambda value: (abs(value - condition.equals), value))
-        return furthest, min(values), max(values), None
+        return furthest(values, condition.equals), min(values), max(values), None
     confidence = confidence_of(condition)
     logs = statistics.mean_with_interval([math.log(value) for value in values], confidence)
     ratio = statistics.exponentiate(logs)

@@ -69,9 +69,10 @@ def run(options: argparse.Namespace) -> int:
     unmet = [complaint for text in options.expect if (complaint := _unmet(text, assessment))]
     other = _other(options, book)
     assessment = _chosen(with_versions(assessment, data_set), options.experiment)
-    left_out: tuple[Judgement, ...] = ()
+    left_out = []
     if options.measured:
-        assessment, left_out = assessment.measured()
+        left_out = [judgement.claim.id for judgement in assessment.judgements if judgement.verdict == NOT_MEASURED]
+        assessment = replace(assessment, judgements=assessment.measured)
     if options.brief:
         if options.ratios:
             print_ratios(data_set, sys.stdout)
@@ -87,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
         print_comparison(assessment, other, compare(assessment, other), sys.stdout)
     if left_out and not options.json and not options.brief:
         number = "1 more claim is" if len(left_out) == 1 else f"{len(left_out)} more claims are"
-        print(f"{number} not measured: {', '.join(judgement.claim.id for judgement in left_out)}")
+        print(f"{number} not measured: {', '.join(left_out)}")
     for text in unmet:
         print(text, file=sys.stderr)
     return 1 if unmet else 0
@@ -277,7 +278,7 @@ def _compared_rows(comparison: ClaimComparison) -> list[list[str]]:
 
 
 def _compared_row(comparison: ConditionComparison) -> list[str]:
-    sides = ["not measured" if side is None or side.n == 0 else _side(side) for side in comparison.results]
+    sides = [_side(side) if side.n else "not measured" for side in comparison.results]
     if comparison.more_than_noise is None:
         figure = "" if comparison.ratio is None else f"{_figure(comparison.ratio)}: "
         return [f"    {comparison.condition.name}", *sides, f"{figure}{comparison.missing}"]
@@ -301,12 +302,8 @@ def _figure(value: float, low: float | None = None, high: float | None = None) -
 def _compared_summary(compared: Sequence[ClaimComparison]) -> str:
     conditions = [condition for comparison in compared for condition in comparison.conditions]
     tested = [condition for condition in conditions if condition.more_than_noise is not None]
-    paired = {condition.paired for condition in tested} or {False}
-    methods = " or ".join(
-        name
-        for name, is_used in (("Welch's t", False), ("Student's t over pairs of blocks", True))
-        if is_used in paired
-    )
+    names = {False: "Welch's t", True: "Student's t over pairs of blocks"}
+    methods = " or ".join(names[paired] for paired in sorted({condition.paired for condition in tested} or {False}))
     return (
         f"{sum(comparison.verdicts_differ for comparison in compared)} of {len(compared)} verdicts differ (≠); "
         f"{sum(bool(condition.more_than_noise) for condition in tested)} of {len(tested)} ratios differ by more than "

@@ -13,7 +13,6 @@ import select
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +38,10 @@ def derive_data_set(data_set: Path, experiments: Sequence[str] = ()) -> list[Der
     from replay.derive.experiment import derive_experiments  # noqa: PLC0415 - judging does without pandas
 
     names = named_experiments(data_set, experiments)
-    with ExitStack() as stack:
-        stack.callback(judge_and_describe, data_set)
+    try:
         return list(derive_experiments(data_set / name for name in names))
+    finally:
+        judge_and_describe(data_set)
 
 
 def judge_and_describe(data_set: Path) -> None:
@@ -51,11 +51,14 @@ def judge_and_describe(data_set: Path) -> None:
     """
     with exclusive(data_set):
         refuse_altered_tables(data_set)
-    with ExitStack() as stack:
-        stack.callback(describe_data_set, data_set)
-        with exclusive(data_set), ExitStack() as judging:
-            judging.callback(write_answer, data_set)
-            write_claims(data_set)
+    try:
+        with exclusive(data_set):
+            try:
+                write_claims(data_set)
+            finally:
+                write_answer(data_set)
+    finally:
+        describe_data_set(data_set)
 
 
 # Again whenever raw output arrives, at the lowest priority: no benchmark loses CPU time to it -------------------------
@@ -109,26 +112,20 @@ def _status(path: Path) -> tuple[int, int, int]:
 def watch(data_set: Path, experiments: tuple[str, ...]) -> None:
     """Check every tenth of a second until standard input closes (then once more) or SIGTERM arrives."""
     _lower_priority()
-    stopped = False
+    stopped, open_input = False, True
 
     def stop(*_: object) -> None:
         nonlocal stopped
         stopped = True
-        with contextlib.suppress(OSError):
-            os.write(wake_write, b".")
 
-    wake_read, wake_write = os.pipe()
-    os.set_blocking(wake_write, False)
     signal.signal(signal.SIGTERM, stop)
     watcher = Watcher(data_set, experiments, lambda text: print(text, file=sys.stderr, flush=True))
-    open_input = True
     while not stopped:
         watcher.look()
         if not open_input:
             return
-        readable, _, _ = select.select([sys.stdin, wake_read], [], [], POLL_SECONDS)
-        if sys.stdin in readable and not os.read(sys.stdin.fileno(), 4096):
-            open_input = False
+        readable, _, _ = select.select([sys.stdin], [], [], POLL_SECONDS)
+        open_input = not readable or bool(os.read(sys.stdin.fileno(), 4096))
 
 
 def _lower_priority() -> None:
@@ -171,8 +168,8 @@ def _book(data_set: Path) -> Book | None:
         return None
 
 
-def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:
-    """Write manifest.json from each experiment's derived entry; return whether it changed.
+def write_manifest(data_set: Path, claims: Iterable[Claim]) -> None:
+    """Write manifest.json from each experiment's derived entry if it changes.
 
     Call it while holding `exclusive(data_set)`. An experiment that was never derived here keeps its entry; one without
     raw output has none. `claims` state the margins of ratio charts.
@@ -183,7 +180,7 @@ def write_manifest(data_set: Path, claims: Iterable[Claim] = ()) -> bool:
     entries = {name: entry for name, entry in entries.items() if name in present}
     entries |= {name: {**part.entry, "provenance": part.provenance} for name, part in present.items() if part}
     entries = with_margins(entries, claims)
-    return write_if_changed(path, json_text(manifest(data_set.name, read_campaign(data_set), entries)))
+    write_if_changed(path, json_text(manifest(data_set.name, read_campaign(data_set), entries)))
 
 
 def manifest(name: str, campaign: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -249,9 +246,7 @@ def _previous(path: Path) -> dict[str, Any]:
         return {}
 
 
-def with_margins(
-    experiments: Mapping[str, Mapping[str, Any]], claims: Iterable[Claim] = ()
-) -> dict[str, Mapping[str, Any]]:
+def with_margins(experiments: Mapping[str, Mapping[str, Any]], claims: Iterable[Claim]) -> dict[str, Mapping[str, Any]]:
     """Return a manifest's experiments with the margin of each ratio chart, if the claims state exactly one.
 
     A claim states a margin if one of its conditions of no difference (`within_factor`) divides the chart's reference by
@@ -263,8 +258,6 @@ def with_margins(
 
 
 def _with_margins(name: str, entry: Mapping[str, Any], claims: list[Claim]) -> Mapping[str, Any]:
-    if "charts" not in entry:
-        return entry
     conditions = [
         (claim.id, condition)
         for claim in claims

@@ -50,11 +50,11 @@ class TimedAttempt:
     ended: datetime
 
 
-def write_recording(data_set: Path) -> bool:
-    """Write recording.json from the current manifest.json and tidy tables; return whether it changed."""
+def write_recording(data_set: Path) -> None:
+    """Write recording.json from the current manifest.json and tidy tables if it changes."""
     manifest = json.loads((data_set / MANIFEST).read_text(encoding="utf-8"))
     tables = {name: rows_in(data_set / name / "tidy.csv") for name in manifest["experiments"]}
-    return write_if_changed(data_set / RECORDING, json_text(recording(manifest, tables)))
+    write_if_changed(data_set / RECORDING, json_text(recording(manifest, tables)))
 
 
 def recording(manifest: Mapping[str, Any], tables: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
@@ -188,13 +188,9 @@ def _number(text: str) -> int | float:
 
 
 def _group(names: Sequence[str], arrives: str, moments: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
-    columns = {"seconds": 0, "x": 1, "block": 2}
-    states = {RUN: ("seconds", "x", "block"), BLOCK: ("seconds", "block"), ROW: ("seconds", "x"), WHOLE: ("seconds",)}
-    return {
-        "arrives": arrives,
-        "charts": list(names),
-        **{column: [moment[columns[column]] for moment in moments] for column in states[arrives]},
-    }
+    columns = zip(("seconds", "x", "block"), zip(*moments, strict=True), strict=True)
+    stated = {column: list(values) for column, values in columns if values[0] is not None}
+    return {"arrives": arrives, "charts": list(names), **stated}
 
 
 # datapackage.json ----------------------------------------------------------------------------------------------------
@@ -217,9 +213,9 @@ _TYPES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def write_datapackage(data_set: Path) -> bool:
-    """Write datapackage.json from the existing CSVs; return whether it changed."""
-    return write_if_changed(data_set / DATAPACKAGE, json_text(datapackage(data_set)))
+def write_datapackage(data_set: Path) -> None:
+    """Write datapackage.json from the existing CSVs if it changes."""
+    write_if_changed(data_set / DATAPACKAGE, json_text(datapackage(data_set)))
 
 
 def datapackage(data_set: Path) -> dict[str, Any]:
@@ -293,7 +289,15 @@ def differences(data_set: Path) -> list[str]:
 
     Raises ReplayError if there is no usable datapackage.json.
     """
-    recorded = recorded_digests(data_set)
+    path = data_set / DATAPACKAGE
+    try:
+        recorded = {each["path"]: each["hash"] for each in json.loads(path.read_bytes())["resources"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ReplayError(
+            f"this file does not list the derived files: {error}",
+            where=path,
+            next_step=f"derive the data set: {replay_command('derive', '--data', data_set.name)}",
+        ) from None
     present = {path.relative_to(data_set).as_posix(): path for path in described_files(data_set)}
     lines = [f"missing: {data_set / name}" for name in recorded.keys() - present.keys()]
     for name, path in present.items():
@@ -302,16 +306,3 @@ def differences(data_set: Path) -> list[str]:
         elif recorded[name] != f"sha256:{sha256(path.read_bytes())}":
             lines.append(f"altered: {path}")
     return sorted(lines)
-
-
-def recorded_digests(data_set: Path) -> dict[str, str]:
-    """Return the digests in datapackage.json, `sha256:…`, by path in the data set. Raises ReplayError without them."""
-    path = data_set / DATAPACKAGE
-    try:
-        return {each["path"]: each["hash"] for each in json.loads(path.read_bytes())["resources"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ReplayError(
-            f"this file does not list the derived files: {error}",
-            where=path,
-            next_step=f"derive the data set: {replay_command('derive', '--data', data_set.name)}",
-        ) from None

@@ -248,7 +248,10 @@ def _claim_document(comparison: ClaimComparison) -> dict[str, Any]:
 def _condition_document(comparison: ConditionComparison) -> dict[str, Any]:
     return {
         "kind": kind_of(comparison.condition),
-        **{name: _side_document(side) for name, side in zip(_SIDES, comparison.results, strict=True)},
+        **{
+            name: {**rounded(side, "estimate", "low", "high"), "n": side.n, "verdict": side.verdict}
+            for name, side in zip(_SIDES, comparison.results, strict=True)
+        },
         "interval": None if comparison.low is None else "paired" if comparison.paired else "welch",
         **rounded(comparison, "ratio", "low", "high", "degrees_of_freedom", "p_value"),
         "more_than_noise": comparison.more_than_noise,
@@ -256,30 +259,22 @@ def _condition_document(comparison: ConditionComparison) -> dict[str, Any]:
     }
 
 
-def _side_document(side: ConditionResult | None) -> dict[str, Any] | None:
-    if side is None:
-        return None
-    return {**rounded(side, "estimate", "low", "high"), "n": side.n, "verdict": side.verdict}
-
-
 # Releases: `replay interleave --data NAME` measures each into a data set of its own, NAME-16, NAME-18 and so on
 
 
-def write_releases(data_set: Path, book: Book) -> bool:
-    """Write releases.json, or remove it if there is nothing to compare with; return whether anything changed.
+def write_releases(data_set: Path, book: Book) -> None:
+    """Write releases.json, or remove it if there is nothing to compare with.
 
     Raises EvidenceError if a manifest cannot be read.
     """
-    path = data_set / COMPARED_RELEASES
     older = older_releases(data_set)
     folders = [data_set, *older] if older else []
     assessments = [with_versions(judge_data_set(folder, book), folder) for folder in folders]
     document = releases_document(*assessments) if assessments else None
-    if document is not None:
-        return write_if_changed(path, json_text(document))
-    existed = path.exists()
-    path.unlink(missing_ok=True)
-    return existed
+    if document is None:
+        (data_set / COMPARED_RELEASES).unlink(missing_ok=True)
+    else:
+        write_if_changed(data_set / COMPARED_RELEASES, json_text(document))
 
 
 def releases_document(own: Assessment, *others: Assessment) -> dict[str, Any] | None:
@@ -290,10 +285,9 @@ def releases_document(own: Assessment, *others: Assessment) -> dict[str, Any] | 
     """
     against = {}
     for other in others:
-        measured = {judgement.claim.id for judgement in other.measured()[0].judgements}
-        both = tuple(judgement for judgement in own.measured()[0].judgements if judgement.claim.id in measured)
-        compared = compare(replace(own, judgements=both), other)
-        if compared:
+        measured = {judgement.claim.id for judgement in other.measured}
+        both = tuple(judgement for judgement in own.measured if judgement.claim.id in measured)
+        if compared := compare(replace(own, judgements=both), other):
             against[other.data_set] = {
                 "measured_with": other.measured_with or None,
                 "claims": compared_claims(compared),

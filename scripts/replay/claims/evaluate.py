@@ -8,7 +8,7 @@ have no interval and no correction, because a count has no noise: 0 primaries ar
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from replay.base import stats as statistics
@@ -27,7 +27,7 @@ from replay.claims.model import (
     ConditionResult,
     Count,
     Judgement,
-    Origin,
+    Selector,
 )
 from replay.claims.tables import (
     Row,
@@ -55,7 +55,14 @@ def judge(claim: Claim, table: Table | None) -> Judgement:
             for condition in claim.conditions
         )
         return Judgement(claim, NOT_MEASURED, reason, results)
-    results = tuple(_holm([examine(condition, table) for condition in claim.conditions]))
+    results = tuple(
+        _holm(
+            [
+                examine_count(condition, table) if isinstance(condition, Count) else _examine_ratio(condition, table)
+                for condition in claim.conditions
+            ]
+        )
+    )
     verdict, reason = _together(results)
     presupposed = examine_presuppositions(claim, table, results)
     if instead := what_decides_instead(presupposed, results, verdict):
@@ -66,94 +73,80 @@ def judge(claim: Claim, table: Table | None) -> Judgement:
     return Judgement(claim, verdict, reason, results, presupposed, unregistered)
 
 
-def examine(condition: Condition | Count, table: Table) -> ConditionResult:
-    """Return what the table says about one condition."""
-    if isinstance(condition, Count):
-        return examine_count(condition, table)
-    return _examine_independent(condition, table) if condition.independent else _examine_ratio(condition, table)
-
-
 def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
-    blocks: dict[int, float] = {}
-    times: dict[int, tuple[str, str]] = {}
-    origins: dict[int, Origin] = {}
-    used: list[Row] = []
-    neighbours = True
-    for block in table.blocks:
-        terms = [(weight, table.find(block, selector)) for weight, selector in condition.terms]
-        if any(rows is None for _, rows in terms):
-            continue
-        logs = [(weight, [_log(row, condition.metric) for row in rows]) for weight, rows in terms]
-        if any(value is None for _, values in logs for value in values):
-            continue
-        blocks[block] = math.fsum(weight * math.fsum(values) / len(values) for weight, values in logs)
-        of_block = [row for _, rows in terms for row in rows]
-        times[block] = (
-            min(row.get("started_at") or "" for row in of_block),
-            max(row.get("ended_at") or "" for row in of_block),
-        )
-        origins[block] = origin_of(of_block)
-        used += of_block
-        # Its cells over and under each ratio belong to the same sets: terms come in such pairs.
-        sets = [{row["point"] for row in rows} for _, rows in terms]
-        neighbours = neighbours and sets[::2] == sets[1::2]
+    """Return what the table says about a ratio, over blocks or of two independent samples.
+
+    The runs of independent samples are no pairs, so one side may have more.
+    """
+    found = [_measured(selector, condition.metric, table) for _, selector in condition.terms]
+    every = dict.fromkeys(block for of_term in found for block in of_term)
+    shared = [block for block in every if all(block in of_term for of_term in found)]
+    counted = every if condition.independent else shared
+    rows_of = {block: [row for of_term in found if block in of_term for row in of_term[block][0]] for block in counted}
+    used = [row for rows in rows_of.values() for row in rows]
     says = filled(condition.says, used)
-    if not blocks:
+    if condition.independent and not all(found):
+        return ConditionResult(condition, NOT_MEASURED, "one side has no run", says)
+    if not counted:
         return ConditionResult(condition, NOT_MEASURED, "no block holds all of its cells", says)
-    values = list(blocks.values())
-    estimate = statistics.exponentiate(statistics.mean_with_interval(values, confidence_of(condition)))
+    weights = [weight for weight, _ in condition.terms]
+    logs = {
+        block: math.fsum(weight * of_term[block][1] for weight, of_term in zip(weights, found, strict=True))
+        for block in shared
+    }
+    if condition.independent:
+        estimate, freedom = _welch(*([mean for _, mean in of_term.values()] for of_term in found))
+    else:
+        estimate, freedom = statistics.mean_with_interval([*logs.values()], confidence_of(condition)), None
     result = ConditionResult(
         condition,
         INCONCLUSIVE,
         "",
         says,
-        *estimate[:3],
+        *statistics.exponentiate(estimate)[:3],
         n=estimate.n,
         cells=tuple(dict.fromkeys(row["cell"] for row in used)),
-        blocks={block: math.exp(value) for block, value in blocks.items()},
-        neighbours=neighbours,
-        times=times,
-        origins=origins,
+        blocks={block: math.exp(value) for block, value in logs.items()},
+        neighbours=not condition.independent and all(_are_neighbours(found, block) for block in shared),
+        freedom=freedom,
+        times={
+            block: (min(row.get("started_at") or "" for row in rows), max(row.get("ended_at") or "" for row in rows))
+            for block, rows in rows_of.items()
+        },
+        origins={block: origin_of(rows) for block, rows in rows_of.items()},
     )
-    verdict, reason = _verdict(result, values)
+    verdict, reason = _verdict(result)
     return replace(result, verdict=verdict, reason=reason)
 
 
-def _examine_independent(condition: Condition, table: Table) -> ConditionResult:
-    """Return what two independent samples say, by Welch 1947: their runs are no pairs, so one side may have more."""
-    sides: list[dict[int, float]] = []
-    used: dict[int, list[Row]] = {}
-    for _, selector in condition.terms:
-        found = {block: rows for block in table.blocks if (rows := table.find(block, selector)) is not None}
-        logs = {block: [_log(row, condition.metric) for row in rows] for block, rows in found.items()}
-        sides.append({block: math.fsum(each) / len(each) for block, each in logs.items() if None not in each})
-        for block in sides[-1]:
-            used.setdefault(block, []).extend(found[block])
-    rows = [row for several in used.values() for row in several]
-    says = filled(condition.says, rows)
-    over, under = sides
-    if not over or not under:
-        return ConditionResult(condition, NOT_MEASURED, "one side has no run", says)
+#: By block, the rows of a selector's cells, and the mean logarithm of a metric over them.
+_Measured = dict[int, tuple[list[Row], float]]
+
+
+def _measured(selector: Selector, metric: str, table: Table) -> _Measured:
+    """Return the blocks that have all cells of a selector, each with a value above 0."""
+    found: _Measured = {}
+    for block in table.blocks:
+        rows = table.find(block, selector) or []
+        values = [float(row.get(metric) or 0) for row in rows]
+        if rows and all(value > 0 for value in values):
+            found[block] = rows, math.fsum(math.log(value) for value in values) / len(values)
+    return found
+
+
+def _are_neighbours(found: Sequence[_Measured], block: int) -> bool:
+    """Return whether the cells over and under each ratio belong to the same sets: terms come in such pairs."""
+    sets = [{row["point"] for row in of_term[block][0]} for of_term in found]
+    return sets[::2] == sets[1::2]
+
+
+def _welch(over: Sequence[float], under: Sequence[float]) -> tuple[statistics.Estimate, float | None]:
+    """Return the difference of the means of independent samples, and its degrees of freedom (Welch 1947)."""
     n = min(len(over), len(under))
-    samples = [[*side.values()] for side in sides]
-    welch = statistics.welch_difference(*samples) if n >= BLOCKS_FOR_VERDICT else None
-    means = [math.fsum(values) / len(values) for values in samples]
-    bounds = (welch.low, welch.high) if welch else (None, None)
-    result = ConditionResult(
-        condition,
-        INCONCLUSIVE,
-        "",
-        says,
-        *statistics.exponentiate(statistics.Estimate(means[0] - means[1], *bounds, n))[:3],
-        n=n,
-        cells=tuple(dict.fromkeys(row["cell"] for row in rows)),
-        blocks={block: math.exp(over[block] - under[block]) for block in sorted(over.keys() & under.keys())},
-        neighbours=False,
-        freedom=welch.degrees_of_freedom if welch else None,
-        origins={block: origin_of(several) for block, several in used.items()},
-    )
-    verdict, reason = _verdict(result, ())
-    return replace(result, verdict=verdict, reason=reason)
+    if n < BLOCKS_FOR_VERDICT:
+        return statistics.Estimate(math.fsum(over) / len(over) - math.fsum(under) / len(under), None, None, n), None
+    welch = statistics.welch_difference(over, under)
+    return statistics.Estimate(*welch[:3], n), welch.degrees_of_freedom
 
 
 def confidence_of(condition: Condition) -> float:
@@ -164,13 +157,7 @@ def confidence_of(condition: Condition) -> float:
     return 1 - (1 - statistics.CONFIDENCE) / condition.simultaneous
 
 
-def _log(row: Row, metric: str) -> float | None:
-    text = row.get(metric)
-    value = float(text) if text not in (None, "") else 0.0
-    return math.log(value) if value > 0 else None
-
-
-def _verdict(result: ConditionResult, values: Sequence[float]) -> tuple[str, str]:
+def _verdict(result: ConditionResult) -> tuple[str, str]:
     region = result.condition.region
     if result.n < BLOCKS_FOR_VERDICT:
         return INCONCLUSIVE, "one block gives no interval"
@@ -178,7 +165,7 @@ def _verdict(result: ConditionResult, values: Sequence[float]) -> tuple[str, str
     if region.excludes(result.low, result.high):
         return REFUTED, f"{interval}: the claim needs {region.text()}"
     if region.equivalence:
-        return _equivalence(result, values, interval)
+        return _equivalence(result, interval)
     if region.contains(result.low, result.high):
         return HELD, f"{interval}: inside {region.text()}"
     return INCONCLUSIVE, f"{interval}: reaches across the edge of {region.text()}"
@@ -195,9 +182,9 @@ def three_digits(value: float) -> str:
     return f"{value:#.3g}".rstrip(".")
 
 
-def _equivalence(result: ConditionResult, values: Sequence[float], interval: str) -> tuple[str, str]:
+def _equivalence(result: ConditionResult, interval: str) -> tuple[str, str]:
     """Judge a claim of no difference: it needs two one-sided tests (Schuirmann 1987), and enough blocks."""
-    region = result.condition.region
+    region, values = result.condition.region, [math.log(value) for value in result.blocks.values()]
     confidence = 1 - (1 - EQUIVALENCE_CONFIDENCE) / result.condition.simultaneous
     narrow = statistics.exponentiate(statistics.mean_with_interval(values, confidence))
     excluded = max(abs(result.low - 1), abs(result.high - 1))
@@ -218,7 +205,7 @@ def _holm(results: list[ConditionResult]) -> list[ConditionResult]:
     ratios = [result for result in results if not isinstance(result.condition, Count)]
     if len(ratios) < 2:
         return results
-    tails = [_tail(result) if result.verdict == REFUTED else 1.0 for result in ratios]
+    tails = [_tail_of_nearest(result) if result.verdict == REFUTED else 1.0 for result in ratios]
     kept = statistics.holm(tails, (1 - statistics.CONFIDENCE) / 2)
     fallen = [
         result.condition.name
@@ -233,14 +220,18 @@ def _holm(results: list[ConditionResult]) -> list[ConditionResult]:
     ]
 
 
-def _tail(result: ConditionResult) -> float:
-    """Return the one-sided probability of the data if the true ratio were at the nearest edge of the region."""
+def _tail_of_nearest(result: ConditionResult) -> float:
     region, estimate = result.condition.region, math.log(result.estimate)
-    edges = [math.log(edge) for edge in (region.low, region.high) if edge is not None]
-    nearest = min(edges, key=lambda edge: abs(edge - estimate))
+    edges = [edge for edge in (region.low, region.high) if edge is not None]
+    return tail(result, min(edges, key=lambda edge: abs(math.log(edge) - estimate)))
+
+
+def tail(result: ConditionResult, edge: float) -> float:
+    """Return the one-sided probability of the data if the true ratio were at an edge of the region."""
     half = (math.log(result.high) - math.log(result.low)) / 2
     samples = result.n if result.freedom is None else result.freedom + 1
-    return statistics.tail_probability(abs(estimate - nearest), half, samples, confidence_of(result.condition))
+    distance = abs(math.log(result.estimate) - math.log(edge))
+    return statistics.tail_probability(distance, half, samples, confidence_of(result.condition))
 
 
 def _together(results: Sequence[ConditionResult]) -> tuple[str, str]:
@@ -259,15 +250,14 @@ def _together(results: Sequence[ConditionResult]) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class ConditionComparison:
-    """One condition in two data sets. A result is None if its data set has no data for the experiment.
+    """One condition in two data sets.
 
     `ratio` is the first estimate ÷ the second, `low` and `high` bound its 95 % interval, and `p_value` is two-sided.
     Without an interval, `more_than_noise` is None and `missing` says why, or whether two counts are alike. `paired`
     says that the blocks of both were compared in pairs.
     """
 
-    condition: Condition | Count
-    results: tuple[ConditionResult | None, ConditionResult | None]
+    results: tuple[ConditionResult, ConditionResult]
     ratio: float | None = None
     low: float | None = None
     high: float | None = None
@@ -277,14 +267,23 @@ class ConditionComparison:
     missing: str = ""
     paired: bool = False
 
+    @property
+    def condition(self) -> Condition | Count:
+        """The condition."""
+        return self.results[0].condition
+
 
 @dataclass(frozen=True)
 class ClaimComparison:
     """One claim in two data sets."""
 
-    claim: Claim
     judgements: tuple[Judgement, Judgement]
     conditions: tuple[ConditionComparison, ...]
+
+    @property
+    def claim(self) -> Claim:
+        """The claim."""
+        return self.judgements[0].claim
 
     @property
     def verdicts_differ(self) -> bool:
@@ -297,40 +296,38 @@ def compare(first: Assessment, second: Assessment) -> list[ClaimComparison]:
     others = {judgement.claim.id: judgement for judgement in second.judgements}
     names, compared = (first.data_set, second.data_set), []
     for judgement in first.judgements:
-        claim, other = judgement.claim, others[judgement.claim.id]
-        # One host measured each block of both sides, which may be another one for another block.
-        machines, theirs = (side.machines.get(claim.experiment, {}) for side in (first, second))
-        one_host = bool(machines) and machines == theirs and all(len(hosts) == 1 for hosts in machines.values())
-        conditions = (_compared(each, (judgement, other), names, one_host=one_host) for each in claim.conditions)
-        compared.append(ClaimComparison(claim, (judgement, other), tuple(conditions)))
+        other = others[judgement.claim.id]
+        one_host = by_one_host(*(side.machines.get(judgement.claim.experiment, {}) for side in (first, second)))
+        pairs = zip(judgement.results, other.results, strict=True)
+        conditions = tuple(_compared(pair, names, one_host=one_host) for pair in pairs)
+        compared.append(ClaimComparison((judgement, other), conditions))
     return _corrected(compared)
 
 
+def by_one_host(first: Mapping[str, Sequence[str]], second: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether one host measured each block of both sides, which may be another one for another block."""
+    return bool(first) and first == second and all(len(hosts) == 1 for hosts in first.values())
+
+
 def _compared(
-    condition: Condition | Count, judgements: tuple[Judgement, Judgement], names: tuple[str, str], *, one_host: bool
+    results: tuple[ConditionResult, ConditionResult], names: tuple[str, str], *, one_host: bool
 ) -> ConditionComparison:
-    results = tuple(
-        next((result for result in judgement.results if result.condition.name == condition.name), None)
-        for judgement in judgements
-    )
-    absent = [name for name, side in zip(names, results, strict=True) if side is None or side.n == 0]
-    if absent:
-        return ConditionComparison(condition, results, missing=f"not measured in {' and '.join(absent)}")
     first, second = results
-    if isinstance(condition, Count):
+    absent = [name for name, side in zip(names, results, strict=True) if side.n == 0]
+    if absent:
+        return ConditionComparison(results, missing=f"not measured in {' and '.join(absent)}")
+    if isinstance(first.condition, Count):
         alike = {*first.blocks.values()} == {*second.blocks.values()}
-        return ConditionComparison(condition, results, missing=f"counts: {'alike' if alike else 'they differ'}")
+        return ConditionComparison(results, missing=f"counts: {'alike' if alike else 'they differ'}")
     ratio = first.estimate / second.estimate
     few = [name for name, side in zip(names, results, strict=True) if side.n < BLOCKS_FOR_VERDICT]
     if few:
-        missing = f"no interval is possible: one block in {' and '.join(few)}"
-        return ConditionComparison(condition, results, ratio, missing=missing)
+        return ConditionComparison(results, ratio, missing=f"no interval is possible: one block in {' and '.join(few)}")
     paired = one_host and not why_not_in_turns(first.times, second.times)
     # Sorted, so that each block is at the same place on both sides.
     logs = [[math.log(value) for _, value in sorted(side.blocks.items())] for side in results]
     difference = (statistics.paired_difference if paired else statistics.welch_difference)(*logs)
     return ConditionComparison(
-        condition,
         results,
         *(math.exp(value) for value in difference[:3]),
         degrees_of_freedom=difference.degrees_of_freedom,

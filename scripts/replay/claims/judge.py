@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from replay.base import stats as statistics
 from replay.base.errors import EvidenceError
-from replay.base.paths import after_missing, replay_command
+from replay.base.paths import after_missing
 from replay.base.programs import major_of, with_names
 from replay.claims.campaigns import over_campaigns
-from replay.claims.evaluate import judge
+from replay.claims.evaluate import judge, tail
 from replay.claims.load import known_experiments, load_book
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,
@@ -29,9 +28,9 @@ from replay.claims.model import (
     ConditionResult,
     Judgement,
 )
-from replay.claims.tables import read_table
+from replay.claims.tables import read_manifest, read_table
 from replay.design.configuration import load_claims_document
-from replay.evidence.data_set import CAMPAIGN, MANIFEST, read_campaign
+from replay.evidence.data_set import CAMPAIGN, read_campaign
 
 
 def judge_data_set(data_set: Path, book: Book | None = None) -> Assessment:
@@ -58,11 +57,9 @@ def with_campaigns(assessment: Assessment, data_set: Path, book: Book) -> Assess
     assessments = [
         assessment if folder == data_set else judge_data_set(folder, book) for folder in campaign_folders(data_set)
     ]
-    judgements: dict[str, dict[str, Judgement]] = {}
-    for campaign in assessments:
-        for judgement in campaign.judgements:
-            judgements.setdefault(judgement.claim.id, {})[campaign.data_set] = judgement
-    over = {claim.id: over_campaigns(claim, judgements.get(claim.id, {})) for claim in book.claims}
+    names = [campaign.data_set for campaign in assessments]
+    by_claim = zip(book.claims, *(campaign.judgements for campaign in assessments), strict=True)
+    over = {claim.id: over_campaigns(claim, dict(zip(names, each, strict=True))) for claim, *each in by_claim}
     return replace(assessment, over_campaigns=over)
 
 
@@ -90,11 +87,12 @@ def with_versions(assessment: Assessment, data_set: Path) -> Assessment:
 
     Raises EvidenceError if that file cannot be read.
     """
-    setup = _of_manifest(data_set, lambda manifest: manifest["setup"])
+    manifest = read_manifest(data_set)
+    setup = manifest.get("setup", {})
     versions = [(name, setup.get(f"{key}_version")) for name, key in (("Ceph", "ceph"), ("client", "librbd"))]
     measured_with = ", ".join(f"{name} {with_names(version)}" for name, version in versions if version)
-    experiments = _of_manifest(data_set, lambda manifest: manifest.get("experiments", {}))
-    machines = {name: entry.get("provenance", {}).get("machines_by_block", {}) for name, entry in experiments.items()}
+    experiments = manifest.get("experiments", {}).items()
+    machines = {name: entry.get("provenance", {}).get("machines_by_block", {}) for name, entry in experiments}
     return replace(assessment, measured_with=measured_with, machines=machines)
 
 
@@ -103,27 +101,8 @@ def read_controls(data_set: Path) -> dict[str, Mapping[str, Any]]:
 
     Raises EvidenceError if that file cannot be read.
     """
-    return _of_manifest(
-        data_set,
-        lambda manifest: {
-            name: entry["control"] for name, entry in manifest["experiments"].items() if entry.get("control")
-        },
-    )
-
-
-def _of_manifest(data_set: Path, pick: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-    """Return what `pick` takes from manifest.json, empty if there is no such file. Raises EvidenceError if it fails."""
-    path = data_set / MANIFEST
-    try:
-        return pick(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return {}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise EvidenceError(
-            f"this manifest cannot be read: {error}",
-            where=path,
-            next_step=f"derive it again: {replay_command('derive', '--data', data_set.name)}",
-        ) from error
+    experiments = read_manifest(data_set).get("experiments", {})
+    return {name: entry["control"] for name, entry in experiments.items() if entry.get("control")}
 
 
 # Many claims are tested at once: how many verdicts chance alone would produce, and what survives. Pure.
@@ -154,14 +133,12 @@ class Multiplicity:
 def with_q_values(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
     """Return the judgements with p-values, and with q-values over all tested conditions of claims together."""
     judgements = tuple(judgements)
-    tested = [(claim, result.condition.name) for claim, result in _tested(judgements)]
-    p_values = [_p_value(result) for _, result in _tested(judgements)]
-    q_values = statistics.false_discovery_q_values(p_values)
-    values = dict(zip(tested, zip(p_values, q_values, strict=True), strict=True))
+    p_values = {(claim, result.condition.name): _p_value(result) for claim, result in _tested(judgements)}
+    q_values = dict(zip(p_values, statistics.false_discovery_q_values([*p_values.values()]), strict=True))
 
     def valued(claim: str, result: ConditionResult) -> ConditionResult:
-        p_value, q_value = values.get((claim, result.condition.name), (None, None))
-        return replace(result, p_value=p_value, q_value=q_value)
+        tested = claim, result.condition.name
+        return replace(result, p_value=p_values.get(tested), q_value=q_values.get(tested))
 
     return tuple(
         replace(judgement, results=tuple(valued(judgement.claim.id, result) for result in judgement.results))
@@ -196,27 +173,16 @@ def _p_value(result: ConditionResult) -> float:
     To be held it must clear both edges, so the larger tail counts. The tail is doubled, because the data could have
     said either; for the two one-sided tests of no difference (Schuirmann 1987) it is not.
     """
-    region, estimate = result.condition.region, math.log(result.estimate)
-    if result.freedom is None:
-        logs = [math.log(value) for value in result.blocks.values()]
-        estimate = math.fsum(logs) / len(logs)
+    region = result.condition.region
     tails = [
-        (_tail(result, math.log(edge)), (estimate > math.log(edge)) == inside_is_above)
+        (tail(result, edge), (result.estimate > edge) == inside_is_above)
         for edge, inside_is_above in ((region.low, True), (region.high, False))
-        if edge is not None and edge > 0
+        if edge is not None
     ]
     if all(inside for _, inside in tails):
-        tail = max(tail for tail, _ in tails)
-        return tail if region.equivalence else min(1.0, 2 * tail)
-    return min(1.0, 2 * min(tail for tail, inside in tails if not inside))
-
-
-def _tail(result: ConditionResult, edge: float) -> float:
-    """Return the one-sided p-value of the estimate lying on its side of the logarithm of an edge."""
-    if result.freedom is None:
-        return statistics.one_sided_p_value([math.log(value) for value in result.blocks.values()], edge)
-    half = (math.log(result.high) - math.log(result.low)) / 2
-    return statistics.tail_probability(abs(math.log(result.estimate) - edge), half, result.freedom + 1)
+        largest = max(one for one, _ in tails)
+        return largest if region.equivalence else min(1.0, 2 * largest)
+    return min(1.0, 2 * min(one for one, inside in tails if not inside))
 
 
 def _error(judgement: Judgement) -> float:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from replay.claims.model import (
     Claim,
     Condition,
     Count,
-    Plain,
     Presupposition,
     Quotation,
     Region,
@@ -26,7 +26,6 @@ from replay.claims.model import (
 from replay.claims.tables import PLACEHOLDER
 from replay.derive.facts import FACTS, FactType, parse_predicate
 from replay.design.configuration import (
-    Document,
     claim_digest,
     claims_path,
     experiment_names,
@@ -51,12 +50,18 @@ def load_book(data_set: Path | None = None) -> Book:
     known = known_experiments(data_set)
     sources = dict(document.data["sources"])
     claims: dict[str, Claim] = {}
-    for number, raw in enumerate(document.data["claims"]):
-        if raw["id"] in claims:
-            raise ConfigurationError(f"two claims are called {raw['id']!r}", where=document.where("claims", number))
-        _check_source(raw["source"], sources, document.where("claims", number, "source"))
-        claims[raw["id"]] = _claim(raw, known, document, number, sources)
     plain = document.data.get("plain")
+    for number, raw in enumerate(document.data["claims"]):
+        at = partial(document.where, "claims", number)
+        if raw["id"] in claims:
+            raise ConfigurationError(f"two claims are called {raw['id']!r}", where=at())
+        if "plain" in raw and not plain:
+            raise ConfigurationError(
+                "a claim has plain words, but the file lacks the wording that all claims share",
+                where=at("plain"),
+                next_step="add the key `plain` beside `sources` and `claims`",
+            )
+        claims[raw["id"]] = _claim(raw, known, sources, at)
     if plain:
         check_wording(plain, list(known), document.where("plain"))
     return Book(sources, tuple(claims.values()), plain)
@@ -85,24 +90,26 @@ def _imported_into(data_set: Path) -> dict[str, Mapping[str, Any]]:
 def _claim(
     raw: Mapping[str, Any],
     known: Mapping[str, Mapping[str, Any]],
-    document: Document,
-    number: int,
     sources: Mapping[str, str],
+    at: Callable[..., str],
 ) -> Claim:
+    """Return a claim. `at` names the file and the line of a key in it."""
     experiment = known.get(raw["experiment"])
     if experiment is None:
         raise ConfigurationError(
             f"there is no experiment {raw['experiment']!r}",
-            where=document.where("claims", number, "experiment"),
+            where=at("experiment"),
             next_step=f"experiments: {', '.join(known)}",
         )
+    _check_source(raw["source"], sources, at("source"))
     conditions = []
     for index, condition in enumerate(raw["conditions"]):
-        where = document.where("claims", number, "conditions", index)
+        where = at("conditions", index)
         metric = condition.get("metric", raw["metric"])
         conditions += [_condition(each, metric, experiment, where) for each in _each(condition, where)]
+    ratios = [each.name for each in conditions if isinstance(each, Condition)]
     if "chart" in raw:
-        _check_chart(raw, experiment, document.where("claims", number, "chart"))
+        _check_chart(raw, experiment, at("chart"))
     return Claim(
         id=raw["id"],
         sentence=raw["sentence"],
@@ -111,19 +118,19 @@ def _claim(
         chart=raw.get("chart"),
         conditions=tuple(conditions),
         presupposes=tuple(
-            _presupposition(each, conditions, experiment, document.where("claims", number, "presupposes", index))
+            _presupposition(each, conditions, experiment, at("presupposes", index))
             for index, each in enumerate(raw.get("presupposes", ()))
         ),
         presupposes_nothing=raw.get("presupposes_nothing", ""),
         kind=raw.get("kind", CLAIM),
         says=tuple(
-            _quotation(said, raw["source"], sources, document.where("claims", number, "says", index))
+            _quotation(said, raw["source"], sources, at("says", index))
             for index, said in enumerate(raw.get("says", ()))
         ),
         differs=raw.get("differs", ""),
         ours=raw.get("ours", ""),
         digest=claim_digest(raw),
-        plain=_plain(raw, document, number, [each.name for each in conditions if isinstance(each, Condition)]),
+        plain=plain_of(raw["plain"], ratios, at("plain")) if "plain" in raw else None,
     )
 
 
@@ -192,19 +199,6 @@ def _check_source(source: str, sources: Mapping[str, str], where: str) -> None:
         )
 
 
-def _plain(raw: Mapping[str, Any], document: Document, number: int, ratios: Sequence[str]) -> Plain | None:
-    if "plain" not in raw:
-        return None
-    where = document.where("claims", number, "plain")
-    if "plain" not in document.data:
-        raise ConfigurationError(
-            "a claim has plain words, but the file lacks the wording that all claims share",
-            where=where,
-            next_step="add the key `plain` beside `sources` and `claims`",
-        )
-    return plain_of(raw["plain"], ratios, where)
-
-
 def _check_chart(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> None:
     charts = charts_of(experiment)
     if raw["chart"] not in charts:
@@ -257,7 +251,14 @@ def _selector(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str)
     variants = [variant["name"] for variant in experiment["variants"]]
     if raw.get("variant") not in variants:
         raise ConfigurationError(f"variant {raw.get('variant')!r} is not one of {variants}", where=where)
-    factors = experiment["factors"]
+    levels = {name: wanted for name, wanted in raw.items() if name != "variant"}
+    return Selector(raw["variant"], levels_of(levels, experiment["factors"], where))
+
+
+def levels_of(raw: Mapping[str, Any], factors: Mapping[str, Sequence[Any]], where: str) -> dict[str, tuple[Any, ...]]:
+    """Return the levels of each factor. Raises ConfigurationError for a missing or unknown factor or level."""
+    if unknown := [name for name in raw if name not in factors]:
+        raise ConfigurationError(f"{unknown[0]!r} is not a factor", where=where, next_step=f"factors: {list(factors)}")
     levels = {}
     for factor, allowed in factors.items():
         if factor not in raw:
@@ -268,9 +269,7 @@ def _selector(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str)
         if unknown := [level for level in wanted if level not in allowed]:
             raise ConfigurationError(f"{factor}: {unknown[0]!r} is not one of {allowed}", where=where)
         levels[factor] = tuple(wanted)
-    if unknown := [name for name in raw if name != "variant" and name not in factors]:
-        raise ConfigurationError(f"{unknown[0]!r} is not a factor", where=where, next_step=f"factors: {list(factors)}")
-    return Selector(raw["variant"], levels)
+    return levels
 
 
 def _region(raw: Mapping[str, Any], where: str) -> Region:
@@ -284,32 +283,25 @@ def _region(raw: Mapping[str, Any], where: str) -> Region:
     return Region(raw.get("above"), raw.get("below"))
 
 
-def charts_of(experiment: Mapping[str, Any], scale: str | None = None) -> list[str]:
-    """Return `<experiment>/<aggregate>` for each chart of an experiment, at a scale or for all levels.
+def charts_of(experiment: Mapping[str, Any]) -> list[str]:
+    """Return `<experiment>/<aggregate>` for each chart of an experiment.
 
     A metric over time has one chart for each level of the x factor, and its name ends in that level; see
     docs/data-formats.md.
     """
-    factors = dict(experiment["factors"])
-    if scale is not None:
-        factors |= experiment["scales"][scale].get("factors", {})
+    factors, x_factor = experiment["factors"], experiment.get("x_factor")
+    names: list[tuple[str, tuple[Any, ...]]] = []  # the start of each chart's name, and the level at its end, if any
+    for metric in experiment["metrics"]:
+        name = metric["name"]
+        if metric.get("series") and x_factor:
+            names += [(name, (level,)) for level in factors[x_factor]]
+        else:
+            names.append((name, ()))
+            if metric.get("ratio") and x_factor and not metric.get("entity"):
+                names.append((f"ratio-{name}", ()))
     workloads = itertools.product(*(factors[factor] for factor in experiment["workload_factors"]))
     return [
         f"{experiment['name']}/{'-'.join(str(part) for part in (name, *workload, *level))}"
         for workload in workloads
-        for metric in experiment["metrics"]
-        for name, level in _chart_names(metric, experiment.get("x_factor"), factors)
+        for name, level in names
     ]
-
-
-def _chart_names(
-    metric: Mapping[str, Any], x_factor: str | None, factors: Mapping[str, Sequence[Any]]
-) -> Iterator[tuple[str, tuple]]:
-    """Yield the start of each chart's name, and the level at its end, if any."""
-    if metric.get("series") and x_factor is not None:
-        yield from ((metric["name"], (level,)) for level in factors[x_factor])
-        return
-    yield metric["name"], ()
-    drawn_as_ratio = metric.get("ratio") and not metric.get("series") and not metric.get("entity")
-    if drawn_as_ratio and x_factor is not None:
-        yield f"ratio-{metric['name']}", ()

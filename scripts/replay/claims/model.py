@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from replay.derive.facts import Predicate
@@ -278,7 +278,7 @@ class Campaign:
 
 
 class Interval(NamedTuple):
-    """A mean ratio with its interval, and the standard error of its logarithm."""
+    """A mean with its interval and standard error; of a ratio, the error is that of its logarithm."""
 
     value: float
     low: float
@@ -330,8 +330,7 @@ class Assessment:
     measured_with: str = ""
     machines: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
-    def measured(self) -> tuple[Assessment, tuple[Judgement, ...]]:
-        """Return the assessment without the claims that are not measured, and those claims by themselves."""
-        absent = tuple(judgement for judgement in self.judgements if judgement.verdict == NOT_MEASURED)
-        measured = (judgement for judgement in self.judgements if judgement.verdict != NOT_MEASURED)
-        return replace(self, judgements=tuple(measured)), absent
+    @property
+    def measured(self) -> tuple[Judgement, ...]:
+        """The verdicts on the claims that are measured."""
+        return tuple(judgement for judgement in self.judgements if judgement.verdict != NOT_MEASURED)

@@ -6,6 +6,7 @@ Whether its cells were as presupposed, its counts, and what its blocks registere
 from __future__ import annotations
 
 import csv
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from replay.base import stats as statistics
+from replay.base.errors import EvidenceError
+from replay.base.paths import replay_command
 from replay.base.tables import level_text
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,
@@ -34,6 +37,7 @@ from replay.claims.model import (
 )
 from replay.derive.facts import FACTS, FactType, Predicate
 from replay.derive.part import REGISTERED_FILE
+from replay.evidence.data_set import MANIFEST
 
 #: A placeholder for a column of tidy.csv in what a condition says.
 PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
@@ -131,6 +135,21 @@ def rows_in(path: Path) -> list[dict[str, str]]:
             return list(csv.DictReader(file))
     except FileNotFoundError:
         return []
+
+
+def read_manifest(data_set: Path) -> dict[str, Any]:
+    """Return the content of manifest.json, empty if there is no such file. Raises EvidenceError if it is not JSON."""
+    path = data_set / MANIFEST
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise EvidenceError(
+            f"this manifest cannot be read: {error}",
+            where=path,
+            next_step=f"derive it again: {replay_command('derive', '--data', data_set.name)}",
+        ) from error
 
 
 # Whether a claim's cells were as it presupposes.
@@ -259,14 +278,14 @@ def examine_count(condition: Count, table: Table) -> ConditionResult:
     says = filled(condition.says, used)
     if not counted:
         return ConditionResult(condition, NOT_MEASURED, "no block holds all of its cells", says)
-    blocks = {block: _furthest(values, condition.equals) for block, values in counted.items()}
+    blocks = {block: furthest(values, condition.equals) for block, values in counted.items()}
     verdict, reason = _count_verdict(condition, blocks)
     return ConditionResult(
         condition,
         verdict,
         reason,
         says,
-        estimate=_furthest(list(blocks.values()), condition.equals),
+        estimate=furthest([*blocks.values()], condition.equals),
         low=min(min(values) for values in counted.values()),
         high=max(max(values) for values in counted.values()),
         n=len(blocks),
@@ -282,7 +301,8 @@ def _counted(row: Row, metric: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _furthest(values: Sequence[float], claimed: int) -> float:
+def furthest(values: Sequence[float], claimed: int) -> float:
+    """Return the count that differs most from the claimed one."""
     return max(values, key=lambda value: (abs(value - claimed), value))
 
 

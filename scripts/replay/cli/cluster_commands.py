@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from replay.base.disk import size_text
 from replay.base.errors import ReplayError
 from replay.base.programs import HOST, parse_release
 from replay.cli.grammar import (
@@ -19,10 +20,10 @@ from replay.cli.grammar import (
     add_data,
     add_experiment,
     add_site,
-    site_name,
+    slug,
 )
 from replay.cluster import sandbox_record
-from replay.cluster.sandbox_options import SandboxOptions, parse_rate, parse_rtt, parse_size, show_size
+from replay.cluster.sandbox_options import SandboxOptions, parse_rate, parse_rtt, parse_size
 from replay.design.design import DEFAULT_SCALE, SCALES
 
 T = TypeVar("T")
@@ -76,7 +77,7 @@ def _look(parser: Parser) -> None:
         help="the Ceph to ask with, instead of this machine's",
     )
     parser.add_argument(
-        "--write-site", type=site_name, metavar="NAME", help="also write config/sites/NAME.yaml, with limits"
+        "--write-site", type=slug, metavar="NAME", help="also write config/sites/NAME.yaml, with limits"
     )
 
 
@@ -259,7 +260,7 @@ def _sandbox(parser: Parser) -> None:
     )
     for side, size in (("left", default.left_osd_bytes), ("right", default.right_osd_bytes)):
         up.add_argument(
-            f"--{side}-osd-size", type=_size, metavar="SIZE", help=f"sparse, each (default {show_size(size)})"
+            f"--{side}-osd-size", type=_size, metavar="SIZE", help=f"sparse, each (default {size_text(size)})"
         )
     up.add_argument(
         "--release",
@@ -310,6 +311,7 @@ SANDBOX = Command(
     "replay.sandbox.cli:run",
     "Run two real Ceph clusters, left and right, mirrored from left to right, as processes of this user. With --rtt "
     "the sites are as far apart as you say.",
+    kept="everything that this command started has been stopped",
     level=_level_of_sandbox,
 )
 

@@ -29,7 +29,7 @@ from replay.derive.part import read_part
 from replay.design.configuration import claims_path
 from replay.evidence.attempts import History
 from replay.evidence.data_set import named_experiments
-from replay.evidence.read import verify_all, verify_packs
+from replay.evidence.read import verify_packs
 
 if TYPE_CHECKING:
     from replay.measure.job import Failure
@@ -82,7 +82,7 @@ def _derive(data_set: Path, names: Sequence[str], options: argparse.Namespace) -
     with waiting(f"comparing the raw output of {data_set.name} with its digests"):
         for name in names:
             try:
-                _verify_evidence(data_set / name / "raw")
+                verify_packs(data_set / name / "raw")
             except EvidenceError as error:
                 refused.append(error)
             else:
@@ -117,14 +117,6 @@ def _derive(data_set: Path, names: Sequence[str], options: argparse.Namespace) -
     if status and not progress.failures:
         raise ReplayError(f"Snakemake {end_of(status)}: {cause_in(log) or 'its log says why'}", where=shown(log))
     return progress.failures[0][1] if status else 0, made
-
-
-def _verify_evidence(raw: Path) -> None:
-    """Raise EvidenceError that names a file which is missing, altered or not listed."""
-    if any(raw.glob("block-*.open")):
-        verify_all(raw)
-    else:
-        verify_packs(raw)
 
 
 def _is_outdated(data_set: Path, names: Sequence[str]) -> bool:

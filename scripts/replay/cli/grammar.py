@@ -37,7 +37,7 @@ _SENTENCES = (
 
 _DATA_SET = re.compile(r"[a-z0-9][a-z0-9-]*")
 #: The names of sites, experiments, claims and tools, as the schemas say it.
-SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class Parser(argparse.ArgumentParser):
@@ -165,11 +165,11 @@ def data_set_name(text: str) -> str:
     return text
 
 
-def site_name(text: str) -> str:
-    """Return the name of a site's file. Raises argparse.ArgumentTypeError if it is invalid."""
-    if not SLUG.fullmatch(text):
+def slug(text: str) -> str:
+    """Return a name. Raises argparse.ArgumentTypeError if it is none: it becomes part of files, ids and modules."""
+    if not _SLUG.fullmatch(text):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a valid site name: use lower-case letters, digits and dashes, and a letter first"
+            f"{text!r} is not a name: use lower-case words and digits, with dashes between them"
         )
     return text
 

@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from replay.base.paths import called_as, remember_call, replay_command, version
 from replay.cli.cluster_commands import CLEAN, INTERLEAVE, LOOK, MEASURE, PREFLIGHT, SANDBOX
@@ -51,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         argcomplete.autocomplete(parser)
     options = parser.parse_args(words)
+    if options.version:  # looked up only here: a copy of scripts/ alone, which has none, runs commands too
+        print(f"replay {version()}")
+        return 0
     if options.completion:
         import argcomplete  # noqa: PLC0415 - see above
 
@@ -65,18 +67,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return COMMANDS[options.command].call(options)
 
 
-class _Version(argparse.Action):
-    """Prints the version. It is looked up only then: a copy of scripts/ alone, which has none, runs commands too."""
-
-    def __init__(self, **keywords: Any) -> None:
-        super().__init__(**keywords, nargs=0, help="show the version and exit")
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        """Print it and exit."""
-        print(f"replay {version()}")
-        parser.exit()
-
-
 def whole_grammar() -> Parser:
     """Return the parser of every command."""
     parser = Parser(
@@ -84,7 +74,7 @@ def whole_grammar() -> Parser:
         description="Measure a Ceph cluster, derive tables from the results, and check claims against them.",
         epilog=f"{replay_command('COMMAND', '--help')} lists the options of a command.",
     )
-    parser.add_argument("--version", action=_Version)
+    parser.add_argument("--version", action="store_true", help="show the version and exit")
     parser.add_argument("--completion", choices=SHELLS, help="print a completion script for your shell to source")
     # For ./replay in a checkout, which sets up what a command needs before it runs the command.
     parser.add_argument("--setup-level", action="store_true", help=argparse.SUPPRESS)

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shlex
-import tempfile
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,6 +33,7 @@ from replay.design.configuration import (
     load_claims_document,
     load_experiment,
     load_validated_document,
+    parse_validated,
 )
 from replay.design.design import Variant
 from replay.design.expansion import expand
@@ -223,17 +223,14 @@ def _indentation(lines: list[str], line: int) -> str:
 
 
 def _check(text: str, path: Path, entry: str) -> None:
-    with tempfile.TemporaryDirectory(prefix="replay-") as folder:
-        grown = Path(folder) / path.name
-        grown.write_text(text, encoding="utf-8")
-        try:
-            load_validated_document(grown, program_file("schemas", "claims.schema.json"))
-        except ConfigurationError as error:
-            raise ConfigurationError(
-                "a claim cannot be added to this file, because of the way in which its lists are written",
-                where=path,
-                next_step=f"add it yourself:\n{entry}",
-            ) from error
+    try:
+        parse_validated(path, text, program_file("schemas", "claims.schema.json"))
+    except ConfigurationError as error:
+        raise ConfigurationError(
+            "a claim cannot be added to this file, because of the way in which its lists are written",
+            where=path,
+            next_step=f"add it yourself:\n{entry}",
+        ) from error
 
 
 # Slides ---------------------------------------------------------------------------------------------------------------

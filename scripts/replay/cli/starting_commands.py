@@ -14,7 +14,7 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import from_elsewhere, program_file
-from replay.cli.grammar import NOTHING, SLUG, Command, Parser, add_data
+from replay.cli.grammar import NOTHING, Command, Parser, add_data, slug
 
 
 def _init(parser: Parser) -> None:
@@ -62,15 +62,6 @@ def write_project(folder: Path) -> list[Path]:
     return [*wanted]
 
 
-def _slug(text: str) -> str:
-    """Return a name. Raises argparse.ArgumentTypeError if it is none: it becomes part of files, ids and modules."""
-    if not SLUG.fullmatch(text):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a name: use lower-case words and digits, with dashes between them"
-        )
-    return text
-
-
 def _new(parser: Parser) -> None:
     kinds = parser.add_subparsers(
         title="what", required=True, metavar="experiment|claim|slide|tool", dest="what", parser_class=Parser
@@ -78,16 +69,16 @@ def _new(parser: Parser) -> None:
 
     def kind(what: str, help_text: str) -> Any:
         made = kinds.add_parser(what, help=help_text, description=help_text)
-        made.add_argument("name", type=_slug, metavar="NAME", help=f"its name, such as {_NAMES[what]}")
+        made.add_argument("name", type=slug, metavar="NAME", help=f"its name, such as {_NAMES[what]}")
         return made
 
     about = "the experiment that it is about (default: NAME)"
     kind("experiment", "Write config/experiments/NAME.yaml: what a journal costs, by operations in flight.")
     claim = kind("claim", "Add a claim to config/claims.yaml: which of an experiment's first two variants has more.")
-    claim.add_argument("--experiment", type=_slug, metavar="NAME", help=about)
+    claim.add_argument("--experiment", type=slug, metavar="NAME", help=about)
     slide = kind("slide", "Write slides/TALK/NAME.md: a slide about an experiment's claim, with its chart and notes.")
-    slide.add_argument("--experiment", type=_slug, metavar="NAME", help=about)
-    slide.add_argument("--talk", type=_slug, metavar="NAME", help="the talk (default: the lead, or else a new one)")
+    slide.add_argument("--experiment", type=slug, metavar="NAME", help=about)
+    slide.add_argument("--talk", type=slug, metavar="NAME", help="the talk (default: the lead, or else a new one)")
     add_data(slide, help="the data set that it shows (default: the talk's; in a new talk, trial)")
     kind("tool", "Write a tool that runs dd on a file, a test of it, and an experiment that measures with it.")
 

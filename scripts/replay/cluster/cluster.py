@@ -6,7 +6,6 @@ import json
 import os
 import re
 import socket
-import struct
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -56,7 +55,6 @@ class Cluster:
         *args: str,
         timeout_seconds: float = 30.0,
         check: bool = True,
-        stdin: str | None = None,
         while_running: Callable[[], None] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run `tool` (`ceph`, `rbd`, `rados`, …) on this cluster and return the completed process.
@@ -67,7 +65,7 @@ class Cluster:
         shown = f"{tool} {' '.join(args)} ({self.name})"
         try:
             argv = self.programs.command([tool, *self.arguments(), *args])
-            done = _run(argv, timeout_seconds, stdin, while_running)
+            done = _run(argv, timeout_seconds, while_running)
         except MissingProgramError as error:
             raise CephCommandError(error.what, where=shown, next_step=error.next_step) from error
         except subprocess.TimeoutExpired as error:
@@ -85,9 +83,9 @@ class Cluster:
             )
         return done
 
-    def json(self, tool: str, *args: str, timeout_seconds: float = 30.0, **more: Any) -> Any:
+    def json(self, tool: str, *args: str, **more: Any) -> Any:
         """Run a command with `--format json` and return what it printed, parsed; `more` is for `run`."""
-        done = self.run(tool, *args, "--format", "json", timeout_seconds=timeout_seconds, **more)
+        done = self.run(tool, *args, "--format", "json", **more)
         try:
             return json.loads(done.stdout)
         except json.JSONDecodeError as error:
@@ -116,28 +114,21 @@ def monitor_addresses(conf: Path) -> list[tuple[str, int]]:
 
 
 def _run(
-    argv: list[str], timeout_seconds: float, stdin: str | None, while_running: Callable[[], None] | None
+    argv: list[str], timeout_seconds: float, while_running: Callable[[], None] | None
 ) -> subprocess.CompletedProcess[str]:
     """Run a program like `subprocess.run`; an exception of `while_running` kills it and goes on."""
     deadline = time.monotonic() + timeout_seconds
-    with subprocess.Popen(
-        argv,
-        stdin=None if stdin is None else subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             while True:
-                left = max(0.0, deadline - time.monotonic())
                 try:
-                    out, err = process.communicate(stdin, timeout=left if while_running is None else min(1.0, left))
+                    out, err = process.communicate(timeout=max(0.0, min(1.0, deadline - time.monotonic())))
                     return subprocess.CompletedProcess(argv, process.returncode, out, err)
                 except subprocess.TimeoutExpired:
-                    if time.monotonic() >= deadline or while_running is None:
+                    if time.monotonic() >= deadline:
                         raise
-                    stdin = None  # it is being sent, and may be given only once
-                    while_running()
+                    if while_running is not None:
+                        while_running()
         except BaseException:
             process.kill()
             raise
@@ -182,18 +173,20 @@ def ask(socket_path: str | Path, command: dict[str, Any] | str, timeout_seconds:
 
     `command` is a command's prefix (`"perf dump"`) or the full dictionary (`{"prefix": "rbd mirror status replay"}`).
     The answer is parsed JSON, or text if the daemon answers in text; None if the answer is empty.
-    `timeout_seconds` bounds the whole exchange. Raises AdminSocketError; NoAnswerError if nobody answered.
+    `timeout_seconds` bounds each silence. Raises AdminSocketError; NoAnswerError if nobody answered.
     """
     request = {"prefix": command} if isinstance(command, str) else dict(command)
     request.setdefault("format", "json")
-    deadline = time.monotonic() + timeout_seconds
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(timeout_seconds)
             connection.connect(str(socket_path))
             connection.sendall(json.dumps(request).encode() + b"\0")
-            (length,) = struct.unpack(">I", _receive(connection, 4, deadline))
-            payload = _receive(connection, length, deadline)
+            with connection.makefile("rb") as answer:
+                header = answer.read(4)
+                payload = answer.read(int.from_bytes(header, "big"))
+            if len(header) < 4 or len(payload) < int.from_bytes(header, "big"):
+                raise ConnectionError("the daemon closed the connection before its answer was complete")
     except OSError as error:
         raise NoAnswerError(
             f"no answer to {request['prefix']!r}: {error.strerror or error or 'timed out'}",
@@ -207,18 +200,3 @@ def ask(socket_path: str | Path, command: dict[str, Any] | str, timeout_seconds:
         if text.startswith("ERROR:"):
             raise AdminSocketError(f"{request['prefix']!r} was declined: {text.strip()}", where=socket_path) from None
         return text
-
-
-def _receive(connection: socket.socket, count: int, deadline: float) -> bytes:
-    """Return exactly `count` bytes. Raises OSError if the peer closes early or the deadline passes."""
-    received = bytearray()
-    while len(received) < count:
-        remaining = deadline - time.monotonic()
-        if remaining <= 0:
-            raise TimeoutError("timed out")
-        connection.settimeout(remaining)
-        chunk = connection.recv(min(1 << 20, count - len(received)))
-        if not chunk:
-            raise ConnectionError("the daemon closed the connection before its answer was complete")
-        received += chunk
-    return bytes(received)

@@ -13,7 +13,7 @@ import shlex
 import socket
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -74,45 +74,36 @@ def fio_servers(
     with tempfile.TemporaryDirectory(prefix="replay-fio-") as name, contextlib.ExitStack() as stack:
         folder, site_conf, keyring = Path(name), cluster.conf.read_text(encoding="utf-8"), cluster.keyring
         clients = FioServers(folder, jobs)
-        remote = []
-
-        def start_here(sockets: Iterable[Path]) -> None:
+        remote: list[RemoteServers] = []
+        for host, numbers in spread(len(jobs), hosts).items():
+            sockets = {number: clients.socket_of(number) for number in numbers}
+            if host not in LOCAL_HOSTS:
+                # If the site names no keyring, the host uses the one that its own Ceph finds.
+                servers = RemoteServers(
+                    host,
+                    sockets,
+                    conf=lambda there: client_conf(site_conf, cluster.client, there if keyring else None, options),
+                    keyring=keyring.read_bytes() if keyring else b"",
+                    slot=slot,
+                )
+                stack.callback(_end, servers, say)
+                remote.append(servers)
+                continue
             environment = {"CEPH_CONF": str(write_client_conf(folder / "ceph.conf", cluster, options))}
-            for path in sockets:
+            for path in sockets.values():
                 argv = server_argv(f"sock:{path}")
                 server = Background(argv, programs=cluster.programs, slot=slot, environment=environment)
                 stack.callback(server.kill)
                 table = Path(f"/proc/{server.pid}/net/unix")  # of its own network, which may be a sandbox's site
                 server.await_that(lambda path=path, table=table: is_listening(path, table), "its socket")
-
-        def connect(host: str, sockets: Mapping[int, Path]) -> None:
-            # If the site names no keyring, the host uses the one that its own Ceph finds.
-            servers = RemoteServers(
-                host,
-                sockets,
-                conf=lambda there: client_conf(site_conf, cluster.client, there if keyring else None, options),
-                keyring=keyring.read_bytes() if keyring else b"",
-                slot=slot,
-            )
-
-            def end() -> None:
-                if (problem := servers.end()) is not None:
-                    say(problem)
-
-            stack.callback(end)
-            remote.append(servers)
-
-        for host, numbers in spread(len(jobs), hosts).items():
-            sockets = {number: clients.socket_of(number) for number in numbers}
-            if host in LOCAL_HOSTS:
-                start_here(sockets.values())
-            else:
-                connect(host, sockets)
-        check_versions(
-            versions_here(cluster.programs), {servers.host: servers.await_ready(is_listening) for servers in remote}
-        )
+        check_versions(versions_here(cluster.programs), {servers.host: servers.await_ready() for servers in remote})
         clients.host_names += [servers.name for servers in remote]
         yield clients
+
+
+def _end(servers: RemoteServers, say: Callable[[str], None]) -> None:
+    if (problem := servers.end()) is not None:
+        say(problem)
 
 
 def is_listening(path: Path, table: Path = Path("/proc/net/unix")) -> bool:
@@ -294,7 +285,7 @@ class RemoteServers:
         with contextlib.suppress(ReplayError):  # if ssh has ended already, `await_ready` reports that, with the host
             self._ssh.send(text + keyring)
 
-    def await_ready(self, is_listening: Callable[[Path], bool]) -> Versions:
+    def await_ready(self) -> Versions:
         """Wait until all servers can be reached; return the host's versions.
 
         Raises ReplayError naming the host if it cannot be reached, or a server does not come up.

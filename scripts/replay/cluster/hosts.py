@@ -144,7 +144,7 @@ def osd_places(metadata: Iterable[Series], disks: Iterable[Series], unames: Iter
     for series in metadata:
         hosts_of[series.labels.get("ceph_daemon", "")].add(short_name(series.labels.get("hostname", "")))
     places = {}
-    for osd in sorted(hosts_of, key=_osd_order):
+    for osd in sorted(hosts_of, key=lambda name: (len(name), name)):
         hosts, devices = hosts_of[osd], devices_of[osd]
         if len(hosts) > 1 or len(devices) > 1:
             raise PrometheusError(
@@ -268,8 +268,3 @@ def _any_of(words: Iterable[str]) -> str:
     """Return a quoted regular expression that matches these words. RE2 understands the escapes of `re.escape`."""
     text = "|".join(re.escape(word) for word in words).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
-
-
-def _osd_order(name: str) -> tuple[int, str]:
-    number = name.rpartition(".")[2]
-    return (int(number) if number.isdigit() else -1, name)

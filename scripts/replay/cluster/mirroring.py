@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from replay.base.clock import NotInTimeError, poll
 from replay.base.errors import ReplayError
 from replay.cluster.cluster import CephCommandError, Cluster, NoAnswerError, ask
 from replay.cluster.site import Site
@@ -326,22 +325,13 @@ def wait_until_copied(
     copied: Callable[[], set[int]],
     snapshot_id: int,
     *,
-    timeout_seconds: float = 300.0,
-    poll_seconds: float = 0.25,
+    timeout_seconds: float,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Wait:
     """Wait until a mirror snapshot is complete on the other side. The outcome is `copied` or `stalled`."""
-    started, outcome = clock(), "copied"
-    try:
-        poll(
-            lambda: True if any(copy >= snapshot_id for copy in copied()) else None,
-            what=f"the copy of mirror snapshot {snapshot_id}",
-            seconds=timeout_seconds,
-            every=poll_seconds,
-            pause=sleep,
-            clock=clock,
-        )
-    except NotInTimeError:
-        outcome = "stalled"
+    started = clock()
+    while not (is_there := any(copy >= snapshot_id for copy in copied())) and clock() - started < timeout_seconds:
+        sleep(0.25)
+    outcome = "copied" if is_there else "stalled"
     return Wait("snapshot_copied", clock() - started, outcome, {"snapshot_id": snapshot_id})

@@ -125,7 +125,6 @@ def _await_quiet(
     quiet_seconds: float,
     timeout_seconds: float,
     *,
-    poll_seconds: float = 0.5,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None],
 ) -> tuple[str, float]:
@@ -136,7 +135,7 @@ def _await_quiet(
         if (reason and now - started > timeout_seconds) or (not reason and now - since >= quiet_seconds):
             return reason, now - started
         since = now if reason else since
-        sleep(poll_seconds)
+        sleep(0.5)
 
 
 def objects_known(session: MonitorSession, pool: str) -> int:

@@ -26,6 +26,8 @@ from replay.base.programs import HOST_PROGRAMS, Programs
 
 #: How long an interrupted tool may take to end by itself.
 GRACE_SECONDS = 3.0
+#: How often what runs beside a tool is called.
+LOOK_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,10 @@ def run_tool(
     slot: Inherited | None = None,
     environment: Mapping[str, str] | None = None,
     while_running: Callable[[float], None] | None = None,
-    poll_seconds: float = 0.02,
 ) -> ToolRun:
     """Run a tool to its end or its time limit, and return what it printed, verbatim.
 
-    `programs` finds the program. `while_running(elapsed_seconds)` is called about every `poll_seconds`, in the calling
+    `programs` finds the program. `while_running(elapsed_seconds)` is called about every LOOK_SECONDS, in the calling
     thread. Raises MissingProgramError if the program is not installed. Any exception, including Ctrl-C, kills the tool
     before it propagates.
     """
@@ -77,7 +78,7 @@ def run_tool(
             while not _has_ended(process) and (elapsed := time.monotonic() - clock) < timeout_seconds:
                 if while_running is not None:
                     while_running(elapsed)
-                _await_end(process, min(poll_seconds, timeout_seconds))
+                _await_end(process, min(LOOK_SECONDS, timeout_seconds))
             killed = not _has_ended(process)
         except BaseException:
             interrupted = True
@@ -249,7 +250,6 @@ class Background:
         self,
         condition: Callable[[], bool],
         what: str,
-        poll_seconds: float = 0.01,
         while_waiting: Callable[[], None] = lambda: None,
     ) -> None:
         """Wait until `condition` holds. Raises ReplayError if the process ends first, or takes too long.
@@ -268,7 +268,7 @@ class Background:
             time.sleep(seconds)
             while_waiting()
 
-        poll(ask, what=f"{what} of {self.name}", seconds=self.ready_within_seconds, every=poll_seconds, pause=pause)
+        poll(ask, what=f"{what} of {self.name}", seconds=self.ready_within_seconds, every=0.01, pause=pause)
 
     def complaint(self) -> str:
         """Return the last line of its stderr, for messages."""

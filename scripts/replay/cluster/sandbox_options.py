@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
+from replay.base.disk import size_text
 from replay.base.errors import ConfigurationError
 from replay.base.programs import HOST, parse_release
 from replay.design.link import LONGEST_RTT_SECONDS, SLOWEST_RATE
@@ -51,11 +52,6 @@ def show_rate(bytes_per_second: float) -> str:
     return f"{bits / 1e9:.3g} Gbit/s" if bits >= 1e9 else f"{bits / 1e6:.3g} Mbit/s"
 
 
-def show_size(size_bytes: int) -> str:
-    """Return a size in GiB with at most one decimal, for people."""
-    return f"{size_bytes / GIB:.1f}".removesuffix(".0") + " GiB"
-
-
 @dataclass(frozen=True)
 class SandboxOptions:
     """The shape of a sandbox. Sizes are of sparse files, in bytes; `right_osds` 0 means no second cluster.
@@ -99,7 +95,7 @@ class SandboxOptions:
             )
         for size in (self.left_osd_bytes, self.right_osd_bytes):
             if size < SMALLEST_OSD_BYTES:
-                refuse(f"an OSD of {show_size(size)} is too small", f"choose at least {show_size(SMALLEST_OSD_BYTES)}")
+                refuse(f"an OSD of {size_text(size)} is too small", f"choose at least {size_text(SMALLEST_OSD_BYTES)}")
 
     @property
     def release_number(self) -> int | None:

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -336,12 +337,12 @@ def owns_fsid(fsid: str) -> bool:
 
 
 def owner_of(fsid: str) -> Sandbox | None:
-    """Return the sandbox that the cluster with this fsid belongs to; None if Replay did not start it.
+    """Return the sandbox that the cluster with this fsid belongs to; None if Replay did not start it."""
+    return next((sandbox for sandbox in all_sandboxes() if fsid in sandbox.fsids), None)
 
-    Looks in every sandbox of this project and in `REPLAY_SANDBOX_DIR`.
-    """
-    for folder in (default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))):
+
+def all_sandboxes() -> Iterator[Sandbox]:
+    """Yield every sandbox of this project, and that in `REPLAY_SANDBOX_DIR`, as far as their records can be read."""
+    for folder in dict.fromkeys([default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))]):
         with contextlib.suppress(SandboxError):
-            if fsid in (sandbox := load(folder)).fsids:
-                return sandbox
-    return None
+            yield load(folder)

@@ -42,16 +42,14 @@ class MonitorSession:
     is killed, and the command raises CephCommandError.
     """
 
-    #: The program of the child.
+    #: The child's Python, and its program.
+    python: Path | str = SYSTEM_PYTHON
     server = SERVER
 
-    def __init__(
-        self, cluster: Cluster, *, connect_timeout_seconds: float = 15.0, python: Path | str = SYSTEM_PYTHON
-    ) -> None:
+    def __init__(self, cluster: Cluster, *, connect_timeout_seconds: float = 15.0) -> None:
         self.cluster = cluster
         self.transport = "rados"
         self._connect_timeout_seconds = connect_timeout_seconds
-        self._python = python
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._said: IO[bytes] | None = None
@@ -115,11 +113,6 @@ class MonitorSession:
         with self._lock:
             self._stop()
 
-    @property
-    def pid(self) -> int | None:
-        """Process id of the child, None if there is none."""
-        return self._child.pid if self._child else None
-
     def _ask(self, command: dict[str, Any], timeout_seconds: float, target: str) -> dict[str, Any]:
         if self._child is None or self._child.poll() is not None:
             self._start()
@@ -140,7 +133,7 @@ class MonitorSession:
     def _start(self) -> None:
         self._stop()
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the child)
-        argv = [str(self._python), "-I", str(self.server), str(self.cluster.conf), self.cluster.client]
+        argv = [str(self.python), "-I", str(self.server), str(self.cluster.conf), self.cluster.client]
         argv += [str(self.cluster.keyring or ""), f"{self._connect_timeout_seconds:g}"]
         try:
             # A separate session: Ctrl-C must not close the connection that the clean-up needs.
@@ -196,13 +189,7 @@ class MonitorSession:
         child, self._child, self._buffer = self._child, None, b""
         if child is not None:
             child.kill()
-            child.wait()
-            for stream in (child.stdin, child.stdout):
-                if stream is not None:
-                    try:
-                        stream.close()
-                    except OSError:  # what was still buffered for a dead child
-                        continue
+            child.communicate()  # closes its pipes, whatever is still buffered in them
         if self._said is not None:
             self._said.close()
             self._said = None

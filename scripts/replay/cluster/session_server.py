@@ -51,18 +51,15 @@ def connect(rados, conf, client, keyring, timeout_seconds):
 def perform(handle, request):
     """Run one request and return its reply."""
     command = json.dumps(request["command"])
-    target = request.get("target", "mon")
-    timeout_seconds = int(request.get("timeout_seconds", 30)) or 1
-    if target == "mon":
-        status, output, error = handle.mon_command(command, b"", timeout=timeout_seconds)
-    elif target == "mgr":
-        status, output, error = handle.mgr_command(command, b"", timeout=timeout_seconds)
-    elif target.startswith("osd."):
-        status, output, error = handle.osd_command(int(target[4:]), command, b"", timeout=timeout_seconds)
-    elif target == "object":
+    target = request["target"]
+    timeout_seconds = int(request["timeout_seconds"]) or 1
+    if target == "object":
         return use_object(handle, request["command"], timeout_seconds)
+    if target.startswith("osd."):
+        status, output, error = handle.osd_command(int(target[4:]), command, b"", timeout=timeout_seconds)
     else:
-        return {"status": 22, "output": "", "error": "unknown target " + target}
+        ask = {"mon": handle.mon_command, "mgr": handle.mgr_command}[target]
+        status, output, error = ask(command, b"", timeout=timeout_seconds)
     return {"status": abs(status), "output": output.decode("utf-8", "replace"), "error": error}
 
 

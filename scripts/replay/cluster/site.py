@@ -131,10 +131,6 @@ class Site:
         """The mirroring cluster, if there is one."""
         return self.second_site.cluster if self.second_site else None
 
-    def capabilities(self) -> set[str]:
-        """Return the words of `requires` that hold here: allowed by the file, and possible."""
-        return set(WORDS) - {word for word, _ in missing(WORDS, self)}
-
 
 def missing(requires: Iterable[str], site: Site) -> list[tuple[str, str]]:
     """Return (word, why) for each required word that the site lacks, in the given order."""
@@ -309,8 +305,6 @@ class TimeWindow:
 
     def _windows(self, now: datetime) -> Iterator[tuple[datetime, datetime]]:
         """Yield the windows of the days around `now` as UTC instants, which clock changes leave alone."""
-        if now.tzinfo is None:
-            raise ValueError("a moment needs its time zone")
         today = now.astimezone(self.zone).date()
         for days in range(-2, 4):
             first = today + timedelta(days=days)

@@ -230,9 +230,7 @@ def _line(cells: Cells, metric: Mapping[str, Any]) -> pd.DataFrame:
     in it.
     """
     name, width = metric["metric"], float(metric["bin_seconds"])
-    runs = {
-        (record.block, record.number): bins for record, row in cells if (bins := row.series.get((name, width)))
-    }
+    runs = {(record.block, record.number): bins for record, row in cells if (bins := row.series.get((name, width)))}
     if not runs:
         return pd.DataFrame()
     line = pd.DataFrame(dict(sorted(runs.items()))).sort_index()
@@ -246,9 +244,9 @@ def _of_lines(
 ) -> Aggregate:
     points, runs = [], []
     for label, line in lines.items():
-        drawn = {"y": line.median(axis=1), "low": line.min(axis=1), "high": line.max(axis=1), "n": line.count(axis=1)}
-        points.append(pd.DataFrame(drawn).reset_index().assign(series=label))
-        runs.append(line.melt(value_name="y", ignore_index=False).dropna().reset_index().assign(series=label))
+        values = line.melt(value_name="y", ignore_index=False).dropna().reset_index()
+        points.append(_spread(values, ["x"]).assign(series=label))
+        runs.append(values.assign(series=label))
     return Aggregate(
         **identity_of(metric, (*workload.levels, *(() if level is None else (level,))), workload.levels),
         unit=metric["unit"],
@@ -261,6 +259,11 @@ def _of_lines(
         x={"label": metric.get("x_label", "Time"), "unit": "seconds"},
         level=level,
     )
+
+
+def _spread(values: pd.DataFrame, place: list[str]) -> pd.DataFrame:
+    """Return the median of each place with its smallest and largest value, and their number, sorted by place."""
+    return values.groupby(place)["y"].agg(y="median", low="min", high="max", n="count").reset_index()
 
 
 def _by_place(used: Cells, design: CombinedDesign) -> dict[tuple[Any, ...], Cells]:
@@ -309,10 +312,7 @@ def _of_entities(cells: Cells, metric: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _of_dots(runs: Mapping[str, pd.DataFrame], metric: Mapping[str, Any], workload: Workload) -> Aggregate:
-    points = pd.concat(
-        values.groupby("x")["y"].agg(y="median", low="min", high="max", n="count").reset_index().assign(series=label)
-        for label, values in runs.items()
-    )
+    points = pd.concat(_spread(values, ["x"]).assign(series=label) for label, values in runs.items())
     return Aggregate(
         **identity_of(metric, workload.levels),
         unit=metric["unit"],
@@ -381,7 +381,7 @@ def _of_series(
             "attempt": runs["attempt"].tolist(),
         }
     ).sort_values(["order", "x", "block"], kind="stable")
-    points = drawn.groupby(["order", "x"])["y"].agg(y="median", low="min", high="max", n="count").reset_index()
+    points = _spread(drawn, ["order", "x"])
     drawn, points = (one.assign(series=[names[at] for at in one["order"]]) for one in (drawn, points))
     return Aggregate(
         **identity_of(metric, levels),

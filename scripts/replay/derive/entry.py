@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -233,18 +233,13 @@ def limits(design: CombinedDesign, counted: pd.DataFrame, rows: Iterable[CellRow
     """
     bottlenecks = [row.bottleneck for row in rows]
     names, axis = [*design.labels], design.factors.get(design.x_factor or "", (None,))
-    levels = counted[[*design.factors]].to_dict("records")
-    places = pd.DataFrame(
-        {
-            "workload": ["-".join(map(level_text, design.workload(each))) or EVERY_WORKLOAD for each in levels],
-            "variant": [names.index(name) for name in counted["variant"]],
-            "x": [axis.index(design.x(each)) for each in levels],
-            "resource": counted["limiter"].tolist(),
-        }
-    )
+    found: dict[tuple[str, int, int], Counter[str]] = defaultdict(Counter)
+    for each in counted[[*design.factors, "variant", "limiter"]].to_dict("records"):
+        workload = "-".join(map(level_text, design.workload(each))) or EVERY_WORKLOAD
+        found[workload, names.index(each["variant"]), axis.index(design.x(each))][each["limiter"]] += 1
     points: dict[str, Any] = {}
-    for (workload, variant, x), resources in places.groupby(["workload", "variant", "x"])["resource"]:
-        of_workload, name, words = points.setdefault(workload, {}), names[variant], _words(Counter(resources))
+    for (workload, variant, x), resources in sorted(found.items()):
+        of_workload, name, words = points.setdefault(workload, {}), names[variant], _words(resources)
         if design.x_factor is None:
             of_workload[name] = words
         else:

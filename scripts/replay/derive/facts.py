@@ -55,27 +55,28 @@ class Fact:
         return UNSEEN_MACHINES if self.name in FACTS_OF_MACHINES else ""
 
 
-_ALL = (
-    Fact("idle_cpu_fraction", FactType.FRACTION, "the idle share of the CPU"),
-    Fact("limiter", FactType.WORD, "what limited the cell", ("cpu", "disk", "network", "none")),
-    Fact("load_seconds", FactType.SECONDS, "the length of the load"),
-    Fact("offered_share_met", FactType.FRACTION, "the share of the offered load that was met"),
-    Fact("replayed_fraction_during_cell", FactType.FRACTION, "the share that was replayed while the client wrote"),
-    Fact("poll_ages_in_cell", FactType.RATIO, "the number of poll ages in the cell"),
-    Fact("offered_to_replay_ratio", FactType.RATIO, "the offered load over the daemon's own rate of replay"),
-    Fact("snapshots_taken_in_cell", FactType.COUNT, "the number of snapshots taken in the cell"),
-    Fact("snapshots_synced_in_cell", FactType.COUNT, "the number of snapshots copied within the cell"),
-    Fact("snapshot_intervals_in_cell", FactType.RATIO, "the number of snapshot intervals in the cell"),
-    Fact("snapshot_distance_median_seconds", FactType.SECONDS, "the median distance between snapshots"),
-    Fact("snapshot_distance_longest_seconds", FactType.SECONDS, "the longest distance between snapshots"),
-    Fact("longest_gap_seconds", FactType.SECONDS, "the longest time in which nothing was acknowledged"),
-    Fact("daemons_stopped", FactType.COUNT, "the number of daemons stopped at the loss"),
-    Fact("machine_cpu_seconds_per_operation", FactType.SECONDS, "the CPU time per operation"),
-    Fact("machine_cpu_seconds_per_byte", FactType.SECONDS, "the CPU time per byte"),
-)
 #: By name.
-FACTS = {fact.name: fact for fact in _ALL}
-
+FACTS = {
+    fact.name: fact
+    for fact in (
+        Fact("idle_cpu_fraction", FactType.FRACTION, "the idle share of the CPU"),
+        Fact("limiter", FactType.WORD, "what limited the cell", ("cpu", "disk", "network", "none")),
+        Fact("load_seconds", FactType.SECONDS, "the length of the load"),
+        Fact("offered_share_met", FactType.FRACTION, "the share of the offered load that was met"),
+        Fact("replayed_fraction_during_cell", FactType.FRACTION, "the share that was replayed while the client wrote"),
+        Fact("poll_ages_in_cell", FactType.RATIO, "the number of poll ages in the cell"),
+        Fact("offered_to_replay_ratio", FactType.RATIO, "the offered load over the daemon's own rate of replay"),
+        Fact("snapshots_taken_in_cell", FactType.COUNT, "the number of snapshots taken in the cell"),
+        Fact("snapshots_synced_in_cell", FactType.COUNT, "the number of snapshots copied within the cell"),
+        Fact("snapshot_intervals_in_cell", FactType.RATIO, "the number of snapshot intervals in the cell"),
+        Fact("snapshot_distance_median_seconds", FactType.SECONDS, "the median distance between snapshots"),
+        Fact("snapshot_distance_longest_seconds", FactType.SECONDS, "the longest distance between snapshots"),
+        Fact("longest_gap_seconds", FactType.SECONDS, "the longest time in which nothing was acknowledged"),
+        Fact("daemons_stopped", FactType.COUNT, "the number of daemons stopped at the loss"),
+        Fact("machine_cpu_seconds_per_operation", FactType.SECONDS, "the CPU time per operation"),
+        Fact("machine_cpu_seconds_per_byte", FactType.SECONDS, "the CPU time per byte"),
+    )
+}
 
 #: These stand in the sidecar under the same name.
 _RECORDED = (
@@ -173,18 +174,17 @@ def _replay_facts(replayed: list[tuple[float, float]], ended: float, levels: Map
     return facts
 
 
-_COMPARISONS: Mapping[str, Callable[[float | str, float | str], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    "!=": operator.ne,
-    "=": operator.eq,
-    ">": operator.gt,
-    "<": operator.lt,
+#: Each comparison as a function, and in words.
+_COMPARISONS: Mapping[str, tuple[Callable[[float | str, float | str], bool], str]] = {
+    ">=": (operator.ge, "at least"),
+    "<=": (operator.le, "at most"),
+    "!=": (operator.ne, "anything but"),
+    "=": (operator.eq, ""),
+    ">": (operator.gt, "more than"),
+    "<": (operator.lt, "less than"),
 }
-_WORDS = {">=": "at least", "<=": "at most", "!=": "anything but", "=": "", ">": "more than", "<": "less than"}
 #: Which comparisons a type allows: words have no order, and two measured fractions are never equal.
-_OF_WORDS = ("=", "!=")
-_OF_COUNTS = tuple(_COMPARISONS)
+_ALLOWED = {FactType.WORD: ("=", "!="), FactType.COUNT: tuple(_COMPARISONS)}
 _OF_MEASURES = (">=", "<=", ">", "<")
 _FORM = re.compile(r"\s*([a-z0-9_]+)\s*(>=|<=|!=|=|>|<)\s*(\S+)\s*")
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,4})?", re.ASCII)
@@ -200,7 +200,7 @@ class Predicate:
 
     def holds(self, value: float | str) -> bool:
         """Return whether a value of the fact meets the predicate."""
-        return _COMPARISONS[self.comparison](value, self.value)
+        return _COMPARISONS[self.comparison][0](value, self.value)
 
     def text(self) -> str:
         """Return the predicate as config/claims.yaml writes it."""
@@ -211,7 +211,7 @@ class Predicate:
 
     def in_words(self) -> str:
         """Return what the fact must be, for people, such as `at least 25%`."""
-        return f"{_WORDS[self.comparison]} {_shown(self.fact, self.value, 3)}".strip()
+        return f"{_COMPARISONS[self.comparison][1]} {_shown(self.fact, self.value, 3)}".strip()
 
     def found_in_words(self, found: float | str) -> str:
         """Return a value that was found, with enough digits to tell it from the required value."""
@@ -235,7 +235,7 @@ def parse_predicate(text: str, where: str) -> Predicate:
             f"{text!r}: there is no fact {name!r}", where=where, next_step=suggestion(name, list(FACTS))
         )
     fact = FACTS[name]
-    allowed = _allowed(fact.type)
+    allowed = _ALLOWED.get(fact.type, _OF_MEASURES)
     if comparison not in allowed:
         raise ConfigurationError(
             f"{text!r}: {comparison} does not compare a {fact.type.value}",
@@ -243,12 +243,6 @@ def parse_predicate(text: str, where: str) -> Predicate:
             next_step=f"use one of {' '.join(allowed)}",
         )
     return Predicate(fact, comparison, _value(fact, value, text, where))
-
-
-def _allowed(kind: FactType) -> tuple[str, ...]:
-    if kind is FactType.WORD:
-        return _OF_WORDS
-    return _OF_COUNTS if kind is FactType.COUNT else _OF_MEASURES
 
 
 def _value(fact: Fact, value: str, text: str, where: str) -> float | str:

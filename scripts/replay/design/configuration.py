@@ -62,11 +62,6 @@ class Document:
         return f"{self.path}:{self.lines.get(path, 1)}"
 
 
-def load_document(path: Path) -> Document:
-    """Parse a YAML file. Raises ConfigurationError if it is missing, is not YAML, or repeats a key."""
-    return _parse(path, _read(path))
-
-
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
@@ -106,14 +101,20 @@ def _indentation(text: str, line: int) -> str:
 
 
 def load_validated_document(path: Path, schema_path: Path) -> Document:
-    """Return a file after checking it against the schema. Raises ConfigurationError."""
-    document = _parsed_and_validated(path, _read(path), schema_path)
+    """Return a YAML file after checking it against the schema.
+
+    Raises ConfigurationError if it is missing, is not YAML, repeats a key, or does not follow the schema.
+    """
+    document = parse_validated(path, _read(path), schema_path)
     return replace(document, data=deepcopy(document.data))  # callers may change their copy
 
 
 @lru_cache(maxsize=256)
-def _parsed_and_validated(path: Path, text: str, schema_path: Path) -> Document:
-    """Parse and check each text only once, because deriving needs every experiment several times."""
+def parse_validated(path: Path, text: str, schema_path: Path) -> Document:
+    """Return the text of a file after checking it against the schema. Raises ConfigurationError.
+
+    Each text is parsed only once, because deriving needs every experiment several times. Do not change what it returns.
+    """
     document = _parse(path, text)
     validate(document, _schema(schema_path))
     return document
@@ -154,10 +155,7 @@ def _index(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], file: Path
 
 @lru_cache(maxsize=8)
 def _schema(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError) as error:
-        raise ConfigurationError(f"cannot read this schema: {error}", where=path) from error
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _explain(error: ValidationError) -> list[tuple[KeyPath, str, str]]:

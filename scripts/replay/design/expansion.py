@@ -9,7 +9,7 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import did_you_mean
-from replay.design.design import SCALES, Cell, CellSet, Design, Image, Sizing, Skip, Variant, digest_of
+from replay.design.design import Cell, CellSet, Design, Image, Sizing, Skip, Variant, digest_of
 
 
 def expand(
@@ -26,8 +26,6 @@ def expand(
     Raises ConfigurationError if the configuration contradicts itself.
     """
     where = f"config/experiments/{configuration['name']}.yaml"
-    if scale not in SCALES:
-        raise ConfigurationError(f"no scale {scale!r}", next_step=f"use one of {', '.join(SCALES)}")
     if scale not in configuration["scales"]:
         raise ConfigurationError(
             f"this experiment has no scale {scale!r}",

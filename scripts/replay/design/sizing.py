@@ -149,6 +149,10 @@ class Terms:
         return IMAGE_SECONDS + seconds * (2 if image.mirroring else 1)
 
 
+#: Those of a site that nobody has asked.
+UNASKED = Terms()
+
+
 @dataclass(frozen=True)
 class Estimate:
     """The remaining work: cells, seconds, bytes that clients write, bytes that reach media (copies and journals).
@@ -172,14 +176,12 @@ def reckon(
     design: Design,
     todo: Sequence[Sequence[CellSet]],
     receipts: Iterable[Mapping[str, Any]],
-    terms: Terms | None = None,
+    terms: Terms = UNASKED,
 ) -> Estimate:
     """Estimate what it takes to measure `todo`, the missing sets of each block. Pure.
 
-    `receipts` are those of this experiment's earlier blocks, at any scale. `terms` are by default those of a site that
-    nobody has asked.
+    `receipts` are those of this experiment's earlier blocks, at any scale.
     """
-    terms = terms or Terms()
     protocol = design.configuration["protocol"]
     per_set = seconds_per_set(receipts, design.scale, sized_once=protocol_class(protocol).pilot_share > 0)
     blocks = [[cell for cell_set in sets for cell in cell_set.cells] for sets in todo]
@@ -215,9 +217,8 @@ def seconds_per_set(receipts: Iterable[Mapping[str, Any]], scale: str, *, sized_
     ]
 
 
-def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool, terms: Terms | None = None) -> float:
+def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool, terms: Terms = UNASKED) -> float:
     """Return the seconds that a block with these cells takes by its design; the `first` block also runs pilots."""
-    terms = terms or Terms()
     name = design.configuration["protocol"]
     protocol, target = protocol_class(name), design.sizing.target_seconds
     running = sum(protocol.cell_seconds(cell, design) for cell in cells)

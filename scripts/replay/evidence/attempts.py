@@ -62,16 +62,12 @@ class History:
         """Return the sets of a block that this host still has to measure."""
         if sealed_block(self.raw, block, plan_digest(design, block)).exists():
             return []
-        return [
-            cells_of_point
-            for cells_of_point in design.sets
-            if not self.is_measured(
-                block,
-                cells_of_point.point,
-                {cell.variant.name: cell.cell_id for cell in cells_of_point.cells},
-                host(),
-            )
-        ]
+        return [cell_set for cell_set in design.sets if self.lacks(block, cell_set)]
+
+    def lacks(self, block: int, cell_set: CellSet) -> bool:
+        """Return whether this host still has to measure a set: no attempt of its own is valid for exactly its cells."""
+        cells = {cell.variant.name: cell.cell_id for cell in cell_set.cells}
+        return not self.is_measured(block, cell_set.point, cells, host())
 
     def seals(self) -> list[Mapping[str, Any]]:
         """Return attempt.json of every attempt."""
@@ -109,10 +105,10 @@ class History:
     def _of_open_block(self, block: OpenBlock) -> Documents:
         """Return an open block's documents, without reading unchanged folders again."""
         documents: dict[str, Mapping[str, Any]] = {}
-        for folder in block.folders(lambda path, digests: _key(block, path, digests) in self._of_open):
-            key = _key(block, folder.path, folder.digests)
+        for path, digests in block.listed():
+            key = (block.name, path, *digests.items())
             if key not in self._of_open:
-                self._of_open[key] = _documents_in(folder)
+                self._of_open[key] = _documents_in(block.read(path, digests))
             documents |= self._of_open[key]
         return documents
 
@@ -130,10 +126,6 @@ def _attempts(documents: list[tuple[str, Mapping[str, Any]]], point: str) -> lis
 def _is_by(recorded: Mapping[str, Any] | None, host: Mapping[str, Any] | None) -> bool:
     """Return whether a host measured an attempt, as far as the sidecar of its first cell tells."""
     return recorded is None or host is None or all(recorded[key] == host[key] for key in _NAMES_A_HOST)
-
-
-def _key(block: OpenBlock, path: str, digests: Mapping[str, str]) -> tuple[Any, ...]:
-    return block.name, path, *digests.items()
 
 
 @cache
@@ -178,9 +170,9 @@ class BlockWriter:
         """Return the path of the block's pack for a plan, whether or not it exists yet."""
         return sealed_block(self.raw, self.block, plan)
 
-    def is_measured(self, point: str, cells: Mapping[str, str], host: Mapping[str, Any] | None = None) -> bool:
-        """Return whether a set has a valid attempt for exactly these cells (variant to cell id), by `host` or any."""
-        return self.history.is_measured(self.block, point, cells, host)
+    def lacks(self, cell_set: CellSet) -> bool:
+        """Return whether this host still has to measure a set. A block that moved to another host begins anew there."""
+        return self.history.lacks(self.block, cell_set)
 
     def next_attempt(self, point: str) -> int:
         """Return the number of a set's next attempt."""

@@ -237,49 +237,33 @@ def verified_members(content: bytes, where: str, digest: str | None = None) -> I
     (`PACK:MEMBER`) that is altered, missing or not listed.
     """
     if digest is not None and sha256(content) != digest:
-        raise EvidenceError(f"{MISMATCH}; {what_differs(content, where)}", where=where, next_step=RESTORE)
+        raise EvidenceError(f"{MISMATCH}; {_what_differs(content, where)}", where=where, next_step=RESTORE)
     files = members(content, where)
-    sums = _listed(files, where)
-    names = iter(sums)
-    for name, inside in files:
-        if name not in sums:
-            raise EvidenceError(f"not listed in {SUMS} of its pack", where=f"{where}:{name}", next_step=RESTORE)
-        if (next_name := next(names, None)) != name:
-            raise _missing(where, next_name or name)
-        if sha256(inside) != sums[name]:
-            raise EvidenceError(f"{MISMATCH} of its pack", where=f"{where}:{name}", next_step=RESTORE)
-        yield name, inside, sums[name]
-    if (lost := next(names, None)) is not None:
-        raise _missing(where, lost)
-
-
-def listed_in(content: bytes, where: str) -> dict[str, str]:
-    """Return the pack's own SHA256SUMS, path to digest. Raises EvidenceError if the pack does not begin with it."""
-    return _listed(members(content, where), where)
-
-
-def what_differs(content: bytes, where: str) -> str:
-    """Return in words how an altered pack differs from its own SHA256SUMS."""
-    try:
-        inside = dict(members(content, where))
-        sums = parse_sums(inside.pop(SUMS, b""), f"{where}:{SUMS}")
-    except EvidenceError as error:
-        return f"{error.what}"
-    differing = sorted(
-        name for name in {*inside, *sums} if name not in inside or sha256(inside[name]) != sums.get(name)
-    )
-    if not differing:
-        return "all files in it match its own list"
-    more = f" and {len(differing) - 3} more" if len(differing) > 3 else ""
-    return f"these files in it differ: {', '.join(differing[:3])}{more}"
-
-
-def _listed(files: Iterator[tuple[str, bytes]], where: str) -> dict[str, str]:
-    name, content = next(files, ("", b""))
-    if name != SUMS:
+    first, listed = next(files, ("", b""))
+    if first != SUMS:
         raise EvidenceError(f"not a pack: it does not begin with {SUMS}", where=where, next_step=RESTORE)
-    return parse_sums(content, f"{where}:{SUMS}")
+    left = parse_sums(listed, f"{where}:{SUMS}")
+    for name, inside in files:
+        if name not in left:
+            raise EvidenceError(f"not listed in {SUMS} of its pack", where=f"{where}:{name}", next_step=RESTORE)
+        if (expected := next(iter(left))) != name:
+            raise _missing(where, expected)
+        if (own := left.pop(name)) != sha256(inside):
+            raise EvidenceError(f"{MISMATCH} of its pack", where=f"{where}:{name}", next_step=RESTORE)
+        yield name, inside, own
+    for name in left:
+        raise _missing(where, name)
 
 
 def _missing(where: str, name: str) -> EvidenceError:
     return EvidenceError(f"listed in {SUMS} of its pack, but missing", where=f"{where}:{name}", next_step=RESTORE)
+
+
+def _what_differs(content: bytes, where: str) -> str:
+    """Return in words how an altered pack differs from its own SHA256SUMS; it names the first such file."""
+    try:
+        for _ in verified_members(content, where):
+            pass
+    except EvidenceError as error:
+        return f"{error.where}: {error.what}"
+    return "all files in it match its own list"

@@ -224,10 +224,6 @@ class Store:
         self._list_and_name(path, {f"{name}/{file.name}": sha256(file.read_bytes()) for file in files})
         return path
 
-    def unfinished(self) -> Iterator[Path]:
-        """Yield the outermost files and folders that have a working name."""
-        yield from _working_in(self.folder)
-
     def is_listed(self, working: Path) -> bool:
         """Return whether SHA256SUMS lists a record under a working name: every file, with its present content."""
         sums = read_sums(self.folder) if (self.folder / SUMS).exists() else {}
@@ -253,9 +249,10 @@ def _has(path: Path, digest: str) -> bool:
     return path.is_file() and sha256(path.read_bytes()) == digest
 
 
-def _working_in(folder: Path) -> Iterator[Path]:
+def unfinished(folder: Path) -> Iterator[Path]:
+    """Yield the outermost files and folders in a folder that have a working name."""
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if is_working(path.name):
             yield path
         elif path.is_dir() and not path.name.startswith("."):
-            yield from _working_in(path)
+            yield from unfinished(path)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, starmap
 from pathlib import Path
 
 from replay.base.errors import EvidenceError
 from replay.evidence.data_set import PACK, in_pack_order, pack_name, parse_json, verified_members
-from replay.evidence.durable import MISMATCH, RESTORE, SUMS, is_working, locked, read_sums, sha256
+from replay.evidence.durable import MISMATCH, RESTORE, SUMS, locked, read_sums, sha256
 
 SEAL = "attempt.json"
 OPEN = re.compile(r"block-(?P<block>\d{2,})\.open", re.ASCII)
@@ -33,7 +34,7 @@ class SealedMeanwhile(Exception):
 
 @dataclass(frozen=True)
 class Folder:
-    """The verified files of one folder: their digests by name, and their contents unless the reader knows them.
+    """The verified files of one folder: their digests and contents by name.
 
     Errors name a file as `where` followed by its name; `where` is `PACK:FOLDER/` or `OPEN BLOCK/FOLDER/`.
     """
@@ -89,40 +90,39 @@ class OpenBlock:
         """The block's number."""
         return int(OPEN.fullmatch(self.name)["block"])
 
-    def folders(self, is_known: Callable[[str, Mapping[str, str]], bool] | None = None) -> Iterator[Folder]:
-        """Yield the folders of the block; without reading a folder's files if `is_known(folder, digests)`.
+    def listed(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield the path of each folder of the block, with the digests of its files by name."""
+        names = sorted(self.sums, key=in_pack_order)
+        for folder, paths in groupby(names, lambda path: in_pack_order(path)[0]):
+            yield folder, {path[len(folder) + 1 :]: self.sums[path] for path in paths}
+
+    def read(self, folder: str, digests: Mapping[str, str]) -> Folder:
+        """Return one folder of those `listed`.
 
         Raises EvidenceError naming a file that is missing or altered, and SealedMeanwhile if the block is gone.
         """
-        names = sorted(self.sums, key=in_pack_order)
-        for folder, paths in groupby(names, lambda path: in_pack_order(path)[0]):
-            digests = {path[len(folder) + 1 :]: self.sums[path] for path in paths}
-            where, contents = f"{self.raw}/{self.name}/{folder}/", {}
-            if not (is_known and is_known(folder, digests)):
-                contents = {name: self._read(f"{where}{name}", digest) for name, digest in digests.items()}
-            yield Folder(folder, where, digests, contents)
-
-    def _read(self, path: str, digest: str) -> bytes:
+        where = f"{self.raw}/{self.name}/{folder}/"
         try:
-            content = read_file(path)
+            contents = {name: _read_verified(f"{where}{name}", digest) for name, digest in digests.items()}
         except EvidenceError:
             if not Path(self.raw, self.name).is_dir():
                 raise SealedMeanwhile from None
             raise
-        if sha256(content) != digest:
-            raise EvidenceError(MISMATCH, where=path, next_step=RESTORE)
-        return content
+        return Folder(folder, where, digests, contents)
+
+    def folders(self) -> Iterator[Folder]:
+        """Yield the folders of the block, one at a time. Raises what `read` raises."""
+        return starmap(self.read, self.listed())
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The content of `raw/` at one moment. `sums`: its SHA256SUMS. `passed_over`: paths that are incomplete."""
+    """The content of `raw/` at one moment. `sums`: its SHA256SUMS."""
 
     raw: str
     sums: Mapping[str, str]
     packs: list[Pack] = field(default_factory=list)
     open_blocks: list[OpenBlock] = field(default_factory=list)
-    passed_over: list[str] = field(default_factory=list)
 
     @property
     def blocks(self) -> list[Pack | OpenBlock]:
@@ -131,14 +131,12 @@ class Listing:
 
     def designs(self) -> dict[str, dict]:
         """Return the recorded designs by digest. Raises EvidenceError naming one that is missing or altered."""
-        return {match["digest"]: self._document(name) for name in self.sums if (match := DESIGN.fullmatch(name))}
-
-    def _document(self, name: str) -> dict:
-        path = f"{self.raw}/{name}"
-        content = read_file(path)
-        if sha256(content) != self.sums[name]:
-            raise EvidenceError(MISMATCH, where=path, next_step=RESTORE)
-        return parse_json(path, content)
+        found = {}
+        for name, digest in self.sums.items():
+            if match := DESIGN.fullmatch(name):
+                path = f"{self.raw}/{name}"
+                found[match["digest"]] = parse_json(path, _read_verified(path, digest))
+        return found
 
 
 def list_raw(raw: str | os.PathLike[str]) -> Listing:
@@ -163,24 +161,20 @@ def verify(listing: Listing) -> Iterator[Folder]:
         yield from block.folders()
 
 
-def verify_all(raw: str | os.PathLike[str]) -> int:
-    """Verify everything that is recorded; return the number of files in blocks. Raises EvidenceError like `verify`."""
+def verify_packs(raw: str | os.PathLike[str]) -> None:
+    """Compare designs, packs and the files of open blocks with SHA256SUMS, without unpacking packs.
+
+    Raises EvidenceError like `list_raw`, and naming what is missing or altered.
+    """
     while True:
         with contextlib.suppress(SealedMeanwhile):
-            return sum(len(folder.digests) for folder in verify(list_raw(raw)))
-
-
-def verify_packs(raw: str | os.PathLike[str]) -> None:
-    """Compare packs and designs with SHA256SUMS, without unpacking them.
-
-    Raises EvidenceError like `list_raw`, and naming a pack or design that is missing or altered.
-    """
-    listing = list_raw(raw)
-    listing.designs()
-    for pack in listing.packs:
-        if sha256(pack.content()) != pack.digest:
-            where = f"{pack.raw}/{pack.name}"
-            raise EvidenceError(MISMATCH, where=where, next_step=RESTORE)
+            listing = list_raw(raw)
+            listing.designs()
+            for pack in listing.packs:
+                _read_verified(f"{pack.raw}/{pack.name}", pack.digest)
+            for block in listing.open_blocks:
+                deque(block.folders(), maxlen=0)
+            return
 
 
 def read_file(path: str) -> bytes:
@@ -193,12 +187,20 @@ def read_file(path: str) -> bytes:
         raise EvidenceError(f"cannot be read: {error.strerror}", where=path, next_step=RESTORE) from None
 
 
+def _read_verified(path: str, digest: str) -> bytes:
+    """Return a listed file's bytes, as `read_file`. Raises EvidenceError also if it is altered."""
+    content = read_file(path)
+    if sha256(content) != digest:
+        raise EvidenceError(MISMATCH, where=path, next_step=RESTORE)
+    return content
+
+
 def _list(raw: str) -> Listing:
     present = sorted(path.name for path in Path(raw).iterdir() if not path.name.startswith("."))
     # There is no SHA256SUMS yet if the very first record was interrupted before it was listed.
     listing = Listing(raw, {} if all(map(OPEN.fullmatch, present)) else read_sums(raw))
     opened = [name for name in present if OPEN.fullmatch(name)]
-    open_blocks = {name: list_open(raw, name, listing.passed_over) for name in opened}
+    open_blocks = {name: list_open(raw, name) for name in opened}
     # The packs of complete open blocks. These are being sealed, or were sealed and not removed yet.
     whole = {
         pack_name(block.block, match["plan"]): name
@@ -222,8 +224,8 @@ def _list(raw: str) -> Listing:
     return listing
 
 
-def list_open(raw: str, name: str, passed_over: list[str]) -> OpenBlock:
-    """List an open block, and add what is incomplete to `passed_over`.
+def list_open(raw: str, name: str) -> OpenBlock:
+    """List an open block; what has a working name is left out.
 
     Raises EvidenceError if its SHA256SUMS is missing or malformed, and naming a file that is not listed.
     """
@@ -231,7 +233,6 @@ def list_open(raw: str, name: str, passed_over: list[str]) -> OpenBlock:
     present = set()
     for folder, subfolders, files in os.walk(root):
         path = folder[len(root) + 1 :]
-        passed_over += [f"{name}/{path}/{subfolder}" for subfolder in subfolders if is_working(subfolder)]
         subfolders[:] = [subfolder for subfolder in subfolders if not subfolder.startswith(".")]
         present.update(f"{path}/{file}" if path else file for file in files if not file.startswith("."))
     if not present:

@@ -13,7 +13,7 @@ from pathlib import Path
 from replay.base.clock import utc_now
 from replay.base.errors import EvidenceError
 from replay.evidence import durable
-from replay.evidence.data_set import PACK, listed_in, pack_name, pretty_json, verified_members, write_pack
+from replay.evidence.data_set import PACK, pack_name, pretty_json, verified_members, write_pack
 from replay.evidence.durable import SUMS, Store, add_sums, locked, read_sums
 from replay.evidence.read import ATTEMPT, OPEN, RECEIPT, SEAL, list_open, read_file
 
@@ -28,7 +28,7 @@ def seal(raw: Path, block: int, plan: str) -> Path:
     """
     name = pack_name(block, plan)
     pack, opened = raw / name, raw / f"block-{block:02d}.open"
-    list_open(str(raw), opened.name, [])  # refuses unrecorded files, which would be removed with the block
+    list_open(str(raw), opened.name)  # refuses unrecorded files, which would be removed with the block
     sums = read_sums(opened)
     if name not in read_sums(raw) or not pack.exists():
         _refuse_other_content(pack, sums)
@@ -60,7 +60,7 @@ def recover(raw: Path) -> list[str]:
         if match := _ASIDE.fullmatch(path.name):
             _finish_removal(raw, path, f"{match['pack']}.tar.gz")
     store = Store(raw, raw)
-    for working in list(store.unfinished()):
+    for working in list(durable.unfinished(raw)):
         if working.parent == raw:
             _finish_record(store, working)
     for opened in sorted(path for path in raw.iterdir() if OPEN.fullmatch(path.name)):
@@ -71,7 +71,7 @@ def recover(raw: Path) -> list[str]:
 def _recover_block(raw: Path, opened: Path) -> list[str]:
     sentences = []
     store = Store(opened, raw)
-    for working in list(store.unfinished()):
+    for working in list(durable.unfinished(opened)):
         name = durable.finished_name(working).relative_to(opened).as_posix()
         if (match := ATTEMPT.fullmatch(name)) and not store.is_listed(working):
             if not (working / SEAL).exists():
@@ -115,10 +115,7 @@ def _refuse_other_content(pack: Path, sums: dict[str, str]) -> None:
     """Raise EvidenceError if a pack of that name exists and its files differ from those of the open block."""
     if not pack.exists():
         return
-    content = pack.read_bytes()
-    inside = listed_in(content, str(pack))
-    for _ in verified_members(content, str(pack)):
-        pass
+    inside = {name: digest for name, _, digest in verified_members(pack.read_bytes(), str(pack))}
     if inside != sums:
         name = min(path for path in {*inside, *sums} if inside.get(path) != sums.get(path))
         raise EvidenceError(

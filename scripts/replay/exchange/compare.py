@@ -10,10 +10,11 @@ from typing import Any
 
 from replay.base.clock import why_not_in_turns
 from replay.base.errors import ConfigurationError
-from replay.base.paths import benchmarks_directory, suggestion, version
+from replay.base.paths import benchmarks_directory, suggestion
 from replay.base.stats import independent_log_ratio, paired_log_ratio
 from replay.base.tables import json_text
 from replay.base.terminal import waiting
+from replay.claims.evaluate import by_one_host
 from replay.exchange.compare_page import page
 from replay.exchange.compare_text import (
     NONE,
@@ -30,7 +31,7 @@ from replay.exchange.compare_text import (
     ratio_text,
     summary_lines,
 )
-from replay.exchange.page import style_sheet, write_page
+from replay.exchange.page import write_page
 from replay.exchange.sides import Experiment, Metric, Run, Side, read_side, what_differs
 
 
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         outcome = compare_sides(at_levels(paired_up(sides, pairs), options.only))
     checked = [check(one, outcome.comparisons) for one in options.fail_if]
     if options.out:
-        write_page(options.out, page(outcome, checked, style_sheet(), version()))
+        write_page(options.out, page(outcome, checked))
     if options.json:
         print(json_text(document(outcome, checked)), end="")
     else:
@@ -137,7 +138,7 @@ def _experiment(first: Side, second: Side, name: str) -> tuple[list[Comparison],
                 runs = points[0][point], points[1][point]
                 values = tuple(_values(one, metric.column) for one in runs)
                 if all(values):
-                    estimated = estimate(*runs, metric.column, apart)
+                    estimated = _estimate(runs, values, apart)
                     found.append(Comparison(*names, name, metric, variants, point, values, *estimated))
     for side, one, other in zip(names, experiments, reversed(experiments), strict=True):
         if len(one.variants) > 1 or len(other.variants) > 1:
@@ -195,13 +196,14 @@ def _values(runs: Mapping[int, Run], column: str) -> dict[int, float]:
     return {block: run.values[column] for block, run in sorted(runs.items()) if column in run.values}
 
 
-def estimate(first: Mapping[int, Run], second: Mapping[int, Run], column: str, apart: str) -> tuple[Any, str, str]:
-    """Return the ratio second ÷ first of a point's runs by block, the method, and why it is not the stronger one.
+def _estimate(
+    runs: tuple[Mapping[int, Run], ...], values: tuple[Mapping[int, float], ...], apart: str
+) -> tuple[Any, str, str]:
+    """Return the ratio second ÷ first of a point's values by block, the method, and why it is not the stronger one.
 
-    `apart` says why runs of these sides cannot be pairs, or is empty. Both sides state `column` in one run or more.
+    `apart` says why runs of these sides cannot be pairs, or is empty.
     """
-    stating = [{block: run for block, run in runs.items() if column in run.values} for runs in (first, second)]
-    under, over = ([run.values[column] for _, run in sorted(runs.items())] for runs in stating)
+    under, over = ([*several.values()] for several in values)
     if min(*under, *over) <= 0:
         return None, NONE, "a value of 0 has no ratio"
     if len(under) == len(over) == 1:
@@ -210,7 +212,10 @@ def estimate(first: Mapping[int, Run], second: Mapping[int, Run], column: str, a
         method, why = SINGLE, "one run on one side: no interval"
     else:
         why = apart or why_not_in_turns(
-            *({block: (run.started_at, run.ended_at) for block, run in runs.items()} for runs in stating)
+            *(
+                {block: (one[block].started_at, one[block].ended_at) for block in several}
+                for one, several in zip(runs, values, strict=True)
+            )
         )
         method = WELCH if why else PAIRED
     try:
@@ -226,10 +231,7 @@ def why_hosts_differ(first: Experiment, second: Experiment) -> str:
     """Return why no runs of these can be pairs; empty if one host measured each block of both."""
     if first.imported or second.imported:
         return "imported results do not say that they ran back to back"
-    hosts = first.machines
-    if not hosts or hosts != second.machines or any(len(one) != 1 for one in hosts.values()):
-        return "not measured on the same host"
-    return ""
+    return "" if by_one_host(first.machines, second.machines) else "not measured on the same host"
 
 
 # Which experiments and levels were asked for. Pure -------------------------------------------------------------------
@@ -271,8 +273,6 @@ def at_levels(sides: Sequence[Side], wanted: Iterable[str]) -> tuple[Side, ...]:
     leaves its runs as they are. Raises ConfigurationError for an unknown factor or level, or if no run is left.
     """
     chosen = _chosen([one for side in sides for one in side.experiments.values()], wanted)
-    if not chosen:
-        return tuple(sides)
     return tuple(_narrowed(side, chosen) for side in sides)
 
 

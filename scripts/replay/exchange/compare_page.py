@@ -1,4 +1,4 @@
-"""The report of a comparison, as a page: conditions, a chart and a table for each metric, methods, origin. Pure."""
+"""The report of a comparison, as a page: conditions, a chart and a table for each metric, methods, origin."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ _METHODS = {
 }
 
 
-def page(outcome: Outcome, checked: Sequence[Checked], style: str, version: str) -> str:
-    """Return the HTML of the report. `style` is its CSS, `version` that of Replay."""
+def page(outcome: Outcome, checked: Sequence[Checked]) -> str:
+    """Return the HTML of the report."""
     names = [side.name for side in outcome.sides]
     title = f"{' and '.join(names[1:])} compared with {names[0]}"
     exploratory = exploratory_lines(outcome)
@@ -71,7 +71,7 @@ def page(outcome: Outcome, checked: Sequence[Checked], style: str, version: str)
         *(origin(side.name, provenance(side)) for side in outcome.sides),
         _downloads(outcome.comparisons),
     ]
-    return document(title, parts, style, version)
+    return document(title, parts)
 
 
 def _conditions(checked: Sequence[Checked]) -> str:

@@ -1,7 +1,7 @@
 """A self-contained HTML page that requests no other file and runs no script: its frame, tables, charts, origin.
 
 `replay compare` and `replay report` write such pages. Whatever text comes in is escaped here. Pure but for
-`style_sheet` and `write_page`.
+`document` and `write_page`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from replay.base.errors import ConfigurationError
-from replay.base.paths import program_file
+from replay.base.paths import program_file, version
 from replay.base.tables import number_text, write_if_changed
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -31,11 +31,6 @@ class Column(NamedTuple):
     kinds: Sequence[str] = ()
 
 
-def style_sheet() -> str:
-    """Return the CSS of all pages."""
-    return program_file("templates", "page.css").read_text()
-
-
 def write_page(path: Path, text: str) -> None:
     """Write a page if it changes. Raises ConfigurationError if that is not possible."""
     try:
@@ -48,9 +43,10 @@ def write_page(path: Path, text: str) -> None:
         ) from error
 
 
-def document(title: str, parts: Iterable[str], style: str, version: str) -> str:
-    """Return the whole page. `parts` are its HTML below the title, `style` is its CSS, `version` that of Replay."""
-    body = [f"<h1>{escape(title)}</h1>", *parts, f"<footer><p>Made by Replay {escape(version)}.</p></footer>"]
+def document(title: str, parts: Iterable[str]) -> str:
+    """Return the whole page. `parts` are its HTML below the title."""
+    style = program_file("templates", "page.css").read_text()
+    body = [f"<h1>{escape(title)}</h1>", *parts, f"<footer><p>Made by Replay {escape(version())}.</p></footer>"]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'

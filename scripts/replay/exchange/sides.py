@@ -14,7 +14,9 @@ from typing import Any
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import after_missing, replay_command, suggestion
 from replay.base.tables import level_text
-from replay.claims.descriptions import DATAPACKAGE, recorded_digests
+from replay.claims.descriptions import DATAPACKAGE
+from replay.claims.descriptions import differences as derived_differences
+from replay.evidence.data_set import MANIFEST, experiments_in
 from replay.evidence.durable import sha256
 from replay.evidence.read import verify_packs
 
@@ -22,6 +24,9 @@ from replay.evidence.read import verify_packs
 IMPORTED = "imported"
 #: How what a side does not state is written.
 NOT_STATED = "not stated"
+RATE, MEAN_LATENCY = "operations_per_second", "latency_mean_seconds"
+#: Columns of tidy.csv that a run has besides those that charts draw.
+FURTHER_COLUMNS = ("operations", "duration_seconds", RATE, MEAN_LATENCY)
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Run:
-    """A row of tidy.csv that aggregates use. `values` has its metrics by column; moments may be empty."""
+    """A row of tidy.csv that aggregates use. `values` has its figures by column; moments may be empty."""
 
     variant: str
     levels: Mapping[str, str]
@@ -85,6 +90,13 @@ def what_differs(*stated: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str | 
             yield name, tuple(None if value is None else level_text(value) for value in (first, *others))
 
 
+def differences(stated: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield what labels state differently: its name, and what each states: `1 in before, 0 in after`."""
+    for name, texts in what_differs(*stated.values()):
+        sides = zip(texts, stated, strict=True)
+        yield name, ", ".join(f"{NOT_STATED if text is None else text} in {label}" for text, label in sides)
+
+
 @dataclass(frozen=True)
 class Side:
     """A data set, or one variant of it, under the name by which it was asked for; `manifest` is the data set's.
@@ -106,7 +118,8 @@ def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
     """
     folder_name, _, variant = name.partition(":")
     folder = benchmarks / folder_name
-    manifest = _manifest(folder)
+    _verify_derived(folder)
+    manifest = json.loads((folder / MANIFEST).read_bytes())
     experiments = {
         one: _experiment(folder, one, entry)
         for one, entry in manifest["experiments"].items()
@@ -123,36 +136,38 @@ def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
             for one, experiment in experiments.items()
         }
     present = {one: found for one, found in experiments.items() if found.runs}
-    verify_compared(folder, present)
-    return Side(name, manifest, present, exploratory=exploratory_claims(folder, present))
+    for raw in (folder / one / "raw" for one in present):
+        if raw.is_dir():
+            verify_packs(raw)
+    return Side(name, manifest, present, exploratory=_exploratory(folder, present))
 
 
-def _manifest(folder: Path) -> Mapping[str, Any]:
-    path = folder / "manifest.json"
-    try:
-        found = json.loads(path.read_text())
-    except FileNotFoundError:
-        if folder.is_dir():
-            step = f"derive it: {replay_command('derive', '--data', folder.name)}"
-            raise EvidenceError("this data set has not been derived", where=folder, next_step=step) from None
-        raise EvidenceError("no such data set", where=folder, next_step=after_missing(folder)) from None
-    except (OSError, ValueError) as error:
-        raise EvidenceError(f"cannot be read: {error}", where=path, next_step=_derive_again(folder)) from error
-    if not isinstance(found, dict) or not isinstance(found.get("experiments"), dict):
-        raise EvidenceError("this is not the manifest of a data set", where=path, next_step=_derive_again(folder))
-    return found
+def _verify_derived(folder: Path) -> None:
+    """Compare all derived files with their digests; raise EvidenceError naming the first that is not as recorded.
+
+    A data set without raw output and without digests, which somebody derived elsewhere, is taken as it is.
+    """
+    if not folder.is_dir():
+        raise EvidenceError("no such data set", where=folder, next_step=after_missing(folder))
+    if not (folder / MANIFEST).exists():
+        step = f"derive it: {replay_command('derive', '--data', folder.name)}"
+        raise EvidenceError("this data set has not been derived", where=folder, next_step=step)
+    is_recorded = (folder / DATAPACKAGE).exists() or experiments_in(folder)
+    if is_recorded and (altered := derived_differences(folder)):
+        raise EvidenceError(f"{altered[0]}: it is not what {DATAPACKAGE} says", next_step=_derive_again(folder))
 
 
 def _derive_again(folder: Path) -> str:
-    return f"derive it again: {replay_command('derive', '--data', folder.name)}"
+    return f"derive it again: {replay_command('derive', '--data', folder.name, '--force')}"
 
 
 def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment:
     path = folder / name / "tidy.csv"
     try:
         content = path.read_bytes()
-        metrics = metrics_of(entry["charts"].values())
-        runs = runs_of(content.decode(), tuple(entry["factors"]), {one.column for one in metrics.values()})
+        metrics = _metrics(entry["charts"].values())
+        columns = {*FURTHER_COLUMNS, *(one.column for one in metrics.values())}
+        runs = _runs(content.decode(), tuple(entry["factors"]), columns)
         variants = dict.fromkeys(run.variant for run in runs)
         designs = [json.loads(one.read_text()) for one in sorted((folder / name / "raw").glob("design-*.json"))]
         return Experiment(
@@ -164,16 +179,16 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
             metrics,
             runs,
             sha256(content),
-            options_of(entry, [*variants], designs),
+            _options(entry, [*variants], designs),
             tuple(dict.fromkeys(one["note"] for design in designs for one in design.get("notes", ()))),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise EvidenceError(
             f"cannot be compared: {type(error).__name__}: {error}", where=path, next_step=_derive_again(folder)
         ) from error
 
 
-def options_of(
+def _options(
     entry: Mapping[str, Any], variants: Collection[str], designs: Collection[Mapping[str, Any]]
 ) -> dict[str, dict[str, str]]:
     """Return the options of each variant: those of the experiment, and its own as the designs state them."""
@@ -199,7 +214,7 @@ def _flat(options: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, s
             yield f"{before}{name}", value if isinstance(value, str) else json.dumps(value)
 
 
-def metrics_of(charts: Collection[Mapping[str, Any]]) -> dict[str, Metric]:
+def _metrics(charts: Collection[Mapping[str, Any]]) -> dict[str, Metric]:
     """Return the metrics that charts draw from a column of tidy.csv, by name, in their order, without ratios."""
     found: dict[str, Metric] = {}
     for chart in charts:
@@ -209,7 +224,7 @@ def metrics_of(charts: Collection[Mapping[str, Any]]) -> dict[str, Metric]:
     return found
 
 
-def runs_of(text: str, factors: Collection[str], columns: Collection[str]) -> tuple[Run, ...]:
+def _runs(text: str, factors: Collection[str], columns: Collection[str]) -> tuple[Run, ...]:
     """Return the rows of a tidy table that aggregates use. Raises KeyError or ValueError if it is not such a table."""
     return tuple(
         Run(
@@ -232,43 +247,12 @@ def _finite(text: str) -> float:
     return value
 
 
-def verify_compared(folder: Path, experiments: Collection[str]) -> None:
-    """Compare packs with SHA256SUMS, and manifest and tables with their digests.
-
-    Raises EvidenceError naming the first file that is altered, missing or not listed. A data set without raw output and
-    without digests, which somebody derived elsewhere, is taken as it is.
-    """
-    measured = [folder / name / "raw" for name in experiments if (folder / name / "raw").is_dir()]
-    for raw in measured:
-        verify_packs(raw)
-    if not measured and not (folder / DATAPACKAGE).exists():
-        return
-    recorded = recorded_digests(folder)
-    for name in ("manifest.json", *(f"{one}/tidy.csv" for one in experiments)):
-        if recorded.get(name) != f"sha256:{sha256((folder / name).read_bytes())}":
-            raise EvidenceError(
-                f"altered: it is not what {DATAPACKAGE} says",
-                where=folder / name,
-                next_step=_derive_again(folder),
-            )
-
-
-def exploratory_claims(folder: Path, experiments: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-    """Return the exploratory claims on each of these experiments that has any, by name.
-
-    A talk without claims has none. Raises EvidenceError if claims.json cannot be read.
-    """
+def _exploratory(folder: Path, experiments: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the exploratory claims on each of these experiments, by its name. A talk without claims has none."""
     path = folder / "claims.json"
+    claims = json.loads(path.read_bytes())["claims"] if path.exists() else {}
     found: dict[str, list[str]] = {}
-    try:
-        claims = json.loads(path.read_bytes())["claims"]
-        for name, claim in claims.items():
-            if claim["exploratory"] and claim["experiment"] in experiments:
-                found.setdefault(claim["experiment"], []).append(name)
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise EvidenceError(
-            f"cannot be read: {type(error).__name__}: {error}", where=path, next_step=_derive_again(folder)
-        ) from error
-    return {experiment: tuple(sorted(names)) for experiment, names in sorted(found.items())}
+    for name, claim in sorted(claims.items()):
+        if claim["exploratory"] and claim["experiment"] in experiments:
+            found.setdefault(claim["experiment"], []).append(name)
+    return {experiment: tuple(names) for experiment, names in sorted(found.items())}

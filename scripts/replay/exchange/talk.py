@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -23,7 +23,7 @@ from replay.base.programs import COMPARED_RELEASES
 from replay.base.tables import level_text
 from replay.base.terminal import waiting
 from replay.exchange.importing.arrange import LOADS
-from replay.exchange.sides import Metric, Run, Side, read_side, runs_of
+from replay.exchange.sides import Metric, Run, Side, read_side
 from replay.exchange.talk_parts import Slide
 from replay.exchange.talk_points import (
     CLIENTS,
@@ -36,7 +36,7 @@ from replay.exchange.talk_points import (
     points_of,
     through_layers,
 )
-from replay.exchange.talk_sense import FURTHER_COLUMNS, Plan, Sense, claims_document, findings_of, sense_of
+from replay.exchange.talk_sense import Plan, Sense, claims_document, findings_of, sense_of
 from replay.exchange.talk_slides import talk_slides
 from replay.exchange.talk_titles import VARIANT, noun_of
 
@@ -58,15 +58,6 @@ _JUDGED = (
 )  # fmt: skip
 
 
-class Asked(NamedTuple):
-    """What the person asked for: a title, the metrics to compare, the order of layers, a look; each may be empty."""
-
-    title: str | None
-    metrics: Sequence[Metric]
-    layers: Sequence[Variant]
-    look: Path | None
-
-
 def run(options: argparse.Namespace) -> int:
     """Write the talk; return 0. Raises ReplayError if the data set cannot be read, or the folder is not new."""
     folder = options.out.absolute()
@@ -77,15 +68,8 @@ def run(options: argparse.Namespace) -> int:
         )
     side = read_side(benchmarks_directory(), options.data, options.experiment)
     told = _told(side, options.experiment)
-    variants = {name: one for one in told.variants for name in (one.name, one.label)}
-    asked = Asked(
-        options.title,
-        _chosen("--metric", dict.fromkeys(options.metric), told.experiment.metrics, "no chart draws it"),
-        _chosen("--layers", options.layers, variants, "no such variant"),
-        options.look,
-    )
     with waiting(f"writing {options.out}"):
-        slides, said = _write_whole(folder, side, told, asked)
+        slides, said = _write_whole(folder, side, told, options)
     appendix = sum(one.in_appendix for one in slides)
     print(f"wrote {options.out}: {len(slides) - appendix} slides and {appendix} in the appendix, each with notes")
     print(said)
@@ -116,14 +100,11 @@ def _told(side: Side, wanted: Sequence[str]) -> Told:
     if name is None or not side.experiments[name].metrics:
         raise ConfigurationError(f"{side.name} has no charts, so there is nothing to tell", where=side.name)
     entry, experiment = entries[name], side.experiments[name]
-    columns = {one.column for one in experiment.metrics.values()} | {*FURTHER_COLUMNS}
-    table = benchmarks_directory() / side.name / name / "tidy.csv"
-    runs = runs_of(table.read_text(encoding="utf-8"), tuple(entry["factors"]), columns)
-    points = points_of(entry["factors"], runs)
+    points = points_of(entry["factors"], experiment.runs)
     by_levels = {tuple(map(level_text, one.levels.values())): one.name for one in points}
     found: dict[tuple[str, str], dict[int, Run]] = {}
-    for run in runs:
-        key = run.variant, by_levels[tuple(run.levels[factor] for factor in entry["factors"])]
+    for run in experiment.runs:
+        key = run.variant, by_levels[tuple(run.levels.values())]
         found.setdefault(key, {})[run.block] = run
     variants = [Variant(one["name"], one["label"], at) for at, one in enumerate(entry["variants"])
                 if one["name"] in experiment.variants and not one.get("control")]  # fmt: skip
@@ -141,15 +122,13 @@ def _chosen(option: str, wanted: Iterable[str], known: Mapping[str, Any], why: s
     return [known[name] for name in wanted]
 
 
-def _write_whole(folder: Path, side: Side, told: Told, asked: Asked) -> tuple[list[Slide], str]:
+def _write_whole(folder: Path, side: Side, told: Told, options: argparse.Namespace) -> tuple[list[Slide], str]:
     """Write the talk beside its place, and give it its name when it is complete; return its slides and a summary."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".replay-talk-", dir=folder.parent) as beside:
             made = Path(beside) / folder.name
-            written = _write(made, side, told, asked)
-            if folder.is_dir():
-                folder.rmdir()
+            written = _write(made, side, told, options)
             made.rename(folder)
     except OSError as error:
         raise ConfigurationError(
@@ -160,18 +139,21 @@ def _write_whole(folder: Path, side: Side, told: Told, asked: Asked) -> tuple[li
     return written
 
 
-def _write(folder: Path, side: Side, told: Told, asked: Asked) -> tuple[list[Slide], str]:
+def _write(folder: Path, side: Side, told: Told, options: argparse.Namespace) -> tuple[list[Slide], str]:
     """Write the claims and the data, have them judged, and write what they say."""
+    known = told.experiment.metrics
+    metrics = _chosen("--metric", dict.fromkeys(options.metric), known, "no chart draws it")
+    variants = {name: one for one in told.variants for name in (one.name, one.label)}
+    layers = _chosen("--layers", options.layers, variants, "no such variant")
     source = benchmarks_directory() / side.name
     sense = sense_of(told, source / told.name / "raw", (side.manifest.get("setup") or {}).get("memory_bytes"))
-    known = told.experiment.metrics
     rate = next((known[name] for name in _RATES if name in known), next(iter(known.values())))
     tail = known[sense.tail] if sense.tail else None
-    chosen = asked.metrics or [rate, *([tail] if tail else [])]
+    chosen = metrics or [rate, *([tail] if tail else [])]
     first, *others = told.variants
     shared = [(one, point) for one in others for point in told.points if sense.same_load((first, one), point)]
     ratios = [*compared(told, chosen, shared)]
-    walks = [*_walks(told, sense, rate, tail, asked.layers)] if ratios or not others else []
+    walks = [*_walks(told, sense, rate, tail, layers)] if ratios or not others else []
     claimed = [*ratios, *(each for one in walks for each in one.ratios)]
 
     _copy(source, folder, told.name)
@@ -188,10 +170,10 @@ def _write(folder: Path, side: Side, told: Told, asked: Asked) -> tuple[list[Sli
     told_walks = [(one, found) for one, found in walked if len(found) == len(one.ratios)]
     plan = Plan(told, sense, side.manifest, rate, tail, by_metric, told_walks)
     slides = talk_slides(plan)
-    _put(folder / TALK_FILE, talk_yaml(asked.title or _title(plan), plan, slides))
+    _put(folder / TALK_FILE, talk_yaml(options.title or _title(plan), plan, slides))
     _put(folder / CHAPTER, "\n\n\n".join(one.text for one in slides) + "\n")
-    if asked.look:
-        shutil.copytree(asked.look, folder / LOOK)
+    if options.look:
+        shutil.copytree(options.look, folder / LOOK)
     return slides, _summary(plan)
 
 
@@ -279,7 +261,7 @@ def _title(plan: Plan) -> str:
     labels = [one.label for one in plan.told.variants]
     if len(labels) == 1:
         return f"What does {plan.manifest['label']} do?"
-    if (noun := noun_of(plan.sense)) != VARIANT:
+    if (noun := noun_of(plan.told)) != VARIANT:
         return f"Which {noun}?"
     return f"{', '.join(labels[:-1])} or {labels[-1]}?"
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from replay.base.stats import median
 from replay.exchange.importing.arrange import DATE, LOADS, VERSION
 from replay.exchange.page import shortened
-from replay.exchange.sides import NOT_STATED, what_differs
 from replay.exchange.talk_points import (
     KIND_FACTORS,
     SIZES,
@@ -60,6 +59,7 @@ class Slide(NamedTuple):
 PANELS, PLACES, ROWS, MARKS = 2, 4, 24, 49
 #: The most letters of an option's value in a line.
 VALUE = 40
+_LOGARITHMIC = ' data-chart-y-scale="logarithmic"'
 
 
 def rows_of(findings: Sequence[Finding]) -> Sequence[Finding]:
@@ -94,10 +94,8 @@ def panels(plan: Plan, wanted: Iterable[tuple[str, Point]], titles: Mapping[str,
     if len(places) > PLACES:
         places = [places[round(at * (len(places) - 1) / (PLACES - 1))] for at in range(PLACES)]
     at = f' data-chart-at="{" | ".join(map(str, places))}"' if places else ""
-    more = f'{at} data-chart-y-scale="logarithmic"'
-    return side_by_side(
-        (heading, canvas(told, "forest", name, more)) for heading, name in zip(headings, chosen, strict=True)
-    )
+    canvases = [canvas(told, "forest", name, at + _LOGARITHMIC) for name in chosen]
+    return side_by_side(zip(headings, canvases, strict=True))
 
 
 def _heading(told: Told, chart: str, point: Point) -> str:
@@ -111,10 +109,14 @@ def response(plan: Plan, work: Drawn, waiting: Drawn, kind: str, walk: Walk) -> 
     more = f' data-chart-more="{file(plan.told, work.chart)}" data-chart-load-name="{walk.unit.strip()}"'
     more += f' data-chart-x-unit="{plan.rate.unit}" data-chart-x-title="{first_upper(kind)} a second"'
     more += f' data-chart-at="{" | ".join(one.tag for one in walk.cells)}"'
-    return canvas(plan.told, "response", waiting.chart, more + only(waiting))
+    return canvas(plan.told, "response", waiting.chart, more + _only(waiting))
 
 
-def only(drawn: Drawn) -> str:
+def _line(told: Told, drawn: Drawn) -> str:
+    return canvas(told, "line", drawn.chart, _only(drawn) + _LOGARITHMIC)
+
+
+def _only(drawn: Drawn) -> str:
     """Return the option that shows one row of a chart whose series are no variants."""
     return f' data-chart-series="{escape(drawn.row)}"' if drawn.row else ""
 
@@ -215,15 +217,9 @@ def busy(plan: Plan, findings: Sequence[Finding]) -> str:
     return f'<p class="source">{first_upper("; ".join(texts))}</p>' if texts else ""
 
 
-def _options_apart(told: Told) -> dict[str, list[str]]:
-    """Return the options and facts that differ between the variants: the value of each variant."""
-    found = what_differs(*(told.experiment.options.get(one.name, {}) for one in told.variants))
-    return {name: [NOT_STATED if text is None else text for text in texts] for name, texts in found}
-
-
 def differences(told: Told) -> Iterable[tuple[str, str]]:
     """Yield what differs between the variants, with the value of each."""
-    for name, values in _options_apart(told).items():
+    for name, values in told.differing.items():
         texts = [f"{sourced(text)} with {told.label(one)}" for text, one in zip(values, told.variants, strict=True)]
         yield f"<code>{escape(name)}</code> differs", ", ".join(texts)
 
@@ -233,7 +229,7 @@ def differing(told: Told, *, facts_only: bool = False) -> list[str]:
     return [
         f"{name if name in (VERSION, DATE) else f'<code>{escape(name)}</code>'}: "
         + " or ".join(sourced(shortened(text, VALUE)) for text in dict.fromkeys(values))
-        for name, values in _options_apart(told).items()
+        for name, values in told.differing.items()
         if name in (VERSION, DATE) or not facts_only
     ]
 
@@ -277,9 +273,7 @@ def walk_slide(plan: Plan, walk: Walk, findings: Sequence[Finding]) -> Slide:
         picture = _tails(plan, walk)
         note = "Whoever sends many requests meets the slowest of them, again and again. This is how long they take."
     elif walk.name == "sizes":
-        drawn = [told.along(name, first.point, walk.axis) for name in walk.steps]
-        logarithmic = ' data-chart-y-scale="logarithmic"'
-        canvases = [canvas(told, "line", one.chart, only(one) + logarithmic) for one in drawn]
+        canvases = [_line(told, told.along(name, first.point, walk.axis)) for name in walk.steps]
         picture = side_by_side(zip(_titles(plan, walk).values(), canvases, strict=True))
         note = "Small requests count by their number, large ones by their bytes. Both pictures are of the same runs."
         if len(told.variants) == 2 and carries(walk, plan):
@@ -313,7 +307,6 @@ def _titles(plan: Plan, walk: Walk) -> dict[str, str]:
 def _tails(plan: Plan, walk: Walk) -> str:
     """Return a picture of the tail along a walk, for the first two kinds of operations."""
     told, found, first = plan.told, {}, walk.cells[0].point
-    logarithmic = ' data-chart-y-scale="logarithmic"'
     same = [factor for factor in first.levels if factor not in _OF_KIND]
     for point in told.points:
         drawn = [told.along(one.name, point, walk.axis) for one in (plan.rate, plan.tail)]
@@ -321,7 +314,7 @@ def _tails(plan: Plan, walk: Walk) -> str:
             if walk.axis in LOADS:
                 found[point.kind] = response(plan, *drawn, point.kind, walk)
             else:
-                found[point.kind] = canvas(told, "line", drawn[1].chart, only(drawn[1]) + logarithmic)
+                found[point.kind] = _line(told, drawn[1])
     return side_by_side((first_upper(kind), one) for kind, one in [*found.items()][:PANELS])
 
 

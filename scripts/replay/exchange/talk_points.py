@@ -14,14 +14,13 @@ from typing import Any, NamedTuple
 from replay.base.tables import level_text
 from replay.claims import brief
 from replay.derive.designs import level_name
-from replay.exchange.sides import Experiment, Metric, Run
+from replay.exchange.sides import NOT_STATED, Experiment, Metric, Run, what_differs
 
 #: The source of figures that are counted or computed from the talk's data, and of its claims.
 SOURCE = "data"
 SIZES = ("io_size_bytes", "object_size_bytes")
 #: Factors along which a load grows, besides what was in flight: who sent it.
 CLIENTS = ("clients", "instances", "hosts")
-MEAN_LATENCY = "latency_mean_seconds"
 
 _NUMBERS = (
     "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -84,6 +83,12 @@ class Told:
         """The factor along the x axis of its charts."""
         factors = (one["x"].get("factor") for one in self.entry["charts"].values() if "rows" not in one)
         return next((one for one in factors if one in self.entry["factors"]), None)
+
+    @property
+    def differing(self) -> dict[str, list[str]]:
+        """The options, and facts of the runs, that differ between the variants: the value of each variant."""
+        found = what_differs(*(self.experiment.options.get(one.name, {}) for one in self.variants))
+        return {name: [NOT_STATED if text is None else text for text in texts] for name, texts in found}
 
     def values(self, variant: str, point: Point, column: str) -> dict[int, float]:
         """Return a column of a point's runs, as far as it is above 0."""

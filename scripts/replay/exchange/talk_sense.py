@@ -16,14 +16,13 @@ from typing import Any
 
 from replay.base.clock import seconds_of
 from replay.base.stats import median, t_quantile
+from replay.claims.model import REFUTED
 from replay.evidence.read import SIDECAR, list_raw
-from replay.exchange.importing.arrange import DATE, LOADS, VERSION
-from replay.exchange.sides import Metric
-from replay.exchange.talk_points import MEAN_LATENCY, SOURCE, Point, Ratio, Told, Variant, Walk
+from replay.exchange.importing.arrange import LOADS
+from replay.exchange.importing.runs import bytes_of
+from replay.exchange.sides import MEAN_LATENCY, RATE, Metric
+from replay.exchange.talk_points import SOURCE, Point, Ratio, Told, Variant, Walk
 
-RATE = "operations_per_second"
-#: Columns of tidy.csv that no chart draws.
-FURTHER_COLUMNS = ("operations", "duration_seconds", RATE, MEAN_LATENCY)
 #: By Little's law, rate times latency is what was in flight. So far from what was asked for, the queue was not full.
 _FULL = (0.95, 1.05)
 #: Below this share, what was in flight was nearer to half of what was asked for.
@@ -39,7 +38,6 @@ _GAP = 3
 #: From these shares in percent on, a disk or fio's processor counts as full.
 _BUSY = {"the disk": 80, "fio's processor": 85}
 _SHORT_SECONDS, _SMALL_BYTES = 10, 4 << 30
-_SIZE = re.compile(r"(\d+)([kmgt]?)", re.ASCII)
 _START = re.compile(r"^[ \t]*\{", re.MULTILINE)
 
 
@@ -50,8 +48,7 @@ class Sense:
     `in_flight`: by variant and point, what was in flight as a share of what was asked for; only where that is known.
     `first`: the variant that always ran first. `tail`: the percentile that every run has the operations for. `busy`: by
     variant and point, what was full and to which percentage. `cached`: through the page cache.
-    `small_file`: the size of the file as fio was told it, if a cache below may hold it. `differing`: options, and facts
-    of the runs.
+    `small_file`: the size of the file as fio was told it, if a cache below may hold it.
     """
 
     runs: int
@@ -64,12 +61,6 @@ class Sense:
     cached: bool
     ramp: bool
     small_file: str | None
-    differing: tuple[str, ...]
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The options that differ, without the facts that an import names beside them."""
-        return tuple(name for name in self.differing if name not in (VERSION, DATE))
 
     @property
     def too_short(self) -> bool:
@@ -98,7 +89,7 @@ def sense_of(told: Told, raw: Path, memory_bytes: float | None) -> Sense:
     neighbours, first = _turns(told)
     stated = {name: [one.get(name) for one in options] for name in dict.fromkeys(key for one in options for key in one)}
     small = max(_SMALL_BYTES, (memory_bytes or 0) / 10)
-    sizes = [size for size in stated.get("size", ()) if size and _bytes(size) < small]
+    sizes = [size for size in stated.get("size", ()) if (known := bytes_of(size)) is not None and known < small]
     return Sense(
         runs=min(map(len, told.runs.values())),
         in_flight=dict(_in_flight(told, stated)),
@@ -110,7 +101,6 @@ def sense_of(told: Told, raw: Path, memory_bytes: float | None) -> Sense:
         cached="0" in stated.get("direct", ()),
         ramp="ramp_time" in stated,
         small_file=sizes[0] if sizes else None,
-        differing=tuple(name for name, texts in stated.items() if len(set(texts)) > 1),
     )
 
 
@@ -198,11 +188,6 @@ def _shares(text: str) -> Iterable[tuple[str, float]]:
         yield "fio's processor", float(job.get("usr_cpu") or 0) + float(job.get("sys_cpu") or 0)
 
 
-def _bytes(text: str) -> float:
-    match = _SIZE.match(text.lower())
-    return int(match[1]) * 1024 ** " kmgt".index(match[2] or " ") if match else math.inf
-
-
 # What the ratios decide ----------------------------------------------------------------------------------------------
 
 #: Within this factor, a difference does not count.
@@ -211,7 +196,6 @@ SAME = 1.1
 _POWER = 0.84
 #: So many runs are too many to ask for, and so many are looked for.
 MANY_RUNS, MOST_RUNS = 20, 999
-_REFUTED = "refuted"
 
 
 @dataclass(frozen=True)
@@ -297,7 +281,7 @@ def findings_of(document: Mapping[str, Any], ratios: Iterable[Ratio]) -> list[Fi
         said = document["claims"][one.claim]["conditions"][one.name]
         if said["estimate"] is not None:
             logs = tuple(math.log(value) for value in said["blocks"].values())
-            settled = said["verdict"] == _REFUTED
+            settled = said["verdict"] == REFUTED
             found.append(Finding(one, said["estimate"], said["low"], said["high"], said["n"], logs, settled))
     return found
 

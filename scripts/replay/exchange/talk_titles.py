@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from replay.base.stats import median
-from replay.exchange.sides import Metric
+from replay.exchange.importing.arrange import DATE, VERSION
+from replay.exchange.sides import RATE, Metric
 from replay.exchange.talk_points import KIND_FACTORS, SOURCE, Told, Walk, counted, first_upper, sourced
-from replay.exchange.talk_sense import MANY_RUNS, MOST_RUNS, RATE, TAILS, Finding, Plan, Sense
+from replay.exchange.talk_sense import MANY_RUNS, MOST_RUNS, TAILS, Finding, Plan, Sense
 
 #: What the sides are called if this option alone differs, and otherwise.
 ASKED = {"ioengine": "engine", "scheduler": "scheduler", "filename": "disk", "directory": "disk"}
@@ -44,9 +45,10 @@ def answer(plan: Plan) -> tuple[str, str]:
     return f"Neither, as far as {counted(n)} runs can tell.", _spread_and_distance(plan, rate)
 
 
-def noun_of(sense: Sense) -> str:
+def noun_of(told: Told) -> str:
     """Return what the sides are called: engine, or variant if more than one known option differs."""
-    return ASKED.get(sense.options[0], VARIANT) if len(sense.options) == 1 else VARIANT
+    options = [name for name in told.differing if name not in (VERSION, DATE)]
+    return ASKED.get(options[0], VARIANT) if len(options) == 1 else VARIANT
 
 
 def _spread_and_distance(plan: Plan, rate: Sequence[Finding]) -> str:
@@ -60,7 +62,7 @@ def _spread_and_distance(plan: Plan, rate: Sequence[Finding]) -> str:
         spreads += [max(several) / min(several) for several in values]
         medians = [median(several) for several in values]
         distances.append(max(medians) / min(medians))
-    noun = noun_of(plan.sense)
+    noun = noun_of(plan.told)
     runs, sides = _times(max(spreads)), _times(max(distances))
     return f"One {noun}'s runs differ <em>{runs}</em>, the {noun}s <em>{sides}</em>."
 

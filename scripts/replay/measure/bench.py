@@ -20,7 +20,7 @@ from replay.cluster.prometheus import PrometheusClient
 from replay.cluster.sandbox_options import show_rate
 from replay.cluster.sandbox_record import Sandbox, SandboxError
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Site, require
+from replay.cluster.site import Site, missing, require
 from replay.design.design import CellSet, Design
 from replay.design.link import WORD, Line, farthest, line_of
 from replay.evidence.record import Measured, Wait
@@ -157,7 +157,6 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
             say=say,
             # Only of a sandbox does Replay know that every daemon is on this machine.
             daemons_are_here=sandbox_record.owns_fsid(fsid),
-            allowed=frozenset(site.capabilities()),
             secondary=secondary,
             secondary_ledger=secondary_ledger,
             watch=ClusterWatch(session, secondary),
@@ -238,7 +237,7 @@ class Caches:
         """Write dirty pages and drop the page cache, which needs root."""
         if not self.bench.daemons_are_here:
             return
-        if os.geteuid() != 0 or "host_root" not in self.bench.allowed:
+        if missing(["host_root"], self.bench.site):
             self.page_cache = "kept: needs root"
             return
         with self.bench.costs.measure("prepare"):
@@ -322,23 +321,25 @@ class LineBetweenSites:
 
 
 def await_done(
+    bench: OpenSite,
     is_done: Callable[[], bool],
     *,
+    what: str,
     reason: str,
     outcomes: tuple[str, str],
     seconds: float,
     every: float,
-    pause: Callable[[float], None],
-    clock: Callable[[], float] = time.monotonic,
+    mirrored: bool = False,
 ) -> Wait:
     """Wait until something is done, or the time is over; return the wait for the record.
 
-    `outcomes` has the words for both.
+    `what` tells a person what is waited for, `outcomes` has the words for both ends. `mirrored`: the wait is for
+    mirroring. Raises ReplayError if the wait has become hopeless.
     """
-    started = clock()
-    done, late = outcomes
+    started, outcome = time.monotonic(), outcomes[0]
+    pause = bench.waiting(what, seconds, mirrored=mirrored, sleep=time.sleep).pause
     try:
-        poll(lambda: is_done() or None, what=reason, seconds=seconds, every=every, pause=pause, clock=clock)
+        poll(lambda: is_done() or None, what=what, seconds=seconds, every=every, pause=pause, clock=time.monotonic)
     except NotInTimeError:
-        return Wait(reason, clock() - started, late)
-    return Wait(reason, clock() - started, done)
+        outcome = outcomes[1]
+    return Wait(reason, time.monotonic() - started, outcome)

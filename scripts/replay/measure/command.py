@@ -19,7 +19,7 @@ from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, ru
 from replay.base.terminal import waiting
 from replay.design.design import Design
 from replay.design.plan_file import PlanFile, PlannedBlock
-from replay.design.sizing import Estimate, Terms, bytes_at_once
+from replay.design.sizing import UNASKED, Estimate, Terms, bytes_at_once
 from replay.evidence.attempts import History, record_design
 from replay.evidence.data_set import raw_directory, refuse_copies, sealed_block
 from replay.measure.job import Failure, take_failure
@@ -46,7 +46,7 @@ def run(
     if options.plan_only:
         with waiting(f"inspecting {asked.site.label}"):
             return write_plan(asked)
-    site, data_set, designs, todo = asked.site, asked.data_set, asked.designs, asked.todo
+    site, plan, designs, data_set, todo = asked.site, asked.plan, asked.designs, asked.plan.data_set, asked.plan.blocks
     names = list(designs)
     packs = {block: sealed_block(raw_directory(data_set, block.experiment), block.block, block.plan) for block in todo}
     before = {one for one, pack in packs.items() if pack.exists()}
@@ -63,7 +63,6 @@ def run(
         for note in notes:
             print(f"note: {note}", flush=True)
     record_skipped(data_set, designs.values())
-    plan = asked.plan_file()
     with Progress() as progress:
         progress.plan(parts_of(designs.values(), data_set, todo, terms))
         status, failure = 0, None
@@ -83,7 +82,7 @@ def run(
 
 
 def parts_of(
-    designs: Iterable[Design], data_set: str, todo: Iterable[PlannedBlock], terms: Terms | None = None
+    designs: Iterable[Design], data_set: str, todo: Iterable[PlannedBlock], terms: Terms = UNASKED
 ) -> dict[str, Part]:
     """Return the parts of the whole run: cells and expected seconds of each incomplete block, by its title."""
     parts = {}
@@ -135,7 +134,7 @@ def _measure(plan: PlanFile, progress: Progress, profile: Path | None = None) ->
     """
     if not plan.blocks:
         return 0, None
-    log = log_path(plan.data_set, *(plan.designs if len(plan.designs) == 1 else ["all"]))
+    log = log_path(plan.data_set, *(plan.sources if len(plan.sources) == 1 else ["all"]))
     path = plan.write(working_directory() / "plans")
     stopping = "stopping: ending the running cell and removing what its block created"
     progress.doing("starting Snakemake")

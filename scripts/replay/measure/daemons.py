@@ -16,7 +16,7 @@ from typing import Any
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
-from replay.measure.bench import MachineReading, MachineSampler
+from replay.measure.bench import Bench, MachineReading, MachineSampler
 from replay.ownership.open_site import OpenSite
 
 PRIMARY, SECONDARY = "primary", "secondary"
@@ -86,9 +86,9 @@ class ClusterReading:
     cost_seconds: float
     unanswered: tuple[str, ...] = ()
 
-    def osds(self, cluster: str = PRIMARY) -> list[str]:
-        """Return the names of a cluster's OSDs that returned their counters."""
-        return [name for name, one in self.clusters.get(cluster, {}).items() if "client" in one.counters]
+    def osds(self) -> list[str]:
+        """Return the names of the primary cluster's OSDs that returned their counters."""
+        return [name for name, one in self.clusters.get(PRIMARY, {}).items() if "client" in one.counters]
 
 
 class DaemonSampler:
@@ -96,15 +96,13 @@ class DaemonSampler:
 
     def __init__(
         self,
-        bench: OpenSite,
-        machine: MachineSampler,
+        bench: Bench,
         *,
         secondary: bool = True,
         processes: Mapping[str, Mapping[str, LocalProcess]] | None = None,
         proc: Path = Path("/proc"),
     ) -> None:
         self.bench = bench
-        self.machine = machine
         self.proc = proc
         self.sessions: dict[str, MonitorSession] = {PRIMARY: bench.session}
         if secondary and bench.secondary is not None:
@@ -116,7 +114,7 @@ class DaemonSampler:
         """Return all counters now. Raises CephCommandError when the monitors do not answer."""
         with self.bench.costs.measure("sample"):
             clock = time.monotonic()
-            machine = self.machine.read() if self.bench.daemons_are_here else None
+            machine = self.bench.sampler.read() if self.bench.daemons_are_here else None
             unanswered: list[str] = []
             clusters = {}
             for cluster, session in self.sessions.items():

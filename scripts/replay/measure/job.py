@@ -25,8 +25,9 @@ from replay.cluster.placement_groups import CALM_WITHIN_SECONDS, await_calm
 from replay.cluster.session import MonitorSession, versions
 from replay.cluster.site import Site, Stop, missing
 from replay.cluster.site_file import load_site
-from replay.design.design import Design, digest_of
-from replay.design.plan_file import PlanFile
+from replay.design.design import Design, digest_of, plan_digest
+from replay.design.expansion import narrowed
+from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.evidence import durable
 from replay.evidence.data_set import pretty_json
 from replay.evidence.record import host, program_version, short_version
@@ -36,9 +37,8 @@ from replay.measure.signed_plan import site_facts
 from replay.ownership.daemon_settings import OsdSettings, settings_of_second
 from replay.ownership.locks import go_command
 from replay.ownership.pools import ensure_pools, remove_leftover_pools
-from replay.ownership.removal import remove_leftover_mounts, remove_owned_leftovers
-from replay.ownership.this_machine import remove_leftover_files
-from replay.preflight.plan import refuse_copies, sources_digest
+from replay.ownership.removal import remove_leftover_files, remove_leftover_mounts, remove_owned_leftovers
+from replay.preflight.plan import design_for, refuse_copies, sources_digest
 from replay.preflight.releases import refuse_other_releases
 from replay.sandbox.daemons import up_command
 
@@ -187,9 +187,11 @@ def without_interruption(*steps: Callable[[], None]) -> Iterator[None]:
 def planned(plan: PlanFile, job: Job) -> tuple[Design, Site]:
     """Return the design of a planned block, and its site. Raises ConfigurationError if either has changed since."""
     refuse_copies(plan.data_set)
-    design = plan.design_of(job.experiment, job.block, job.plan)
+    plan.check(PlannedBlock(job.experiment, job.block, job.plan))
     site = load_site(plan.site)
-    if sources_digest(site, design.name) != plan.sources[design.name]:
+    design = narrowed(design_for(site, job.experiment, plan.scale), plan.only)
+    sources = sources_digest(site, design.name)
+    if sources != plan.sources[design.name] or plan_digest(design, job.block) != job.plan:
         raise ConfigurationError(
             "this experiment, or what its site allows, has changed since the block was planned",
             where=config_directory() / "experiments" / f"{design.name}.yaml",

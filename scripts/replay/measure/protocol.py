@@ -94,17 +94,15 @@ class Driver(ProtocolPart):
         """Return what clients will write in a cell. For a tool that runs for a given time, a rate is assumed."""
         if not sizing.writes(cell.levels):
             return []
-        rate = float(sizing.ASSUMED_BYTES_PER_SECOND)
-        if (limit := self.bench.site.ceilings.rate_bytes_per_second) is not None:
-            rate = min(rate, limit * int(cell.levels.get("clients", 1)))
-        return [self.protocol.target.write_of(cell, rate * self.design.sizing.target_seconds)]
+        terms = sizing.Terms(rate_bytes_per_second=self.bench.site.ceilings.rate_bytes_per_second)
+        return [self.protocol.target.write_of(cell, terms.rate(cell) * self.design.sizing.target_seconds)]
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
         """Return how many bytes to charge for a cell that wrote; 0 if `run` has already charged them."""
         return 0.0
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
-        """Learn from an invalid cell before its set is run again."""
+        """Learn from an invalid cell before its set is run again (for example resize a cell that was too short)."""
 
     def close(self) -> None:
         """Undo what an interrupted cell has changed."""
@@ -259,7 +257,7 @@ class Protocol:
         if result is not None:
             self.verdict(cell, measured, result)
             if written := self.driver.written_bytes(cell, result):
-                self.bench.commit(self.target.write_of(cell, written))
+                self.bench.budget.commit(self.target.write_of(cell, written))
             if result.complete:
                 measured.headline = self.headline(result.metrics)
         for observer in self.observers:
@@ -272,10 +270,6 @@ class Protocol:
         for observer in self.observers:
             waits += observer.restore(cell, measured)
         return waits
-
-    def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
-        """Learn from an invalid cell before its set is run again (for example resize a cell that was too short)."""
-        self.driver.after_invalid(raw, cell, measured)
 
     def read(self, cell: Cell, measured: Measured) -> Result | None:
         """Return the cell's parsed output, or None if it cannot be parsed; set `measured.invalid` accordingly."""
@@ -325,8 +319,10 @@ class Protocol:
 
     def headline(self, metrics: Mapping[str, float]) -> str:
         """Return the line to print when the cell has finished: its rate, if it has one."""
-        rate = metrics.get("operations_per_second")
-        return f"{rate:,.0f} operations/s" if rate else ""
+        if rate := metrics.get("operations_per_second"):
+            return f"{rate:,.0f} operations/s"
+        rate = metrics.get("bytes_per_second")
+        return f"{rate / 2**20:,.1f} MiB/s" if rate else ""
 
     # For its parts ----------------------------------------------------------------------------------------------------
 

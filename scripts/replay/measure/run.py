@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,10 +16,10 @@ from replay.cluster.admin_commands import rights, second_rights
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
 from replay.design.configuration import experiment_names
-from replay.design.design import DEFAULT_SCALE, Design
+from replay.design.design import DEFAULT_SCALE, Design, digest_of
 from replay.design.expansion import narrowed
 from replay.design.needs import needs_of
-from replay.design.plan_file import PlanFile, PlannedBlock
+from replay.design.plan_file import PlanFile
 from replay.design.sizing import Estimate, Terms
 from replay.evidence.data_set import refuse_copies, refuse_mixed_scales
 from replay.measure.signed_plan import (
@@ -47,30 +47,20 @@ from replay.preflight.plan import (
 
 @dataclass(frozen=True)
 class RunPlan:
-    """The site, the data set, and the blocks in their order. `again` are the options that continue the run."""
+    """A plan, its site, and the design of each experiment. `again` are the options that continue the run."""
 
     site: Site
-    data_set: str
-    scale: str
+    plan: PlanFile
     designs: Mapping[str, Design]
-    sources: Mapping[str, str]
-    todo: tuple[PlannedBlock, ...]
     again: tuple[str, ...]
-    only: tuple[str, ...] = ()
-    promised: Promise | None = field(default=None)
 
     def estimates(self, terms: Terms) -> list[tuple[Design, int, Estimate]]:
         """Return each experiment's design, number of blocks and estimate."""
         found = []
         for name, design in self.designs.items():
-            blocks = [block.block for block in self.todo if block.experiment == name]
-            found.append((design, len(blocks), estimate(design, self.data_set, blocks, terms)))
+            blocks = [block.block for block in self.plan.blocks if block.experiment == name]
+            found.append((design, len(blocks), estimate(design, self.plan.data_set, blocks, terms)))
         return found
-
-    def plan_file(self) -> PlanFile:
-        """Return the plan for the jobs."""
-        locked_to = self.promised.locked_to if self.promised else ""
-        return PlanFile(self.site.name, self.data_set, self.scale, self.designs, self.sources, self.todo, locked_to)
 
 
 def chosen(options: argparse.Namespace) -> RunPlan:
@@ -103,7 +93,7 @@ def _asked_for(options: argparse.Namespace) -> RunPlan:
     words += tuple(word for name in options.experiment for word in ("--experiment", name))
     words += tuple(word for choice in options.only for word in ("--only", choice))
     words += ("--blocks", str(options.blocks)) if options.blocks else ()
-    return RunPlan(site, data_set, scale, designs, sources, todo, words, tuple(options.only))
+    return RunPlan(site, PlanFile(site.name, data_set, scale, tuple(options.only), sources, todo), designs, words)
 
 
 def _planned(path: Path) -> RunPlan:
@@ -118,18 +108,20 @@ def _planned(path: Path) -> RunPlan:
         sources[name] = sources_digest(site, name)
         check_design(promised, designs[name], sources[name])
         refuse_mixed_scales(promised.data_set, designs[name])
-    again = ("--plan", str(path))
     todo = tuple(promised.blocks())
-    return RunPlan(site, promised.data_set, promised.scale, designs, sources, todo, again, promised.only, promised)
+    plan = PlanFile(
+        site.name, promised.data_set, promised.scale, promised.only, sources, todo, digest_of(promised.site)
+    )
+    return RunPlan(site, plan, designs, ("--plan", str(path)))
 
 
 def write_plan(run: RunPlan) -> int:
     """Write the plan of a run into the working folder, as a file to sign; measure nothing. Returns 0."""
-    report = preflight(run.site, load_experiments(), data_set=run.data_set)
-    promised = promise(run.site, run.data_set, run.scale, list(run.only), run.designs, run.sources, list(run.todo))
+    report = preflight(run.site, load_experiments(), data_set=run.plan.data_set)
+    promised = promise(run.site, run.plan, run.designs)
     estimates = run.estimates(terms_of(run.site, report.findings.copies))
     text = plan_page(run.site, promised, estimates, report, datetime.now(UTC))
-    path = Path(f"{run.data_set}-{digest_in(text)[:8]}.plan.md")
+    path = Path(f"{run.plan.data_set}-{digest_in(text)[:8]}.plan.md")
     path.write_text(text, encoding="utf-8")
     print(f"wrote {path}")
     print(f"next: have it signed, then run {replay_command('measure', '--plan', str(path))}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replay.base.clock import seconds_of, utc_now
-from replay.base.errors import ReplayError, during
+from replay.base.errors import ReplayError, during, name_work
 from replay.base.progress import Progress
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import versions
@@ -98,16 +98,8 @@ class SetRunner:
         return [
             (index, cell_set)
             for index, cell_set in enumerate(order_of_sets(self.design, self.seed))
-            if self._lacks(cell_set)
+            if self.writer.lacks(cell_set)
         ]
-
-    def _lacks(self, cell_set: CellSet) -> bool:
-        """Return whether the set still has to be measured: no attempt by this host is valid for exactly these cells.
-
-        A block that moved to another host is measured there from its beginning.
-        """
-        wanted = {cell.variant.name: cell.cell_id for cell in cell_set.cells}
-        return not self.writer.is_measured(cell_set.point, wanted, host())
 
     @contextlib.contextmanager
     def opened(self, todo: Todo) -> Iterator[Todo]:
@@ -146,7 +138,7 @@ class SetRunner:
         if not self.protocol.unavailable:
             return todo
         rest = [(index, self.protocol.without_refused(cell_set)) for index, cell_set in todo]
-        return [(index, cell_set) for index, cell_set in rest if cell_set.cells and self._lacks(cell_set)]
+        return [(index, cell_set) for index, cell_set in rest if cell_set.cells and self.writer.lacks(cell_set)]
 
     # One set ----------------------------------------------------------------------------------------------------------
 
@@ -175,7 +167,7 @@ class SetRunner:
                     with during(name):
                         measured = self._measure_cell(run, position, cell)
                 except Halted as halt:
-                    halt.error.during = name
+                    name_work(halt.error, name)
                     run.add_problem(cell, halt.reason, halt.error.what)
                     self._seal(run, "stopped")
                     raise
@@ -187,7 +179,7 @@ class SetRunner:
                 if (stop := self.guard.stop_after_cell()) is not None:
                     break
                 if measured.invalid:
-                    self.protocol.after_invalid(self.writer, cell, measured)
+                    self.protocol.driver.after_invalid(self.writer, cell, measured)
         self._seal(run, "complete" if run.is_whole else "stopped")
         if stop is not None:
             raise stop

@@ -5,7 +5,6 @@ The file is Markdown. Its digest covers everything up to the line that states it
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -20,8 +19,9 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.site_file import fsid_in
-from replay.design.design import Design, digest_of, plan_digest
-from replay.design.plan_file import PlannedBlock
+from replay.design.design import Design, plan_digest
+from replay.design.plan_file import PlanFile, PlannedBlock
+from replay.evidence.durable import sha256
 
 SCHEMA_VERSION = 1
 CONNECT_WITHIN_SECONDS = 10.0
@@ -44,11 +44,6 @@ class Promise:
         """Return it as the file's JSON."""
         return {"schema_version": SCHEMA_VERSION, **asdict(self), "only": list(self.only)}
 
-    @property
-    def locked_to(self) -> str:
-        """The digest of the site."""
-        return digest_of(self.site)
-
     def blocks(self) -> list[PlannedBlock]:
         """Return the blocks, repetition by repetition: within one, experiments take turns."""
         found = [
@@ -59,27 +54,20 @@ class Promise:
         return sorted(found, key=lambda one: one.block)
 
 
-def promise(
-    site: Site,
-    data_set: str,
-    scale: str,
-    only: list[str],
-    designs: Mapping[str, Design],
-    sources: Mapping[str, str],
-    todo: list[PlannedBlock],
-) -> Promise:
+def promise(site: Site, plan: PlanFile, designs: Mapping[str, Design]) -> Promise:
     """Return what a run would do. Raises ConfigurationError if a cluster's fsid cannot be found out."""
     experiments = {
         name: {
-            "sources": sources[name],
+            "sources": plan.sources[name],
             "cells_per_block": sum(len(cell_set.cells) for cell_set in design.sets),
-            "blocks": {str(block.block): block.plan for block in todo if block.experiment == name},
+            "blocks": {str(block.block): block.plan for block in plan.blocks if block.experiment == name},
         }
         for name, design in designs.items()
         if design.sets
     }
     primary, secondary = (_fsid(cluster) if cluster else None for cluster in (site.primary, site.secondary))
-    return Promise(site_facts(site, primary, secondary), data_set, scale, tuple(only), experiments, version())
+    facts = site_facts(site, primary, secondary)
+    return Promise(facts, plan.data_set, plan.scale, plan.only, experiments, version())
 
 
 def site_facts(site: Site, fsid: str | None, second_fsid: str | None) -> dict[str, Any]:
@@ -130,7 +118,7 @@ def check_design(promised: Promise, design: Design, sources: str) -> None:
 
 def with_digest(text: str) -> str:
     """Return a plan's text with its last line, the digest of all lines above it."""
-    return f"{text}SHA-256 of all lines above: {_sha256(text)}\n"
+    return f"{text}SHA-256 of all lines above: {sha256(text.encode())}\n"
 
 
 def digest_in(text: str) -> str:
@@ -150,7 +138,7 @@ def read_signed_plan(path: Path) -> Promise:
         raise ConfigurationError(f"the plan cannot be read: {error}", where=path) from error
     stated, record = _DIGEST.search(text), None
     if stated is not None:
-        if _sha256(text[: stated.start()]) != stated[1]:
+        if sha256(text[: stated.start()].encode()) != stated[1]:
             raise RefusedError(
                 "the plan was altered after it was made",
                 where=path,
@@ -195,7 +183,3 @@ def _differences(planned: Any, now: Any, path: str = "") -> Iterator[str]:
             yield from _differences(planned.get(key), now.get(key), f"{path}.{key}" if path else key)
     elif planned != now:
         yield f"{path} was {planned!r} and is {now!r}"
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -22,7 +22,7 @@ from replay.ownership.images import RemovalOutcome
 from replay.ownership.ledger import Entry, Ledger
 from replay.ownership.locks import KIND, UNSERVED, ClusterLock, SlotLock
 from replay.ownership.open_site import ClusterWatch
-from replay.ownership.removal import Remover
+from replay.ownership.removal import Remover, remove_entries
 
 COLUMNS = ("cluster", "kind", "name", "data_set", "entered_at", "made_at", "removed_at", "state")
 #: By whether its making was confirmed, and whether it was removed. A lock, for example, is never confirmed.
@@ -94,7 +94,11 @@ def clean(
         watch = ClusterWatch(*(remover.session for remover, _ in work))
         for remover, _ in work:
             remover.waiting = functools.partial(watch.waiting, lambda: site, say=say)
-        return _remove_all(work, say)
+        outcomes = []
+        for outcome in remove_entries(work):
+            outcomes.append(outcome)
+            say(f"{outcome.status}: {outcome.entry.kind} {outcome.entry.spec}")
+        return outcomes
 
 
 def run(options: argparse.Namespace) -> int:
@@ -181,21 +185,6 @@ def _described(remover: Remover, entry: Entry) -> str:
     if remover.cluster.name != "primary":
         words.append("on the second cluster")
     return " ".join(words)
-
-
-def _remove_all(work: list[tuple[Remover, list[Entry]]], say: Callable[[str], None]) -> list[RemovalOutcome]:
-    outcomes: list[RemovalOutcome] = []
-    for remover, entries in work:
-        for entry in entries:
-            if (outcome := remover.remove(entry)) is not None:
-                outcomes.append(outcome)
-                say(f"{outcome.status}: {entry.kind} {entry.spec}")
-    # Wait for copies last: an image that was failed over has its own entry for the second cluster.
-    for remover, _ in work:
-        for outcome in remover.finish():
-            outcomes.append(outcome)
-            say(f"{outcome.status}: {outcome.entry.kind} {outcome.entry.spec} and its mirrored copy")
-    return outcomes
 
 
 def _ask(count: int) -> bool:

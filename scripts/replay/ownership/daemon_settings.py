@@ -96,7 +96,8 @@ class OsdSettings:
         self._change(
             "crush", "device_class", osd.name, details, {"prefix": "osd crush rm-device-class", "ids": [osd.name]}
         )
-        self._change("crush", "device_class", osd.name, details, class_command(osd.name, name))
+        command = {"prefix": "osd crush set-device-class", "class": name, "ids": [osd.name]}
+        self._change("crush", "device_class", osd.name, details, command)
         return True
 
     def cap_io(self, osd: Osd, pid: int, data: Path, iops: int) -> IoCap:
@@ -177,11 +178,6 @@ def settings_of_second(bench: OpenSite) -> OsdSettings | None:
     if bench.secondary is None or bench.secondary_ledger is None:
         return None
     return OsdSettings(replace(bench, session=bench.secondary, ledger=bench.secondary_ledger))
-
-
-def class_command(osd: str, name: str) -> dict[str, Any]:
-    """Return the monitors' command that sets the device class of an OSD without one."""
-    return {"prefix": "osd crush set-device-class", "class": name, "ids": [osd]}
 
 
 POLL_AGE = "rbd_mirror_journal_poll_age"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from replay.base.clock import Waiting
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
-from replay.design.design import CellSet, Image
+from replay.design.design import Image
 from replay.design.sizing import Write
 from replay.ownership.ledger import Entry, Ledger, unique_name
 from replay.ownership.open_site import BlockImage, OpenSite
@@ -88,7 +88,7 @@ def fill_image(bench: OpenSite, made: BlockImage) -> None:
     size = made.image.size_bytes
     limits = bench.site.ceilings
     slowest = min(SLOWEST_FILL_BYTES_PER_SECOND, 0.5 * (limits.rate_bytes_per_second or math.inf))
-    bench.reserve(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
+    bench.budget.reserve(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
     timeout_seconds = 60 + size / slowest
     waiting = bench.waiting(f"{made.name} to be filled", timeout_seconds)
     bench.primary_cluster.run(
@@ -102,31 +102,6 @@ def fill_image(bench: OpenSite, made: BlockImage) -> None:
         timeout_seconds=timeout_seconds,
         while_running=waiting.glance,
     )
-
-
-def create_images(
-    bench: OpenSite,
-    sets: Iterable[CellSet],
-    factor: str,
-    images: dict[str, list[BlockImage]],
-    *,
-    create: Callable[[str, Image, str], BlockImage] | None = None,
-) -> None:
-    """Create and fill the images that `levels[factor]` asks for and that `images` (by the variants' image name) lacks.
-
-    Each is added as soon as it is complete. `create` (name, image, name of the variant's images) replaces
-    `create_image`. Raises CephCommandError if a command fails; everything created by then is in the ledger.
-    """
-    wanted: dict[str, tuple[Image, int]] = {}
-    for cell in (cell for cell_set in sets for cell in cell_set.cells):
-        name, count = cell.variant.image_name, int(cell.levels[factor])
-        wanted[name] = (cell.variant.image, max(count, wanted[name][1] if name in wanted else 0))
-    for name, (image, count) in wanted.items():
-        made = images.setdefault(name, [])
-        for number in range(len(made) + 1, count + 1):
-            bench.say(f"image {number} of {count} for {name}: create and fill")
-            suffix = f"{name}-{number}"
-            made.append(create(suffix, image, name) if create else create_image(bench, suffix, image))
 
 
 # Removing an image ----------------------------------------------------------------------------------------------------

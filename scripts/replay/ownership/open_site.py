@@ -19,7 +19,6 @@ from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Ceilings, Site, Stop, ceilings_reached
 from replay.design.design import Image
-from replay.design.sizing import Write
 from replay.ownership.ledger import NAME_PREFIX, Ledger
 from replay.ownership.locks import SlotLock
 from replay.ownership.write_budget import WriteBudget
@@ -44,7 +43,6 @@ class OpenSite:
     budget: WriteBudget
     say: Callable[[str], None]
     daemons_are_here: bool
-    allowed: frozenset[str]
     secondary: MonitorSession | None = None
     secondary_ledger: Ledger | None = None
     #: What looks around during waits; without it they only say how long they last.
@@ -55,14 +53,6 @@ class OpenSite:
         if self.watch is None:
             return Waiting(what, at_most_seconds, say=self.say, sleep=how.get("sleep", time.sleep))
         return self.watch.waiting(lambda: self.site, what, at_most_seconds, say=self.say, **how)
-
-    def reserve(self, what: str, write: Write) -> None:
-        """Charge upcoming client writes. Raises RefusedError if they would exceed the site's ceiling."""
-        self.budget.reserve(what, write)
-
-    def commit(self, write: Write) -> None:
-        """Charge what clients wrote in a cell if the amount was unknown in advance."""
-        self.budget.commit(write)
 
     @property
     def primary_cluster(self) -> Cluster:

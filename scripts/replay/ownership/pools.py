@@ -104,39 +104,48 @@ def await_clean(session: MonitorSession, names: list[str], *, say: Callable[[str
 
 def _make(site: Site, session: MonitorSession, ledger: Ledger, pool: Pool, is_data_pool: bool, data_set: str) -> None:
     name = unique_name("pool")
-    domain = failure_domain(session)
     details: dict[str, Any] = {"final_name": pool.name}
     if is_data_pool:
         details["erasure_code_profile"] = name
     if is_data_pool or pool.device_class:
         details["crush_rule"] = name  # Ceph makes an erasure-coded pool's rule by itself, under the pool's first name
     entry = ledger.intend("pool", name, "", "", site=site.name, data_set=data_set, details=details)
-    pg_num = pool.pg_num or DEFAULT_PG_NUM
-    command: dict[str, Any] = {"prefix": "osd pool create", "pool": name, "pg_num": pg_num, "pgp_num": pg_num}
     if is_data_pool:
         k, m = pool.erasure_code or DEFAULT_ERASURE_CODE
-        profile = [f"k={k}", f"m={m}", f"crush-failure-domain={domain}"]
+        profile = [f"k={k}", f"m={m}", f"crush-failure-domain={failure_domain(session)}"]
         profile += [f"crush-device-class={pool.device_class}"] if pool.device_class else []
         session.command({"prefix": "osd erasure-code-profile set", "name": name, "profile": profile})
-        command |= {"pool_type": "erasure", "erasure_code_profile": name}
+        how = {"pool_type": "erasure", "erasure_code_profile": name}
     else:
-        command |= {"pool_type": "replicated"}
-        if pool.device_class:
-            rule = {"name": name, "root": "default", "type": domain, "class": pool.device_class}
-            session.command({"prefix": "osd crush rule create-replicated", **rule})
-            command |= {"rule": name}
-    session.command(command)
+        how = _replicated(session, name, pool.device_class)
+    _create(session, ledger, entry, name, pool.pg_num or DEFAULT_PG_NUM, how)
     if is_data_pool:
         set_pool(session, name, "allow_ec_overwrites", "true")
     elif pool.replicas:
         set_pool(session, name, "size", str(pool.replicas))
-    pools = session.command({"prefix": "osd pool ls", "detail": "detail"})
-    pool_id = next(each["pool_id"] for each in pools if each["pool_name"] == name)
-    ledger.confirm(entry, {"id": pool_id})
     session.command({"prefix": "osd pool application enable", "pool": name, "app": "rbd"})
     session.command({"prefix": "osd pool rename", "srcpool": name, "destpool": pool.name})
     if not is_data_pool:
         _initialise(session, pool)
+
+
+def _replicated(session: MonitorSession, name: str, device_class: str | None) -> dict[str, str]:
+    """Return what makes a new pool a replicated one. Makes the rule of its name that a device class needs."""
+    if not device_class:
+        return {"pool_type": "replicated"}
+    rule = {"name": name, "root": "default", "type": failure_domain(session), "class": device_class}
+    session.command({"prefix": "osd crush rule create-replicated", **rule})
+    return {"pool_type": "replicated", "rule": name}
+
+
+def _create(
+    session: MonitorSession, ledger: Ledger, entry: str, name: str, pg_num: int, how: Mapping[str, str]
+) -> None:
+    """Create a pool, and confirm its entry in the ledger with its id."""
+    session.command({"prefix": "osd pool create", "pool": name, "pg_num": pg_num, "pgp_num": pg_num, **how})
+    pools = session.command({"prefix": "osd pool ls", "detail": "detail"})
+    pool_id = next(each["pool_id"] for each in pools if each["pool_name"] == name)
+    ledger.confirm(entry, {"id": pool_id})
 
 
 def _initialise(session: MonitorSession, pool: Pool) -> None:
@@ -226,7 +235,6 @@ class ExperimentPool:
     """A pool that Replay created for an experiment."""
 
     name: str
-    pool_id: int
     entry_id: str
     spec: PoolSpec
 
@@ -245,16 +253,8 @@ def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: st
     details = {"final_name": name} | ({"crush_rule": name} if spec.device_class else {})
     entry = bench.ledger.intend("pool", name, "", "", site=bench.site.name, data_set=bench.data_set, details=details)
     with bench.costs.measure("prepare"):
-        command = {"prefix": "osd pool create", "pool": name, "pg_num": spec.pg_num, "pgp_num": spec.pg_num}
-        command |= {"pool_type": "replicated"}
-        if spec.device_class:
-            rule = {"name": name, "root": "default", "type": failure_domain(session), "class": spec.device_class}
-            session.command({"prefix": "osd crush rule create-replicated", **rule})
-            command |= {"rule": name}
-        session.command(command)
-        pools = session.command({"prefix": "osd pool ls", "detail": "detail"})
-        pool_id = next(each["pool_id"] for each in pools if each["pool_name"] == name)
-        bench.ledger.confirm(entry, {"id": pool_id})
+        how = _replicated(session, name, spec.device_class)
+        _create(session, bench.ledger, entry, name, spec.pg_num, how)
         try:
             set_pool(session, name, "size", str(spec.replicas), sure=spec.replicas == 1)
         except CephCommandError as error:
@@ -269,7 +269,7 @@ def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: st
         session.command({"prefix": "osd pool application set", **mark})
         if application == "rbd":
             session.cluster.run("rbd", "pool", "init", name, timeout_seconds=60)
-    return ExperimentPool(name, pool_id, entry, spec)
+    return ExperimentPool(name, entry, spec)
 
 
 def await_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:

@@ -7,7 +7,7 @@ Every step can be repeated: after a crash in the middle, the next clean continue
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -176,44 +176,44 @@ def _set_back_option(site: Site, session: MonitorSession, entry: Entry) -> bool:
     return True
 
 
-def _set_back_weight(site: Site, session: MonitorSession, entry: Entry) -> bool:
-    if there := _is_there(site, session, entry):
-        before = float(entry.details["before"])
-        session.command({"prefix": "osd crush reweight", "name": entry.name, "weight": before})
-    return there
-
-
-def _set_back_affinity(site: Site, session: MonitorSession, entry: Entry) -> bool:
-    if there := _is_there(site, session, entry):
-        number, before = int(entry.name.removeprefix("osd.")), float(entry.details["before"])
-        session.command({"prefix": "osd primary-affinity", "id": number, "weight": before})
-    return there
-
-
-def _set_back_device_class(site: Site, session: MonitorSession, entry: Entry) -> bool:
-    if there := _is_there(site, session, entry):
-        session.command({"prefix": "osd crush rm-device-class", "ids": [entry.name]})
-        if before := entry.details.get("before"):
-            session.command({"prefix": "osd crush set-device-class", "class": before, "ids": [entry.name]})
-    return there
-
-
-def _is_there(site: Site, session: MonitorSession, entry: Entry) -> bool:
+def _set_back_osd(site: Site, session: MonitorSession, entry: Entry) -> bool:
     require(site, "crush", session.fsid())
-    nodes = session.command({"prefix": "osd tree"})["nodes"]
-    return entry.name in {node["name"] for node in nodes if node["type"] == "osd"}
+    nodes, before = session.command({"prefix": "osd tree"})["nodes"], entry.details.get("before")
+    if entry.name not in {node["name"] for node in nodes if node["type"] == "osd"}:
+        return False
+    if entry.kind == "crush_weight":
+        session.command({"prefix": "osd crush reweight", "name": entry.name, "weight": float(before)})
+    elif entry.kind == "primary_affinity":
+        number = int(entry.name.removeprefix("osd."))
+        session.command({"prefix": "osd primary-affinity", "id": number, "weight": float(before)})
+    else:
+        session.command({"prefix": "osd crush rm-device-class", "ids": [entry.name]})
+        if before:
+            session.command({"prefix": "osd crush set-device-class", "class": before, "ids": [entry.name]})
+    return True
 
 
 #: The functions by the ledger's kind of entry.
 SET_BACK: Mapping[str, Callable[[Site, MonitorSession, Entry], bool]] = {
     "config": _set_back_option,
-    "crush_weight": _set_back_weight,
-    "primary_affinity": _set_back_affinity,
-    "device_class": _set_back_device_class,
+    **dict.fromkeys(("crush_weight", "primary_affinity", "device_class"), _set_back_osd),
 }
 
 
 # Several entries at once ----------------------------------------------------------------------------------------------
+
+
+def remove_entries(work: Sequence[tuple[Remover, Iterable[Entry]]]) -> Iterator[RemovalOutcome]:
+    """Remove each remover's entries, and yield the outcomes as they are known.
+
+    Copies are awaited last: an image that was failed over has its own entry for the second cluster.
+    """
+    for remover, entries in work:
+        for entry in entries:
+            if (outcome := remover.remove(entry)) is not None:
+                yield outcome
+    for remover, _ in work:
+        yield from remover.finish()
 
 
 def remove_all(
@@ -225,8 +225,8 @@ def remove_all(
     """
     session = bench.session
     remover = Remover(bench.site, session.cluster, session, bench.ledger, None, bench.say, waiting=bench.waiting)
-    outcomes = [remover.remove(entry) for entry in entries]
-    refuse_left(bench.site, [outcome for outcome in outcomes if outcome is not None], what, where, advice)
+    outcomes = list(remove_entries([(remover, entries)]))
+    refuse_left(bench.site, outcomes, what, where, advice)
     return len(outcomes)
 
 
@@ -270,13 +270,12 @@ def remove_owned_leftovers(bench: OpenSite) -> int:
 
 
 def _remove(bench: OpenSite, chosen: Callable[[Entry], bool]) -> list[RemovalOutcome]:
-    """Remove the chosen entries of both clusters' ledgers; wait for copies last."""
+    """Remove the chosen entries of both clusters' ledgers."""
     sides = [(bench.session, bench.ledger, bench.site.secondary)]
     if bench.secondary is not None and bench.secondary_ledger is not None:
         sides.append((bench.secondary, bench.secondary_ledger, bench.site.primary))
-    outcomes: list[RemovalOutcome] = []
+    work = []
     with bench.costs.measure("prepare"):
-        removers = []
         for session, ledger, mirror in sides:
             remover = Remover(
                 bench.site,
@@ -288,13 +287,17 @@ def _remove(bench: OpenSite, chosen: Callable[[Entry], bool]) -> list[RemovalOut
                 poll_seconds=0.25,
                 waiting=bench.waiting,
             )
-            removers.append(remover)
-            for entry in [entry for entry in ledger.owned() if chosen(entry)]:
-                if (outcome := remover.remove(entry)) is not None:
-                    outcomes.append(outcome)
-        for remover in removers:
-            outcomes += remover.finish()
-    return outcomes
+            work.append((remover, [entry for entry in ledger.owned() if chosen(entry)]))
+        return list(remove_entries(work))
+
+
+def remove_leftover_files(bench: OpenSite) -> int:
+    """Remove this site's files, including those of an interrupted run; return how many there were.
+
+    Raises ReplayError naming one that could not be removed: it stays in the ledger for `replay clean`.
+    """
+    mine = [one for one in bench.ledger.owned() if one.kind == "file" and one.site == bench.site.name]
+    return remove_all(bench, mine, "file(s) could not be removed", lambda entry: entry.name)
 
 
 def remove_leftover_mounts(bench: OpenSite) -> int:

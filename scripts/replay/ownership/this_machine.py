@@ -14,16 +14,14 @@ import stat
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.base.paths import replay_command, state_directory
+from replay.base.paths import state_directory
 from replay.cluster.cluster import Cluster
 from replay.cluster.site import require
 from replay.ownership.ledger import Entry, unique_name
 from replay.ownership.open_site import BlockImage, OpenSite
 
-KIND = "file"
 _OWN_NAME = re.compile(r"replay-[0-9a-f]{8}-[a-z0-9-]+")
 
 
@@ -35,7 +33,7 @@ def create_file(bench: OpenSite, folder: Path, suffix: str, *, size_bytes: int) 
     """
     path = folder / unique_name(suffix)
     entry = bench.ledger.intend(
-        KIND, "", "", str(path), site=bench.site.name, data_set=bench.data_set, details={"size_bytes": size_bytes}
+        "file", "", "", str(path), site=bench.site.name, data_set=bench.data_set, details={"size_bytes": size_bytes}
     )
     descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
     try:
@@ -67,25 +65,7 @@ def remove_file(entry: Entry) -> tuple[str, str]:
     return "removed", ""
 
 
-def remove_leftover_files(bench: OpenSite) -> int:
-    """Remove this site's files, including those of an interrupted run; return how many there were.
-
-    Raises ReplayError naming one that could not be removed: it stays in the ledger for `replay clean`.
-    """
-    mine = [one for one in bench.ledger.owned() if one.kind == KIND and one.site == bench.site.name]
-    for entry in mine:
-        status, why = remove_file(entry)
-        if status == "left":
-            raise ReplayError(
-                f"a file could not be removed: {why}",
-                where=entry.name,
-                next_step=f"it is still in the ledger; run: {replay_command('clean', '--site', bench.site.name)}",
-            )
-        bench.ledger.removed(entry.id)
-    return len(mine)
-
-
-#: This module's kinds of ledger entries, in the order in which they are undone.
+#: The kinds of ledger entries of the kernel's client, in the order in which they are undone.
 KINDS = ("kernel_mount", "kernel_mapping")
 MOUNTS = Path("/proc/self/mounts")
 RBD_BUS = Path("/sys/bus/rbd")
@@ -135,11 +115,6 @@ def run_program(argv: Sequence[str], *, timeout_seconds: float = 60.0) -> subpro
     return done
 
 
-def map_arguments(spec: str, options: str = "") -> list[str]:
-    """Return the arguments of `rbd` that map an image; `options` are the kernel client's, separated by commas."""
-    return ["map", spec, *(["--options", options] if options else [])]
-
-
 def map_error(printed: str) -> tuple[str, str]:
     """Return what a failed `rbd map` means and what to do next, from what it printed."""
     for pattern, meaning in _MAP_ERRORS.items():
@@ -155,12 +130,9 @@ def mapped_devices(text: str) -> dict[str, str]:
     Raises ReplayError if it is not such a list.
     """
     try:
-        listed: Any = json.loads(text)
-        # Releases before Nautilus print an object by number.
-        rows = list(listed.values()) if isinstance(listed, dict) else listed
         return {
             "/".join(part for part in (row["pool"], row.get("namespace", ""), row["name"]) if part): str(row["device"])
-            for row in rows
+            for row in json.loads(text)
             if row.get("snap", "-") in ("-", "")
         }
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -168,13 +140,18 @@ def mapped_devices(text: str) -> dict[str, str]:
 
 
 def map_image(bench: OpenSite, made: BlockImage, options: str = "") -> Path:
-    """Map an image and return its device. Raises RefusedError, or ReplayError saying why the kernel declined."""
+    """Map an image and return its device; `options` are the kernel client's, separated by commas.
+
+    Raises RefusedError, or ReplayError saying why the kernel declined.
+    """
     require(bench.site, "kernel_rbd", bench.session.fsid())
     entry = bench.ledger.intend(
         "kernel_mapping", made.pool, made.namespace, made.name, site=bench.site.name, data_set=bench.data_set
     )
     done = bench.primary_cluster.run(
-        "rbd", *map_arguments(made.spec, options), check=False, timeout_seconds=MAP_TIMEOUT_SECONDS
+        *("rbd", "map", made.spec, *(["--options", options] if options else [])),
+        check=False,
+        timeout_seconds=MAP_TIMEOUT_SECONDS,
     )
     device = done.stdout.strip()
     if done.returncode != 0 or not re.fullmatch(r"/dev/rbd\d+", device):
@@ -198,12 +175,12 @@ def unmap(cluster: Cluster, spec: str) -> bool:
 
 
 def mount(bench: OpenSite, device: Path, file_system: str, *, run: Run = run_program) -> Path:
-    """Make a file system on a device that was mapped for this, mount it, and return the mount point.
+    """Make a file system, one of MKFS_OPTIONS, on a device that was mapped for this, mount it, return the mount point.
 
     Raises RefusedError without root, and ReplayError if a program fails; the mount point is then in the ledger.
     """
     require(bench.site, "host_root", bench.session.fsid())
-    run(mkfs_argv(device, file_system), timeout_seconds=MKFS_TIMEOUT_SECONDS)
+    run([f"mkfs.{file_system}", *MKFS_OPTIONS[file_system], str(device)], timeout_seconds=MKFS_TIMEOUT_SECONDS)
     folder = state_directory() / "mounts" / unique_name("mount")
     entry = bench.ledger.intend(
         "kernel_mount",
@@ -218,13 +195,6 @@ def mount(bench: OpenSite, device: Path, file_system: str, *, run: Run = run_pro
     run(["mount", "-t", file_system, str(device), str(folder)])
     bench.ledger.confirm(entry)
     return folder
-
-
-def mkfs_argv(device: Path, file_system: str) -> list[str]:
-    """Return the argv that makes a file system. Raises ReplayError for an unknown file system."""
-    if file_system not in MKFS_OPTIONS:
-        raise ReplayError(f"no file system {file_system!r}", next_step=f"use one of {', '.join(MKFS_OPTIONS)}")
-    return [f"mkfs.{file_system}", *MKFS_OPTIONS[file_system], str(device)]
 
 
 def unmount(mount_point: str, *, run: Run = run_program, mounts: Path = MOUNTS) -> bool:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import configparser
 import errno
 import os
 import re
-import struct
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from replay.base.paths import replay_command
@@ -22,7 +17,7 @@ from replay.cluster.cluster import CephCommandError, Cluster, monitors_in, why_u
 from replay.cluster.placement_groups import stuck_sentence
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
-from replay.design.needs import needs_of, protocol_names
+from replay.design.needs import needs_of
 from replay.design.sizing import PoolCopies
 from replay.evidence.record import program_version, short_version
 from replay.ownership.locks import go_command, stop_command, stop_switch
@@ -36,11 +31,9 @@ OTHER_CAPABILITIES = (
     "this user has other caps; give Replay a user of its own: name a new client and a new keyring in the site's file, "
     "and preflight prints the command that creates them"
 )
-#: Types of keys, which their first two bytes state, by Ceph's names for the ciphers.
-AES, AES256K = 1, 2
 #: The word that experiments lack which must read the counters of OSDs. It is no word of `requires`.
 OSD_COUNTERS = "osd_counters"
-#: The first release that reads and accepts keys of the second type. A new cluster of it allows no others.
+#: The first release that reads and accepts keys for the cipher aes256k. A new cluster of it allows no others.
 SINCE = 20
 
 
@@ -161,55 +154,33 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
 
 
 def why_no_answer(cluster: Cluster, error: CephCommandError) -> str:
-    """Return why a cluster cannot be inspected: it refused the key, did not answer, or does not let the user ask."""
-    match = re.search(r"\[errno (\d+)\]", error.what)
-    number = int(match[1]) if match else None
-    about_key = why_refused(cluster, number) if number else ""
-    if number == errno.EIO and about_key:
-        return about_key
-    if number in (errno.EPERM, errno.EACCES):
-        key = f"the key in {cluster.keyring}" if cluster.keyring else "the key that ceph finds here"
-        text = f"key rejected: the {cluster.name} cluster does not accept {key} for {cluster.client}"
-        return f"{text}; {about_key}" if about_key else text
-    if number == errno.ETIMEDOUT or error.what.startswith("no answer within"):
-        named = monitors_in(cluster.conf) or f"the monitors of {cluster.conf}"
-        return f"no monitor answered at {named} ({cluster.name} cluster)"
-    text = f"the {cluster.name} cluster does not answer as {cluster.client}: {error.what}"
-    return f"{text}: {OTHER_CAPABILITIES}" if error.exit_status_of_tool in (errno.EPERM, errno.EACCES) else text
-
-
-def key_type(keyring: Path, client: str) -> int | None:
-    """Return the type of a user's key in a keyring; None if the keyring has no readable key of the user."""
-    sections = configparser.ConfigParser(strict=False, interpolation=None)
-    try:
-        sections.read_string(keyring.read_text(encoding="utf-8"))
-        return struct.unpack_from("<H", base64.b64decode(sections[client]["key"], validate=True))[0]
-    except (OSError, UnicodeDecodeError, configparser.Error, KeyError, binascii.Error, struct.error):
-        return None
-
-
-def why_refused(cluster: Cluster, number: int) -> str:
-    """Return how the user's key explains that connecting failed with error `number`; empty if it does not.
+    """Return why a cluster cannot be inspected: it refused the key, did not answer, or does not let the user ask.
 
     A client that does not know a key's cipher cannot read the keyring, and reports EIO. A cluster that does not allow a
     key's cipher refuses the key with EACCES, like a wrong key; the client cannot tell the two apart.
     """
-    kind = key_type(cluster.keyring, cluster.client) if cluster.keyring else None
-    if number == errno.EIO and kind == AES256K:
+    match = re.search(r"\[errno (\d+)\]", error.what)
+    number = int(match[1]) if match else None
+    key = f"the key in {cluster.keyring}" if cluster.keyring else "the key that ceph finds here"
+    if number in (errno.EPERM, errno.EACCES):
+        return (
+            f"key rejected: the {cluster.name} cluster does not accept {key} for {cluster.client}; if `ceph mon dump` "
+            f"lists only aes256k in auth_allowed_ciphers, it accepts no older key: ask an administrator to create the "
+            f"user again, and use a client of Ceph {SINCE}"
+        )
+    if number == errno.ETIMEDOUT or error.what.startswith("no answer within"):
+        named = monitors_in(cluster.conf) or f"the monitors of {cluster.conf}"
+        return f"no monitor answered at {named} ({cluster.name} cluster)"
+    text = f"the {cluster.name} cluster does not answer as {cluster.client}: {error.what}"
+    if number == errno.EIO:
         version = short_version(program_version("ceph", cluster.programs))
         return (
-            f"the key in {cluster.keyring} is for the cipher aes256k, which only clients of Ceph {SINCE} or later "
-            f"know, and this one is {version or 'of an unknown version'}: install ceph-common of release {SINCE}, or "
-            f"run {replay_command('sandbox', 'releases', '--get', str(SINCE))} and name it: client_release: {SINCE} in "
-            f"the site's file, --client-release {SINCE} with look ({cluster.name} cluster)"
+            f"{text}; if {key} is for the cipher aes256k, only clients of Ceph {SINCE} or later know it, and this one "
+            f"is {version or 'of an unknown version'}: install ceph-common of release {SINCE}, or run "
+            f"{replay_command('sandbox', 'releases', '--get', str(SINCE))} and name it: client_release: {SINCE} in the "
+            f"site's file, --client-release {SINCE} with look"
         )
-    if number in (errno.EACCES, errno.EPERM) and kind == AES:
-        return (
-            f"if `ceph mon dump` lists only aes256k in auth_allowed_ciphers, the cluster accepts no key for the older "
-            f"cipher aes, such as this one: ask an administrator to create the user again, and use a client of Ceph "
-            f"{SINCE}"
-        )
-    return ""
+    return f"{text}: {OTHER_CAPABILITIES}" if error.exit_status_of_tool in (errno.EPERM, errno.EACCES) else text
 
 
 def check_user(session: MonitorSession, findings: Findings) -> None:
@@ -247,8 +218,7 @@ def check_counters(session: MonitorSession, experiments: Iterable[Mapping[str, A
 
 def reads_counters(experiment: Mapping[str, Any]) -> str:
     """Return whether an experiment reads the counters of OSDs: `never`, `may` or `must`."""
-    protocol = experiment.get("protocol")
-    return needs_of(protocol).osd_counters if protocol in protocol_names() else "never"
+    return needs_of(experiment["protocol"]).osd_counters
 
 
 def check_clocks(session: MonitorSession, findings: Findings) -> None:

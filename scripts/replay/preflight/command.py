@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,15 +15,15 @@ from typing import Any, TextIO
 
 from rich.text import Text
 
-from replay.base.paths import config_directory, replay_command
-from replay.base.terminal import console_of, is_terminal, print_columns, waiting
+from replay.base.paths import replay_command
+from replay.base.terminal import console_of, print_columns, waiting
 from replay.cluster import admin_commands
 from replay.cluster.admin_commands import CONF, in_form, of_release
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing
 from replay.cluster.site_file import load_site
-from replay.design.configuration import experiment_names, load_document, load_experiment_document
+from replay.design.configuration import experiment_names, load_experiment
 from replay.design.sizing import PoolCopies, bytes_at_once
 from replay.preflight import checks, pool_checks
 from replay.preflight.checks import Findings
@@ -44,8 +44,6 @@ _TO_DO = (
     "An administrator can paste these commands into a shell on this machine. They create what is missing and change",
     "nothing that exists. If ceph does not find the administrator's key, add --keyring FILE. Then run preflight again.",
 )
-#: What an experiment would take, by its name.
-Figures = Mapping[str, Mapping[str, float]]
 _MARKS = {"ok": "ok", "note": "note", "warning": "WARN", "skip": "SKIP", "refused": "REFUSED"}
 _STYLES = {"ok": "green", "WARN": "yellow", "SKIP": "yellow", "REFUSED": "bold red"}
 _HEADING_WIDTH, _MARK_WIDTH = 11, 8
@@ -81,19 +79,18 @@ def preflight(
     site: Site,
     experiments: Iterable[Mapping[str, Any]],
     *,
-    estimates: Callable[[PoolCopies], Figures] = lambda copies: {},
+    scale: str | None = None,
     data_set: str | None = None,
-    now: datetime | None = None,
     write: bool = False,
 ) -> Report:
     """Inspect a site and return the findings; change nothing on it, except by the write probe if `write` asks for it.
 
-    `experiments` are parsed files from config/experiments. `estimates` maps each experiment to its plan, given the
-    pools' copies: `cells`, `hours`, `bytes_to_client`, `bytes_to_media`, and `bytes_at_once` for the images of a block.
-    `data_set`, by default the site's name, selects the run. A problem with a cluster is a finding, never an exception.
+    `experiments` are those of config/experiments; at a `scale`, it says what each would take. `data_set`, by default
+    the site's name, selects the run. A problem with a cluster is a finding, never an exception.
     Raises EvidenceError if the run's account cannot be read.
     """
     experiments = list(experiments)
+    data_set = data_set or site.name
     findings = Findings()
     answers = False
     usable = check_release(site, findings)
@@ -101,7 +98,7 @@ def preflight(
         with closing(MonitorSession(site.primary, connect_timeout_seconds=checks.TIMEOUT_SECONDS)) as session:
             answers = _check_primary(site, session, experiments, findings)
             if answers:
-                check_data_set(site, session, data_set or site.name, findings)
+                check_data_set(site, session, data_set, findings)
     if answers and site.secondary is not None and "second_site" in site.allows:
         _check_secondary(site, site.secondary, findings)
     if write and answers and not findings.refused:
@@ -109,40 +106,26 @@ def preflight(
     check_client_hosts(site, findings)
     check_prometheus(site, findings)
     check_claims(site, experiments, findings)
-    _risks(site, findings, now or datetime.now(UTC))
-    figures = estimates(findings.copies)
+    _risks(site, findings, datetime.now(UTC))
+    figures = _figures(site, experiments, scale, data_set, findings.copies) if scale else {}
     rows = [_experiment(site, each, findings.lacking(), figures.get(each["name"], {})) for each in experiments]
     needed = {row["name"]: row["estimate"].get("bytes_at_once", 0.0) for row in rows if not row["missing"]}
     pool_checks.check_room(site, needed, findings)
-    pool_checks.check_account(site, data_set or site.name, _total(rows).get("bytes_to_media", 0.0), findings)
+    pool_checks.check_account(site, data_set, _total(rows).get("bytes_to_media", 0.0), findings)
     return Report(site, findings, rows)
 
 
 def load_experiments(names: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Return these experiments, or without any name all in the configuration folder, parsed but not checked.
-
-    Raises ConfigurationError if there is no experiment of such a name.
-    """
-    if names:
-        return [load_experiment_document(name).data for name in dict.fromkeys(names)]
-    return [load_document(path).data for path in sorted((config_directory() / "experiments").glob("*.yaml"))]
-
-
-def render(report: Report) -> str:
-    """Return the report as plain text."""
-    rows = [f"{heading:<{_HEADING_WIDTH}}{mark:<{_MARK_WIDTH}}{text}" for heading, mark, text in _rows(report)]
-    return "\n".join([*_title(report), *rows, *_after_findings(report)])
+    """Return these experiments, or without any name all. Raises ConfigurationError if one is unknown or wrong."""
+    return [load_experiment(name) for name in dict.fromkeys(names or experiment_names())]
 
 
 def show(report: Report, stream: TextIO) -> None:
-    """Print the report: in columns on a terminal, else like `render`. Commands are never wrapped."""
-    if not is_terminal(stream):
-        print(render(report), file=stream)
-        return
+    """Print the report: on a terminal in colours and in its width, except for commands, which are never wrapped."""
     console = console_of(stream)
     console.print("\n".join(_title(report)), soft_wrap=True)
     rows = [(heading, Text(mark, _STYLES.get(mark, "")), text) for heading, mark, text in _rows(report)]
-    print_columns(console, rows, widths=(_HEADING_WIDTH, _MARK_WIDTH))
+    print_columns(stream, rows, widths=(_HEADING_WIDTH, _MARK_WIDTH))
     console.print("\n".join(_after_findings(report)), soft_wrap=True)
 
 
@@ -211,15 +194,8 @@ def run(options: argparse.Namespace) -> int:
     """Print the findings; return the report's exit status. Raises ReplayError."""
     site = load_site(options.site, check_files=False)
     experiments = load_experiments(options.experiment)
-    names = [name for name in experiment_names(options.scale) if name in {one["name"] for one in experiments}]
     with waiting(f"inspecting {site.label}"):
-        report = preflight(
-            site,
-            experiments,
-            estimates=lambda copies: _plan(site, names, options.scale, options.data or site.name, copies),
-            data_set=options.data,
-            write=options.write_probe,
-        )
+        report = preflight(site, experiments, scale=options.scale, data_set=options.data, write=options.write_probe)
     if options.format:
         commands, undo = (each(report, options.format) for each in (commands_in, undo_in))
         print("\n".join(commands or ["nothing is missing"]))
@@ -234,12 +210,12 @@ def run(options: argparse.Namespace) -> int:
     return report.exit_status
 
 
-def _plan(
-    site: Site, names: Iterable[str], scale: str, data_set: str, copies: PoolCopies
+def _figures(
+    site: Site, experiments: Iterable[Mapping[str, Any]], scale: str, data_set: str, copies: PoolCopies
 ) -> dict[str, dict[str, float]]:
-    """Return what remains to be measured at a scale, by experiment."""
+    """Return what remains to be measured of each experiment that has the scale; `bytes_at_once` is of a block."""
     figures = {}
-    for name in names:
+    for name in (one["name"] for one in experiments if scale in one["scales"]):
         design = design_for(site, name, scale)
         plan = estimate(design, data_set, range(1, design.blocks + 1), terms_of(site, copies))
         figures[name] = {
@@ -323,15 +299,15 @@ def _experiment(
         lacking_here[checks.OSD_COUNTERS] = lacking[checks.OSD_COUNTERS]
     return {
         "name": raw["name"],
-        "title": raw.get("title", raw["name"]),
+        "title": raw["title"],
         "missing": lacking_here,
         "variants": [
             {
                 "name": variant["name"],
-                "label": variant.get("label", variant["name"]),
+                "label": variant["label"],
                 "missing": lacks(variant.get("requires", ())),
             }
-            for variant in raw.get("variants", ())
+            for variant in raw["variants"]
         ],
         # What cannot be measured here takes nothing.
         "estimate": {} if lacking_here else dict(estimate),

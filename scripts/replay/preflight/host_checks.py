@@ -17,7 +17,7 @@ from replay.cluster.hosts import CPU, HostSampler
 from replay.cluster.prometheus import PrometheusClient, PrometheusError, Series
 from replay.cluster.site import LOCAL_HOSTS, Site, missing
 from replay.design.configuration import claims_that_presuppose
-from replay.design.needs import needs_of, protocol_names
+from replay.design.needs import needs_of
 from replay.evidence.record import FACTS_OF_MACHINES
 from replay.preflight.checks import Findings
 from replay.tools import Tool, find_reader
@@ -40,7 +40,7 @@ def programs_of(experiments: Iterable[Mapping[str, Any]], site: Site) -> dict[st
     needed: dict[str, list[str]] = {program: [] for program in _ALWAYS}
     elsewhere = not set(site.client_hosts) <= LOCAL_HOSTS and not missing(["client_hosts"], site)
     for each in experiments:
-        if each.get("protocol") not in protocol_names() or missing(each.get("requires", ()), site):
+        if missing(each.get("requires", ()), site):
             continue
         needs = needs_of(each["protocol"])
         tool = None if needs.tools else find_reader(str(each["tool"]))
@@ -95,11 +95,8 @@ def check_client_hosts(site: Site, findings: Findings) -> None:
         try:
             check_versions(own, {host: ask_versions(host)})
         except ReplayError as error:
-            commands = (
-                [AdminCommand(error.next_step.removeprefix("try: "))] if error.next_step.startswith("try: ") else []
-            )
-            text = f"{error.where} cannot run clients: {error.what}"
-            findings.add("clients", "skip", text, word="client_hosts", commands=commands)
+            text = "; ".join(filter(None, (f"{error.where} cannot run clients: {error.what}", error.next_step)))
+            findings.add("clients", "skip", text, word="client_hosts")
         else:
             findings.add("clients", "ok", f"client host {host} answers, with {own.fio} and librbd {own.librbd}")
 

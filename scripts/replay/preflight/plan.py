@@ -15,7 +15,7 @@ from replay.design.design import Design, digest_of, plan_digest
 from replay.design.expansion import expand
 from replay.design.needs import check_experiment, lacking
 from replay.design.plan_file import PlannedBlock
-from replay.design.sizing import Estimate, PoolCopies, Terms, reckon
+from replay.design.sizing import UNASKED, Estimate, PoolCopies, Terms, reckon
 from replay.evidence.attempts import History
 from replay.evidence.data_set import raw_directory, refuse_copies, refuse_mixed_scales
 from replay.ownership.write_budget import MediaCopies
@@ -72,7 +72,7 @@ def plans(data_set: str, designs: Iterable[Design], blocks: int | None = None) -
     return sorted(blocks_of_designs, key=lambda plan: plan.block)
 
 
-def estimate(design: Design, data_set: str, blocks: Iterable[int], terms: Terms | None = None) -> Estimate:
+def estimate(design: Design, data_set: str, blocks: Iterable[int], terms: Terms = UNASKED) -> Estimate:
     """Estimate what it takes to measure the missing sets of these blocks.
 
     The time comes from earlier blocks of this data set, if there are any. Client bytes are unknown before a pilot; the

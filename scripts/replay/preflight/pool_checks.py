@@ -49,46 +49,28 @@ def check_pools(site: Site, session: MonitorSession, findings: Findings) -> None
 def _check_pool(
     wanted: Pool, found: Mapping[str, Any], rules: list[Any], is_data_pool: bool, findings: Findings
 ) -> None:
-    kind = "erasure-coded" if found["type"] == 3 else "replicated"
+    name, kind = wanted.name, "erasure-coded" if found["type"] == 3 else "replicated"
     device_class = _device_class(rules, found["crush_rule"])
-    text = f"pool {wanted.name}: {kind}, size {found['size']}, {found['pg_num']} placement groups"
+    text = f"pool {name}: {kind}, size {found['size']}, {found['pg_num']} placement groups"
     findings.add("pools", "ok", text + (f", device class {device_class}" if device_class else ""))
     if kind == "erasure-coded" and not is_data_pool:
-        findings.add("pools", "refused", f"pool {wanted.name} is erasure-coded: image metadata needs a replicated pool")
+        findings.add("pools", "refused", f"pool {name} is erasure-coded: image metadata needs a replicated pool")
     if kind == "erasure-coded" and "ec_overwrites" not in found["flags_names"].split(","):
         # Overwrites cannot be switched off again, so never enable them on somebody else's pool.
-        text = f"pool {wanted.name} does not allow overwrites: name a separate pool in the site's file"
+        text = f"pool {name} does not allow overwrites: name a separate pool in the site's file"
         findings.add("pools", "refused", text)
     if wanted.replicas and kind == "replicated" and found["size"] != wanted.replicas:
-        findings.add(
-            "pools",
-            "warning",
-            f"pool {wanted.name} has {found['size']} replicas; the site's file says {wanted.replicas}",
-        )
+        text = f"pool {name} has {found['size']} replicas; the site's file says {wanted.replicas}"
+        findings.add("pools", "warning", text)
     if wanted.device_class and device_class != wanted.device_class:
         on = device_class or "any"
-        findings.add(
-            "pools",
-            "warning",
-            f"pool {wanted.name} is on device class {on}; the site's file says {wanted.device_class}",
-        )
+        text = f"pool {name} is on device class {on}; the site's file says {wanted.device_class}"
+        findings.add("pools", "warning", text)
     if found.get("options", {}).get("compression_mode", "none") not in ("none", "passive"):
-        findings.add(
-            "pools",
-            "warning",
-            f"pool {wanted.name} compresses data, and images are filled with bytes that compress well",
-        )
+        text = f"pool {name} compresses data, and images are filled with bytes that compress well"
+        findings.add("pools", "warning", text)
     if found.get("quota_max_bytes") or found.get("quota_max_objects"):
-        findings.add(
-            "pools",
-            "note",
-            f"pool {wanted.name} has a quota: {_quota_text(found)}",
-        )
-
-
-def _quota_text(found: Mapping[str, Any]) -> str:
-    size, objects = found.get("quota_max_bytes"), found.get("quota_max_objects")
-    return " and ".join([*([size_text(size)] if size else []), *([f"{objects} objects"] if objects else [])])
+        findings.add("pools", "note", f"pool {name} has a quota: ceph osd pool get-quota {name}")
 
 
 def _check_application(

@@ -15,7 +15,7 @@ from replay.base.paths import replay_command, state_directory
 from replay.cluster import sandbox_record
 from replay.cluster.mirroring import copied_snapshots, take_mirror_snapshot, wait_until_copied
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Site
+from replay.cluster.site import Site, missing
 from replay.design.design import Image
 from replay.ownership.images import BlockImage, create_image
 from replay.ownership.ledger import Ledger, unique_name
@@ -40,7 +40,7 @@ def write_probe(site: Site, findings: Findings) -> None:
     try:
         with _opened(site) as bench:
             _probe_images(bench, findings)
-            if "second_site" in bench.allowed and "second_site" not in findings.lacking():
+            if not missing(["second_site"], site) and "second_site" not in findings.lacking():
                 _probe_mirroring(bench, findings)
     except ReplayError as error:
         findings.add("probe", "refused", str(error).splitlines()[0])
@@ -149,7 +149,6 @@ def _opened(site: Site) -> Iterator[OpenSite]:
             budget=WriteBudget.of(fsid, site.name, PROBE, media_bytes=media_bytes),
             say=_say_nothing,
             daemons_are_here=sandbox_record.owns_fsid(fsid),
-            allowed=frozenset(site.capabilities()),
             secondary=secondary,
             secondary_ledger=Ledger(secondary.fsid()) if secondary else None,
         )

@@ -12,8 +12,7 @@ import secrets
 import shlex
 import socket
 import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from replay.base.errors import ReplayError
@@ -35,7 +34,6 @@ from replay.protocols.drivers.tool import (
     ByLevel,
     hidden,
     run_observed,
-    throughput,
 )
 from replay.protocols.targets.images import OsdFile
 from replay.tools import iperf3
@@ -47,30 +45,16 @@ LOOPBACK = "127.0.0.1"
 PATIENCE_SECONDS = 30.0
 #: Several ports are tried: a free one may be taken a moment later, and another host's free ports are unknown.
 MOST_PORTS = 3
-_REMOTE_PORTS = (20000, 32000)
+_REMOTE_PORTS = range(20000, 32000)
 
 
-@dataclass(frozen=True)
-class Ends:
-    """The hosts of a test, by the site's names. If both are this machine, the test uses loopback."""
+def ends_of(hosts: Sequence[str]) -> tuple[str, str]:
+    """Return the server and the client of a site's network test: its first two client hosts other than this machine.
 
-    server: str
-    client: str
-
-    @property
-    def is_loopback(self) -> bool:
-        """Return whether there is no network between them."""
-        return self.server in LOCAL_HOSTS
-
-
-def ends_of(hosts: Sequence[str]) -> Ends:
-    """Return the two ends of a site's network test: its first two client hosts other than this machine.
-
-    If there is only one such host, it is the server and this machine is the client. Without any, this machine is both.
+    If there is only one such host, this machine is the client. Without any, it is both, and the test uses loopback.
     """
-    others = [host for host in hosts if host not in LOCAL_HOSTS]
-    server = others[0] if others else "localhost"
-    return Ends(server, others[1] if len(others) > 1 else "localhost")
+    server, client, *_ = [*(host for host in hosts if host not in LOCAL_HOSTS), "localhost", "localhost"]
+    return server, client
 
 
 def on_host(host: str, argv: Sequence[str]) -> list[str]:
@@ -107,15 +91,15 @@ class TwoEnds(Driver):
 
         Raises ReplayError if no server starts to listen. Placeholders replace host names in the results.
         """
-        ends = ends_of(self.bench.site.client_hosts)
+        server_host, client_host = ends_of(self.bench.site.client_hosts)
         seconds = math.ceil(self.design.sizing.target_seconds)  # the tool takes whole seconds only
         template = self.tool.argv_template(cell.levels, self.protocol.job_options(cell))
-        server, port = _start_server(self.bench, self.tool, ends)
+        server, port = _start_server(self.bench, self.tool, server_host)
         try:
-            argv = render(list(template), {"server": _address(ends.server), "port": port, "seconds": seconds})
+            argv = render(list(template), {"server": _address(server_host), "port": port, "seconds": seconds})
             measured = run_observed(
                 self.bench,
-                on_host(ends.client, argv),
+                on_host(client_host, argv),
                 {},
                 timeout_seconds=PATIENCE_SECONDS + seconds,
                 while_running=while_running,
@@ -123,23 +107,18 @@ class TwoEnds(Driver):
         finally:
             server.kill()
         measured.argv = [argument.replace("{seconds}", str(seconds)) for argument in template]
-        measured.facts["network"] = "loopback" if ends.is_loopback else "between two client hosts"
+        measured.facts["network"] = "loopback" if server_host in LOCAL_HOSTS else "between two client hosts"
         measured.results = {role: (name, self.tool.hide(said)) for role, (name, said) in measured.results.items()}
-        words = [
-            word for host in (ends.server, ends.client) if host not in LOCAL_HOSTS for word in (host, _address(host))
-        ]
+        others = [host for host in (server_host, client_host) if host not in LOCAL_HOSTS]
+        words = [word for host in others for word in (host, _address(host))]
         return hidden(measured, dict.fromkeys(sorted(words, key=len, reverse=True), "{host}"))
 
 
-def _start_server(bench: Bench, tool: NetworkTool, ends: Ends) -> tuple[Background, int]:
-    bind = LOOPBACK if ends.is_loopback else None
+def _start_server(bench: Bench, tool: NetworkTool, host: str) -> tuple[Background, int]:
+    bind = LOOPBACK if host in LOCAL_HOSTS else None
     for left in reversed(range(MOST_PORTS)):
-        port = (
-            _free_port()
-            if ends.is_loopback
-            else _REMOTE_PORTS[0] + secrets.randbelow(_REMOTE_PORTS[1] - _REMOTE_PORTS[0])
-        )
-        argv = on_host(ends.server, render(tool.server_argv(bind), {"port": port}))
+        port = _free_port() if host in LOCAL_HOSTS else secrets.choice(_REMOTE_PORTS)
+        argv = on_host(host, render(tool.server_argv(bind), {"port": port}))
         server = Background(argv, programs=bench.programs, slot=bench.slot)
         try:
             server.await_that(lambda server=server: tool.listening.encode() in server.stdout(), "it listened")
@@ -207,10 +186,6 @@ class BaselineProtocol(Protocol):
     def job_options(self, cell: Cell) -> dict[str, Any]:
         """Return the tool's options, without a ramp: these tools need none."""
         return {**self.design.options, "ramp_seconds": 0}
-
-    def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the rate in bytes."""
-        return throughput(metrics)
 
     def check(self) -> None:
         """Refuse a network variant with an io_type, and a media variant without one."""

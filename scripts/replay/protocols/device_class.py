@@ -19,13 +19,13 @@ from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Variant
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.evidence.record import Measured, Wait
-from replay.measure.bench import Bench, await_done
+from replay.measure.bench import Bench
 from replay.measure.protocol import Observer, Protocol
 from replay.ownership.daemon_settings import Osd, OsdSettings
 from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.ownership.removal import remove_owned_leftovers
 from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, RadosRounds
-from replay.protocols.drivers.tool import throughput
+from replay.protocols.observers.daemons import await_quiet
 from replay.protocols.single_tool import SingleTool
 from replay.protocols.targets.images import Images
 from replay.protocols.targets.objects import ObjectPools
@@ -48,15 +48,10 @@ class CappedReading:
     at: float
     counts: tuple[tuple[int, int], ...]
 
-
-def lacking(site: Site) -> dict[str, str]:
-    """Return why a cap cannot be set on this machine, as `host_root` and the reason; empty if it can."""
-    folder = site.primary.conf.parent
-    if find_hierarchy() is None:
-        return {"host_root": "this machine's kernel offers no throttle of block I/O (cgroup blkio, or io)"}
-    if folder.is_dir() and device_of(folder) is None:
-        return {"host_root": "the OSDs' files are not on a block device, so there is nothing to throttle"}
-    return {}
+    @property
+    def operations(self) -> int:
+        """The reads and writes of all capped OSDs so far."""
+        return sum(map(sum, self.counts))
 
 
 class DeviceClasses:
@@ -113,12 +108,10 @@ class DeviceClasses:
             pass
 
     def _lift(self) -> None:
-        self.caps.clear()
         with self.bench.costs.measure("prepare"):
             self.settings.lift_caps()
 
     def _remove_pools(self) -> None:
-        self.pools.clear()
         # An image whose creation was cut short would keep its pool from being removed.
         remove_owned_leftovers(self.bench)
         remove_leftover_pools(self.bench)
@@ -160,28 +153,18 @@ class DeviceClasses:
 
     def await_quiet(self) -> Wait:
         """Wait until the capped OSDs have finished the work that a cell left them."""
-        readings: list[CappedReading] = []
-        operations = QUIET_OPERATIONS
-
-        def are_quiet() -> bool:
-            nonlocal operations
-            readings.append(self.read())
-            if len(readings) > 1:
-                before, after = (reading.counts for reading in readings[-2:])
-                operations = sum(sum(b) - sum(a) for a, b in zip(before, after, strict=True))
-            return operations < QUIET_OPERATIONS
-
-        with self.bench.costs.measure("wait"):
-            waiting = self.bench.waiting("the capped OSDs to be quiet", QUIET_WITHIN_SECONDS, sleep=time.sleep)
-            wait = await_done(
-                are_quiet,
-                reason="capped_osds_quiet",
-                outcomes=("quiet", "still_busy"),
-                seconds=QUIET_WITHIN_SECONDS,
-                every=QUIET_SECONDS,
-                pause=waiting.pause,
-            )
-        wait.details["operations_at_the_end"] = operations
+        wait, _ = await_quiet(
+            self.bench,
+            self.read,
+            lambda before, after: after.operations - before.operations,
+            fewer_than=QUIET_OPERATIONS,
+            detail="operations_at_the_end",
+            what="the capped OSDs to be quiet",
+            reason="capped_osds_quiet",
+            outcomes=("quiet", "still_busy"),
+            seconds=QUIET_WITHIN_SECONDS,
+            every=QUIET_SECONDS,
+        )
         return wait
 
 
@@ -252,8 +235,13 @@ class CappedDisks(Observer):
         self.classes: DeviceClasses = self.protocol.target.classes
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return why this machine cannot cap an OSD's I/O."""
-        return lacking(site)
+        """Return why a cap cannot be set on this machine, as `host_root` and the reason; empty if it can."""
+        folder = site.primary.conf.parent
+        if find_hierarchy() is None:
+            return {"host_root": "this machine's kernel offers no throttle of block I/O (cgroup blkio, or io)"}
+        if folder.is_dir() and device_of(folder) is None:
+            return {"host_root": "the OSDs' files are not on a block device, so there is nothing to throttle"}
+        return {}
 
     def check(self) -> None:
         """Refuse labels of capped variants that do not name the cap."""
@@ -341,10 +329,6 @@ class DeviceClassObjects(Protocol):
     driver = RadosRounds()
     observers = (CappedDisks(),)
     overhead_seconds = 8.0
-
-    def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the rate in bytes."""
-        return throughput(metrics)
 
 
 PROTOCOL = DeviceClass

@@ -33,7 +33,6 @@ from replay.protocols.drivers.trial_client import BLOCK_BYTES
 from replay.protocols.observers.copies import Copies, check_modes, lacking_mirror_daemon
 from replay.protocols.observers.mirror import snapshot_interval
 from replay.protocols.observers.snapshots import INTERVAL
-from replay.protocols.targets.mirrored_pair import LEVEL as POLL_AGE_LEVEL
 from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, FreshPair, PolledPair
 from replay.sandbox.daemons import up_command
 from replay.sandbox.interventions import SiteLoss
@@ -63,6 +62,11 @@ class Trials(Protocol):
         without = not measured.facts.get("snapshots_taken") and not result.metrics["writes_present"]
         if cell.variant.image.mirroring == "snapshot" and without:
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the trial's writer wrote")
+
+    def headline(self, metrics: Mapping[str, float]) -> str:
+        """Return the seconds of writes that were lost, and the seconds until the first write on the other side."""
+        lost = metrics.get("recovery_point_seconds", metrics["lost_seconds"])
+        return f"{lost:.2f} s lost, first write after {metrics['seconds_to_first_write']:.2f} s"
 
 
 # Fail-over: the site is left, or its loss is simulated ----------------------------------------------------------------
@@ -121,10 +125,6 @@ class FailoverProtocol(Trials):
         """Return the time of a trial whose random part is as long as it can be."""
         return self.option("write_seconds") + self.option("write_spread_seconds")
 
-    def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the seconds until the first write on the other side, and the seconds of writes that were lost."""
-        return f"first write after {metrics['seconds_to_first_write']:.2f} s, {metrics['lost_seconds']:.2f} s lost"
-
 
 # The loss of a site that Replay started -------------------------------------------------------------------------------
 
@@ -175,13 +175,17 @@ def interval_of(cell: Cell) -> float | None:
 
 def interval_level(cell: Cell) -> str:
     """Return the name of the level that says how many seconds apart the cell's copy is updated."""
-    return INTERVAL.name if cell.variant.image.mirroring == "snapshot" else POLL_AGE_LEVEL
+    return INTERVAL.name if cell.variant.image.mirroring == "snapshot" else POLL_AGE_FACTOR.name
 
 
 class LostSite(TrialDriver):
     """Loses the first site of a sandbox in each trial, and waits until it is back."""
 
     trial = 1
+
+    def lacking(self, site: Site) -> dict[str, str]:
+        """Return what is missing if the mirror daemon cannot be asked."""
+        return lacking_mirror_daemon(site)
 
     def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Remember which trial this is: a block has one of each kind."""
@@ -228,7 +232,7 @@ class LostSite(TrialDriver):
     def facts_of(self, plan: TrialPlan) -> dict[str, Any]:
         """Return the poll age that the mirror daemon had, if the cell sets one."""
         poll_age = self.protocol.target.poll_age
-        return {} if poll_age is None else {POLL_AGE_LEVEL: poll_age.seconds()}
+        return {} if poll_age is None else {POLL_AGE_FACTOR.name: poll_age.seconds()}
 
     def after_trial(self, plan: TrialPlan) -> list[Wait]:
         """Wait until the first site is healthy again, and switch to the socket of the new mirror daemon.
@@ -299,19 +303,9 @@ class LossOfSite(Trials):
     driver = LostSite()
     overhead_seconds = 7.0
 
-    @classmethod
-    def lacking(cls, site: Site) -> dict[str, str]:
-        """Return what is missing if the mirror daemon cannot be asked."""
-        return super().lacking(site) | lacking_mirror_daemon(site)
-
     def longest_seconds(self, cell: Cell) -> float:
         """Return the time of a trial whose site is lost at the end of the last interval."""
         return write_seconds_of(interval_of(cell), self.option("write_seconds"), 1.0)
-
-    def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the seconds of writes that were lost, and the seconds until the first write on the other side."""
-        lost = metrics.get("recovery_point_seconds", metrics["lost_seconds"])
-        return f"{lost:.2f} s lost, first write after {metrics['seconds_to_first_write']:.2f} s"
 
     def check(self) -> None:
         """Refuse variants without the interval of their mode, and images that are too small for the longest trial."""

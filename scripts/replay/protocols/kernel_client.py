@@ -15,8 +15,8 @@ from replay.design.design import Cell, CellSet, Variant
 from replay.design.needs import TEXT, Factor, Needs, Option
 from replay.design.sizing import Write
 from replay.measure.protocol import Protocol
-from replay.ownership.images import BlockImage, create_image
-from replay.ownership.removal import remove_images, remove_leftover_mounts
+from replay.ownership.images import BlockImage
+from replay.ownership.removal import remove_leftover_mounts
 from replay.ownership.this_machine import MKFS_OPTIONS, map_image, mount
 from replay.protocols.drivers.fio import FioProcess, refuse_namespace
 from replay.protocols.drivers.tool import FIO_FACTORS, FIO_FILE_OPTION, FIO_OPTIONS
@@ -38,11 +38,10 @@ class Mount(Images):
 
     def open(self, sets: Sequence[CellSet]) -> None:
         """Create an image per variant; map, format and mount the kernel's, and write the file that cells overwrite."""
+        super().open(sets)
         variants = {cell.variant.name: cell.variant for cell_set in sets for cell in cell_set.cells}
         for variant in variants.values():
-            self.bench.say(f"creating an image for {variant.name}")
-            made = create_image(self.bench, variant.image_name, variant.image)
-            self.images[variant.name] = [made]
+            [made] = self.images[variant.image_name]
             with self.bench.costs.measure("prepare"):
                 self._disable_features(made)
                 if variant.levels["client"] == KERNEL:
@@ -50,19 +49,14 @@ class Mount(Images):
                     self.mounts[variant.name] = mount(self.bench, device, str(variant.levels["file_system"]))
                     path = self.mounts[variant.name] / FILE_NAME
                     size = int(self.protocol.option("file_size_bytes"))
-                    self.bench.reserve(f"filling a file on {made.name}", Write(size, adds=True))
+                    self.bench.budget.reserve(f"filling a file on {made.name}", Write(size, adds=True))
                     write_file(path, size)
 
     def close(self) -> None:
-        """Remove the file, unmount, unmap, and remove the images, in that order."""
-        images = self.all()
+        """Unmount, unmap, and remove the images with their file systems, in that order."""
         with self.bench.costs.measure("prepare"):
-            for folder in self.mounts.values():
-                (folder / FILE_NAME).unlink(missing_ok=True)
-            self.images.clear()
-            self.mounts.clear()
             remove_leftover_mounts(self.bench)
-        remove_images(self.bench, images)
+        super().close()
 
     def file_of(self, cell: Cell) -> Path | None:
         """Return the file that a cell's client uses; None if it uses the image directly."""

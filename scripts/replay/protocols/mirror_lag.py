@@ -68,8 +68,6 @@ class ReplicaSampler:
 
     def lines(self) -> list[str]:
         """Return the complete rows that were printed so far."""
-        if self._child is None:
-            return []
         return self._child.stdout().decode(errors="replace").split("\n")[:-1]
 
     def latest(self, metric: str) -> int | None:
@@ -79,8 +77,6 @@ class ReplicaSampler:
 
     def finish(self, table: SampleTable) -> None:
         """End it and add its samples to the table. Raises ReplayError if it failed."""
-        if self._child is None:
-            return
         status = self._child.end()
         table.add_lines(self.lines())
         complaint = self._child.complaint() if status != 0 else ""
@@ -96,8 +92,7 @@ class ReplicaSampler:
 
 
 IMAGE = ENTITY.format(1)
-#: How often the daemon's counters are read, and how often the journal or the copy is looked at.
-READ_EVERY_SECONDS = 0.25
+#: How often the journal or the copy is looked at.
 LOOK_EVERY_SECONDS = 0.5
 COPY_WITHIN_SECONDS = 600.0
 
@@ -134,7 +129,7 @@ class Replica(Observer):
 
     def while_running(self, cell: Cell) -> WhileRunning:
         """Return a function that reads the daemon's counters when it is due. A separate process reads the replica."""
-        return lambda elapsed_seconds: self.sampler.read_when_due(READ_EVERY_SECONDS)
+        return lambda elapsed_seconds: self.sampler.read_when_due()
 
     def ended(self, cell: Cell, measured: Measured) -> None:
         """Keep reading until the replica has caught up. The cell is invalid if it does not."""
@@ -156,7 +151,7 @@ class Replica(Observer):
             self.sampler.read,
             journal_level({IMAGE: self.protocol.driver.written}),
             quiet_seconds=1.0,
-            poll_seconds=READ_EVERY_SECONDS,
+            poll_seconds=MirrorSampler.every_seconds,
             sleep=self.bench.waiting("the replica to be level", None, mirrored=True).pause,
         )
         return Wait("replay_level", replay.seconds, replay.outcome)
@@ -165,19 +160,20 @@ class Replica(Observer):
         """Take a last snapshot, so that nothing is left to copy, and wait for its copy."""
         started, writer = time.monotonic(), self.protocol.driver
         wanted = ordered_snapshot(writer.log, writer.rbd, "{image}")
-        waiting = self.bench.waiting("the replica to be level", COPY_WITHIN_SECONDS, mirrored=True)
 
         def is_copied() -> bool:
-            self.sampler.read_when_due(READ_EVERY_SECONDS)
+            self.sampler.read_when_due()
             return (self.replica.latest("copied_snapshot_id") or 0) >= wanted
 
         wait = await_done(
+            self.bench,
             is_copied,
+            what="the replica to be level",
             reason="replay_level",
             outcomes=("replayed", "stalled"),
             seconds=COPY_WITHIN_SECONDS,
             every=0.1,
-            pause=waiting.pause,
+            mirrored=True,
         )
         # Taking the snapshot is a part of it.
         wait.seconds = time.monotonic() - started

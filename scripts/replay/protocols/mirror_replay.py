@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from replay.base.clock import utc_now
-from replay.cluster.mirroring import MirrorDaemon, ReplayCounters, wait_until_rested
+from replay.cluster.mirroring import ReplayCounters, wait_until_rested
 from replay.cluster.site import Site
 from replay.design.design import Cell
 from replay.design.needs import Factor, Needs
@@ -19,15 +19,12 @@ from replay.protocols.drivers.tool import FIO_FACTORS, IO_DEPTH, StepLog, client
 from replay.protocols.observers.copies import (
     MODE_FACTOR,
     REPLAYING,
-    STATE_WITHIN_SECONDS,
     STOPPED,
     Copies,
     MirrorSampler,
     check_modes,
     journal_level,
     lacking_mirror_daemon,
-    resume,
-    snapshots_level,
 )
 from replay.protocols.observers.mirror import FirstCopies
 from replay.protocols.observers.snapshots import ordered_snapshot
@@ -49,6 +46,7 @@ class CatchUp(Driver):
 
     def begin(self) -> None:
         """Start with nothing stopped."""
+        self.copies = Copies(self.bench)
         self.stopped: list[str] = []
 
     def lacking(self, site: Site) -> dict[str, str]:
@@ -82,7 +80,7 @@ class CatchUp(Driver):
         waited = self._start_stopped()
         if measured.invalid is None and not waited:
             return []
-        daemon, images = self.daemon, self.protocol.target.of(cell)
+        daemon, images = self.copies.require_daemon(), self.protocol.target.of(cell)
         with self.bench.costs.measure("wait"):
             self.copies.await_state([made.name for made in images], REPLAYING)
             rest = wait_until_rested(
@@ -97,16 +95,6 @@ class CatchUp(Driver):
         """Let the daemon replay again every image that it was told to stop."""
         self._start_stopped()
 
-    @property
-    def daemon(self) -> MirrorDaemon:
-        """The mirror daemon. Raises ReplayError if the site does not name its admin socket."""
-        return self.copies.require_daemon()
-
-    @property
-    def copies(self) -> Copies:
-        """The images' copies on the second cluster."""
-        return next(each.copies for each in self.protocol.observers if isinstance(each, FirstCopies))
-
     # Steps of a cell ----------------------------------------------------------------------------------------------
 
     def _once(self, cell: Cell) -> Write:
@@ -117,7 +105,7 @@ class CatchUp(Driver):
         return StepLog({**client_values(self.bench), **specs}, self.bench.slot, programs=self.bench.programs)
 
     def _stop(self, log: StepLog, images: Sequence[BlockImage]) -> None:
-        daemon = self.daemon
+        daemon = self.copies.require_daemon()
         self.copies.await_state([made.name for made in images], REPLAYING)
         for number, made in enumerate(images, start=1):
             started = log.now()
@@ -145,7 +133,7 @@ class CatchUp(Driver):
             component="prepare",
         )
         log.add("write", started, log.now() - started, argv=measured.argv, exit_status=measured.exit_status)
-        self.bench.commit(self._once(cell))
+        self.bench.budget.commit(self._once(cell))
         return measured
 
     def _snapshots(self, log: StepLog, images: Sequence[BlockImage]) -> dict[str, int]:
@@ -166,11 +154,14 @@ class CatchUp(Driver):
         log: StepLog,
     ) -> None:
         """Start replay of all images and read the daemon's counters until it has caught up. This is the measurement."""
-        daemon, table = self.daemon, SampleTable()
+        daemon, table = self.copies.require_daemon(), SampleTable()
         names = {ENTITY.format(number): made.name for number, made in enumerate(images, start=1)}
         sampler = MirrorSampler(daemon, names, table, log.now)
         at_rest = sampler.read()
-        is_level = snapshots_level(dict.fromkeys(snapshots, 1)) if mode == "snapshot" else journal_level(written)
+
+        def are_copied(counters: Mapping[str, ReplayCounters]) -> bool:
+            return all(counters[entity].snapshots for entity in snapshots)
+
         measured.started_at = utc_now()
         with self.bench.costs.measure("tool"):
             before, began = self.bench.sampler.read(), log.now()
@@ -181,7 +172,7 @@ class CatchUp(Driver):
                 log.add("start", started, log.now() - started, image=entity)
             replay = wait_until_rested(
                 lambda: _since(at_rest, sampler.read()),
-                is_level,
+                are_copied if mode == "snapshot" else journal_level(written),
                 quiet_seconds=QUIET_SECONDS,
                 stall_seconds=STALL_SECONDS[mode],
                 poll_seconds=READ_EVERY_SECONDS[mode],
@@ -216,8 +207,7 @@ class CatchUp(Driver):
         """Start the replay that this process has stopped; return whether there was any."""
         names = list(self.stopped)
         for name in names:
-            waiting = self.bench.waiting(f"the replay of {name} to stop", STATE_WITHIN_SECONDS, mirrored=True)
-            resume(self.daemon, name, pause=waiting.pause)
+            self.copies.resume(name)
             self.stopped.remove(name)
         return bool(names)
 

@@ -17,7 +17,7 @@ from replay.design.needs import Factor, Needs
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured
 from replay.measure.protocol import Protocol
-from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_pool_entries
+from replay.ownership.pools import PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.protocols.drivers.fio import FioClients
 from replay.protocols.drivers.sized_tool import run_for_peak
 from replay.protocols.drivers.tool import CLIENTS, FIO_FACTORS, FIO_OPTIONS, IO_DEPTH, RAMP, RATE_IO_DEPTH
@@ -167,7 +167,6 @@ class JournaledImages(Images):
         """Start without a pool."""
         super().begin()
         self.journal_pool: str | None = None
-        self.made: ExperimentPool | None = None
 
     def open(self, sets: Sequence[CellSet]) -> None:
         """Create the journals' pool if a variant of these sets needs one, then the images.
@@ -186,23 +185,15 @@ class JournaledImages(Images):
             sets = self.protocol.available(sets)
         elif separate:
             self.bench.say("creating a pool for journals")
-            self.made = create_pool(self.bench, "journals", self._spec(), application="rbd")
-            await_pools(self.bench, [self.made])
-            self.journal_pool = self.made.name
+            made = create_pool(self.bench, "journals", self._spec(), application="rbd")
+            await_pools(self.bench, [made])
+            self.journal_pool = made.name
         super().open(sets)
 
     def close(self) -> None:
-        """Remove the images, then the journals' pool, which holds objects as long as the images exist.
-
-        If the pool's creation was cut short, only the ledger names it, and the next run removes it.
-        """
-        with cleaning_up(super().close, self._remove_pool):
+        """Remove the images, then the journals' pool, which holds objects as long as the images exist."""
+        with cleaning_up(super().close, lambda: remove_leftover_pools(self.bench)):
             pass
-
-    def _remove_pool(self) -> None:
-        made, self.made, self.journal_pool = self.made, None, None
-        if made is not None:
-            remove_pool_entries(self.bench, lambda entry: entry.id == made.entry_id)
 
     def _spec(self) -> PoolSpec:
         """Return the specification of a pool like the data pool, so that only the place of the journals differs."""

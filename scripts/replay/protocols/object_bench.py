@@ -25,7 +25,7 @@ from replay.ownership.pools import (
     remove_leftover_pools,
 )
 from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, RadosRounds, Rounds
-from replay.protocols.drivers.tool import throughput, writes
+from replay.protocols.drivers.tool import writes
 from replay.protocols.targets.objects import Fill, ObjectPools
 
 FILL_OPTIONS = (
@@ -92,7 +92,6 @@ class ReplicaPools(ObjectPools):
 
     def close(self) -> None:
         """Remove the objects by run name, then the pools, including one whose creation was cut short."""
-        self.pools.clear()
         with self.bench.costs.measure("prepare"):
             try:
                 self.objects.remove_fills()
@@ -146,7 +145,7 @@ class ReplicaPools(ObjectPools):
         if self.objects.holds(fill):
             return False
         copies = next(pool.spec.replicas for pool in self.pools.values() if pool.name == fill.pool)
-        self.bench.reserve(f"filling {fill.pool}", self._write(copies, fill.bytes))
+        self.bench.budget.reserve(f"filling {fill.pool}", self._write(copies, fill.bytes))
         self.objects.fill(fill)
         return True
 
@@ -190,19 +189,12 @@ class ObjectBench(Protocol):
             Factor("replicas", "copies of each object; they decide which pool is used", required=True),
             Factor("instances", "how many instances of the tool start together; one by default"),
         ),
-        options=(
-            *RADOS_OPTIONS,
-            *FILL_OPTIONS,
-        ),
+        options=(*RADOS_OPTIONS, *FILL_OPTIONS),
         programs=("rados",),
     )
     target = ReplicaPools()
     driver = Instances()
     overhead_seconds = 5.5
-
-    def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the rate in bytes."""
-        return throughput(metrics)
 
 
 def _size(cell: Cell) -> int:

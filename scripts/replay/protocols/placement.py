@@ -85,22 +85,18 @@ class PlacedPool(ObjectPools):
         with self.bench.costs.measure("prepare"):
             for size in sizes:
                 fill = Fill(self.pool.name, FILL, size, options["fill_objects"])
-                self.bench.reserve(f"filling {fill.pool}", self._write(fill.bytes))
+                self.bench.budget.reserve(f"filling {fill.pool}", self._write(fill.bytes))
                 self.objects.fill(fill)
                 self.filled = fill.objects + RECORDS_PER_RUN_NAME
 
     def close(self) -> None:
         """Restore every setting, then remove the pool with its objects, even if restoring fails."""
-        with cleaning_up(self._restore, self._remove_pool, self._await_calm):
+        with cleaning_up(self._restore, lambda: remove_leftover_pools(self.bench), self._await_calm):
             pass
 
     def _restore(self) -> None:
         with self.bench.costs.measure("prepare"):
             self.settings.restore()
-
-    def _remove_pool(self) -> None:
-        self.pool = None
-        remove_leftover_pools(self.bench)
 
     def _await_calm(self) -> None:
         with self.bench.costs.measure("wait"):
@@ -143,7 +139,6 @@ class PlacedPool(ObjectPools):
 
     def pool_of(self, cell: Cell) -> str:
         """Return the one pool."""
-        assert self.pool is not None, "open makes it"
         return self.pool.name
 
     def run_names(self, cell: Cell) -> list[str]:

@@ -16,11 +16,11 @@ from replay.design.needs import FLAG, WHOLE, Factor, Needs, Option
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, ASSUMED_OPERATIONS_PER_SECOND
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
-from replay.measure.protocol import Protocol, WhileRunning
+from replay.measure.protocol import Protocol
 from replay.protocols.drivers.sized_tool import OneTool
 from replay.protocols.drivers.tool import FIO_FILE_OPTION, IO_SIZE, RW_MIX
 from replay.protocols.observers.daemons import CellCounters, without_counters
-from replay.protocols.observers.mirror import Mirror, MirrorPosition
+from replay.protocols.observers.mirror import Level, Mirror, MirrorPosition
 from replay.protocols.targets.images import Images, OsdFile
 
 IO_THREADS = Option("io_threads", WHOLE, "operations", "operations in flight", default=16, varies=True)
@@ -85,16 +85,12 @@ class Counted(OneTool):
         """Do nothing: the number of writes is fixed, so a pilot would change nothing."""
 
 
-class OneSnapshot(Mirror):
+class OneSnapshot(Level):
     """Mirroring around counted cells: a snapshot-mirrored image gets one snapshot when the writes are done.
 
     Taken at an interval, the number of snapshots would depend on how fast the cell ran. The first write to an object
     after the previous cell's snapshot still pays for the copy that the snapshot keeps.
     """
-
-    def while_running(self, cell: Cell) -> WhileRunning | None:
-        """Return None: no snapshot is taken while the cell runs."""
-        return None
 
     def ended(self, cell: Cell, measured: Measured) -> None:
         """Take the snapshot; `restore` waits for its copy."""

@@ -22,7 +22,6 @@ from replay.protocols.observers.daemons import CellCountersAboveIdle, without_co
 from replay.protocols.observers.mirror import FirstCopies, Level, MirrorPosition
 from replay.protocols.observers.snapshots import (
     INTERVAL,
-    SnapshotsAfterRamp,
     SnapshotsTaken,
     TrimmedAfterwards,
     TrimSampler,
@@ -77,7 +76,26 @@ class Trims(FirstCopies):
         return [copied, trimmed]
 
 
-class SnapshotIntervalProtocol(SnapshotsAfterRamp, Protocol):
+class SnapshotsAfterRamp(Protocol):
+    """For variants that name their interval, and whose cells begin with an unmeasured ramp."""
+
+    def interval_of(self, cell: Cell) -> float | None:
+        """Return how many seconds apart mirror snapshots are taken in a cell; None if none are taken."""
+        return cell.levels.get(INTERVAL.name)
+
+    def first_seconds(self, cell: Cell) -> float | None:
+        """Return after how many seconds the first is due: half an interval after the ramp; None without snapshots."""
+        interval = self.interval_of(cell)
+        return None if interval is None else float(self.option("ramp_seconds")) + 0.5 * interval
+
+    def headline(self, metrics: Mapping[str, float]) -> str:
+        """Return the rate, and the median and worst latency."""
+        rate, median = metrics["operations_per_second"], metrics["latency_p50_seconds"]
+        worst = metrics["latency_max_seconds"]
+        return f"{rate:,.0f} operations/s, half within {1000 * median:.1f} ms, all within {1000 * worst:.0f} ms"
+
+
+class SnapshotIntervalProtocol(SnapshotsAfterRamp):
     """Writes for `target_seconds`, with a mirror snapshot every `levels["snapshot_interval_seconds"]` if it has one."""
 
     needs = Needs(
@@ -92,11 +110,6 @@ class SnapshotIntervalProtocol(SnapshotsAfterRamp, Protocol):
     observers = (MirrorPosition(), SnapshotsTaken(), Trims())
     overhead_seconds = 5.5
 
-    def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the rate and the tail latency."""
-        operations, tail = metrics["operations_per_second"], metrics["latency_p99_seconds"]
-        return f"{operations:,.0f} operations/s, 99 % within {1000 * tail:.1f} ms"
-
     def check(self) -> None:
         """Refuse variants that are mirrored by their journal, and cells that are too short for a snapshot."""
         if journaled := [variant.name for variant in self.design.variants if variant.image.mirroring == "journal"]:
@@ -104,7 +117,7 @@ class SnapshotIntervalProtocol(SnapshotsAfterRamp, Protocol):
         check_intervals(self)
 
 
-class WriteLatencyProtocol(SnapshotsAfterRamp, Protocol):
+class WriteLatencyProtocol(SnapshotsAfterRamp):
     """Writes as `levels["load"]` says, and counts what the writes cost until all that they caused has finished."""
 
     needs = Needs(
@@ -160,12 +173,6 @@ class WriteLatencyProtocol(SnapshotsAfterRamp, Protocol):
     def job_options(self, cell: Cell) -> dict[str, Any]:
         """Return fio's options for the cell's load."""
         return self.driver.job_options(cell)
-
-    def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the rate, and the median and worst latency."""
-        rate, median = metrics["operations_per_second"], metrics["latency_p50_seconds"]
-        worst = metrics["latency_max_seconds"]
-        return f"{rate:,.0f} operations/s, half within {1000 * median:.1f} ms, all within {1000 * worst:.0f} ms"
 
     def check(self) -> None:
         """Refuse cells that are too short for a snapshot, and an offered rate of a variant that is missing."""

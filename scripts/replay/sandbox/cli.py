@@ -6,79 +6,56 @@ import argparse
 import concurrent.futures
 import json
 import signal
-import sys
 import time
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from replay.base.disk import explained
-from replay.base.errors import INTERRUPTED, ConfigurationError, ReplayError
-from replay.base.paths import replay_command
+from replay.base.disk import size_text
+from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.programs import title_of
 from replay.cluster import sandbox_record as state
-from replay.cluster.sandbox_options import show_size
-from replay.cluster.sandbox_record import Sandbox, SandboxCluster, SandboxError, default_directory
+from replay.cluster.sandbox_record import Layout, Sandbox, SandboxCluster, SandboxError, default_directory
 from replay.sandbox import conf, create, daemons, lifecycle, link, releases, tools
 from replay.sandbox.tools import locked, rbd
 
 
-@dataclass
-class DaemonStatus:
-    """A daemon that should run: `pid` is None if it does not, `state` is ready, not ready or stopped."""
+def report(sandbox: Sandbox) -> dict[str, Any]:
+    """Return what `status --json` prints: it queries every daemon and both clusters, and never waits long.
 
-    cluster: str
-    name: str
-    pid: int | None
-    state: str
-
-
-@dataclass
-class SandboxStatus:
-    """Everything that `status` shows. `ok` if all daemons are ready, all PGs clean, mirroring and line connected."""
-
-    directory: str
-    ceph_version: str
-    daemons: list[DaemonStatus]
-    health: dict[str, str] = field(default_factory=dict)
-    mirroring: str = "none"
-    link: str = "none"
-    ok: bool = False
-
-
-def report(sandbox: Sandbox) -> SandboxStatus:
-    """Query every daemon and both clusters; never raises for a daemon that is down, and never waits long."""
-    layout = sandbox.layout
-    statuses = []
-    for role in daemons.all_roles(sandbox):
-        process = daemons.running(layout, role)
-        state = "stopped" if process is None else "ready" if daemons.is_ready(layout, role) else "not ready"
-        statuses.append(DaemonStatus(role.cluster, role.name, process.pid if process else None, state))
-    result = SandboxStatus(sandbox.directory, sandbox.ceph_version, statuses)
-    ready = {(each.cluster, each.name) for each in statuses if each.state == "ready"}
-    has_line = sandbox.link is None or daemons.running_link(layout) is not None
+    A daemon's `pid` is None if it does not run; its `state` is ready, not ready or stopped. It is `ok` if all daemons
+    are ready, all PGs clean, mirroring and line connected. Never raises for a daemon that is down.
+    """
+    statuses = [_daemon(sandbox.layout, role) for role in daemons.all_roles(sandbox)]
+    ready = {(each["cluster"], each["name"]) for each in statuses if each["state"] == "ready"}
+    has_line = not daemons.lost_its_line(sandbox)
     reachable = [
         cluster
         for cluster in sandbox.clusters.values()
         if has_line and any(on == cluster.name and name.startswith("mon.") for on, name in ready)
     ]
-    with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
+    answers = dict.fromkeys(sandbox.clusters, ("the monitor does not answer", False))
+    with concurrent.futures.ThreadPoolExecutor() as pool:
         asked = {cluster.name: pool.submit(_health, sandbox, cluster) for cluster in reachable}
-        mirroring = pool.submit(_mirroring, sandbox) if ("right", daemons.MIRROR.name) in ready else None
-        answers = {name: answer.result() for name, answer in asked.items()}
-        result.health = {
-            name: answers[name][0] if name in answers else "the monitor does not answer" for name in sandbox.clusters
-        }
-        if "right" in sandbox.clusters:
-            result.mirroring = mirroring.result() if mirroring else "not connected"
-    if sandbox.link is not None:
-        result.link = link.describe(sandbox.link) if has_line else "does not run"
-    result.ok = (
-        has_line
-        and len(ready) == len(statuses)
-        and all(name in answers and answers[name][1] for name in sandbox.clusters)
-    )
-    return result
+        mirroring = "not connected" if "right" in sandbox.clusters else "none"
+        if ("right", daemons.MIRROR.name) in ready:
+            mirroring = _mirroring(sandbox)
+    answers |= {name: answer.result() for name, answer in asked.items()}
+    return {
+        "directory": sandbox.directory,
+        "ceph_version": sandbox.ceph_version,
+        "daemons": statuses,
+        "health": {name: said for name, (said, _) in answers.items()},
+        "mirroring": mirroring,
+        "link": "none" if sandbox.link is None else link.describe(sandbox.link) if has_line else "does not run",
+        "ok": has_line and len(ready) == len(statuses) and all(is_well for _, is_well in answers.values()),
+    }
+
+
+def _daemon(layout: Layout, role: daemons.Role) -> dict[str, Any]:
+    process = daemons.running(layout, role)
+    state = "stopped" if process is None else "ready" if daemons.is_ready(layout, role) else "not ready"
+    return {"cluster": role.cluster, "name": role.name, "pid": process.pid if process else None, "state": state}
 
 
 def _health(sandbox: Sandbox, cluster: SandboxCluster) -> tuple[str, bool]:
@@ -107,42 +84,27 @@ def _mirroring(sandbox: Sandbox) -> str:
     return f"connected, left to right; daemon {daemon_health}, images {summary.get('image_health')}; {images}"
 
 
-def render(found: SandboxStatus) -> str:
+def render(found: Mapping[str, Any]) -> str:
     """Return the report as a table for people."""
-    rows = [(each.cluster, each.name, str(each.pid or "-"), each.state) for each in found.daemons]
-    lines = [f"sandbox in {found.directory}, Ceph {found.ceph_version}", ""]
+    rows = [(each["cluster"], each["name"], str(each["pid"] or "-"), each["state"]) for each in found["daemons"]]
+    lines = [f"sandbox in {found['directory']}, Ceph {found['ceph_version']}", ""]
     lines += [*tools.columns([("cluster", "daemon", "pid", "state"), *rows]), ""]
-    lines += [f"{name}: {said}" for name, said in found.health.items()]
-    lines.append(f"mirroring: {found.mirroring}")
-    if found.link != "none":
-        lines.append(f"line between the sites: {found.link}")
+    lines += [f"{name}: {said}" for name, said in found["health"].items()]
+    lines.append(f"mirroring: {found['mirroring']}")
+    if found["link"] != "none":
+        lines.append(f"line between the sites: {found['link']}")
     return "\n".join(lines)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run one command and return the exit status: 0 done, 1 failed, 2 wrong use, 3 status not ok, 130 interrupted."""
+    """Run one command and return the exit status: 0 done, 3 status not ok. Raises ReplayError."""
     # SIGTERM works like Ctrl-C: everything that this command started is stopped.
-    previous = signal.signal(signal.SIGTERM, _interrupt)
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     programs = {"up": _up, "down": _down, "status": _status, "link": _link, "conf": _conf, "releases": _releases}
     try:
         return programs[options.what](options, None if options.what == "releases" else _directory(options))
-    except ReplayError as error:
-        print(f"sandbox: {error}", file=sys.stderr)
-        return error.exit_status
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        print(f"sandbox: {explained(error) or error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("sandbox: interrupted; everything that this command started has been stopped", file=sys.stderr)
-        return INTERRUPTED
     finally:
         signal.signal(signal.SIGTERM, previous)
-
-
-def _interrupt(*_: Any) -> NoReturn:
-    raise KeyboardInterrupt
 
 
 def _directory(options: argparse.Namespace) -> Path:
@@ -171,7 +133,7 @@ def _up(options: argparse.Namespace, directory: Path) -> int:
         link_rate_bytes_per_second=options.rate,
         stretch=options.stretch,
     )
-    say(f"the sandbox is up: ceph -c $({replay_command('sandbox', 'conf', *_where(options))}) -s")
+    say(f"the sandbox is up: ceph -c $({state.sandbox_command('conf', directory)}) -s")
     if options.directory is None and options.name != "default":
         say(f"to measure it, copy config/sites/sandbox.yaml, with a name of its own and sandbox: {options.name}")
     return 0
@@ -182,18 +144,12 @@ def _releases(options: argparse.Namespace, _: None) -> int:
         raise ConfigurationError("--image works only with --get", next_step="name the release: --get 18 --image IMAGE")
     if options.remove is not None:
         freed = releases.remove(options.remove)
-        print(f"removed Ceph {title_of(options.remove)}: {show_size(freed)} freed")
+        print(f"removed Ceph {title_of(options.remove)}: {size_text(freed)} freed")
         return 0
     if options.get is not None:
         releases.ensure(options.get, print, options.image)
     print(releases.table())
     return 0
-
-
-def _where(options: argparse.Namespace) -> list[str]:
-    if options.directory is not None:
-        return ["--directory", str(options.directory)]
-    return [] if options.name == "default" else ["--name", options.name]
 
 
 def _down(options: argparse.Namespace, directory: Path) -> int:
@@ -210,8 +166,8 @@ def _status(options: argparse.Namespace, directory: Path) -> int:
             print(json.dumps({"directory": str(directory), "ok": False, "daemons": []}, indent=2))
             return 3
         raise error
-    print(json.dumps(asdict(status), indent=2) if options.json else render(status))
-    return 0 if status.ok else 3
+    print(json.dumps(status, indent=2) if options.json else render(status))
+    return 0 if status["ok"] else 3
 
 
 def _link(options: argparse.Namespace, directory: Path) -> int:

@@ -5,11 +5,10 @@ Every deviation from Ceph's defaults is here, with its reason.
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import random
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from replay.cluster.sandbox_options import SandboxOptions
@@ -30,56 +29,22 @@ def is_free(port: int) -> bool:
         try:
             probe.bind((LOOPBACK, port))
             probe.listen(1)
-        except OSError as error:
-            if error.errno in (errno.EADDRINUSE, errno.EACCES):
-                return False
-            raise
+        except OSError:
+            return False
         return True
 
 
 def choose(count: int) -> list[int]:
     """Return `count` distinct free ports.
 
-    The search starts at a random place, because two sandboxes that start together would otherwise choose the same
-    port. Raises SandboxError if the whole range is taken.
+    They are looked for in random order, because two sandboxes that start together would otherwise choose the same port.
+    Raises SandboxError if the whole range is taken.
     """
-    start = random.randrange(_FIRST, _LAST + 1)
-    chosen: list[int] = []
-    for offset in range(_LAST - _FIRST + 1):
-        port = _FIRST + (start - _FIRST + offset) % (_LAST - _FIRST + 1)
-        if is_free(port):
-            chosen.append(port)
-        if len(chosen) == count:
-            return chosen
-    raise SandboxError(f"fewer than {count} free ports between {_FIRST} and {_LAST}", where=LOOPBACK)
-
-
-def holder(port: int) -> str:
-    """Describe the process that listens on `port`: `name (pid 123)`, or that it belongs to another user."""
-    inodes = {inode for table in ("tcp", "tcp6") for inode in _listening_inodes(Path("/proc/net") / table, port)}
-    sockets = {f"socket:[{inode}]" for inode in inodes}
-    for process in Path("/proc").glob("[0-9]*"):
-        # A process may have ended, or belong to another user.
-        with contextlib.suppress(OSError):
-            if any(_link(descriptor) in sockets for descriptor in (process / "fd").iterdir()):
-                return f"{(process / 'comm').read_text().strip()} (pid {process.name})"
-    return "a process of another user"
-
-
-def _link(descriptor: Path) -> str | None:
-    try:
-        return str(descriptor.readlink())
-    except OSError:
-        return None  # closed meanwhile
-
-
-def _listening_inodes(table: Path, port: int) -> list[str]:
-    listening = "0A"
-    try:
-        rows = [line.split() for line in table.read_text().splitlines()[1:]]
-    except OSError:
-        return []
-    return [row[9] for row in rows if row[3] == listening and int(row[1].rsplit(":", 1)[1], 16) == port]
+    ports = random.sample(range(_FIRST, _LAST + 1), _LAST + 1 - _FIRST)
+    chosen = list(islice(filter(is_free, ports), count))
+    if len(chosen) < count:
+        raise SandboxError(f"fewer than {count} free ports between {_FIRST} and {_LAST}", where=LOOPBACK)
+    return chosen
 
 
 HEADER = "# Written by Replay's sandbox. `replay sandbox down` removes it.\n"

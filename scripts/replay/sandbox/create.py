@@ -9,12 +9,12 @@ import contextlib
 import subprocess
 import uuid
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
-from replay.base.programs import NAMES, Programs, major_of
+from replay.base.clock import seconds_of
+from replay.base.programs import NAMES, major_of
 from replay.cluster.sandbox_options import SandboxOptions
-from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError, sandbox_command
+from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
 from replay.sandbox import conf, daemons, processes
 from replay.sandbox.processes import daemon_environment
@@ -29,7 +29,6 @@ def count_clean(states: list[dict[str, Any]], name_key: str, count_key: str) -> 
 #: Warnings that a new sandbox may have and that affect no measurement. MGR_MODULE_DEPENDENCY: Debian 13's manager of
 #: release 18 cannot load thirteen optional modules with its Python ("PyO3 modules do not yet support subinterpreters").
 KNOWN_WARNINGS = frozenset({"MGR_MODULE_DEPENDENCY"})
-_CLEAN_WITHIN_SECONDS = 120.0
 
 
 def is_well(status: dict[str, Any]) -> bool:
@@ -79,24 +78,14 @@ def await_clean(
         interrupt.pause(0.4)
         return False
 
-    where = layout.cluster(cluster.name) / "log"
-    try:
-        interrupt.wait_until(ready, what="placement groups", where=where, timeout_seconds=_CLEAN_WITHIN_SECONDS)
-    except SandboxError as error:
-        if not latest:
-            raise
-        down = sandbox_command("down", layout.directory)
-        raise SandboxError(
-            f"{cluster.name} is not clean after {_CLEAN_WITHIN_SECONDS:g} s: {describe(latest)}",
-            where=where,
-            next_step=f"read the logs in this folder, or start over: {down}, then up",
-        ) from error
+    interrupt.wait_until(
+        ready,
+        what=f"{cluster.name} to be clean",
+        where=layout.cluster(cluster.name) / "log",
+        timeout_seconds=120.0,
+        seen=lambda: describe(latest),
+    )
     return describe(latest)
-
-
-def became_active(manager: dict[str, Any]) -> float:
-    """Return when the active manager of `mgr dump` became active, in seconds since the epoch."""
-    return datetime.fromisoformat(manager["active_change"]).timestamp()
 
 
 def await_manager(monitors: MonitorSession, cluster: SandboxCluster, layout: Layout, interrupt: Interrupt) -> None:
@@ -111,7 +100,7 @@ def await_manager(monitors: MonitorSession, cluster: SandboxCluster, layout: Lay
     def reports() -> bool:
         process = daemons.running(layout, role)
         known = monitors.command({"prefix": "mgr dump"})
-        if process is not None and known["available"] and became_active(known) >= processes.started_at(process):
+        if process and known["available"] and seconds_of(known["active_change"]) >= processes.started_at(process):
             summary = monitors.command({"prefix": "pg stat"})["pg_summary"]
             clean = count_clean(summary["num_pg_by_state"], "name", "num")
             if clean and clean == summary["num_pgs"]:
@@ -192,18 +181,12 @@ def create(
     say(f"{cluster.name}: all placement groups active+clean")
 
 
-def new_key(programs: Programs) -> str:
-    """Return a new key of the kind that this release uses. Raises SandboxError."""
-    return run(programs, ["ceph-authtool", "--gen-print-key"]).strip()
-
-
 def oldest_monitors(ceph_version: str) -> str:
     """Return the name of the oldest release whose monitors can work with a monitor of this version.
 
     A monitor that is at most two releases ahead of the oldest one in its map starts; a newer one ends at once.
     """
-    major = major_of(ceph_version) or 0
-    return NAMES[max((number for number in NAMES if number <= major - 2), default=min(NAMES))]
+    return NAMES[max((major_of(ceph_version) or 0) - 2, min(NAMES))]
 
 
 def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions, ceph_version: str) -> None:
@@ -227,7 +210,8 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
         encoding="utf-8",
     )
     names = [role.name for role in daemons.roles(cluster) if role.type != "mon"]
-    seed, files = conf.keyrings(name, layout, names, lambda: new_key(programs))
+    make_key = ["ceph-authtool", "--gen-print-key"]  # of the kind that this release uses
+    seed, files = conf.keyrings(name, layout, names, lambda: run(programs, make_key).strip())
     for path, text in {**files, folder / "seed.keyring": seed}.items():
         path.touch(mode=0o600)
         path.write_text(text, encoding="utf-8")
@@ -286,13 +270,11 @@ def _await_made(
         )
         if process.returncode:
             interrupt.pause(0.0)
-            files = daemons.told_by(layout, osd)
-            why, next_step = daemons.explain(files) or (
-                daemons.last_words(files),
+            raise daemons.ended(
+                layout,
+                osd,
+                f"ceph-osd --mkfs ended with status {process.returncode}",
                 "read this file; the usual reason is a full disk or a file system without sparse files",
-            )
-            raise SandboxError(
-                f"ceph-osd --mkfs ended with status {process.returncode}: {why}", where=log, next_step=next_step
             )
 
 

@@ -28,7 +28,6 @@ from replay.sandbox.tools import Interrupt, rbd
 #: Only this many of the last lines are searched for a cause: older ones are from an earlier start.
 _RECENT_LINES = 40
 _NO_MORE_AIO = "io_setup(2) failed with EAGAIN"
-_AIO_NUMBERS = Path("/proc/sys/fs")
 
 
 def last_words(paths: Sequence[Path]) -> str:
@@ -39,29 +38,16 @@ def last_words(paths: Sequence[Path]) -> str:
     return "it printed no message"
 
 
-def explain(paths: Sequence[Path], numbers: Path = _AIO_NUMBERS) -> tuple[str, str] | None:
-    """Return what happened and what to do next if the files name a known cause, or None.
-
-    `numbers` is the folder of the kernel's settings `aio-nr` and `aio-max-nr`.
-    """
+def explain(paths: Sequence[Path]) -> tuple[str, str] | None:
+    """Return what happened and what to do next if the files name a known cause, or None."""
     if not any(_NO_MORE_AIO in line for path in paths for line in _recent_lines(path)):
         return None
-    used, limit = _number(numbers / "aio-nr"), _number(numbers / "aio-max-nr")
-    wanted = max(1 << 20, 2 * (limit or 0))
-    figures = f" ({used} of {limit} are taken)" if used is not None and limit is not None else ""
     return (
-        f"the kernel has no asynchronous I/O left for this OSD{figures}: all processes on this machine share its limit "
+        "the kernel has no asynchronous I/O left for this OSD: all processes on this machine share its limit "
         "fs.aio-max-nr",
-        f"raise the limit: sudo sysctl fs.aio-max-nr={wanted}, or stop sandboxes that you do not need: "
-        f"{replay_command('sandbox', 'down')}",
+        "raise the limit: sudo sysctl fs.aio-max-nr=$((16 * $(cat /proc/sys/fs/aio-max-nr))), or stop sandboxes that "
+        f"you do not need: {replay_command('sandbox', 'down')}",
     )
-
-
-def _number(path: Path) -> int | None:
-    try:
-        return int(path.read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return None
 
 
 def _recent_lines(path: Path) -> list[str]:
@@ -121,6 +107,11 @@ def running_link(layout: Layout) -> processes.Process | None:
     return _alive(layout.link_file("pid"))
 
 
+def lost_its_line(sandbox: Sandbox) -> bool:
+    """Return whether the line between the sites should run, and does not."""
+    return sandbox.link is not None and running_link(sandbox.layout) is None
+
+
 def _alive(pid_file: Path) -> processes.Process | None:
     process = processes.read_pid_file(pid_file)
     return process if processes.is_alive(process) else None
@@ -178,16 +169,9 @@ def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_second
         if is_ready(layout, role):
             return True
         if running(layout, role) is None:
-            files = told_by(layout, role)
-            why, next_step = explain(files) or (
-                last_words(files),
-                f"read this log; {sandbox_record.sandbox_command('down', layout.directory)} removes the sandbox",
-            )
-            raise SandboxError(
-                f"{role.name} of {role.cluster} ended: {why}",
-                where=layout.log(role.cluster, role.name),
-                next_step=next_step,
-            )
+            down = sandbox_record.sandbox_command("down", layout.directory)
+            what, next_step = f"{role.name} of {role.cluster} ended", f"read this log; {down} removes the sandbox"
+            raise ended(layout, role, what, next_step)
         return False
 
     interrupt.wait_until(
@@ -214,9 +198,11 @@ def hurried(layout: Layout, monitor: Role) -> Iterator[None]:
             ask(socket, {"prefix": "config unset", "var": option})
 
 
-def told_by(layout: Layout, role: Role) -> tuple[Path, Path]:
-    """Return the files in which a daemon says why it ended: its output and its log."""
-    return layout.output(role.cluster, role.name), layout.log(role.cluster, role.name)
+def ended(layout: Layout, role: Role, what: str, next_step: str) -> SandboxError:
+    """Return the error of a daemon that ended, with why, as its output and its log say; `next_step` if they do not."""
+    files = layout.output(role.cluster, role.name), layout.log(role.cluster, role.name)
+    why, next_step = explain(files) or (last_words(files), next_step)
+    return SandboxError(f"{what}: {why}", where=layout.log(role.cluster, role.name), next_step=next_step)
 
 
 def mirror_daemon(layout: Layout) -> MirrorProcess | None:
@@ -248,18 +234,14 @@ def mirror_is_connected(layout: Layout) -> bool:
     )
 
 
-def connect_mirroring(layout: Layout, interrupt: Interrupt) -> None:
-    """Make `right` replay from `left`, start rbd-mirror and wait until it is connected.
+def connect_mirroring(layout: Layout) -> None:
+    """Make `left` the peer from which `right` replays.
 
     Mirroring is enabled per image; the peer is one-way (rx-only): `right` receives, `left` runs no daemon.
     """
     for name in ("left", "right"):
         rbd(layout, name, "mirror", "pool", "enable", conf.POOL, "image", "--site-name", name)
     token = rbd(layout, "left", "mirror", "pool", "peer", "bootstrap", "create", conf.POOL).strip()
-    if not token:
-        raise SandboxError(
-            "the command printed no bootstrap token", where="rbd mirror pool peer bootstrap create (left)"
-        )
     token_file = layout.cluster("right") / "bootstrap-token"
     token_file.touch(mode=0o600)
     try:
@@ -268,13 +250,10 @@ def connect_mirroring(layout: Layout, interrupt: Interrupt) -> None:
         rbd(layout, "right", "mirror", "pool", "peer", "bootstrap", "import", *given)
     finally:
         token_file.unlink()
-    prepare_work_directory(layout)
-    start(layout, MIRROR)
-    await_ready(layout, MIRROR, interrupt)
 
 
-def prepare_work_directory(layout: Layout) -> None:
-    """Make the folder in which rbd-mirror runs.
+def start_mirroring(layout: Layout, interrupt: Interrupt) -> None:
+    """Start rbd-mirror, and wait until it is connected. Raises SandboxError if it does not replay.
 
     For each cluster the daemon reads `NAME.conf` in its working directory: `right.conf` is that of the local cluster,
     `left.conf` contains only the paths of the log and the socket of that connection.
@@ -285,13 +264,15 @@ def prepare_work_directory(layout: Layout) -> None:
     link.unlink(missing_ok=True)
     link.symlink_to(layout.conf("right"))
     (work / "left.conf").write_text(conf.render_peer(layout), encoding="utf-8")
+    start(layout, MIRROR)
+    # After a crash it waits until the lock of the one before it has expired.
+    await_ready(layout, MIRROR, interrupt, timeout_seconds=180.0)
 
 
 def record(sandbox: Sandbox) -> None:
     """Update the pids and sockets in `sandbox` to the running daemons."""
     layout = sandbox.layout
     for cluster in sandbox.clusters.values():
-        cluster.run_dir = str(layout.run)
         by_role = [(role, running(layout, role)) for role in roles(cluster)]
         cluster.daemons = [
             Daemon(role.type, role.id, process.pid, str(layout.socket(role.cluster, role.name)))
@@ -313,7 +294,7 @@ def absent_daemons(site: Site, *, clusters: tuple[str, ...] = ("left", "right"))
     except sandbox_record.SandboxError:
         return []  # it was removed meanwhile, which the error that brought us here says better
     phrases = []
-    if sandbox.link is not None and running_link(sandbox.layout) is None:
+    if lost_its_line(sandbox):
         phrases.append("the line between the sites does not run")
     for role in all_roles(sandbox):
         if role.cluster not in clusters:

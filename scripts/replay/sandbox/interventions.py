@@ -64,18 +64,17 @@ class Hierarchy:
 
 def find_hierarchy(mounts: Path = MOUNTS) -> Hierarchy | None:
     """Return the throttle that this machine offers to this process, or None."""
-    hierarchies = []
     for line in mounts.read_text(encoding="utf-8").splitlines():
         _, folder, kind, options, *_ = line.split()
         root = Path(folder)
         if not os.access(root, os.W_OK):
             continue
         if kind == "cgroup" and "blkio" in options.split(","):
-            hierarchies.append(Hierarchy(root, 1))
+            return Hierarchy(root, 1)
         # A child of the root has `io.max` only if the root delegates that controller.
-        elif kind == "cgroup2" and "io" in _words(root / "cgroup.subtree_control"):
-            hierarchies.append(Hierarchy(root, 2))
-    return hierarchies[0] if hierarchies else None
+        if kind == "cgroup2" and "io" in _words(root / "cgroup.subtree_control"):
+            return Hierarchy(root, 2)
+    return None
 
 
 def device_of(path: Path) -> str | None:
@@ -214,7 +213,6 @@ def _write(path: Path, text: str, *, gone_is_fine: bool = False) -> None:
 #: The OSDs first: no write is acknowledged once they stand still.
 _ORDER = ("osd", "mon", "mgr")
 _READY = b"ready\n"
-MIRROR_DAEMON_WITHIN_SECONDS = 180.0
 
 
 class SiteLoss:
@@ -257,21 +255,10 @@ class SiteLoss:
         """Let the daemons go on, start a mirror daemon that was killed again, and end the guardian."""
         self.restore()
         if self.mirror_daemon_killed:
-            self._start_mirror_daemon()
-        if self._guardian is not None:
-            with contextlib.suppress(OSError):
-                self._guardian.stdin.close()
-            self._guardian.wait()
-            self._guardian.stdout.close()
-            self._guardian = None
-
-    def _start_mirror_daemon(self) -> None:
-        """Start it, wait until it replays, and record its new pid and sockets. Raises SandboxError if it does not."""
-        layout = self.sandbox.layout
-        daemons.start(layout, daemons.MIRROR)
-        # It waits until the lock of the one before it has expired.
-        daemons.await_ready(layout, daemons.MIRROR, Interrupt(), timeout_seconds=MIRROR_DAEMON_WITHIN_SECONDS)
-        self._record()
+            daemons.start_mirroring(self.sandbox.layout, Interrupt())
+            self._record()
+        assert self._guardian is not None
+        self._guardian.communicate()  # closes its input, which ends it
 
     def lose(self) -> int:
         """Stop every daemon, and return how many there are. Raises ReplayError if one does not stand still."""

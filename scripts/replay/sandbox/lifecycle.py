@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Container
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from replay.base.paths import find_project
 from replay.base.programs import HOST, Programs, releases_directory, title_of
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_options import SandboxOptions
@@ -26,7 +25,7 @@ from replay.cluster.sandbox_record import (
 )
 from replay.sandbox import conf, create, daemons, link, processes, releases
 from replay.sandbox.interventions import find_hierarchy, remove_empty_groups
-from replay.sandbox.tools import BusyPortError, Interrupt, Say, in_parallel, locked, monitors_of, undisturbed
+from replay.sandbox.tools import Interrupt, Say, in_parallel, locked, monitors_of, remove_all_but, undisturbed
 
 
 def remove(folder: Path, run: Path | None = None) -> None:
@@ -36,13 +35,7 @@ def remove(folder: Path, run: Path | None = None) -> None:
     if run is not None and is_scratch(run):
         shutil.rmtree(run, ignore_errors=True)
     # The state file goes last, so that an interrupted removal can be repeated.
-    for entry in folder.iterdir():
-        if entry.name == STATE_FILE:
-            continue
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
+    remove_all_but(STATE_FILE, folder)
     shutil.rmtree(folder)
 
 
@@ -65,46 +58,33 @@ def recorded_run_directory(folder: Path) -> Path | None:
         return None
 
 
-def prune(folder: Path) -> None:
-    """Remove the folders `.replay/sandbox` and `.replay` of the project if they are empty."""
-    project = find_project()
-    for each in (folder, *folder.parents):
-        if project not in each.parents or ".replay" not in each.parts:
-            return
-        try:
-            each.rmdir()
-        except OSError:
-            return
-
-
-def _silent(_: str) -> None:
-    return None
-
-
-def up(directory: Path | str | None = None, *, say: Say = _silent, image: str | None = None, **options: Any) -> Sandbox:
+def up(
+    directory: Path | str | None = None, *, say: Say = lambda line: None, image: str | None = None, **options: Any
+) -> Sandbox:
     """Bring the sandbox up and return it: both clusters active+clean, mirroring connected.
 
     Creates what does not exist, starts what is not running, and returns at once if everything is running. `options` are
     fields of SandboxOptions; None means the default for a new sandbox and the current value for an existing one. A
     release that is not here is fetched, from the container image `image` if that is given. `say` is called with lines
-    for a person. Raises SandboxError and its subclasses; after any exception, nothing that this call started keeps
-    running.
+    for a person. Raises ReplayError; after any exception, nothing that this call started keeps running.
     """
     folder = _folder(directory)
-    with locked(folder, on_wait=lambda: say("another program is changing this sandbox; waiting for it")):
+    with locked(folder, say=say):
         found = _find(folder, say)
         wanted = (found.options if found else _usual_options(options, say)).replaced(options)
         if found is None:
             releases.ensure(wanted.release_number, say, image)
             return _create(folder, wanted, say)
         _check_same_options(found, wanted)
-        if _has_its_line(found) and all(daemons.is_ready(found.layout, role) for role in daemons.all_roles(found)):
+        if not daemons.lost_its_line(found) and all(
+            daemons.is_ready(found.layout, role) for role in daemons.all_roles(found)
+        ):
             say("already running")
             return found
         return _restart(found, say)
 
 
-def down(directory: Path | str | None = None, *, keep: bool = False, say: Say = _silent) -> bool:
+def down(directory: Path | str | None = None, *, keep: bool = False, say: Say = lambda line: None) -> bool:
     """Stop the sandbox and remove all its files (`keep`: only stop). Return False if there was none.
 
     Order: rbd-mirror, OSDs, managers, monitors. Raises SandboxError if the directory is not a sandbox's.
@@ -112,7 +92,7 @@ def down(directory: Path | str | None = None, *, keep: bool = False, say: Say = 
     folder = _folder(directory)
     if not folder.exists():
         return False
-    with locked(folder, on_wait=lambda: say("another program is changing this sandbox; waiting for it")):
+    with locked(folder, say=say):
         if not _is_ours(folder):
             return False
         processes.stop_all(folder)
@@ -122,7 +102,6 @@ def down(directory: Path | str | None = None, *, keep: bool = False, say: Say = 
             remove(folder)
     # The ledger of a cluster that is gone cannot be cleaned, so an interrupted run's caps on its OSDs are removed here.
     remove_empty_groups(find_hierarchy())
-    prune(folder.parent)
     say("stopped, data kept" if keep else "stopped and removed")
     return True
 
@@ -210,30 +189,15 @@ def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
     try:
         sandbox = _plan(layout, options, version)
         sandbox.save()
-
-        def make(interrupt: Interrupt) -> None:
-            _join_sites(sandbox, interrupt, say)
-            joined = sandbox.layout
-            in_parallel(
-                [
-                    lambda cluster=cluster: create.create(cluster, joined, options, version, interrupt, say)
-                    for cluster in sandbox.clusters.values()
-                ],
-                interrupt,
-            )
-            if "right" in sandbox.clusters:
-                daemons.connect_mirroring(joined, interrupt)
-                say("mirroring: connected")
-
-        _guarded(sandbox, make, keep=set())
-        sandbox.phase = "created"
-        daemons.record(sandbox)
-        sandbox.save()
+        _start(
+            sandbox,
+            lambda cluster, interrupt: create.create(cluster, sandbox.layout, options, version, interrupt, say),
+            say,
+        )
     except KeyboardInterrupt:
         with undisturbed():
             processes.stop_all(folder)
             remove(folder, layout.run)
-            prune(folder.parent)
         raise
     return sandbox
 
@@ -252,11 +216,6 @@ def _plan(layout: Layout, options: SandboxOptions, version: str) -> Sandbox:
     return Sandbox(str(layout.directory), str(layout.run), version, options, clusters)
 
 
-def _has_its_line(sandbox: Sandbox) -> bool:
-    """Return whether the line between the sites runs, if there should be one."""
-    return sandbox.options.link_rtt_seconds is None or daemons.running_link(sandbox.layout) is not None
-
-
 def _join_sites(sandbox: Sandbox, interrupt: Interrupt, say: Say) -> None:
     """Start and measure the line between the sites, if the options ask for one. Raises SandboxError if it is not so."""
     if sandbox.options.link_rtt_seconds is None:
@@ -272,7 +231,7 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
     folder, layout = Path(sandbox.directory), sandbox.layout
     # Some systems empty /tmp at a reboot; the configuration names this folder, so it is made again.
     layout.run.mkdir(mode=0o700, exist_ok=True)
-    if not (has_line := _has_its_line(sandbox)):
+    if daemons.lost_its_line(sandbox):
         # Its network went with the line: daemons that still run reach nobody.
         say("the line between the sites does not run: starting it and all daemons anew")
         processes.stop_all(folder)
@@ -299,41 +258,48 @@ def _restart(sandbox: Sandbox, say: Say) -> Sandbox:
             health = create.await_clean(monitors, cluster, joined, interrupt, healthy=False)
         say(f"{cluster.name}: {health}")
 
-    def make(interrupt: Interrupt) -> None:
-        if not has_line:
-            _join_sites(sandbox, interrupt, say)
-        in_parallel([lambda c=c: start_cluster(c, interrupt) for c in sandbox.clusters.values()], interrupt)
-        if "right" in sandbox.clusters:
-            daemons.prepare_work_directory(layout)
-            daemons.start(sandbox.layout, daemons.MIRROR)
-            daemons.await_ready(layout, daemons.MIRROR, interrupt)
-            say("mirroring: connected")
-
-    _guarded(sandbox, make, keep=keep)
-    daemons.record(sandbox)
-    sandbox.save()
+    _start(sandbox, start_cluster, say, keep)
     return sandbox
 
 
-def _refuse_busy_ports(sandbox: Sandbox, already: Iterable[daemons.Role]) -> None:
-    """Raise BusyPortError if somebody else listens on the port of a monitor that has to be started."""
+def _refuse_busy_ports(sandbox: Sandbox, already: Container[daemons.Role]) -> None:
+    """Raise SandboxError if somebody else listens on the port of a monitor that has to be started."""
     for cluster in sandbox.clusters.values():
         ports = cluster.monitor_ports or {cluster.name: cluster.monitor_port}
         for role in daemons.roles(cluster):
             if role.type == "mon" and role not in already and not conf.is_free(port := ports[role.id]):
-                raise BusyPortError(
-                    f"port {port} of {cluster.name}'s monitor is taken by {conf.holder(port)}",
+                raise SandboxError(
+                    f"port {port} of {cluster.name}'s monitor is taken by another process",
                     where=sandbox.directory,
-                    next_step="end that process and run this again, or start over: "
+                    next_step=f"ss -ltnp 'sport = {port}' names it: end it and run this again, or start over: "
                     f"{state.sandbox_command('down', sandbox.directory)}, then up",
                 )
 
 
-def _guarded(sandbox: Sandbox, make: Callable[[Interrupt], None], keep: set[processes.Process]) -> None:
-    """Run `make`; if it fails or is interrupted, stop what did not run before it (`keep`)."""
+def _start(
+    sandbox: Sandbox,
+    start_cluster: Callable[[state.SandboxCluster, Interrupt], None],
+    say: Say,
+    keep: Collection[processes.Process] = (),
+) -> None:
+    """Start the line, all clusters at the same time, and mirroring, and record what runs.
+
+    If it fails or is interrupted, stop what did not run before it (`keep`).
+    """
+    interrupt = Interrupt()
     try:
-        make(Interrupt())
+        if daemons.running_link(sandbox.layout) is None:
+            _join_sites(sandbox, interrupt, say)
+        in_parallel([lambda c=c: start_cluster(c, interrupt) for c in sandbox.clusters.values()], interrupt)
+        if "right" in sandbox.clusters:
+            if sandbox.phase == "creating":
+                daemons.connect_mirroring(sandbox.layout)
+            daemons.start_mirroring(sandbox.layout, interrupt)
+            say("mirroring: connected")
     except BaseException:
         with undisturbed():
-            processes.stop_all(Path(sandbox.directory), keep=keep)
+            processes.stop_all(Path(sandbox.directory), keep)
         raise
+    sandbox.phase = "created"
+    daemons.record(sandbox)
+    sandbox.save()

@@ -18,7 +18,6 @@ from statistics import median
 from typing import Any
 
 from replay.base.clock import poll, utc_now
-from replay.base.errors import ReplayError
 from replay.base.programs import Programs
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import monitor_addresses
@@ -27,7 +26,7 @@ from replay.cluster.sandbox_options import SandboxOptions, show_rate
 from replay.cluster.sandbox_record import Layout, Link, Sandbox, SandboxError, default_directory, sandbox_command
 from replay.cluster.site import Site, Stop
 from replay.sandbox import daemons, link_program, processes
-from replay.sandbox.tools import Interrupt, Say
+from replay.sandbox.tools import Interrupt, Say, run
 
 PROGRAM = Path(link_program.__file__)
 ECHOES = 200
@@ -100,30 +99,23 @@ def ask(control: Path | str, **wanted: float | None) -> dict[str, Any]:
     return json.loads(answer)
 
 
-def measured(link: Link, programs: Programs) -> Link:
-    """Return the line with its round trip and rate as they are now: the median of 200 echoes, and iperf3's sum."""
-    left, right = (programs.inside(link.entry(site)) for site in ("left", "right"))
-    address = link.addresses["right"]
-    rtt = median(_echoes(left, right, address, ECHOES))
-    return replace(
-        link,
-        measured_rtt_seconds=rtt,
-        measured_rate_bytes_per_second=_rate(left, right, address),
-        measured_at=utc_now(),
-    )
-
-
 def checked(link: Link, programs: Programs, say: Say) -> Link:
-    """Set the line right, measure it, say what it is, and return it.
+    """Set the line right, measure it, say what it is, and return it: the median of 200 echoes, and iperf3's sum.
 
     Carrying a packet takes time, which the line then waits less: the least that it took. What a busy machine adds
     now, it may not add later, and no line is shorter than asked. Raises SandboxError if its round trip is not as asked.
     """
+    left, right = (programs.inside(link.entry(site)) for site in ("left", "right"))
+    address = link.addresses["right"]
     for _ in range(MOST_MEASUREMENTS):
-        left, right = (programs.inside(link.entry(site)) for site in ("left", "right"))
-        too_long = min(_echoes(left, right, link.addresses["right"], FIRST_ECHOES)) - link.rtt_seconds
+        too_long = min(_echoes(left, right, address, FIRST_ECHOES)) - link.rtt_seconds
         ask(link.control, correction_seconds=ask(link.control)["correction_seconds"] - too_long)
-        link = measured(link, programs)
+        link = replace(
+            link,
+            measured_rtt_seconds=median(_echoes(left, right, address, ECHOES)),
+            measured_rate_bytes_per_second=_rate(left, right, address),
+            measured_at=utc_now(),
+        )
         if is_as_asked(link):
             say(f"line between the sites: {describe(link)}")
             return link
@@ -141,7 +133,7 @@ def is_as_asked(link: Link) -> bool:
     return abs(link.measured_rtt_seconds - link.rtt_seconds) <= allowed
 
 
-def change(sandbox: Sandbox, say: Say, **wanted: float | None) -> Link:
+def change(sandbox: Sandbox, say: Say, **wanted: float | None) -> None:
     """Give a running sandbox's line another `rtt_seconds` or `rate_bytes_per_second`, measure it, and record both.
 
     Raises SandboxError if the sandbox has no line, if it does not run, or if it is not as asked.
@@ -179,7 +171,6 @@ def change(sandbox: Sandbox, say: Say, **wanted: float | None) -> Link:
     finally:
         sandbox.link = link
         sandbox.save()
-    return link
 
 
 def describe(link: Link) -> str:
@@ -222,8 +213,7 @@ def lost_line(site: Site) -> Stop | None:
     """Return why a cell must end if the line between the sites of a site's sandbox has ended; asks no cluster."""
     if site.sandbox is None:
         return None
-    sandbox = sandbox_record.load(default_directory(site.sandbox))
-    if sandbox.link is None or daemons.running_link(sandbox.layout) is not None:
+    if not daemons.lost_its_line(sandbox_record.load(default_directory(site.sandbox))):
         return None
     return Stop("line_lost", "the line between the sites has ended, and they reach each other no more")
 
@@ -246,16 +236,11 @@ def connect_seconds(conf: Path) -> float | None:
 def _echoes(left: Programs, right: Programs, address: str, echoes: int) -> list[float]:
     """Return the round trips of so many echoes of one byte, in seconds."""
     python, where = [sys.executable, "-I", str(PROGRAM)], [address, str(_ECHO_PORT)]
-    argv = left.command([*python, "--echo", *where, str(echoes)])
     server = Background([*python, "--answer", *where], programs=right)
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=120.0, check=False)
+        return json.loads(run(left, [*python, "--echo", *where, str(echoes)], timeout_seconds=120.0))
     finally:
         server.kill()
-    if done.returncode != 0:
-        why = (done.stderr.strip().splitlines() or [done.returncode])[-1]
-        raise ReplayError(f"an echo on the line between the sites failed: {why}")
-    return json.loads(done.stdout)
 
 
 def _rate(left: Programs, right: Programs, address: str) -> float:

@@ -61,7 +61,6 @@ class OneWay:
 
     def __init__(self, delay_seconds: float, rate_bytes_per_second: float | None) -> None:
         self.delay_seconds, self.rate_bytes_per_second = delay_seconds, rate_bytes_per_second
-        self.carried_bytes = self.dropped_packets = 0
         self._free_at = self._last_arrival = 0.0
         self._under_way: deque[tuple[float, bytes]] = deque()
 
@@ -71,12 +70,10 @@ class OneWay:
         if self.rate_bytes_per_second is not None:
             begin = max(now, self._free_at)
             if begin - now > QUEUE_SECONDS:
-                self.dropped_packets += 1
                 return
             sent = self._free_at = begin + (len(packet) - _HEADER_BYTES) / self.rate_bytes_per_second
         self._last_arrival = max(self._last_arrival, sent + self.delay_seconds)
         self._under_way.append((self._last_arrival, packet))
-        self.carried_bytes += len(packet) - _HEADER_BYTES
 
     def arrived(self, now: float) -> list[bytes]:
         """Return the packets that have arrived by now."""
@@ -174,10 +171,6 @@ class NetemLine:
         self._each("delete", [])
         self._each("add", netem_words(rtt_seconds, rate_bytes_per_second))
 
-    def state(self) -> dict[str, Any]:
-        """Return what only this kind of line knows."""
-        return {}
-
     def descriptors(self) -> list[int]:
         """Return what has to be read."""
         return []
@@ -209,13 +202,6 @@ class TunLine:
         """Give the line another round trip and rate, for packets that are sent from now on."""
         for direction in self._directions.values():
             direction.delay_seconds, direction.rate_bytes_per_second = rtt_seconds / 2, rate_bytes_per_second
-
-    def state(self) -> dict[str, Any]:
-        """Return what each site has sent, in bytes, and how many packets found no room."""
-        return {
-            "carried_bytes": {site: one.carried_bytes for site, one in self._directions.items()},
-            "dropped_packets": {site: one.dropped_packets for site, one in self._directions.items()},
-        }
 
     def descriptors(self) -> list[int]:
         """Return what has to be read."""
@@ -337,7 +323,7 @@ def keep_line(conf: dict[str, Any]) -> None:
                             rtt = max(0.0, asked["rtt_seconds"] + asked["correction_seconds"])
                             line.change(rtt, asked["rate_bytes_per_second"])
                         state = {"way": line.way, "namespaces": namespaces.descriptors, "is_root": is_root}
-                        connection.sendall(json.dumps(state | asked | line.state()).encode() + b"\n")
+                        connection.sendall(json.dumps(state | asked).encode() + b"\n")
 
 
 if __name__ == "__main__":

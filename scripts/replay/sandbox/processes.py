@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -133,7 +133,6 @@ def start(
             cwd=cwd,
             env={**daemon_environment(), **(environment or {})},
             start_new_session=True,
-            close_fds=True,
         )
     name = program or Path(argv[0]).name
     process = _become(child.pid, name) if Path(argv[0]).name != name else identify(child.pid)
@@ -240,8 +239,8 @@ _STOP_ORDER = (
 )
 
 
-def stop_all(folder: Path, keep: set[Process] | None = None) -> None:
+def stop_all(folder: Path, keep: Collection[Process] = ()) -> None:
     """Stop every daemon whose configuration is in `folder`, in order, except those in `keep`."""
-    living = [(name, process) for name, process in of_sandbox(folder) if process not in (keep or set())]
+    living = [(name, process) for name, process in of_sandbox(folder) if process not in keep]
     for program, timeout_seconds in _STOP_ORDER:
         stop([process for name, process in living if name == program], timeout_seconds=timeout_seconds)

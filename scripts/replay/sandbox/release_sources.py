@@ -20,6 +20,7 @@ from typing import IO
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.programs import OF_RELEASE, title_of
 from replay.cluster.running import kill_group
+from replay.sandbox.tools import remove_all_but
 from replay.tools.programs import programs
 
 #: Ceph's packages, the system's Python with Ceph's modules, and what runs other programs; tools name their own.
@@ -149,34 +150,31 @@ def mmdebstrap(folder: Path, log: IO[str]) -> str:
 
 
 def run_logged(argv: Sequence[str], log: IO[str], *, where: str, cwd: Path | None = None) -> str:
-    """Run a program with its messages going to `log`, and return its stdout. Raises ReplayError with its last words.
+    """Run a program, add its messages to `log`, and return its stdout. Raises ReplayError with its last words.
 
     An interruption ends the program and everything that it started.
     """
-    log.write(f"== {argv[0]} {' '.join(argv[1:])}\n")
-    log.flush()
-    began = log.tell()
     try:
         process = subprocess.Popen(
             argv,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=log,
+            stderr=subprocess.PIPE,
             text=True,
+            errors="replace",
             cwd=cwd,
             start_new_session=True,
         )
     except OSError as error:
         raise ReplayError(f"{argv[0]}: {error.strerror}", where=where, next_step=f"install {argv[0]}") from error
     try:
-        printed, _ = process.communicate()
+        printed, messages = process.communicate()
     except BaseException:
         kill_group(process, grace_seconds=10.0)
         raise
+    log.write(f"== {' '.join(argv)}\n{messages}")
     if process.returncode != 0:
-        with Path(log.name).open(encoding="utf-8", errors="replace") as written:
-            written.seek(began)
-            lines = [line for line in written.read().splitlines() if line.strip()]
+        lines = messages.strip().splitlines()
         raise ReplayError(
             f"{Path(argv[0]).name} ended with status {process.returncode}: {lines[-1] if lines else 'it said nothing'}",
             where=where,
@@ -208,12 +206,6 @@ def unpack_usr(archive: Path, root: Path) -> None:
 
 def trim(root: Path) -> None:
     """Remove everything except `/usr`, and the folders of `/usr` that nothing reads."""
-    for entry in root.iterdir():
-        if entry.name == "usr":
-            continue
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
+    remove_all_but("usr", root)
     for name in _NEEDLESS:
         shutil.rmtree(root / "usr" / name, ignore_errors=True)

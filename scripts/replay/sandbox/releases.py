@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
-import subprocess
 import time
 from pathlib import Path
 
-from replay.base.errors import RefusedError, ReplayError
-from replay.base.paths import replay_command, working_directory
+from replay.base.disk import mount_point, size_text
+from replay.base.errors import ConfigurationError, RefusedError, ReplayError
+from replay.base.paths import replay_command
 from replay.base.programs import (
     HOST,
     HOST_PROGRAMS,
@@ -24,11 +23,10 @@ from replay.base.programs import (
     releases_directory,
     title_of,
 )
-from replay.cluster import sandbox_record
-from replay.cluster.sandbox_options import GIB, SandboxOptions, show_size
-from replay.cluster.sandbox_record import SandboxError, default_directory, sandbox_command
+from replay.cluster.sandbox_options import GIB, SandboxOptions
+from replay.cluster.sandbox_record import SandboxError, all_sandboxes, sandbox_command
 from replay.sandbox.release_sources import ReleaseSource, source_of, trim
-from replay.sandbox.tools import MissingProgramsError, NoSpaceError, Say, columns, locked
+from replay.sandbox.tools import Say, columns, locked, run
 
 PACKAGE_OF_PROGRAM = {
     "ceph-mon": "ceph-mon",
@@ -46,7 +44,7 @@ _FURTHER_PACKAGES = {"ip": "iproute2", "nsenter": "util-linux", "iperf3": "iperf
 
 
 def check_programs(options: SandboxOptions) -> None:
-    """Raise MissingProgramsError naming the packages if a program that the sandbox needs is missing.
+    """Raise ConfigurationError naming the packages if a program that the sandbox needs is missing.
 
     Raises ReplayError if a release cannot be entered.
     """
@@ -67,16 +65,16 @@ def usual_release() -> str:
     return str(known[-1].number) if known else HOST
 
 
-def _missing(names: list[str], programs: Programs) -> MissingProgramsError:
+def _missing(names: list[str], programs: Programs) -> ConfigurationError:
     if programs.release is not None:
-        return MissingProgramsError(
+        return ConfigurationError(
             f"it lacks {', '.join(names)}",
             where=programs.release.folder,
             next_step="remove this release, and get it from another source: "
             + _remove_command(programs.release.number),
         )
     packages = sorted({{**PACKAGE_OF_PROGRAM, **_FURTHER_PACKAGES}[name] for name in names})
-    return MissingProgramsError(
+    return ConfigurationError(
         f"not installed: {', '.join(names)}",
         where="sandbox",
         next_step=f"install Debian's packages: sudo apt-get install {' '.join(packages)}",
@@ -84,25 +82,23 @@ def _missing(names: list[str], programs: Programs) -> MissingProgramsError:
 
 
 def free_bytes(folder: Path) -> int:
-    """Return the free space for this user on the disk of `folder`, or of its nearest existing parent."""
-    while not folder.exists():
-        folder = folder.parent
-    return shutil.disk_usage(folder).free
+    """Return the free space for this user on the disk that `folder` is on, or would be on."""
+    return shutil.disk_usage(mount_point(folder)).free
 
 
 def check_space(folder: Path, options: SandboxOptions) -> str | None:
-    """Raise NoSpaceError if the sandbox cannot be created here; return a warning if it may outgrow the disk."""
+    """Raise RefusedError if the sandbox cannot be created here; return a warning if it may outgrow the disk."""
     free = free_bytes(folder)
     if free < options.needed_bytes:
-        raise NoSpaceError(
-            f"a sandbox of this size needs {show_size(options.needed_bytes)} free, but only {show_size(free)} are",
+        raise RefusedError(
+            f"a sandbox of this size needs {size_text(options.needed_bytes)} free, but only {size_text(free)} are",
             where=folder,
             next_step="free some space, choose another --directory, or use smaller OSDs "
             "(--left-osd-size 4GiB --right-osd-size 4GiB)",
         )
     if free < options.total_osd_bytes:
         return (
-            f"the OSDs can grow to {show_size(options.total_osd_bytes)}, but only {show_size(free)} are free: "
+            f"the OSDs can grow to {size_text(options.total_osd_bytes)}, but only {size_text(free)} are free: "
             "watch the disk in long campaigns"
         )
     return None
@@ -110,16 +106,7 @@ def check_space(folder: Path, options: SandboxOptions) -> str | None:
 
 def ceph_version(programs: Programs) -> str:
     """Return the version that `ceph-mon --version` prints, for example `16.2.15`. Raises SandboxError."""
-    argv = programs.command(["ceph-mon", "--version"])
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
-    words = done.stdout.split()
-    if len(words) < 3:
-        printed = done.stderr.strip().splitlines()
-        raise SandboxError(
-            f"ceph-mon --version prints no version: {printed[-1] if printed else f'exit status {done.returncode}'}",
-            where=programs.release.folder if programs.release else str(programs.find("ceph-mon")),
-        )
-    return words[2]
+    return run(programs, ["ceph-mon", "--version"]).split()[2]
 
 
 _PATIENCE_SECONDS = 3600.0
@@ -139,12 +126,7 @@ def ensure(number: int | None, say: Say, image: str | None = None) -> Release | 
 
     if (release := find_release(number)) is not None and suits(release):
         return release
-    with locked(
-        folder,
-        what="this release",
-        timeout_seconds=_PATIENCE_SECONDS,
-        on_wait=lambda: say(f"another program is getting Ceph {title_of(number)}; waiting for it"),
-    ):
+    with locked(folder, what=f"Ceph {title_of(number)}", timeout_seconds=_PATIENCE_SECONDS, say=say):
         if (release := find_release(number)) is None:
             return _make(number, folder, source_of(number, image), say)
         if not suits(release):
@@ -159,14 +141,14 @@ def ensure(number: int | None, say: Say, image: str | None = None) -> Release | 
 def _make(number: int, folder: Path, source: ReleaseSource, say: Say) -> Release:
     needed = int(source.gibibytes * GIB)
     if (free := free_bytes(folder)) < needed:
-        raise NoSpaceError(
-            f"Ceph {title_of(number)} needs {show_size(needed)} free, but only {show_size(free)} are",
+        raise RefusedError(
+            f"Ceph {title_of(number)} needs {size_text(needed)} free, but only {size_text(free)} are",
             where=folder.parent,
             next_step="free some space, or name another folder in REPLAY_RELEASES",
         )
     say(
         f"getting Ceph {title_of(number)} from {source.title} into {folder}: "
-        f"takes {source.minutes}, and up to {show_size(needed)} in between"
+        f"takes {source.minutes}, and up to {size_text(needed)} in between"
     )
     began = time.monotonic()
     scratch, log_path = folder.with_name(f".{folder.name}.making"), folder.with_name(f"{folder.name}.log")
@@ -186,7 +168,7 @@ def _make(number: int, folder: Path, source: ReleaseSource, say: Say) -> Release
         shutil.rmtree(scratch, ignore_errors=True)
     log_path.unlink()
     made = Release(release.number, release.version, release.source, folder)
-    say(f"Ceph {made.version} is available: {show_size(size_bytes(made))}, in {time.monotonic() - began:.0f} s")
+    say(f"Ceph {made.version} is available: {size_text(size_bytes(made))}, in {time.monotonic() - began:.0f} s")
     return made
 
 
@@ -232,12 +214,7 @@ def remove(number: int) -> int:
 
 def users_of(number: int) -> list[Path]:
     """Return the folders of this project's sandboxes that run a release."""
-    users = []
-    for folder in dict.fromkeys([default_directory(), *sorted((working_directory() / "sandbox").glob("*/"))]):
-        with contextlib.suppress(SandboxError):  # there is none, or its record cannot be read
-            if sandbox_record.load(folder).options.release_number == number:
-                users.append(folder)
-    return users
+    return [Path(each.directory) for each in all_sandboxes() if each.options.release_number == number]
 
 
 def _remove_command(number: int) -> str:
@@ -261,5 +238,5 @@ def table() -> str:
     rows = [("release", "version", "size", "from", "used by")]
     for each in releases:
         users = ", ".join(folder.name for folder in users_of(each.number)) or "-"
-        rows.append((each.title, each.version, show_size(size_bytes(each)), each.source, users))
+        rows.append((each.title, each.version, size_text(size_bytes(each)), each.source, users))
     return "\n".join([*columns(rows), "", f"in {releases_directory()}"])

@@ -6,37 +6,22 @@ import concurrent.futures
 import contextlib
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 
 from replay.base.clock import poll
 from replay.base.programs import Programs
-from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.cluster import Cluster
 from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
 from replay.sandbox.processes import daemon_environment
 
 #: Gets lines for a person.
 Say = Callable[[str], None]
-
-
-class MissingProgramsError(SandboxError):
-    """Ceph programs are not installed; names their packages."""
-
-    exit_status = 2
-
-
-class NoSpaceError(SandboxError):
-    """The disk has too little free space; says how much is needed."""
-
-    exit_status = 4
-
-
-class BusyPortError(SandboxError):
-    """Another process listens on the port of an existing monitor; names the process."""
 
 
 class InterruptedStart(BaseException):
@@ -49,9 +34,9 @@ def locked(
     *,
     what: str = "this sandbox",
     timeout_seconds: float = 180.0,
-    on_wait: Callable[[], None] = lambda: None,
+    say: Say = lambda line: None,
 ) -> Iterator[None]:
-    """Hold the lock of `what`, which is in `directory`; wait for another holder, and call `on_wait` once when waiting.
+    """Hold the lock of `what`, which is in `directory`; wait for another holder, and `say` so.
 
     The lock file is beside the directory, and its holder removes it before letting go. A waiter that gets the lock of a
     removed file takes it again on the new one, so there are never two holders. Children do not inherit the descriptor,
@@ -60,7 +45,7 @@ def locked(
     path = directory.with_name(f".{directory.name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     if (descriptor := _try_lock(path)) is None:
-        on_wait()
+        say(f"another program is changing {what}; waiting for it")
         descriptor = poll(
             lambda: _try_lock(path),
             what=f"another program that is changing {what}",
@@ -80,26 +65,12 @@ def locked(
 def _try_lock(path: Path) -> int | None:
     """Return the descriptor of the locked file, None if somebody else holds the lock or has just removed the file."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
+    with contextlib.suppress(BlockingIOError, FileNotFoundError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is_named(descriptor, path):
+        if os.path.samestat(os.fstat(descriptor), path.stat()):
             return descriptor
-    except BlockingIOError:
-        pass
-    except BaseException:
-        os.close(descriptor)
-        raise
     os.close(descriptor)
     return None
-
-
-def _is_named(descriptor: int, path: Path) -> bool:
-    try:
-        named = path.stat()
-    except FileNotFoundError:
-        return False
-    held = os.fstat(descriptor)
-    return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
 
 
 class Interrupt:
@@ -117,13 +88,22 @@ class Interrupt:
         if self._event.wait(seconds):
             raise InterruptedStart
 
-    def wait_until(self, ready: Callable[[], bool], *, what: str, where: Path | str, timeout_seconds: float) -> None:
-        """Poll until `ready()`. Raises SandboxError that names what was awaited (`what`) and its log (`where`)."""
+    def wait_until(
+        self,
+        ready: Callable[[], bool],
+        *,
+        what: str,
+        where: Path | str,
+        timeout_seconds: float,
+        seen: Callable[[], str] | None = None,
+    ) -> None:
+        """Poll until `ready()`. Raises SandboxError: what was awaited, what was `seen` last, and its log (`where`)."""
         poll(
             lambda: True if ready() else None,
             what=what,
             seconds=timeout_seconds,
             every=0.05,
+            seen=seen,
             where=where,
             next_step="read the logs named here",
             error=SandboxError,
@@ -131,10 +111,22 @@ class Interrupt:
         )
 
 
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table, each column as wide as its longest cell."""
+def remove_all_but(kept: str, folder: Path) -> None:
+    """Remove everything in a folder, except the entry of this name."""
+    for entry in folder.iterdir():
+        if entry.name == kept:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def columns(rows: Sequence[Sequence[str]], *, right: Container[int] = ()) -> list[str]:
+    """Return the lines of a table, each column as wide as its longest cell; those named in `right` are set right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    aligned = [f"{'>' if number in right else '<'}{width}" for number, width in enumerate(widths)]
+    return ["  ".join(map(format, row, aligned)).rstrip() for row in rows]
 
 
 def run(programs: Programs, argv: list[str], *, timeout_seconds: float = 60.0) -> str:
@@ -164,12 +156,8 @@ def rbd(layout: Layout, cluster: str, *args: str, timeout_seconds: float = 60.0)
     return run(layout.programs_at(cluster), argv, timeout_seconds=timeout_seconds)
 
 
-@contextlib.contextmanager
-def monitors_of(cluster: SandboxCluster, layout: Layout) -> Iterator[MonitorSession]:
-    """Open a connection to a cluster's monitors as its administrator, and close it at the end.
-
-    Starting two clusters needs dozens of commands. A command that fails is a SandboxError.
-    """
+def monitors_of(cluster: SandboxCluster, layout: Layout) -> MonitorSession:
+    """Return a connection to a cluster's monitors as its administrator, for dozens of commands."""
     administrator = Cluster(
         Path(cluster.conf),
         cluster.client,
@@ -177,11 +165,7 @@ def monitors_of(cluster: SandboxCluster, layout: Layout) -> Iterator[MonitorSess
         cluster.name,
         programs=layout.programs_at(cluster.name),
     )
-    with MonitorSession(administrator, connect_timeout_seconds=30.0) as session:
-        try:
-            yield session
-        except CephCommandError as error:
-            raise SandboxError(error.what, where=error.where, next_step=error.next_step) from error
+    return MonitorSession(administrator, connect_timeout_seconds=30.0)
 
 
 def in_parallel(jobs: list[Callable[[], None]], interrupt: Interrupt) -> None:
@@ -189,16 +173,11 @@ def in_parallel(jobs: list[Callable[[], None]], interrupt: Interrupt) -> None:
     with concurrent.futures.ThreadPoolExecutor(max_workers=len(jobs)) as pool:
         futures = [pool.submit(job) for job in jobs]
         try:
-            concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_EXCEPTION)
+            for future in concurrent.futures.as_completed(futures):
+                future.result()
         except BaseException:
             interrupt.set()
             raise
-        if any(future.done() and future.exception() for future in futures):
-            interrupt.set()
-    failures = [error for future in futures if (error := future.exception())]
-    causes = [error for error in failures if not isinstance(error, InterruptedStart)]
-    if failures:
-        raise (causes or failures)[0]
 
 
 @contextlib.contextmanager

@@ -255,7 +255,6 @@ def rounding_of(text: str) -> float:
 
 
 Key = str | int
-_SPACE = re.compile(r"[ \t\n\r]*")
 
 
 @dataclass(frozen=True)
@@ -292,13 +291,6 @@ class Place:
             self.refuse(f"no number {key!r}")
         return value
 
-    def whole(self, key: Key) -> int:
-        """Return the whole number of 0 or more at a key. Raises OutputError."""
-        value = self.at(key).value
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            self.refuse(f"no whole number {key!r}")
-        return value
-
     def object(self, *keys: Key) -> Place:
         """Return the place of a JSON object. Raises OutputError if there is none."""
         place = self.at(*keys)
@@ -314,30 +306,15 @@ class Place:
         return [listed.at(index) for index in range(len(listed.value))]
 
 
-def read_json(text: str, file: str, *, start: int = 0, may_repeat: Callable[[Any], bool] = lambda _: False) -> Place:
+def read_json(text: str, file: str, *, start: int = 0) -> Place:
     """Return the outermost place of the only JSON document in `text` from `start` on.
 
-    A key may occur twice in an object if both values are equal, or if `may_repeat` allows both values. Raises
-    OutputError for anything but JSON, for a key with two values, and if anything follows.
+    Raises OutputError for anything but JSON, and if anything follows: output of two runs is mixed.
     """
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        known = dict(pairs)
-        if len(known) < len(pairs):
-            for key, value in pairs:
-                if known[key] != value and not (may_repeat(value) and may_repeat(known[key])):
-                    raise OutputError(f"{key!r} occurs twice: output of two runs is mixed", file=file)
-        return known
-
     try:
-        decoder = json.JSONDecoder(object_pairs_hook=once)
-        value, end = decoder.raw_decode(text, _SPACE.match(text, start).end())
+        return Place(file, json.loads(text[start:]))
     except json.JSONDecodeError as error:
-        raise OutputError(f"not JSON: {error.msg}", file=file, line=error.lineno) from None
+        line = text.count("\n", 0, start) + error.lineno
+        raise OutputError(f"not JSON: {error.msg}", file=file, line=line) from None
     except (ValueError, RecursionError) as error:
         raise OutputError(f"not a tool's JSON: {error}"[:200], file=file) from None
-    rest = _SPACE.match(text, end).end()
-    if rest < len(text):
-        line = text.count("\n", 0, rest) + 1
-        raise OutputError("something follows the JSON: output of two runs is mixed", file=file, line=line)
-    return Place(file, value)

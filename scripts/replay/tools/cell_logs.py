@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
@@ -83,24 +82,12 @@ class Steps:
         """Return when a step ended, in seconds since the log's origin. Raises OutputError."""
         return self.start(step) + self.value(step, "seconds")
 
-    def check_order(self) -> None:
-        """Refuse steps that are not in order of their start, and one that occurs twice: two logs are mixed."""
-        for before, step in itertools.pairwise(self.steps):
-            if self.start(step) < self.start(before) or step == before:
-                self.refuse("its steps are not in order of time: logs of two runs are mixed", step)
-
-    def check_whole(self) -> None:
-        """Refuse a log that lost lines: its last step `end` says how many steps precede it."""
-        last = self.steps[-1] if self.steps else None
-        if last is None or last["step"] != "end" or last.get("steps") != len(self.steps) - 1:
-            self.refuse("steps are missing", last, reason="incomplete")
-        self.check_order()
-
 
 def whole_steps(run: Run) -> Steps:
-    """Return the steps of a run's log. Raises OutputError if it is cut off."""
+    """Return the steps of a run's log. Raises OutputError if it is cut off: its last step is `end`."""
     steps = Steps(run.text("steps"), run.file("steps"))
-    steps.check_whole()
+    if not steps.steps or steps.steps[-1]["step"] != "end":
+        steps.refuse("steps are missing", reason="incomplete")
     return steps
 
 
@@ -115,22 +102,12 @@ class Snapshot(NamedTuple):
 
 
 def snapshots_taken(steps: Steps) -> list[Snapshot]:
-    """Return the mirror snapshots that a protocol ordered while a client wrote, in order, without failed orders.
-
-    Raises OutputError for an order that both failed and succeeded, and if ids do not rise with time.
-    """
-    found: list[Snapshot] = []
-    for step in steps.any("snapshot"):
-        match = _SNAPSHOT_ID.search(str(step.get("said", "")))
-        if (step["exit_status"] == 0) != (match is not None):
-            printed = str(step.get("said"))[:60]
-            steps.refuse(f"snapshot: exit status {step['exit_status']}, yet it printed {printed!r}", step)
-        if match is None:
-            continue
-        if found and int(match[1]) <= found[-1].number:
-            steps.refuse("ids of snapshots do not rise: logs of two runs are mixed", step)
-        found.append(Snapshot(int(match[1]), steps.start(step)))
-    return found
+    """Return the mirror snapshots that a protocol ordered while a client wrote, in order, without failed orders."""
+    return [
+        Snapshot(int(match[1]), steps.start(step))
+        for step in steps.any("snapshot")
+        if step["exit_status"] == 0 and (match := _SNAPSHOT_ID.search(str(step.get("said", ""))))
+    ]
 
 
 # Samples: the CSV of `evidence.record.SampleTable` -------------------------------------------------------------------
@@ -145,40 +122,23 @@ class Sample(NamedTuple):
     value: float
 
 
-def read_samples(text: str, file: str, entities: Iterable[str] = ()) -> list[Sample]:
-    """Return the rows in order of time.
-
-    Raises OutputError for an incomplete table, for anything that is not a row, if time runs backwards, and, if
-    `entities` are named, for a row of any other.
-    """
+def read_samples(text: str, file: str) -> list[Sample]:
+    """Return the rows, which are in order of time. Raises OutputError for a table that was cut off or is not one."""
     lines = text.split("\n")
     if lines[0] != SAMPLES_HEADER:
         raise OutputError(f"the first line is not {SAMPLES_HEADER!r}", file=file, line=1)
     if lines.pop() != "" or len(lines) < 2:
         raise OutputError("it was cut off", file=file, line=len(lines) + 1, reason="incomplete")
-    known = {*entities, SAMPLES_FOOTER[0]} if entities else None
     rows: list[Sample] = []
-    last_moment, elapsed, latest = "", None, -math.inf
     for line, content in enumerate(lines[1:], start=2):
-        moment, entity, metric, text_of_value = fields if len(fields := content.split(",")) == 4 else ("", "", "", "")
-        # A table has few moments, each in many rows.
-        if moment != last_moment:
-            last_moment, elapsed = moment, number(moment)
-        value = number(text_of_value)
-        if elapsed is None or value is None or not entity or not metric:
+        fields = content.split(",")
+        elapsed, value = number(fields[0]), number(fields[-1])
+        if len(fields) != 4 or elapsed is None or value is None:
             raise OutputError(f"not a sample: {content[:60]!r}", file=file, line=line)
-        if elapsed < latest:
-            raise OutputError("time runs backwards: samples of two cells are mixed", file=file, line=line)
-        if known is not None and entity not in known:
-            raise OutputError(f"samples of {entity!r} belong to another cell", file=file, line=line)
-        latest = elapsed
-        rows.append(Sample(elapsed, entity, metric, value))
+        rows.append(Sample(elapsed, fields[1], fields[2], value))
     last = rows.pop()
     if (last.entity, last.metric) != SAMPLES_FOOTER:
         raise OutputError("its last row is missing", file=file, line=len(lines), reason="incomplete")
-    if last.value != len(rows):
-        what = f"it has {len(rows)} of {last.value:.0f} rows"
-        raise OutputError(what, file=file, line=len(lines), reason="incomplete")
     return rows
 
 
@@ -213,8 +173,6 @@ def check_rests(readings: list[tuple[float, float]], what: str, file: str) -> No
 #: Batches of lines may overlap by this much. If time runs back further, two logs are mixed.
 OVERLAP_MILLISECONDS = 250
 _LINE = re.compile(r"(\d{1,18}), (\d{1,18}), ([012]), (\d{1,18})(?:, (?:\d{1,18}|0x[0-9a-f]{1,16})){0,3}", re.ASCII)
-#: The clocks of the protocol and of fio are read one after the other.
-_CLOCKS_SECONDS = 0.25
 #: A window may end a little after its second.
 _LATE_MILLISECONDS = 50
 #: By the ending of a log's name: the metric of its values, and how many of its units make a base unit.
@@ -225,15 +183,14 @@ LOGS = {
 
 
 class Logged(NamedTuple):
-    """A line: the time in seconds of the wall clock, the latency in seconds, and the line's number."""
+    """A line: the time in seconds since the steps' origin, and the latency in seconds."""
 
-    unix_seconds: float
+    elapsed_seconds: float
     latency_seconds: float
-    line: int
 
 
-def _lines_of(text: str, file: str) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (line, milliseconds, value, direction) of a log. Raises OutputError for anything else."""
+def _lines_of(text: str, file: str) -> Iterator[tuple[int, int, int]]:
+    """Yield (milliseconds, value, direction) of each line of a log. Raises OutputError for anything else."""
     check_end(text, file)
     latest = 0
     for line, content in enumerate(text.splitlines(), start=1):
@@ -244,47 +201,25 @@ def _lines_of(text: str, file: str) -> Iterator[tuple[int, int, int, int]]:
         if milliseconds < latest - OVERLAP_MILLISECONDS:
             raise OutputError("time runs backwards: logs of two runs are mixed", file=file, line=line)
         latest = max(latest, milliseconds)
-        yield line, milliseconds, int(match[2]), int(match[3])
+        yield milliseconds, int(match[2]), int(match[3])
 
 
-def read_latency_log(
-    text: str, file: str, *, lines: int, between: tuple[float, float] = (-math.inf, math.inf)
-) -> list[Logged]:
-    """Return the lines of a log of latencies, one per operation or one per window with its mean, in order of time.
+def read_latency_log(run: Run, steps: Steps) -> list[Logged]:
+    """Return the lines of a run's log of latencies, one per operation or one per window with its mean, by time.
 
-    `lines` is their number when the log was stored, `between` the span of the wall clock, in seconds since 1970, in
-    which the writer ran. fio writes a line when an operation completes or a window ends, in batches whose times may
-    overlap a little. Raises OutputError for anything else, and if lines are missing.
+    fio writes a line when an operation completes or a window ends, in batches whose times may overlap a little. The
+    step `write` says what the wall clock showed at the origin (`unix_seconds_at_origin`), and how many lines there
+    were. Raises OutputError for anything else, and if lines are missing.
     """
-    found = []
-    for line, milliseconds, latency, _ in _lines_of(text, file):
-        if not between[0] <= milliseconds / 1e3 <= between[1]:
-            raise OutputError("a time before or after the writer ran", file=file, line=line)
-        found.append(Logged(milliseconds / 1e3, latency / 1e9, line))
+    write, file = steps.one("write"), run.file("latency")
+    origin, lines = steps.value(write, "unix_seconds_at_origin"), int(steps.value(write, "log_lines"))
+    found = [
+        Logged(milliseconds / 1e3 - origin, latency / 1e9)
+        for milliseconds, latency, _ in _lines_of(run.text("latency"), file)
+    ]
     if len(found) != lines or not found:
-        what = f"it has {len(found)} of {lines} lines"
-        raise OutputError(what, file=file, line=max(1, len(found)), reason="incomplete")
+        raise OutputError(f"it has {len(found)} of {lines} lines", file=file, reason="incomplete")
     return sorted(found)
-
-
-def logged_since_origin(text: str, file: str, steps: Steps) -> list[Logged]:
-    """Return the lines of a log of latencies, with `unix_seconds` replaced by seconds since the steps' origin.
-
-    The step `write` says what the wall clock showed at the origin (`unix_seconds_at_origin`), how many lines there
-    were, and when the writer began and ended. Raises OutputError if the lines contradict these.
-    """
-    write = steps.one("write")
-    origin = steps.value(write, "unix_seconds_at_origin")
-    between = origin + steps.start(write) - _CLOCKS_SECONDS, origin + steps.end(write) + _CLOCKS_SECONDS
-    lines = read_latency_log(text, file, lines=int(steps.value(write, "log_lines")), between=between)
-    return [line._replace(unix_seconds=line.unix_seconds - origin) for line in lines]
-
-
-def check_operations(logged: list[Logged], reported: float, file: str) -> None:
-    """Refuse a log of operations unless it has as many as fio reported."""
-    if len(logged) != reported:
-        what = f"{len(logged)} operations are logged, {reported:.0f} reported"
-        raise OutputError(what, file=file, line=len(logged))
 
 
 def series_of_logs(run: Run) -> tuple[tuple[float, str, float], ...]:
@@ -301,7 +236,7 @@ def series_of_logs(run: Run) -> tuple[tuple[float, str, float], ...]:
             continue
         metric, units = LOGS[kind]
         windows: dict[int, dict[int, list[float]]] = {}
-        for _, milliseconds, value, direction in _lines_of(text, run.file(role)):
+        for milliseconds, value, direction in _lines_of(text, run.file(role)):
             second = math.ceil((milliseconds - _LATE_MILLISECONDS) / 1000)
             windows.setdefault(second, {}).setdefault(direction, []).append(value / units)
         logs.setdefault(metric, []).append(windows)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from replay.tools.base import OutputError, Place, Run, agrees, number, read_json
 
 ALL_CLIENTS = "All clients"
-#: By how much a rate may differ from its own total and time: fio rounds each, and a sum of clients once more.
+#: By how much a rate may differ from its own total and time: fio rounds each.
 _ROUNDING = 1e-4
 DIRECTIONS = ("read", "write")
 _START = re.compile(r"^[ \t]*\{", re.MULTILINE)
@@ -46,34 +45,22 @@ class Client:
 # Clients -------------------------------------------------------------------------------------------------------------
 
 
-def read_clients(text: str, file: str, exit_status: int, *, foreign: bool = False) -> list[Client]:
-    """Return the clients, sorted by name. Raises OutputError for anything but one complete report.
-
-    A `foreign` report is of a run that Replay did not start: it may be from any fio since 2.0, its jobs may share a
-    name, as those of `numjobs` do, and the sum of several clients may be missing.
-    """
+def read_clients(text: str, file: str, exit_status: int) -> list[Client]:
+    """Return the clients, sorted by name, from any fio since 2.0. Raises OutputError unless it is one whole report."""
     start = _START.search(text)
     if start is None:
         message = next((line for line in text.splitlines() if line.strip()), "nothing")
         reason = "failed" if exit_status else "incomplete"
         raise OutputError(f"no JSON (exit status {exit_status}): {message[:120]!r}", file=file, reason=reason)
-    # fio lists the options of several clients in one object, so a key occurs once per client. All values are text.
-    report = read_json(text, file, start=start.start(), may_repeat=lambda value: foreign or isinstance(value, str))
+    report = read_json(text, file, start=start.start())
     present = [key for key in ("jobs", "client_stats") if report.at(key).value is not None]
     if len(present) != 1 or not report.rows(present[0]):
         report.refuse("neither a list of 'jobs' nor one of 'client_stats'")
     shared = report.at("global options").value
     shared = shared if isinstance(shared, dict) else {}
-    entries = [_client(entry, shared, foreign=foreign) for entry in report.rows(present[0])]
-    clients = sorted((one for one in entries if one.name != ALL_CLIENTS), key=lambda one: one.name)
-    totals = [one for one in entries if one.name == ALL_CLIENTS]
-    listed = report.at(present[0])
-    if not foreign and len({one.name for one in clients}) != len(clients):
-        listed.refuse("two clients share a name")
-    # For two or more clients fio adds their sum, which would count as another client if its name were damaged.
-    if totals or (present[0] == "client_stats" and len(clients) > 1 and not foreign):
-        _check_total(listed, clients, totals)
-    return clients
+    entries = [_client(entry, shared) for entry in report.rows(present[0])]
+    # For two or more clients fio adds their sum.
+    return sorted((one for one in entries if one.name != ALL_CLIENTS), key=lambda one: one.name)
 
 
 def reported_clients(run: Run, role: str = "output") -> list[Client]:
@@ -87,45 +74,44 @@ def reported_clients(run: Run, role: str = "output") -> list[Client]:
     return clients
 
 
-def _client(entry: Place, shared: Mapping[str, Any], *, foreign: bool) -> Client:
+def _client(entry: Place, shared: Mapping[str, Any]) -> Client:
     name = entry.at("jobname").value
     if not isinstance(name, str):
         entry.refuse("a job without a name")
     # fio prints plausible IOPS even after an error.
-    if error := number(entry.at("error").value) if foreign else entry.number("error"):
+    if error := number(entry.at("error").value):
         entry.refuse(f"{name}: error {error:.0f}: its figures do not count", reason="failed")
     if failed := number(entry.at("total_err").value):
         entry.refuse(f"{name}: {failed:.0f} operations failed: its figures do not count", reason="failed")
     own = entry.at("job options").value
     options = {**shared, **own} if isinstance(own, dict) else dict(shared)
     directions = {
-        which: _direction(entry.at(which), foreign=foreign)
+        which: _direction(entry.at(which))
         for which in DIRECTIONS
         if isinstance(entry.at(which).value, dict) and entry.object(which).number("total_ios")
     }
-    if foreign and not directions and isinstance(entry.at("mixed").value, dict):
-        directions = {"mixed": _direction(entry.at("mixed"), foreign=True)}
+    if not directions and isinstance(entry.at("mixed").value, dict):
+        directions = {"mixed": _direction(entry.at("mixed"))}
     return Client(name, options, directions, entry)
 
 
-def _direction(stats: Place, *, foreign: bool) -> Direction:
+def _direction(stats: Place) -> Direction:
     operations, seconds = stats.number("total_ios"), stats.number("runtime") / 1000
     if not seconds:
         stats.refuse("a runtime of 0")
     # Old releases round to whole operations.
-    absolute = 1.0 if foreign else 1e-5
-    if not agrees(stats.number("iops"), operations / seconds, relative=_ROUNDING, absolute=absolute):
+    if not agrees(stats.number("iops"), operations / seconds, relative=_ROUNDING, absolute=1.0):
         stats.refuse("iops is not total_ios divided by runtime")
-    return Direction(operations, _io_bytes(stats, seconds, foreign), seconds, read_latency(stats, operations))
+    return Direction(operations, _io_bytes(stats, seconds), seconds, read_latency(stats, operations))
 
 
-def _io_bytes(stats: Place, seconds: float, foreign: bool) -> float:
+def _io_bytes(stats: Place, seconds: float) -> float:
     """Return the bytes that were moved. fio 2 reports them in KiB, and old releases of fio 3 the rate only in KiB/s.
 
     Which of both it is follows from the rate, which always was in KiB/s, or from nanoseconds, which only fio 3 has.
     """
     moved = stats.number("io_bytes")
-    if not foreign or stats.at("bw_bytes").value is not None:
+    if stats.at("bw_bytes").value is not None:
         if not agrees(stats.number("bw_bytes"), moved / seconds, relative=_ROUNDING, absolute=1.0):
             stats.refuse("bw_bytes is not io_bytes divided by runtime")
         return moved
@@ -136,20 +122,6 @@ def _io_bytes(stats: Place, seconds: float, foreign: bool) -> float:
         if agrees(rate, moved * unit / seconds, relative=0.01, absolute=1024 + 1024 / seconds):
             return moved * unit
     stats.refuse("bw is not io_bytes divided by runtime, in bytes or in KiB")
-
-
-def _check_total(listed: Place, clients: Sequence[Client], totals: Sequence[Client]) -> None:
-    """Refuse a report in which "All clients" is not the sum of its clients: one of them is missing."""
-    if len(totals) != 1 or not clients:
-        listed.refuse(f"{len(totals)} entries {ALL_CLIENTS!r} for {len(clients)} clients")
-    for which in dict.fromkeys([*DIRECTIONS, *totals[0].directions]):
-        total = totals[0].directions.get(which)
-        parts = [one.directions[which] for one in clients if which in one.directions]
-        for attribute in ("operations", "io_bytes"):
-            summed = math.fsum(getattr(one, attribute) for one in parts)
-            if not agrees(summed, getattr(total, attribute) if total else 0.0, relative=_ROUNDING):
-                what = f"{ALL_CLIENTS!r} and the sum of the {len(clients)} clients differ in {which}s: one is missing"
-                totals[0].place.refuse(what, reason="client_lost")
 
 
 # Latencies -----------------------------------------------------------------------------------------------------------
@@ -166,7 +138,6 @@ HIGHEST_START = HIGHEST_END - (1 << 33 - PLAT_BITS)
 #: Where the last bin begins, in seconds: of fio 3, of fio 2. No bin of fio 3 has the middle of the last one of fio 2.
 LAST_BIN, OLD_LAST_BIN = HIGHEST_START / 1e9, ((1 << 24) - (1 << 23 - PLAT_BITS)) / 1e6
 OLD_LAST_MIDDLE = ((1 << 24) - (1 << 22 - PLAT_BITS)) / 1e6
-_EXACT_BELOW = 1 << (PLAT_BITS + 1)
 
 
 @dataclass(frozen=True)
@@ -232,31 +203,17 @@ def _percentiles(place: Place) -> dict[float, float]:
 def _bins(place: Place) -> dict[int, int]:
     if not isinstance(place.value, dict):
         return {}
-    bins = {}
-    for text, count in place.value.items():
-        if not (text.isascii() and text.isdigit() and len(text) <= 18) or type(count) is not int or count < 0:
-            place.refuse(f"not a bin: {text[:20]!r}")
-        try:
-            bounds_nanoseconds(int(text))
-        except ValueError as error:
-            place.refuse(str(error))
-        bins[int(text)] = count
+    bins = {int(middle): count for middle, count in place.value.items() if middle.isdecimal()}
+    if not all(type(count) is int for count in bins.values()):
+        place.refuse("a bin without a count")
     return bins
 
 
 def bounds_nanoseconds(middle: int) -> tuple[int, int]:
-    """Return (low, high) in nanoseconds of the bin that fio reports as `middle`. The bin includes low but not high.
-
-    Raises ValueError if no bin of fio has that middle.
-    """
-    if 0 <= middle < _EXACT_BELOW:
-        return middle, middle + 1
+    """Return (low, high) in nanoseconds of the bin that fio reports as `middle`. The bin includes low but not high."""
     discarded_bits = max(0, middle.bit_length() - 1 - PLAT_BITS)
-    width = 1 << discarded_bits
     low = middle >> discarded_bits << discarded_bits
-    if middle < 0 or middle != low + width // 2 or low + width > HIGHEST_END:
-        raise ValueError(f"no bin of fio has the middle {middle}")
-    return low, low + width
+    return low, low + (1 << discarded_bits)
 
 
 def merge(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
@@ -264,18 +221,15 @@ def merge(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
     total: Counter[int] = Counter()
     for one in histograms:
         total.update(one)
-    return dict(sorted(total.items()))
+    return total
 
 
 def percentiles_seconds(bins: Mapping[int, int], percents: Iterable[float]) -> list[float]:
     """Return the percentiles in seconds as fio does: the middle of the first bin at which the count reaches them.
 
     Percentiles of several clients come from their merged bins: the average of percentiles is not a percentile.
-    Raises ValueError for an empty histogram.
     """
     middles = sorted(bins)
     up_to = [*accumulate(map(bins.__getitem__, middles))]
-    if not up_to or not up_to[-1]:
-        raise ValueError("an empty histogram has no percentile")
     places = (bisect_left(up_to, percent / 100 * up_to[-1]) for percent in percents)
     return [middles[min(place, len(middles) - 1)] / 1e9 for place in places]

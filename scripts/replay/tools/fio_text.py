@@ -115,7 +115,7 @@ class FioReport(Reader):
         file = run.file("output")
         roles = [role for roles in roles_by_instance(run.texts, int(run.levels.get("instances", 1)), file)
                  for role in roles]  # fmt: skip
-        clients = [client for role in roles for client in read_clients(run.text(role), run.file(role), 0, foreign=True)]
+        clients = [client for role in roles for client in read_clients(run.text(role), run.file(role), 0)]
         idle = sorted({client.name for client in clients if not client.directions})
         if idle or not clients:
             what = f"no I/O was done by {', '.join(idle)}" if idle else "no job reported"

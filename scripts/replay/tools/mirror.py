@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping
 from statistics import median
+from typing import NamedTuple
 
 from replay.tools.base import OutputError, Reader, Result, Run
 from replay.tools.cell_logs import (
     Sample,
     Steps,
-    check_operations,
     check_rests,
-    logged_since_origin,
     moments,
     progress,
+    read_latency_log,
     read_samples,
     snapshots_taken,
     whole_steps,
@@ -29,8 +28,6 @@ from replay.tools.fio import metrics as fio_metrics
 from replay.tools.fio_report import Client, reported_clients
 
 IMAGE = "image-1"
-#: What the samplers report about themselves.
-_PROBE = "probe"
 _COPIED = "copied_snapshot_id"
 
 
@@ -57,11 +54,13 @@ class MirrorLag(Reader):
             raise OutputError("expected one client that wrote", file=run.file("output"), reason="client_lost")
         check_levels(clients[0], run.levels)
         steps = whole_steps(run)
-        log_file, counters_file = run.file("latency"), run.file("counters")
-        logged = logged_since_origin(run.text("latency"), log_file, steps)
-        check_operations(logged, clients[0].directions["write"].latency.samples, log_file)
-        acknowledged = [one.unix_seconds for one in logged]
-        rows = read_samples(run.text("counters"), counters_file, {IMAGE, _PROBE})
+        counters_file = run.file("counters")
+        acknowledged = [one.elapsed_seconds for one in read_latency_log(run, steps)]
+        reported = clients[0].directions["write"].latency.samples
+        if len(acknowledged) != reported:
+            what = f"{len(acknowledged)} operations are logged, {reported:.0f} reported"
+            raise OutputError(what, file=run.file("latency"))
+        rows = read_samples(run.text("counters"), counters_file)
         held = _journal_position if run.levels.get("mode") == "journal" else _snapshot_position
         positions = held(rows, acknowledged, steps, counters_file)
         return _result(acknowledged, positions, rows, clients, counters_file)
@@ -78,8 +77,6 @@ def _journal_position(rows: list[Sample], acknowledged: list[float], steps: Step
 
     Each entry exceeds its write by the same number of bytes, so the share of all bytes is the share of all writes.
     """
-    if steps.any("snapshot"):
-        steps.refuse("snapshots of an image whose journal is mirrored", steps.any("snapshot")[0])
     began = steps.start(steps.one("write"))
     replayed = progress(moments(rows, IMAGE, "replay_bytes"), started_seconds=began)
     if not replayed or replayed[-1][1] <= 0:
@@ -138,8 +135,8 @@ def _result(
     return Result(metrics=metrics, series=tuple(series), histogram=lambda: histogram(clients))
 
 
-#: By mode: the daemon's counter of how far it is with an image, and its counter of the bytes that it moved.
-_COUNTERS = {"journal": ("replay_bytes", "replay_bytes"), "snapshot": ("snapshots", "replay_bytes")}
+#: By mode: the daemon's counter of how far it is with an image.
+_COUNTERS = {"journal": "replay_bytes", "snapshot": "snapshots"}
 #: How long the daemon copied snapshots, by its own clock.
 _COPY_SECONDS = "snapshots_time.sum"
 
@@ -164,36 +161,32 @@ class MirrorReplay(Reader):
 
         Raises OutputError.
         """
-        mode, images = str(run.levels.get("mode")), int(run.levels.get("images", 1))
+        mode, images = run.levels["mode"], int(run.levels.get("images", 1))
         steps = whole_steps(run)
-        if mode not in _COUNTERS:
-            steps.refuse(f"mode is {mode!r}")
         written, write_seconds = self._written(run, images)
         starts = steps.all("start")
         if sorted(str(step.get("image")) for step in starts) != sorted(written):
             steps.refuse(f"{len(starts)} starts of {images} images", reason="incomplete")
-        if mode == "journal" and steps.any("snapshot"):
-            steps.refuse("snapshots of an image whose journal is mirrored", steps.any("snapshot")[0])
         if mode == "snapshot" and len(steps.all("snapshot")) != images:
             steps.refuse(f"{len(steps.all('snapshot'))} snapshots of {images} images", reason="no_snapshot")
         began = min(steps.start(step) for step in starts)
         file = run.file("counters")
-        rows = read_samples(run.text("counters"), file, written)
-        catch_up = _CatchUp(rows, written, mode, began, file)
-        seconds = catch_up.level_seconds - began
+        rows = read_samples(run.text("counters"), file)
+        images_replayed = [_replayed(rows, image, wanted, mode, began, file) for image, wanted in written.items()]
+        seconds = max(one.level_seconds for one in images_replayed) - began
+        rates = [one.rate for one in images_replayed if one.rate is not None]
         total = math.fsum(written.values())
-        metrics: dict[str, float | None] = {
+        metrics = {
             "bytes": total,
             "duration_seconds": seconds,
             "seconds_to_catch_up": seconds,
             "bytes_per_second": total / seconds,
-            "image_bytes_per_second": catch_up.image_rate(),
-            "seconds_to_first_progress": catch_up.first_seconds - began,
-            "replayed_bytes": catch_up.replayed_bytes,
+            **({"image_bytes_per_second": math.fsum(rates) / len(rates)} if rates else {}),
+            "seconds_to_first_progress": min(one.first_seconds for one in images_replayed) - began,
+            "replayed_bytes": sum(one.replayed_bytes for one in images_replayed),
             "write_bytes_per_second": total / write_seconds,
         }
-        known = {name: value for name, value in metrics.items() if value is not None}
-        return Result(metrics=known)
+        return Result(metrics=metrics)
 
     @staticmethod
     def _written(run: Run, images: int) -> tuple[dict[str, float], float]:
@@ -212,41 +205,38 @@ class MirrorReplay(Reader):
 REPLAY = MirrorReplay()
 
 
-class _CatchUp:
-    """When the daemon began, when it was level with all images, and at which rate it worked."""
+class _Replayed(NamedTuple):
+    """When the daemon began with an image, when it was level with it, and how much it moved, at which mean rate.
 
-    def __init__(self, rows: list[Sample], written: Mapping[str, float], mode: str, began: float, file: str) -> None:
-        counter, moved = _COUNTERS[mode]
-        shares: list[list[tuple[float, float]]] = []
-        self.replayed_bytes = 0.0
-        self._rates: list[float] = []
-        for image, wanted in written.items():
-            found = progress(moments(rows, image, counter), started_seconds=began)
-            end = found[-1][1] if found else 0.0
-            # A journal's entries are larger than the writes in them. A snapshot counts once it is complete.
-            if end < (wanted if mode == "journal" else 1.0):
-                raise OutputError(
-                    f"{image}: the daemon's {counter} went up by {end:.0f}, less than what was written",
-                    file=file,
-                    reason="replay_did_not_advance",
-                )
-            shares.append([(at, value / end) for at, value in found])
-            check_rests(found, f"{image}: the daemon's {counter}", file)
-            bytes_moved = progress(moments(rows, image, moved), started_seconds=began)
-            if bytes_moved:
-                check_rests(bytes_moved, f"{image}: the daemon's {moved}", file)
-            self.replayed_bytes += bytes_moved[-1][1] if bytes_moved else 0.0
-            copying = progress(moments(rows, image, _COPY_SECONDS), started_seconds=began)
-            rate = _rate(found) if mode == "journal" else _quotient(bytes_moved, copying)
-            self._rates += [] if rate is None else [rate]
-        self.level_seconds = max(next(at for at, share in one if share == 1.0) for one in shares)
-        self.first_seconds = min(next(at for at, share in one if share > 0.0) for one in shares)
-        if self.level_seconds <= began:
-            raise OutputError("it had caught up before it began", file=file)
+    `rate` is None if the first reading already had everything.
+    """
 
-    def image_rate(self) -> float | None:
-        """Return the mean rate of the images in bytes/s, None if the first reading already had everything."""
-        return math.fsum(self._rates) / len(self._rates) if self._rates else None
+    first_seconds: float
+    level_seconds: float
+    replayed_bytes: float
+    rate: float | None
+
+
+def _replayed(rows: list[Sample], image: str, written: float, mode: str, began: float, file: str) -> _Replayed:
+    counter = _COUNTERS[mode]
+    found = progress(moments(rows, image, counter), started_seconds=began)
+    end = found[-1][1] if found else 0.0
+    # A journal's entries are larger than the writes in them. A snapshot counts once it is complete.
+    if end < (written if mode == "journal" else 1.0):
+        raise OutputError(
+            f"{image}: the daemon's {counter} went up by {end:.0f}, less than what was written",
+            file=file,
+            reason="replay_did_not_advance",
+        )
+    check_rests(found, f"{image}: the daemon's {counter}", file)
+    moved = progress(moments(rows, image, "replay_bytes"), started_seconds=began)
+    copying = progress(moments(rows, image, _COPY_SECONDS), started_seconds=began)
+    return _Replayed(
+        first_seconds=next(at for at, value in found if value > 0),
+        level_seconds=next(at for at, value in found if value == end),
+        replayed_bytes=moved[-1][1] if moved else 0.0,
+        rate=_rate(found) if mode == "journal" else _quotient(moved, copying),
+    )
 
 
 def _rate(readings: list[tuple[float, float]]) -> float | None:

@@ -12,11 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from replay.tools.base import OutputError, Place, Reader, Result, Run, read_json
+from replay.tools.base import Place, Reader, Result, Run, read_json
 from replay.tools.rados_bench import TOOL as RADOS
-
-#: Entity: (kind, id, metric, value). Kinds: `osd`, `placement_group`.
-Entity = tuple[str, str, str, float]
 
 ROLES = {"groups": "placement-groups.json", "tree": "osd-tree.json", "usage": "osd-df.json"}
 _STABLE = {"active", "clean"}
@@ -50,45 +47,35 @@ def last_osd(numbers: Iterable[int]) -> int:
 
 def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tuple[list[Osd], list[Group]]:
     """Return the OSDs, by number, and the pool's placement groups. Raises OutputError unless the pool is stable."""
-    tree, usage, groups = (_document(outputs, role, names) for role in ("tree", "usage", "groups"))
-    placed, in_use = _weighted(tree), _weighted(usage)
-    for number, node in (placed | in_use).items():
-        if number not in in_use:
-            node.refuse(f"osd.{number} is in the tree, but not in osd df")
-        if number not in placed:
-            node.refuse(f"osd.{number} is in osd df, but not in the tree")
-        if placed[number].number("crush_weight") != in_use[number].number("crush_weight"):
-            node.refuse(f"osd.{number} has another weight in the other table")
-    if not placed:
-        tree.refuse("no OSD holds data")
+    tree, usage, groups = (
+        read_json(outputs.get(role, ""), names.get(role, role)) for role in ("tree", "usage", "groups")
+    )
+    # A bucket of the tree has no number, and every node of `osd df` is an OSD.
+    placed = {
+        node.value["id"]: node
+        for node in tree.rows("nodes")
+        if node.at("type").value == "osd" and node.number("crush_weight")
+    }
+    used = {node.at("id").value: node for node in usage.rows("nodes")}
+    if missing := placed.keys() - used.keys():
+        usage.refuse(f"osd.{min(missing)} is in the tree, but not in osd df")
     osds = [
         Osd(
             number,
             node.number("crush_weight"),
             node.number("primary_affinity"),
-            in_use[number].number("kb_used_data") * 1024,
+            used[number].number("kb_used_data") * 1024,
         )
         for number, node in sorted(placed.items())
     ]
-    return osds, _groups(groups, set(placed))
+    rows = [_group(row, set(placed)) for row in groups.rows("pg_stats")]
+    if not rows:
+        groups.refuse("no placement group", reason="incomplete")
+    return osds, rows
 
 
-def _weighted(document: Place) -> dict[int, Place]:
-    """Return number to node for the OSDs in a table that may hold data. Refuse one that occurs twice."""
-    found: dict[int, Place] = {}
-    for node in document.rows("nodes"):
-        # A bucket of the tree has no number, and every node of `osd df` is an OSD.
-        if node.at("type").value not in ("osd", None) or node.number("crush_weight") == 0:
-            continue
-        number = node.whole("id")
-        if number in found:
-            node.refuse(f"osd.{number} occurs twice: output of two moments is mixed")
-        found[number] = node
-    return found
-
-
-def entities_of(osds: list[Osd], groups: list[Group]) -> list[Entity]:
-    """Return every OSD's and placement group's values."""
+def values_of(osds: list[Osd], groups: list[Group]) -> dict[int, dict[str, float]]:
+    """Return the values of each OSD by its number."""
     copies = Counter(osd for group in groups for osd in group.osds)
     primaries = Counter(group.primary for group in groups)
     held: Counter[int] = Counter()
@@ -96,7 +83,7 @@ def entities_of(osds: list[Osd], groups: list[Group]) -> list[Entity]:
         for osd in group.osds:
             held[osd] += group.bytes
     weights = math.fsum(one.weight for one in osds)
-    found: list[Entity] = []
+    found = {}
     for osd in osds:
         share = osd.weight / weights
         values = {
@@ -109,19 +96,12 @@ def entities_of(osds: list[Osd], groups: list[Group]) -> list[Entity]:
             values[name] = float(counted[osd.number])
             if total := sum(counted.values()):
                 values[f"{name}_deviation"] = counted[osd.number] / total / share - 1
-        found += [("osd", str(osd.number), name, value) for name, value in values.items()]
-    for group in groups:
-        values = {"bytes": group.bytes, "objects": group.objects, "primary": float(group.primary)}
-        found += [("placement_group", group.name, name, value) for name, value in values.items()]
+        found[osd.number] = values
     return found
 
 
-def placement_metrics(entities: Iterable[Entity]) -> dict[str, float]:
+def placement_metrics(of_osds: Mapping[int, Mapping[str, float]]) -> dict[str, float]:
     """Return a cell's metrics: what the last OSD holds, and the largest deviations of any OSD."""
-    of_osds: dict[int, dict[str, float]] = {}
-    for kind, name, metric, value in entities:
-        if kind == "osd":
-            of_osds.setdefault(int(name), {})[metric] = value
     chosen = of_osds[last_osd(of_osds)]
     metrics = {f"last_osd_{name}": chosen[name] for name in ("placement_groups", "primaries", "bytes", "weight_share")}
     for name in ("placement_groups", "primaries", "bytes"):
@@ -131,35 +111,17 @@ def placement_metrics(entities: Iterable[Entity]) -> dict[str, float]:
     return metrics
 
 
-def _groups(document: Place, osds: set[int]) -> list[Group]:
-    groups = [_group(row, osds) for row in document.rows("pg_stats")]
-    if not groups:
-        document.refuse("no placement group", reason="incomplete")
-    return groups
-
-
 def _group(row: Place, osds: set[int]) -> Group:
-    stated = row.value if isinstance(row.value, dict) else {}
-    name, state = stated.get("pgid"), stated.get("state")
-    if not isinstance(name, str) or not isinstance(state, str):
-        row.refuse("a placement group without a name or a state")
+    stated = row.value
+    name, state, acting = stated["pgid"], stated["state"], stated["acting"]
     if set(state.split("+")) != _STABLE:
         row.refuse(f"placement group {name} is {state}")
-    acting, primary = stated.get("acting"), stated.get("acting_primary")
-    moving = (acting, primary) != (stated.get("up"), stated.get("up_primary"))
-    if moving or not isinstance(acting, list) or not acting or primary not in acting:
+    if (acting, stated["acting_primary"]) != (stated["up"], stated["up_primary"]):
         row.refuse(f"placement group {name} is on its way to other OSDs")
-    if not all(type(osd) is int for osd in acting) or not set(acting) <= osds:
+    if not set(acting) <= osds:
         row.refuse(f"placement group {name} lies on OSDs {acting}, not all of them in the tree")
     held = row.object("stat_sum")
-    return Group(name, tuple(acting), primary, held.number("num_objects"), held.number("num_bytes"))
-
-
-def _document(outputs: Mapping[str, str], role: str, names: Mapping[str, str]) -> Place:
-    file = names.get(role, role)
-    if role not in outputs:
-        raise OutputError(f"no {ROLES[role]}", file=file, reason="incomplete")
-    return read_json(outputs[role], file)
+    return Group(name, tuple(acting), stated["acting_primary"], held.number("num_objects"), held.number("num_bytes"))
 
 
 class Placement(Reader):
@@ -168,15 +130,24 @@ class Placement(Reader):
     name = "placement"
 
     def read(self, run: Run) -> Result:
-        """Parse the run's output, and `groups`, `tree` and `usage` into entities.
+        """Parse the run's output, and `groups`, `tree` and `usage` into entities: `osd` and `placement_group`.
 
         Metrics besides the tool's: `last_osd_placement_groups`, `…_primaries`, `…_bytes` and `…_weight_share`, of the
         OSD with the highest number; `placement_groups_deviation_worst` and others, the largest deviation of any OSD.
         """
         of_tool = {role: text for role, text in run.texts.items() if role not in ROLES}
         result = RADOS.read(replace(run, texts=of_tool))
-        entities = entities_of(*read_placement(run.texts, run.names))
-        metrics = {**result.metrics, **placement_metrics(entities)} if result.complete else {}
+        osds, groups = read_placement(run.texts, run.names)
+        of_osds = values_of(osds, groups)
+        entities = [
+            ("osd", str(number), metric, value)
+            for number, values in of_osds.items()
+            for metric, value in values.items()
+        ]
+        for group in groups:
+            values = {"bytes": group.bytes, "objects": group.objects, "primary": float(group.primary)}
+            entities += [("placement_group", group.name, metric, value) for metric, value in values.items()]
+        metrics = {**result.metrics, **placement_metrics(of_osds)} if result.complete else {}
         return replace(result, metrics=metrics, entities=tuple(entities))
 
 

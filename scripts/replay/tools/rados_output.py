@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from replay.tools.base import OutputError, Result, agrees, number, read_json, rounding_of
+from replay.tools.base import OutputError, Place, Result, agrees, number, read_json, rounding_of
 
 MIB = 2**20
 _MAINTAINING = re.compile(
@@ -28,15 +28,11 @@ _CHATTER = re.compile(
     r"|hints = 1| *Object prefix: \S+|.* min lat: \S+ max lat: \S+ avg lat: \S+"
     r"|Cleaning up.*|Clean up completed.*| *Removed \d+ objects?.*"
 )
-#: The labels of the summary, in all releases. Those that nothing is made of may have any value: some are garbage.
+#: The labels of the summary, in all releases. Those that nothing is made of are not read: some are garbage.
 _LABELS = {
     "Total time run", "Total writes made", "Total reads made", "Write size", "Read size", "Object size", "Bandwidth",
     "Stddev Bandwidth", "Max bandwidth", "Min bandwidth", "Average IOPS", "Stddev IOPS", "Max IOPS", "Min IOPS",
     "Average Latency", "Stddev Latency", "Max latency", "Min latency",
-}  # fmt: skip
-_USED = {
-    "Total time run", "Total writes made", "Total reads made", "Write size", "Read size", "Object size", "Bandwidth",
-    "Average Latency", "Max latency", "Min latency",
 }  # fmt: skip
 #: The label with which a summary ends.
 LAST = "Min latency"
@@ -125,26 +121,30 @@ def rates(rows: Iterable[Row], operation_bytes: float, file: str) -> Series:
 def read_report(text: str, start: int, file: str) -> tuple[Totals, Series]:
     """Return the summary in the JSON that begins at `start`, and the rates over time. Raises OutputError."""
     report = read_json(text, file, start=start)
-    kinds = [kind for kind in ("write", "read") if report.at(f"total_{kind}s_made").value is not None]
-    if len(kinds) != 1:
-        report.refuse("no total of reads or writes made")
-    kind = kinds[0]
-    size = report.number(f"{kind}_size")
-    totals = Totals(
-        file=file,
-        kind=kind,
-        seconds=report.number("total_time_run"),
-        operations=report.number(f"total_{kind}s_made"),
-        operation_bytes=size,
-        object_bytes=report.number("object_size") if report.at("object_size").value is not None else size,
-        bandwidth=str(report.at("bandwidth").value),
-        threads=report.number("concurrent_ios") if report.at("concurrent_ios").value is not None else None,
-        latency_mean=report.number("average_latency"),
-        latency_max=report.number("max_latency"),
-        latency_min=report.number("min_latency"),
-    )
+    totals = _totals(report)
     rows = report.rows("datas") if report.at("datas").value is not None else []
     return totals, totals.series([(row.number("sec"), row.number("finished")) for row in rows])
+
+
+def _totals(summary: Place) -> Totals:
+    kinds = [kind for kind in ("write", "read") if summary.at(f"total_{kind}s_made").value is not None]
+    if len(kinds) != 1:
+        summary.refuse("no total of reads or writes made")
+    kind = kinds[0]
+    size = summary.number(f"{kind}_size")
+    return Totals(
+        file=summary.file,
+        kind=kind,
+        seconds=summary.number("total_time_run"),
+        operations=summary.number(f"total_{kind}s_made"),
+        operation_bytes=size,
+        object_bytes=summary.number("object_size") if summary.at("object_size").value is not None else size,
+        bandwidth=str(summary.at("bandwidth").value),
+        threads=summary.number("concurrent_ios") if summary.at("concurrent_ios").value is not None else None,
+        latency_mean=summary.number("average_latency"),
+        latency_max=summary.number("max_latency"),
+        latency_min=summary.number("min_latency"),
+    )
 
 
 def kind_of(line: str) -> tuple[str, re.Match[str] | None]:
@@ -170,8 +170,16 @@ def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
         kind, match = kind_of(raw)
         if kind == CHATTER:
             continue
-        if wrong := _why_not(kind, match, bool(started), titled, summary):
-            raise OutputError(f"{wrong}: {raw[:120]!r}", file=file, line=position)
+        if not kind:
+            raise OutputError(f"not a line of rados bench: {raw[:120]!r}", file=file, line=position)
+        mixed = {
+            ANNOUNCEMENT: bool(started or titled or summary),
+            TITLES: bool(summary),
+            ROW: bool(summary) or not titled,
+            STATEMENT: kind == STATEMENT and match["label"] in summary,
+        }
+        if mixed[kind]:
+            raise OutputError(f"output of two runs is mixed: {raw[:120]!r}", file=file, line=position)
         if kind == ANNOUNCEMENT:
             started = match
         elif kind == TITLES:
@@ -184,51 +192,12 @@ def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
         raise OutputError("not output of rados bench", file=file, line=max(1, len(lines)))
     if LAST not in summary:
         return None, rates(rows, float(started["size"]), file) if started else ()
-    totals = _totals(summary, started, file)
-    return totals, totals.series(rows)
-
-
-def _why_not(kind: str, match: re.Match[str] | None, started: bool, titled: bool, summary: Mapping[str, str]) -> str:
-    """Return why a line cannot stand where it stands, or nothing."""
-    if not kind:
-        return "not a line of rados bench"
-    if kind == STATEMENT and match["label"] not in summary:
-        value = number(match["value"])
-        wrong = match["label"] in _USED and (value is None or value < 0)
-        return f"{match['label']} is not a number" if wrong else ""
-    mixed = {
-        ANNOUNCEMENT: started or titled or bool(summary),
-        ROW: bool(summary) or not titled,
-        TITLES: bool(summary),
-        STATEMENT: True,
-    }
-    return "output of two runs is mixed" if mixed[kind] else ""
-
-
-def _totals(summary: Mapping[str, str], started: re.Match[str] | None, file: str) -> Totals:
-    kinds = [kind for kind in ("write", "read") if f"Total {kind}s made" in summary]
-    if len(kinds) != 1:
-        raise OutputError("no total of reads or writes made", file=file)
-    kind = kinds[0]
-    needed = {"Total time run", f"{kind.title()} size", "Bandwidth", "Average Latency", "Max latency"}
-    if missing := needed - set(summary):
-        raise OutputError(f"the summary lacks {', '.join(sorted(missing))}", file=file)
-    size = float(summary[f"{kind.title()} size"])
-    if started and (started["kind"] != kind or float(started["size"]) != size):
+    # The JSON has the same words as its keys.
+    stated = {label.lower().replace(" ", "_"): value for label, value in summary.items()}
+    totals = _totals(Place(file, {**stated, "concurrent_ios": started["threads"] if started else None}))
+    if started and (started["kind"] != totals.kind or float(started["size"]) != totals.operation_bytes):
         raise OutputError("the summary is not that of the run that was announced", file=file)
-    return Totals(
-        file=file,
-        kind=kind,
-        seconds=float(summary["Total time run"]),
-        operations=float(summary[f"Total {kind}s made"]),
-        operation_bytes=size,
-        object_bytes=float(summary.get("Object size", size)),
-        bandwidth=summary["Bandwidth"],
-        threads=float(started["threads"]) if started else None,
-        latency_mean=float(summary["Average Latency"]),
-        latency_max=float(summary["Max latency"]),
-        latency_min=float(summary[LAST]),
-    )
+    return totals, totals.series(rows)
 
 
 # Several runs in one cell --------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-/** Reads a chart's CSV and its companions with another parser than the deck's: the oracle of the canvas tests. */
+/** Reads a chart's CSV and its spread with another parser than the deck's: the oracle of the canvas tests. */
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ const axis = (cells) =>
  * @param {string} file   path of `X.csv`, wide or long
  * @returns {Promise<{long: boolean, columns: (number|string)[], series: Record<string, (number|null)[]>,
  *                    bounds: Record<string, {low: number|null, high: number|null, n: number|null}[]>}>}
- *   `bounds`: for each value of `series`, the bounds in the companions or in the long file itself
+ *   `bounds`: for each value of `series`, the bounds in the spread file or in the long file itself
  */
 export async function readChart(file) {
   const [header, ...rows] = parse(await readFile(file, "utf8"));
@@ -50,11 +50,10 @@ async function wideChart(file, header, rows) {
   const columns = axis(header.slice(1));
   const ratio = /(?:^|\/)ratio-[^/]*$/.test(file);
   const names = ratio ? ["low", "high", "n"] : ["min", "max", "n"];
-  const beside = (suffix) => file.replace(/\.csv$/, `.${suffix}.csv`);
-  const spread = await spreadIn(beside("spread"));
-  const [lows, highs, counts] = spread
-    ? names.map((name) => (label, x) => spread.get(`${label}\0${x}`)?.[name] ?? null)
-    : await Promise.all(names.map((name) => companion(beside(name))));
+  const spread = await spreadIn(file.replace(/\.csv$/, ".spread.csv"));
+  const [lows, highs, counts] = names.map(
+    (name) => (label, x) => spread.get(`${label}\0${x}`)?.[name] ?? null,
+  );
   const series = Object.fromEntries(rows.map(([label, ...cells]) => [label, cells.map(number)]));
   const bounds = Object.fromEntries(
     Object.keys(series).map((label) => [
@@ -65,9 +64,9 @@ async function wideChart(file, header, rows) {
   return { long: false, columns, series, bounds };
 }
 
-/** The statistics of each series and x; null if there is no such file. */
+/** The statistics of each series and x; none if there is no such file. */
 async function spreadIn(file) {
-  if (!existsSync(file)) return null;
+  if (!existsSync(file)) return new Map();
   const rows = parse(await readFile(file, "utf8"), { columns: true });
   return new Map(
     rows.map(({ series, x, ...fields }) => [
@@ -75,15 +74,4 @@ async function spreadIn(file) {
       Object.fromEntries(Object.entries(fields).map(([name, cell]) => [name, number(cell)])),
     ]),
   );
-}
-
-/** Looks up values by series and x; null for all of them if there is no such file. */
-async function companion(file) {
-  if (!existsSync(file)) return () => null;
-  const [header, ...rows] = parse(await readFile(file, "utf8"));
-  const columns = axis(header.slice(1));
-  const values = new Map(
-    rows.map(([label, ...cells]) => [label, new Map(cells.map((cell, i) => [columns[i], number(cell)]))]),
-  );
-  return (label, x) => values.get(label)?.get(x) ?? null;
 }

@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { BundleRefused, fetchWith } from "../../../deck/data/bundle.js";
 import { LIMITS, readBundle } from "../../../deck/data/bundle-file.js";
 import { DataOnShow } from "../../../deck/data/data-on-show.js";
-import { requestedBundle } from "../../../deck/page/bundle-taking.js";
+import { requestedBundle, showBundle } from "../../../deck/page/bundle-taking.js";
 
 const CHART = "imported-fio/aggregate/iops-randread.csv";
 const TABLE = "I/O size,4096\nbefore,10\n";
@@ -175,13 +175,13 @@ test("a deck that takes a bundle shows it in place of its own data, and a frozen
   const bundle = await read(document());
   const fetchFile = () => Promise.resolve(new Response("", { status: 404 }));
   const data = new DataOnShow({ search: "?data=other", usual: "reference", fetchFile });
-  data.take(bundle, HERE);
+  const page = (frozen) => ({ baseURI: HERE, querySelector: () => frozen });
+  showBundle(bundle, data, page(null));
   await data.load();
   assert.deepEqual([data.dataSet, data.shipped, data.problem], ["mine.bundle", false, null]);
   assert.equal(data.manifest.label, "Mine");
   assert.equal(data.resolve(`benchmarks/reference/${CHART}`), `benchmarks/mine.bundle/${CHART}`);
-  const frozen = new DataOnShow({ search: "", usual: "reference", frozen: "reference", fetchFile });
-  assert.throws(() => frozen.take(bundle, HERE), BundleRefused);
+  assert.throws(() => showBundle(bundle, data, page({ content: "reference" })), BundleRefused);
 });
 
 test("?bundle= reads a file of this site only", async () => {

@@ -170,7 +170,7 @@ test("a chart's series, steps and published figures are checked", async () => {
   assert.equal(await told(chart('data-chart-steps="A + B"')), "");
   assert.match(
     await told(chart('data-chart-series="A | C"')),
-    /a\.md:3: the chart has no series "C"; it has A, B/,
+    /a\.md:3: data-chart-series: the chart has no series "C"; it has A, B/,
   );
   assert.match(
     await told(chart('data-chart-series="A" data-chart-steps="A | B"')),

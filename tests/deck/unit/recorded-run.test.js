@@ -1,6 +1,5 @@
 /** The recorded run: its frames, when they change, and its texts. */
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
@@ -240,10 +239,7 @@ test("the last frame of every shipped chart equals its file", async () => {
     );
     if (ratio && !text.startsWith("series,x,y")) {
       const low = statistic(shown, "low");
-      // Older data have a file for each statistic.
-      const expected = existsSync(path.join(folder, `${chart}.spread.csv`))
-        ? statistic({ spread: await read(".spread") }, "low")
-        : table(await read(".low"));
+      const expected = statistic({ spread: await read(".spread") }, "low");
       for (const [series, cells] of Object.entries(expected))
         for (const [x, value] of Object.entries(cells))
           if (value === null) assert.equal(low[series][x], null);
@@ -384,11 +380,11 @@ test("the line says what is played, how fast, and how far it is", () => {
 
 test("an address of a chart's file names chart and companion; another address names nothing", () => {
   const base = "http://localhost:1/talk/?run";
-  assert.deepEqual(chartFileIn("benchmarks/local/rbd-bench/aggregate/latency-p99-9.low.csv?v=1", base), {
+  assert.deepEqual(chartFileIn("benchmarks/local/rbd-bench/aggregate/latency-p99-9.spread.csv?v=1", base), {
     dataSet: "local",
     experiment: "rbd-bench",
     chart: "latency-p99-9",
-    suffix: "low",
+    suffix: "spread",
     key: "rbd-bench/latency-p99-9",
     folder: "http://localhost:1/talk/benchmarks/local/rbd-bench/aggregate",
   });

@@ -161,11 +161,10 @@ test("a busy port is skipped, and the program says so", async () => {
   }
 });
 
-test("the address carries the data set; a name that cannot be one is refused", async () => {
+test("the address carries the data set", async () => {
   const other = await startPresentServer({ port: 0, data: "local", meanwhile: "reference", benchmarks });
   await other.close();
   assert.match(other.url, /^http:\/\/127\.0\.0\.1:\d+\/\?data=local&meanwhile=reference$/);
-  await assert.rejects(startPresentServer({ port: 0, data: "../x", benchmarks }), RangeError);
 });
 
 test("a second start without changes builds nothing", async () => {

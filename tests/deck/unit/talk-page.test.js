@@ -6,8 +6,8 @@ import { test } from "node:test";
 
 import { factsOf } from "../../../deck/text/talk-facts.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
-import { NotDerived, toPublish } from "../../../scripts/deck/data-sets.js";
-import { NoRepository, requireRepository } from "../../../scripts/deck/site.js";
+import { toPublish } from "../../../scripts/deck/data-sets.js";
+import { requireRepository } from "../../../scripts/deck/site.js";
 import { readTalkFile } from "../../../scripts/deck/talk-file.js";
 import { talkForPage, talkPage } from "../../../scripts/deck/talk-page.js";
 
@@ -81,7 +81,6 @@ test("a talk is not published without an address for its readers to clone", () =
   assert.throws(
     () => requireRepository(unstated, {}),
     (error) => {
-      assert.ok(error instanceof NoRepository, error.stack);
       const line = unstated.lineOf("repository");
       assert.ok(error.message.startsWith(`slides/rpo/talk.yaml:${line}: repository is empty`), error.message);
       return true;
@@ -95,7 +94,7 @@ test("a site holds the data sets that are derived, and its builder hears of thos
   assert.deepEqual(toPublish(files, null), { published: ["ours"], waiting: ["begun"] });
   assert.deepEqual(toPublish(files, ["local"]), { published: ["local"], waiting: [] });
   assert.deepEqual(toPublish(files, ["absent"]), { published: [], waiting: [] });
-  assert.throws(() => toPublish(files, ["begun"]), NotDerived);
+  assert.throws(() => toPublish(files, ["begun"]), /nothing is derived from “begun” yet/);
   assert.throws(
     () => toPublish(files, ["ours", "begun"]),
     /“begun” yet\. Run: \.\/replay derive --data begun$/,

@@ -63,19 +63,11 @@ export class BrokenScale extends Logarithmic {
 
 /** Two strokes wherever an axis of a chart is broken. */
 export function drawBreaks({ ctx, chartArea: { left, bottom }, scales }, color) {
+  const look = { color, width: 2 };
   for (const scale of Object.values(scales)) {
-    for (const at of scale.breaks ?? []) {
-      const slash = (off) =>
-        scale.isHorizontal()
-          ? [
-              { x: at + off - 4, y: bottom + 7 },
-              { x: at + off + 4, y: bottom - 7 },
-            ]
-          : [
-              { x: left - 7, y: at + off + 4 },
-              { x: left + 7, y: at + off - 4 },
-            ];
-      for (const off of [-4, 5]) stroke(ctx, ...slash(off), { color, width: 2 });
+    for (const at of (scale.breaks ?? []).flatMap((one) => [one - 4, one + 5])) {
+      if (scale.isHorizontal()) stroke(ctx, { x: at - 4, y: bottom + 7 }, { x: at + 4, y: bottom - 7 }, look);
+      else stroke(ctx, { x: left - 7, y: at + 4 }, { x: left + 7, y: at - 4 }, look);
     }
   }
 }

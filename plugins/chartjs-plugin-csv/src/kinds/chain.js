@@ -5,7 +5,6 @@
  */
 
 import { csvOf } from "../plugin.js";
-import { rowTable, textCell, valueCell } from "../tables.js";
 import { formatValue, short } from "../units.js";
 import {
   KindController,
@@ -156,9 +155,10 @@ class ChainController extends KindController {
     const text = this.short(value.y);
     const room = textWidth(this.chart, text, { size: FIGURE, weight: 700 }) + this.em;
     const isInside = bar.width > room && (isFlipped || bar.height > 2 * this.em);
+    const look = { weight: 700, color: isInside ? theme.page : theme.ink };
     const figure = {
-      lines: [{ text, size: FIGURE, weight: 700, color: isInside ? theme.page : theme.ink }],
-      brief: [{ text: text.replace(/\s.*$/, ""), weight: 700, color: isInside ? theme.page : theme.ink }],
+      lines: [{ text, size: FIGURE, ...look }],
+      brief: [{ text: text.replace(/\s.*$/, ""), ...look }],
       halo: isInside ? this.color : theme.page,
       importance: 4,
       places: (width, height) => {
@@ -175,15 +175,9 @@ class ChainController extends KindController {
         return [bar.end, after].map((end) => ({ left: end + 8, top: bar.y - height / 2 }));
       },
     };
+    const lossColor = this.#isGreatestLoss ? theme.lost : theme.ink;
     const loss = this.lost && {
-      lines: [
-        {
-          text: divided(this.lost.factor),
-          size: FIGURE,
-          weight: 700,
-          color: this.#isGreatestLoss ? theme.lost : theme.ink,
-        },
-      ],
+      lines: [{ text: divided(this.lost.factor), size: FIGURE, weight: 700, color: lossColor }],
       importance: 3,
       places: (width, height) => {
         const { left, right, top, bottom } = this.#lossBox;
@@ -259,7 +253,7 @@ export default {
     });
   },
 
-  table(chart) {
+  table(chart, { rowTable, textCell, valueCell }) {
     const { model, axes, settings } = chart;
     const first = (name) => model.series.find((one) => one.name === name)?.points[0]?.y;
     const names = model.series.map(({ name }) => name);

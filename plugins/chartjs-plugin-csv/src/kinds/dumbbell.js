@@ -5,7 +5,6 @@
  */
 
 import { csvOf } from "../plugin.js";
-import { rowTable, valueCell } from "../tables.js";
 import {
   KindController,
   ROWS,
@@ -63,15 +62,9 @@ class DumbbellController extends KindController {
     const marks = marksOf(this);
     if (marks.length < 2) return [];
     const [xs, ys] = [marks.map(({ x }) => x), marks.map(({ y }) => y)];
-    const box = {
-      left: Math.min(...xs),
-      right: Math.max(...xs),
-      top: Math.min(...ys),
-      bottom: Math.max(...ys),
-    };
-    return [
-      { ...box, top: box.top - 2, bottom: box.bottom + 2, left: box.left - 2, right: box.right + 2, cost: 4 },
-    ];
+    const [left, right] = [Math.min(...xs) - 2, Math.max(...xs) + 2];
+    const [top, bottom] = [Math.min(...ys) - 2, Math.max(...ys) + 2];
+    return [{ left, right, top, bottom, cost: 4 }];
   }
 
   draw() {
@@ -135,7 +128,7 @@ export default {
     );
   },
 
-  table: (chart) =>
+  table: (chart, { rowTable, valueCell }) =>
     rowTable(
       chart,
       chart.model.xs.map((x, index) => ({

@@ -7,7 +7,6 @@
 
 import { csvOf } from "../plugin.js";
 import { place } from "../figures.js";
-import { rowTable, seriesOf, textCell, valueCell } from "../tables.js";
 import {
   KindController,
   LINE,
@@ -225,7 +224,7 @@ export default {
     );
   },
 
-  table(chart) {
+  table(chart, { figureCell, rowTable, seriesOf, textCell, valueCell }) {
     const { model, axes } = chart;
     const named = (x) => place(x, axes.xUnit, axes);
     const rows = model.xs.flatMap((x, index) =>
@@ -238,7 +237,7 @@ export default {
     const end =
       (key) =>
       ({ points: [point] }) =>
-        valueCell(point && { x: point.x, y: point[key] ?? null, low: null, high: null, n: null }, axes);
+        figureCell(point?.[key], axes);
     const columns = [
       { title: "Estimate", cell: ({ points }) => valueCell(points[0], axes) },
       ...(hasPrediction

@@ -9,7 +9,6 @@ import { yScaleType } from "../axes.js";
 import { place } from "../figures.js";
 import { csvOf } from "../plugin.js";
 import { resolveColor } from "../style.js";
-import { crossTable } from "../tables.js";
 import { short } from "../units.js";
 import { KindController, ROWS, aboutIn, laneOfEach, laneScale, themeOf } from "./base.js";
 import { drawMark } from "./pen.js";
@@ -179,5 +178,5 @@ export default {
     return `Heat map${say.title ? ` of ${say.title}` : ""}, ${model.series.length} by ${model.xs.length}: ${found.join("; ")}`;
   },
 
-  table: (chart) => crossTable([chart]),
+  table: (chart, { crossTable }) => crossTable([chart]),
 };

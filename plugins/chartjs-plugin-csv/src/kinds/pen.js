@@ -107,17 +107,8 @@ export function stroke(ctx, from, to, { color, width, alpha = 1, dash = [] }) {
 
 /** A line through the whole plot of a chart, at px of its axis of values. */
 export function strokeThrough({ ctx, chartArea: { left, right, top, bottom }, options }, at, look) {
-  const [from, to] =
-    options.indexAxis === "y"
-      ? [
-          { x: at, y: top },
-          { x: at, y: bottom },
-        ]
-      : [
-          { x: left, y: at },
-          { x: right, y: at },
-        ];
-  stroke(ctx, from, to, look);
+  if (options.indexAxis === "y") stroke(ctx, { x: at, y: top }, { x: at, y: bottom }, look);
+  else stroke(ctx, { x: left, y: at }, { x: right, y: at }, look);
 }
 
 /** An arrow whose tip is at `to`. */

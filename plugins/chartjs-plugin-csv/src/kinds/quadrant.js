@@ -7,7 +7,6 @@
  */
 
 import { valueScale, yScaleType } from "../axes.js";
-import { rowTable, valueCell } from "../tables.js";
 import { formatTick, formatValue } from "../units.js";
 import { ROWS, tellSeries } from "./base.js";
 import { QuadrantController } from "./quadrant-controller.js";
@@ -102,7 +101,7 @@ export default {
     });
   },
 
-  table(chart) {
+  table(chart, { rowTable, valueCell }) {
     const { model, axes } = chart;
     const settings = chart.settings ?? {};
     return rowTable(

@@ -7,7 +7,6 @@
 
 import { valueScale } from "../axes.js";
 import { csvOf } from "../plugin.js";
-import { rowTable, seriesOf, textCell, valueCell } from "../tables.js";
 import {
   KindController,
   boxesAlong,
@@ -200,7 +199,7 @@ export default {
     });
   },
 
-  table(chart) {
+  table(chart, { figureCell, rowTable, seriesOf, textCell, valueCell }) {
     const { axes } = chart;
     const rows = seriesOf(chart).flatMap((series) =>
       series.points.map((point) => ({
@@ -208,8 +207,7 @@ export default {
         series: { ...series, points: [point] },
       })),
     );
-    const along = ({ points: [{ x }] }) =>
-      valueCell({ x, y: x, low: null, high: null, n: null }, { ...axes, yUnit: axes.xUnit });
+    const along = ({ points: [{ x }] }) => figureCell(x, { ...axes, yUnit: axes.xUnit });
     const columns = [
       { title: axes.xLabel ?? "x", cell: along },
       { title: chart.quantity ?? "Value", cell: ({ points: [point] }) => valueCell(point, axes) },

@@ -5,7 +5,6 @@
 
 import { csvOf } from "../plugin.js";
 import { place } from "../figures.js";
-import { rowTable, seriesOf, valueCell } from "../tables.js";
 import {
   KindController,
   laneScale,
@@ -119,26 +118,15 @@ class ShareController extends KindController {
       const mark = this._cachedMeta.data[index];
       if (mark.skip) return [];
       const isBelow = this.#isBelow;
+      const text = this.short(point.y, unitAt(settings, this.#position));
+      const look = { weight: 700, color: isBelow ? theme.ink : this.color };
       // Above or below its own bar only: beside it, it would be read as that of another.
       const upright = (width, height) => [
         { left: mark.x - width / 2, top: isBelow ? mark.end + 6 : mark.end - height - 6, align: "center" },
       ];
       return {
-        lines: [
-          {
-            text: this.short(point.y, unitAt(settings, this.#position)),
-            size: FIGURE,
-            weight: 700,
-            color: isBelow ? theme.ink : this.color,
-          },
-        ],
-        brief: [
-          {
-            text: this.short(point.y, unitAt(settings, this.#position)).replace(/\s.*$/, ""),
-            weight: 700,
-            color: isBelow ? theme.ink : this.color,
-          },
-        ],
+        lines: [{ text, size: FIGURE, ...look }],
+        brief: [{ text: text.replace(/\s.*$/, ""), ...look }],
         ...(this.isFlipped ? { sides: [isBelow ? "left" : "right"] } : { places: upright }),
         at: { ...this.at(mark.at, mark.end), reach: 0 },
         importance: 1,
@@ -172,7 +160,7 @@ export default {
         .join(", ");
     }),
 
-  table(chart) {
+  table(chart, { rowTable, seriesOf, valueCell }) {
     const { model, axes, settings } = chart;
     const series = seriesOf(chart);
     const rows = model.xs.map((x, index) => ({

@@ -6,7 +6,6 @@
  */
 
 import { csvOf } from "../plugin.js";
-import { rowTable, valueCell } from "../tables.js";
 import { worstOf } from "../figures.js";
 import { trialColumns, trialsInWords } from "../trials.js";
 import { formatValue } from "../units.js";
@@ -207,10 +206,11 @@ class SquaresController extends KindController {
     const at = this.isFlipped
       ? { x: isTrials(model) ? x + width / 2 : right, y: isTrials(model) ? y : this.lane }
       : { x: isColumn ? x : this.lane, y: top };
+    const figure = { text: this.short(point.y, unitAt(settings, index)), weight: 700, color };
     return [
       {
-        lines: [{ text: this.short(point.y, unitAt(settings, index)), size: FIGURE, weight: 700, color }],
-        brief: [{ text: this.short(point.y, unitAt(settings, index)), size: 1, weight: 700, color }],
+        lines: [{ ...figure, size: FIGURE }],
+        brief: [{ ...figure, size: 1 }],
         sides: this.isFlipped ? ["right"] : ["above", "left", "right"],
         at: { ...at, reach: 0 },
         importance: 1,
@@ -276,9 +276,10 @@ export default {
     return tellSeries("Squares", model, say, tell);
   },
 
-  table(chart) {
+  table(chart, make) {
     const { model, axes, settings } = chart;
-    if (isTrials(model)) return rowTable(chart, trialColumns(chart), { n: false });
+    const { rowTable, valueCell } = make;
+    if (isTrials(model)) return rowTable(chart, trialColumns(chart, make), { n: false });
     return rowTable(
       chart,
       model.xs.map((x, index) => ({

@@ -6,7 +6,6 @@
 import { csvOf } from "../plugin.js";
 import { medianOf, worstOf } from "../figures.js";
 import { trialColumns, trialsInWords } from "../trials.js";
-import { rowTable } from "../tables.js";
 import { KindController, acrossScale, laneOfEach, laneScale, marksOf, tellSeries } from "./base.js";
 import { stroke } from "./pen.js";
 
@@ -102,5 +101,5 @@ export default {
 
   sentence: (model, say) => tellSeries("Trials", model, say, (series) => trialsInWords(series, say)),
 
-  table: (chart) => rowTable(chart, trialColumns(chart), { n: false }),
+  table: (chart, make) => make.rowTable(chart, trialColumns(chart, make), { n: false }),
 };

@@ -4,20 +4,19 @@ const BOX = "chart-box";
 
 /**
  * Puts a canvas into a box of fixed height, so that a slide's layout knows the chart's size before the chart exists:
- * `figure.chart-figure > div.chart-box > canvas`, and `figcaption.chart-caption` if captions are used.
- * A canvas that is already in a box (in a copy of a slide) keeps it.
+ * `figure.chart-figure > div.chart-box > canvas`. A canvas that is already in a box (in a copy of a slide) keeps it.
  *
  * @param {HTMLCanvasElement} canvas
- * @param {{height: number, captions: boolean}} options height in px if there is no `data-chart-height`
- * @returns {{box: HTMLElement, caption: HTMLElement|null}}
+ * @param {number} height   px, if there is no `data-chart-height`
+ * @returns {HTMLElement} the box
  */
-export function boxCanvas(canvas, { height, captions }) {
+export function boxCanvas(canvas, height) {
   canvas.setAttribute("role", "img");
   if (!canvas.hasAttribute("aria-label")) canvas.setAttribute("aria-label", "Chart, not loaded yet");
   const parent = canvas.parentElement;
   if (parent.classList.contains(BOX)) {
     forgetCopied(canvas);
-    return { box: parent, caption: parent.parentElement.querySelector("figcaption.chart-caption") };
+    return parent;
   }
 
   const document = canvas.ownerDocument;
@@ -40,15 +39,7 @@ export function boxCanvas(canvas, { height, captions }) {
   figure.append(box);
   box.append(canvas);
   Object.assign(canvas.style, { display: "block", width: "100%", height: "100%" });
-
-  let caption = null;
-  if (captions) {
-    caption = document.createElement("figcaption");
-    caption.className = "chart-caption";
-    caption.textContent = "\u00a0";
-    figure.append(caption);
-  }
-  return { box, caption };
+  return box;
 }
 
 function heightOf(canvas, fallback) {

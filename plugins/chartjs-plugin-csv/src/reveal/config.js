@@ -2,6 +2,7 @@ import { merge } from "chart.js/helpers";
 import { seriesNames } from "../entries.js";
 import { CsvError } from "../error.js";
 import { kindOf } from "../kinds.js";
+import { without } from "../own.js";
 import { unitOfFile } from "../units.js";
 
 /** Settings that belong to one file; a file shown in its place has its own. */
@@ -9,10 +10,10 @@ const OF_THE_FILE = ["yUnit", "yScale", "yTitle", "bands", "orientation", "delim
 /** Options that are words, numbers, and lists of words parted by a bar. REFERENCE.md says which kind has which. */
 const WORDS = [
   ...["xUnit", "xScale", "xTitle", "prefix", ...OF_THE_FILE, "of", "square", "arrow", "reference", "worst"],
-  ...["lineName", "loadName", "missingName", "betsName"],
+  ...["lineName", "missingName"],
 ];
 const NUMBERS = ["unit", "line", "knee", "full"];
-const LISTS = ["names", "at", "units", "states", "roles", "ramp", "bets"];
+const LISTS = ["names", "at", "units", "states", "bets"];
 const FLAGS = ["bet"];
 
 /** The look of a chart without options on a slide. Sizes are px of the unscaled slide. */
@@ -89,10 +90,6 @@ function attributeSettings({ dataset }) {
   read(LISTS, seriesNames);
   read(FLAGS, () => true);
   return settings;
-}
-
-function without(object, keys) {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
 }
 
 /** Leaves out what the slide says about its own file: options of the y axis and of single series. */

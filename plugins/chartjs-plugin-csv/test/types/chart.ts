@@ -21,7 +21,6 @@ import ChartCsvDefault, {
   drawTable,
   formatValue,
   loadModel,
-  ownerOf,
   runsUrl,
   readModel,
   seriesNames,
@@ -99,4 +98,4 @@ canvas.addEventListener("chart-csv:error", (event) => {
   if (detail.error instanceof CsvError)
     console.log(detail.error.row, detail.error.kind === "ambiguous", style, wrong);
 });
-console.log(companionUrl("a.csv", "spread"), runsUrl("a.csv"), ownerOf("a.min.csv").suffix);
+console.log(companionUrl("a.csv", "spread"), runsUrl("a.csv"));

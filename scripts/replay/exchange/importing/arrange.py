@@ -17,7 +17,7 @@ from typing import Any
 
 from replay.design.design import digest_of
 from replay.exchange.importing.files import in_order
-from replay.exchange.importing.runs import Level, Run
+from replay.exchange.importing.runs import Level, Run, whole_number
 from replay.tools.base import UNSTATED
 
 #: If more options than this differ, they become one factor, so that the names of files do not grow too long.
@@ -81,8 +81,6 @@ class Arranged:
     tool: str
     factors: Mapping[str, tuple[Level, ...]]
     x_factor: str | None
-    x_label: str | None
-    x_unit: str | None
     workload_factors: tuple[str, ...]
     cells: tuple[Cell, ...]
     shared: Mapping[str, str]
@@ -118,7 +116,6 @@ def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str], *, pool
         kept = [columns[one] for one in (*others, *([x_factor] if x_factor else []))]
         if name in _TOLD_BY_OTHERS and _follows(columns[name], zip(*kept, strict=True)):
             workload = others
-    label, unit = AXES[x_factor] if x_factor else (None, None)
     shared = {
         name: values.pop()
         for name in sorted({name for run in runs for name in run.options})
@@ -128,8 +125,6 @@ def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str], *, pool
         tool=tool,
         factors={name: _in_rising_order(values) for name, values in columns.items()},
         x_factor=x_factor,
-        x_label=label,
-        x_unit=unit,
         workload_factors=workload,
         cells=tuple(_cells(tool, runs, columns, variants)),
         shared=shared,
@@ -154,16 +149,16 @@ def repetitions(arranged: Arranged) -> list[tuple[tuple[str, ...], int]]:
         columns = zip(*parts, strict=True) if len({*map(len, parts)}) == 1 else [["".join(one) for one in parts]]
         for names in (tuple(sorted(set(column), key=in_order)) for column in columns):
             if len(names) > 1:
-                found.setdefault((names[0].endswith("/"), _apart(names)), {})[names] = None
+                found.setdefault((names[0].endswith("/"), tuple(_apart(names))), {})[names] = None
     return [(next(iter(sets)), len(sets)) for sets in found.values()]
 
 
-def _apart(names: Sequence[str]) -> tuple[str, ...]:
-    """Return what is between the beginning and the end that names have in common."""
-    shortest = min(map(len, names))
-    before = next((at for at in range(shortest) if len({name[at] for name in names}) > 1), shortest)
-    after = next((at for at in range(shortest - before) if len({name[-1 - at] for name in names}) > 1), 0)
-    return tuple(name[before : len(name) - after] for name in names)
+def _apart(several: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return what is between the beginning and the end that names, or lists of folders, have in common."""
+    shortest = min(map(len, several))
+    before = next((at for at in range(shortest) if len({one[at] for one in several}) > 1), 0)
+    after = next((at for at in range(shortest - before) if len({one[-1 - at] for one in several}) > 1), 0)
+    return [one[before : len(one) - after] for one in several]
 
 
 def _in_rising_order(levels: Iterable[Level]) -> tuple[Level, ...]:
@@ -205,13 +200,8 @@ def _mix_of(run: Run) -> Level:
 
 def _varied_options(runs: Sequence[Run]) -> list[str]:
     """Return the options that differ within a variant."""
-    found = set()
-    for folder in {run.folder for run in runs}:
-        here = [run for run in runs if run.folder == folder]
-        for name in {name for run in here for name in run.options}:
-            if len({run.options.get(name) for run in here}) > 1:
-                found.add(name)
-    return sorted(found)
+    names, places = sorted({name for run in runs for name in run.options}), [(run.folder,) for run in runs]
+    return [name for name in names if not _follows([run.options.get(name) for run in runs], places)]
 
 
 def _option_columns(runs: Sequence[Run], varied: list[str], words: dict[str, dict[str, str]]) -> dict[str, list[Level]]:
@@ -231,8 +221,9 @@ def _option_columns(runs: Sequence[Run], varied: list[str], words: dict[str, dic
 
 def _levels_of(texts: Sequence[str | None], words: dict[str, str]) -> list[Level]:
     """Return texts as levels: numbers if all are whole numbers, else words that can be part of a file's name."""
-    if all(text is not None and text.isascii() and text.isdigit() and len(text) <= 15 for text in texts):
-        return [int(text) for text in texts]
+    numbers = [whole_number(text) for text in texts]
+    if None not in numbers:
+        return numbers
     return _plain_levels([UNSTATED if text is None else text for text in texts], words)
 
 
@@ -254,25 +245,17 @@ def _folders(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> lis
     folders = _with_digits([run.path.rpartition("/")[0] for run in runs])
     paths = [_MANY_DIGITS.sub("", run.path) for run in runs]
     enough = _follows(paths, [(*place, one) for place, one in zip(_places(runs, columns), folders, strict=True)])
-    return _without_common(folders if enough else _with_digits([run.path for run in runs]))
-
-
-def _without_common(paths: Sequence[str]) -> list[str]:
-    """Return paths without the folders with which all of them begin, and those with which all of them end."""
-    parts = [path.split("/") for path in paths]
-    shortest = min(map(len, parts))
-    before = next((at for at in range(shortest) if len({one[at] for one in parts}) > 1), 0)
-    after = next((at for at in range(shortest - before) if len({one[-1 - at] for one in parts}) > 1), 0)
-    return ["/".join(one[before : len(one) - after]) for one in parts]
+    telling = folders if enough else _with_digits([run.path for run in runs])
+    return ["/".join(parts) for parts in _apart([path.split("/") for path in telling])]
 
 
 def _places(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list[tuple[Any, ...]]:
     return [(run.folder, *levels) for run, levels in zip(runs, zip(*columns.values(), strict=True), strict=True)]
 
 
-def _follows(levels: Iterable[Level], places: Iterable[tuple[Any, ...]]) -> bool:
+def _follows(levels: Iterable[Level | None], places: Iterable[tuple[Any, ...]]) -> bool:
     """Return whether levels follow from places: they are the same wherever the place is the same."""
-    seen: dict[tuple[Any, ...], Level] = {}
+    seen: dict[tuple[Any, ...], Level | None] = {}
     return all(seen.setdefault(place, level) == level for place, level in zip(places, levels, strict=True))
 
 
@@ -285,24 +268,23 @@ def _axis(columns: Mapping[str, Sequence[Level]]) -> str | None:
 def _cells(
     tool: str, runs: Sequence[Run], columns: Mapping[str, Sequence[Level]], variants: Mapping[int, str]
 ) -> list[Cell]:
-    by_place: dict[tuple, list[int]] = {}
-    for index, place in enumerate(_places(runs, columns)):
-        by_place.setdefault(place, []).append(index)
+    by_place: dict[tuple[Any, ...], list[Run]] = {}
+    for run, place in zip(runs, _places(runs, columns), strict=True):
+        by_place.setdefault(place, []).append(run)
     found = []
-    for indexes in by_place.values():
-        levels: dict[str, Level] = {name: values[indexes[0]] for name, values in columns.items()}
-        point, variant = _point(levels), variants[runs[indexes[0]].folder]
+    for (folder, *values), several in by_place.items():
+        levels: dict[str, Level] = dict(zip(columns, values, strict=True))
+        point, variant = _point(levels), variants[folder]
         cell_id = digest_of({"tool": tool, "imported": True, "variant": variant, "levels": levels})
-        for block, index in enumerate(sorted(indexes, key=_order(runs, indexes)), 1):
-            found.append(Cell(cell_id, block, point, variant, levels, runs[index]))
+        for block, run in enumerate(_one_after_another(several), 1):
+            found.append(Cell(cell_id, block, point, variant, levels, run))
     return found
 
 
-def _order(runs: Sequence[Run], indexes: Iterable[int]) -> Callable[[int], Any]:
-    """Return the key by which repetitions are sorted: when they were reported, or else their paths."""
-    if all(runs[index].reported_at for index in indexes):
-        return lambda index: (runs[index].reported_at, in_order(runs[index].path))
-    return lambda index: in_order(runs[index].path)
+def _one_after_another(runs: Sequence[Run]) -> list[Run]:
+    """Return repetitions in the order in which they were reported, or else in that of their paths."""
+    dated = all(run.reported_at for run in runs)
+    return sorted(runs, key=lambda run: (run.reported_at if dated else "", in_order(run.path)))
 
 
 def _point(levels: Mapping[str, Level]) -> str:

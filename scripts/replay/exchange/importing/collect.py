@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from replay.exchange.importing.files import LeftOut, SourceFile, files_below
 from replay.exchange.importing.fio_reports import common
 from replay.exchange.importing.recognise import FIO_LOG, read_outputs, recognise
 from replay.exchange.importing.runs import Level, Part, Run
-from replay.tools import OutputError
+from replay.tools import OutputError, Result
 from replay.tools.base import UNSTATED
 
 #: fio's logs over time by the option that asks for them: the endings of their names, the first that there is.
@@ -30,9 +31,9 @@ class Collected:
     sources: dict[tuple[int, str], SourceFile] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
 
-    def content(self, key: tuple[int, str]) -> bytes:
+    def content(self, file: tuple[int, str]) -> bytes:
         """Return the bytes of a file that was found."""
-        return self.sources[key].location.read_bytes()
+        return self.sources[file].location.read_bytes()
 
 
 def collect(folders: list[Path], unpacked: Path) -> Collected:
@@ -43,21 +44,16 @@ def collect(folders: list[Path], unpacked: Path) -> Collected:
     found = Collected()
     runs: list[Run] = []
     texts: dict[tuple[int, str, str], str] = {}
-    logs: dict[tuple[int, str], Part] = {}
+    logs: list[Part] = []
     # The first of several copies counts.
     for one in sorted(files_below(folders, unpacked), key=lambda one: _rank(one.path)):
         if isinstance(one, LeftOut):
             found.left_out.append(one)
             continue
         found.sources[one.folder, one.path] = one
-        try:
-            content = one.location.read_bytes()
-        except OSError as error:
-            found.left_out.append(LeftOut(one.folder, one.path, f"it cannot be read: {error.strerror}"))
-            continue
+        content = one.location.read_bytes()
         if FIO_LOG.match(content[:_SNIFFED].decode("ascii", "replace")):
-            digest = sha256(content)
-            logs[one.folder, one.path] = Part(one.folder, one.path, digest, len(content), ((0, len(content)),))
+            logs.append(Part(one.folder, one.path, sha256(content), len(content), ((0, len(content)),)))
         here, reasons = recognise(one.folder, one.path, content)
         found.left_out += [LeftOut(one.folder, one.path, why) for why in reasons]
         for run in here:
@@ -70,9 +66,7 @@ def collect(folders: list[Path], unpacked: Path) -> Collected:
             else:
                 texts[key] = one.path
                 runs.append(_named_levels(run))
-    together, left = _combined(runs, found)
-    found.left_out += left
-    found.runs = _with_logs(_in_order_of(together, runs), logs, found)
+    found.runs = _with_logs(_combined(runs, found), logs, found)
     return found
 
 
@@ -89,33 +83,26 @@ def _failed(left_out: Iterable[LeftOut]) -> Mapping[Folder, Mapping[Output, str]
     return failed
 
 
-def _problem(run: Run, found: Collected) -> str:
-    """Return why the outputs of a run of several clients cannot be read together, or nothing."""
-    try:
-        texts = [part.cut(found.content((part.folder, part.path))) for part in run.parts]
-        read_outputs(run.tool, texts, run.levels, run.path)
-    except OutputError as error:
-        return f"together with the others in its folder: {error.what}"
-    except OSError as error:
-        return f"it cannot be read again: {error.strerror}"
-    return ""
+def _read(run: Run, logs: Iterable[Part], found: Collected) -> Result:
+    """Return what the outputs of a run state together, and its logs. Raises OutputError."""
+    texts = [part.cut(found.content(part.file)) for part in run.parts]
+    contents = {part.role: found.content(part.file) for part in logs}
+    return read_outputs(run.tool, texts, run.levels, run.path, contents)
 
 
-def _with_logs(runs: list[Run], logs: Mapping[tuple[int, str], Part], found: Collected) -> list[Run]:
+def _with_logs(runs: list[Run], logs: Iterable[Part], found: Collected) -> list[Run]:
     """Return the runs with fio's logs over time beside their reports, if it is clear whose they are.
 
     A log that belongs to a run is no longer left out.
     """
     by_name: dict[tuple[int, str, str], dict[str, list[Part]]] = {}
-    for (folder, path), part in logs.items():
-        above, _, name = path.rpartition("/")
+    for part in logs:
+        above, _, name = part.path.rpartition("/")
         if match := _LOG_NAME.fullmatch(name):
-            by_name.setdefault((folder, above, match["begin"]), {}).setdefault(match["ending"], []).append(part)
-    claimed: dict[tuple[int, str, str], int] = {}
-    for run in runs:
-        for begin in set(run.logs.values()):
-            key = (run.folder, run.path.rpartition("/")[0], begin)
-            claimed[key] = claimed.get(key, 0) + 1
+            by_name.setdefault((part.folder, above, match["begin"]), {}).setdefault(match["ending"], []).append(part)
+    claimed = Counter(
+        (run.folder, run.path.rpartition("/")[0], begin) for run in runs for begin in set(run.logs.values())
+    )
     result = []
     for run in runs:
         above = run.path.rpartition("/")[0]
@@ -135,25 +122,16 @@ def _with_logs(runs: list[Run], logs: Mapping[tuple[int, str], Part], found: Col
 def _with_series(run: Run, parts: list[Part], found: Collected) -> Run:
     """Return a run with logs, or as it was if they cannot be read."""
     try:
-        texts = [part.cut(found.content((part.folder, part.path))) for part in run.parts]
-        logs = {part.role: found.content((part.folder, part.path)) for part in parts}
-        read = read_outputs(run.tool, texts, run.levels, run.path, logs)
-    except (OutputError, OSError):
+        read = _read(run, parts, found)
+    except OutputError:
         return run
-    taken = {(part.folder, part.path) for part in parts}
+    taken = {part.file for part in parts}
     found.left_out = [one for one in found.left_out if (one.folder, one.path) not in taken]
     series = frozenset(metric for _, metric, _ in read.series)
     return replace(run, parts=(*run.parts, *parts), series=series)
 
 
-def _in_order_of(runs: Iterable[Run], order: list[Run]) -> list[Run]:
-    place: dict[tuple[int, str], int] = {}
-    for index, run in enumerate(order):
-        place.setdefault((run.folder, run.path), index)
-    return sorted(runs, key=lambda run: place[run.folder, run.path])
-
-
-# Outputs of CBT, which writes one for each client: those in one folder ran at once and are one run. Pure.
+# Outputs of CBT, which writes one for each client: those in one folder ran at once and are one run.
 #
 # CBT (the Ceph Benchmarking Tool) names them `output.<number>` or `output.<number>.<host>`, in folders that say what
 # the run was asked to do: `op_size-00004096/concurrent_ops-00000128/write`. It also extracts fio's JSON into
@@ -213,28 +191,27 @@ def _named_levels(run: Run) -> Run:
     return replace(run, levels=levels)
 
 
-def _combined(runs: Iterable[Run], found: Collected) -> tuple[list[Run], list[LeftOut]]:
-    """Return the runs, with those that ran at once as one, and the files of those that cannot be combined."""
+def _combined(runs: Sequence[Run], found: Collected) -> list[Run]:
+    """Return the runs, with those that ran at once as one in the place of the first of them.
+
+    The files of those that cannot be combined are left out.
+    """
     failed = _failed(found.left_out)
-    alone: list[Run] = []
-    folders: dict[Folder, list[Run]] = {}
-    for run in runs:
-        if _output_of(run.path) is None:
-            alone.append(run)
-        else:
-            folders.setdefault((run.folder, run.path.rpartition("/")[0]), []).append(run)
+    groups: dict[Folder | int, list[Run]] = {}
+    for place, run in enumerate(runs):
+        of_client = _output_of(run.path) is not None
+        groups.setdefault((run.folder, run.path.rpartition("/")[0]) if of_client else place, []).append(run)
+    folders = {folder: several for folder, several in groups.items() if isinstance(folder, tuple)}
     outputs = {folder: {_output_of(run.path) for run in several} for folder, several in folders.items()}
-    left: list[LeftOut] = []
-    for folder, several in folders.items():
-        why = _missing(folder, outputs, failed)
-        one = several[0] if len(several) == 1 else _one_of(several)
-        if not why:
-            why = one if isinstance(one, str) else _problem(one, found) if len(several) > 1 else ""
-        if why:
-            left += [LeftOut(run.folder, run.path, why) for run in several]
+    together: list[Run] = []
+    for folder, several in groups.items():
+        missing = _missing(folder, outputs, failed) if folder in outputs else ""
+        one = missing or (several[0] if len(several) == 1 else _one_of(several, found))
+        if isinstance(one, str):
+            found.left_out += [LeftOut(run.folder, run.path, one) for run in several]
         else:
-            alone.append(one)
-    return alone, left
+            together.append(one)
+    return together
 
 
 def _missing(
@@ -263,7 +240,8 @@ def _name(output: Output) -> str:
     return f"output.{number}.{host}" if host else f"output.{number}"
 
 
-def _one_of(several: list[Run]) -> Run | str:
+def _one_of(several: list[Run], found: Collected) -> Run | str:
+    """Return runs at once as one, or why they are none."""
     first = several[0]
     if len({run.tool for run in several}) > 1:
         return "it ran at once with outputs of another tool in its folder"
@@ -274,7 +252,7 @@ def _one_of(several: list[Run]) -> Run | str:
         jobs = [run.levels["jobs"] for run in several]
         levels["jobs"] = UNSTATED if UNSTATED in jobs else sum(map(int, jobs))
     moments = [run.reported_at for run in several]
-    return replace(
+    one = replace(
         first,
         parts=tuple(part for run in several for part in run.parts),
         levels=levels,
@@ -285,3 +263,8 @@ def _one_of(several: list[Run]) -> Run | str:
         notes=tuple(dict.fromkeys(note for run in several for note in run.notes)),
         logs={},
     )
+    try:
+        _read(one, (), found)
+    except OutputError as error:
+        return f"together with the others in its folder: {error.what}"
+    return one

@@ -7,7 +7,8 @@ import re
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 
@@ -27,15 +28,14 @@ from replay.exchange.importing.documents import (
     Content,
     campaign_of,
     design_of,
-    differences,
     experiment_name,
     members_of,
     notes_of,
+    options_by_label,
     plan_of,
 )
 from replay.exchange.importing.files import LeftOut, in_order, name_of
-from replay.exchange.importing.runs import Part
-from replay.exchange.sides import IMPORTED
+from replay.exchange.sides import IMPORTED, differences
 
 #: A table, not JSON: the deck publishes the JSON files of a data set, and names of files may reveal too much.
 ACCOUNT = "imported.csv"
@@ -55,17 +55,16 @@ def run(options: argparse.Namespace) -> int:
         with waiting(f"reading {', '.join(map(str, folders))}"):
             collected = collect(folders, Path(unpacked))
         variants = _variants_of(folders)
-        if not collected.runs:
-            _say_left_out(collected.left_out, everything=options.left_out)
+        experiments = experiments_of(collected, variants, pooled=options.repetitions)
+        for one in experiments:
+            _say_arranged(one, variants)
+        _say_left_out(collected.left_out, everything=options.left_out)
+        if not experiments:
             raise ConfigurationError(
                 f"none of the {_counted(len(collected.sources), 'file')} contains a result that Replay can read",
                 where=", ".join(map(str, folders)),
                 next_step="docs/importing.md lists the results that Replay reads",
             )
-        experiments = experiments_of(collected, variants, pooled=options.repetitions)
-        for one in experiments:
-            _say_arranged(one, variants)
-        _say_left_out(collected.left_out, everything=options.left_out)
         if options.dry_run:
             print("nothing was written: --dry-run")
             return 0
@@ -122,7 +121,7 @@ def _variants_of(folders: Sequence[Path]) -> dict[str, str]:
     return found
 
 
-def experiments_of(collected: Collected, variants: Iterable[str], *, pooled: bool = False) -> list[Arranged]:
+def experiments_of(collected: Collected, variants: Iterable[str], *, pooled: bool) -> list[Arranged]:
     """Return the runs of each tool as an experiment, in the order in which tools were found."""
     names = dict(enumerate(variants))
     tools = dict.fromkeys(run.tool for run in collected.runs)
@@ -209,35 +208,23 @@ def _write_experiment(directory: Path, arranged: Arranged, variants: Mapping[str
 
 def _pack(path: Path, files: Mapping[str, Content], collected: Collected) -> str:
     """Write a pack and return its digest. Each original is read again and compared with the first reading."""
-    content_of = _reader(collected)
-    sums = {name: sha256(content_of(one)) for name, one in files.items()}
-    return write_pack(path, sums, lambda name: content_of(files[name]), f"{path}:")
 
+    @lru_cache(maxsize=1)  # the parts of one file are requested one after another
+    def original(file: tuple[int, str], digest: str) -> bytes:
+        try:
+            content = collected.content(file)
+        except OSError:
+            content = b""  # it is gone
+        if sha256(content) != digest:
+            raise EvidenceError("it changed while it was imported", where=file[1], next_step="import once more")
+        return content
 
-def _reader(collected: Collected) -> Callable[[Content], bytes]:
-    last: dict[str, bytes] = {}
+    def content_of(name: str) -> bytes:
+        one = files[name]
+        return one if isinstance(one, bytes) else one.cut(original(one.file, one.sha256))
 
-    def content_of(one: Content) -> bytes:
-        if isinstance(one, bytes):
-            return one
-        if one.sha256 not in last:
-            last.clear()  # the parts of one file are requested one after another
-            last[one.sha256] = _read_again(one, collected)
-        return one.cut(last[one.sha256])
-
-    return content_of
-
-
-def _read_again(part: Part, collected: Collected) -> bytes:
-    try:
-        content = collected.content((part.folder, part.path))
-    except OSError as error:
-        raise EvidenceError(
-            f"it cannot be read again: {error.strerror}", where=part.path, next_step="import once more"
-        ) from error
-    if sha256(content) != part.sha256:
-        raise EvidenceError("it changed while it was imported", where=part.path, next_step="import once more")
-    return content
+    sums = {name: sha256(content_of(name)) for name in files}
+    return write_pack(path, sums, content_of, f"{path}:")
 
 
 def _account(labels: Sequence[str], experiments: Sequence[Arranged], collected: Collected) -> str:
@@ -248,10 +235,9 @@ def _account(labels: Sequence[str], experiments: Sequence[Arranged], collected: 
     for arranged in experiments:
         for cell in arranged.cells:
             for part in cell.run.parts:
-                key = (part.folder, part.path)
-                runs[key] += 1
-                taken[key] = [part.sha256, str(part.size), experiment_name(arranged.tool)]
-                notes.setdefault(key, {}).update(dict.fromkeys(() if part.role else cell.run.notes))
+                runs[part.file] += 1
+                taken[part.file] = [part.sha256, str(part.size), experiment_name(arranged.tool)]
+                notes.setdefault(part.file, {}).update(dict.fromkeys(() if part.role else cell.run.notes))
     rows = [
         *((*key, *facts, str(runs[key]), "", "; ".join(notes[key])) for key, facts in taken.items()),
         *((one.folder, one.path, "", "", "", "0", one.why, "") for one in collected.left_out),
@@ -271,10 +257,10 @@ def _say_arranged(arranged: Arranged, variants: Mapping[str, str]) -> None:
     counts = Counter((cell.point, cell.variant) for cell in arranged.cells)
     least, most = min(counts.values()), max(counts.values())
     times = f"{least}" if least == most else f"{least} to {most}"
-    at = "1 point" if len(points) == 1 else f"{len(points)} points"
+    at = _counted(len(points), "point")
     print(f"{experiment_name(arranged.tool)}: {_counted(len(arranged.cells), 'run')} at {at}, n = {times}")
-    for option, values in differences(arranged, variants).items():
-        print(f"  {option} differs: {', '.join(f'{value} in {name}' for name, value in values.items())}")
+    for option, sides in differences(options_by_label(arranged, variants)):
+        print(f"  {option} differs: {sides}")
     for name, levels in arranged.factors.items():
         if len(levels) > 1 or name == arranged.x_factor:
             place = " (the axis)" if name == arranged.x_factor else ""

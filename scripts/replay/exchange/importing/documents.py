@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -61,7 +62,7 @@ def design_of(arranged: Arranged, variants: Mapping[str, str]) -> dict[str, Any]
     """Return the content of `design-<digest>.json`: everything that deriving needs. `variants` are labels by name."""
     present = {cell.variant for cell in arranged.cells}
     compared = [name for name in variants if name in present]
-    shared = _public(arranged.shared)
+    x_label, x_unit = AXES.get(arranged.x_factor, (None, None))
     return {
         "schema_version": 1,
         "origin": IMPORTED,
@@ -72,11 +73,11 @@ def design_of(arranged: Arranged, variants: Mapping[str, str]) -> dict[str, Any]
         "tool": arranged.tool,
         "sources": [],
         "x_factor": arranged.x_factor,
-        "x_label": arranged.x_label,
-        "x_unit": arranged.x_unit,
+        "x_label": x_label,
+        "x_unit": x_unit,
         "workload_factors": list(arranged.workload_factors),
         "factors": {name: list(levels) for name, levels in arranged.factors.items()},
-        "options": shared,
+        "options": _public(arranged.shared),
         "variants": [
             {
                 "name": name,
@@ -148,25 +149,19 @@ def _pairs(arranged: Arranged) -> list[tuple[str, str]]:
     return [*pairs, *((name, str(arranged.x_factor)) for name in swept if name not in told)]
 
 
-def differences(arranged: Arranged, variants: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return the options that differ between variants though they are no factor: values by the variants' labels."""
-    with_runs = {cell.variant for cell in arranged.cells}
-    present = {name: label for name, label in variants.items() if name in with_runs}
-    options = dict.fromkeys(name for own in arranged.of_variant.values() for name in own if name not in _NAMES)
-    return {
-        option: {label: arranged.of_variant.get(name, {}).get(option, "not stated") for name, label in present.items()}
-        for option in options
-    }
+def options_by_label(arranged: Arranged, variants: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the options of each variant that has runs that are no factor and not the same in all, by its label."""
+    present = {cell.variant for cell in arranged.cells}
+    return {label: _public(arranged.of_variant.get(name, {})) for name, label in variants.items() if name in present}
 
 
 def notes_of(arranged: Arranged) -> list[dict[str, Any]]:
     """Return what a person should know about runs, and at which points: each note once."""
-    found: dict[str, dict[str, int]] = {}
+    found: dict[str, Counter[str]] = {}
     for cell in arranged.cells:
         for note in cell.run.notes:
-            points = found.setdefault(note, {})
-            points[cell.point] = points.get(cell.point, 0) + 1
-    return [{"note": note, "runs": sum(points.values()), "points": list(points)} for note, points in found.items()]
+            found.setdefault(note, Counter())[cell.point] += 1
+    return [{"note": note, "runs": points.total(), "points": list(points)} for note, points in found.items()]
 
 
 def plan_of(block: int, cells: Iterable[Cell]) -> str:

@@ -15,7 +15,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -116,44 +116,38 @@ def _below(folder: int, root: Path, archives: _Archives) -> Iterator[SourceFile 
     for here, folders, names in os.walk(root, onerror=unreadable, followlinks=False):
         for name in (*folders, *names):
             location = Path(here, name)
-            path = _shown(root, str(location))
-            why, archive = _why_not(location, is_folder=name in folders)
-            if why:
-                found.append(LeftOut(folder, path, why))
-            elif archive:
-                found += archives.open(folder, path, location)
-            elif name not in folders:
-                found.append(SourceFile(folder, path, location))
+            found += _opened(folder, _shown(root, str(location)), location, archives)
     yield from sorted(found, key=lambda one: in_order(one.path))
 
 
-def _why_not(location: Path, *, is_folder: bool) -> tuple[str, bool]:
-    """Return why a file is not opened, or nothing, and whether it is an archive."""
-    why, archive = "", False
+def _opened(folder: int, path: str, location: Path, archives: _Archives) -> list[SourceFile | LeftOut]:
+    """Return what is at a location: a file, what an archive holds, or why it is not opened; nothing of a folder."""
     try:
-        status = location.lstat()
-        if stat.S_ISLNK(status.st_mode):
-            why = _LINK
-        elif not is_folder and not stat.S_ISREG(status.st_mode):
-            why = _NOT_PLAIN
-        elif not is_folder:
-            archive = _is_archive(location)
-            why = "" if archive else _why_not_read(status.st_size)
+        mode = location.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            return [LeftOut(folder, path, _LINK)]
+        if stat.S_ISDIR(mode):
+            return []
+        if not stat.S_ISREG(mode):
+            return [LeftOut(folder, path, _NOT_PLAIN)]
+        return archives.open(folder, path, location) if _is_archive(location) else [_plain_file(folder, path, location)]
     except OSError as error:
-        why = f"it cannot be read: {error.strerror}"
-    return why, archive
+        return [LeftOut(folder, path, f"it cannot be read: {error.strerror}")]
 
 
-def _why_not_read(size: int) -> str:
-    """Return why a plain file of this size is not read, or nothing."""
+def _plain_file(folder: int, path: str, location: Path) -> SourceFile | LeftOut:
+    """Return a file unless its size says that it is no result."""
+    size = location.stat().st_size
     if not size:
-        return "it is empty"
-    return f"larger than {MOST_BYTES >> 20} MiB, which no report of a tool is" if size > MOST_BYTES else ""
+        return LeftOut(folder, path, "it is empty")
+    if size > MOST_BYTES:
+        return LeftOut(folder, path, f"larger than {MOST_BYTES >> 20} MiB, which no report of a tool is")
+    return SourceFile(folder, path, location)
 
 
 def _shown(root: Path, location: str) -> str:
     """Return a path relative to its folder."""
-    return _text_of(os.path.relpath(location, root).replace(os.sep, "/"))
+    return _text_of(os.path.relpath(location, root))
 
 
 def _text_of(name: str) -> str:
@@ -171,10 +165,6 @@ def _is_archive(path: Path) -> bool:
     return head.startswith((_ZIP, _GZIP)) or head[_TAR_AT:] == _TAR
 
 
-class _TooMuchError(Exception):
-    """Archives unpack to more than the limit."""
-
-
 class _Archives:
     """Unpacks archives into a folder, under numbers, up to a limit for all of them."""
 
@@ -189,15 +179,12 @@ class _Archives:
         files, size = self._files, self._bytes
         try:
             members = list(self._members(folder, path, location, depth))
-            return members or [LeftOut(folder, path or location.name, "an archive without a file")]
-        except _TooMuchError:
+        except _UNREADABLE as error:
             for number in range(files + 1, self._files + 1):
                 (self._folder / str(number)).unlink(missing_ok=True)
             self._bytes = size
-            limit = f"{MOST_UNPACKED_BYTES >> 20} MiB or {MOST_UNPACKED_FILES:,} files"
-            return [LeftOut(folder, path, f"archives unpack to more than {limit}: unpack it yourself")]
-        except _UNREADABLE as error:
             return [LeftOut(folder, path, f"it cannot be unpacked: {str(error)[:80] or type(error).__name__}")]
+        return members or [LeftOut(folder, path or location.name, "an archive without a file")]
 
     def _members(self, folder: int, path: str, location: Path, depth: int) -> Iterator[SourceFile | LeftOut]:
         seen: set[str] = set()
@@ -213,31 +200,30 @@ class _Archives:
             unpacked = self._unpacked(content)
             if _is_archive(unpacked):
                 yield from self.open(folder, inner, unpacked, depth + 1)
-            elif why := _why_not_read(unpacked.stat().st_size):
-                yield LeftOut(folder, inner, why)
             else:
-                yield SourceFile(folder, inner, unpacked)
+                yield _plain_file(folder, inner, unpacked)
 
-    def _unpacked(self, content: Callable[[], IO[bytes]]) -> Path:
-        """Write a file's content, and return where it is. Raises _TooMuchError beyond the limit."""
+    def _unpacked(self, content: IO[bytes]) -> Path:
+        """Write a file's content, and return where it is. Raises ValueError beyond the limit."""
         self._files += 1
         path = self._folder / str(self._files)
-        with content() as source, path.open("wb") as file:
-            while chunk := source.read(_CHUNK):
+        with content, path.open("wb") as file:
+            while chunk := content.read(_CHUNK):
                 self._bytes += len(chunk)
                 if self._bytes > MOST_UNPACKED_BYTES or self._files > MOST_UNPACKED_FILES:
-                    raise _TooMuchError
+                    limit = f"{MOST_UNPACKED_BYTES >> 20} MiB or {MOST_UNPACKED_FILES:,} files"
+                    raise ValueError(f"archives unpack to more than {limit}: unpack it yourself")
                 file.write(chunk)
         return path
 
 
-_Member = tuple[str, str, Callable[[], IO[bytes]] | None]
+_Member = tuple[str, str, IO[bytes] | None]
 
 
 def _content_of(location: Path) -> Iterator[_Member]:
-    """Yield (name, why it is not opened, a function that opens it) of what an archive holds.
+    """Yield (name, why it is not opened, its content) of what an archive holds.
 
-    A single packed file has no name. A function is to be called before the next member is asked for.
+    A single packed file has no name. Content is to be read before the next member is asked for.
     """
     with location.open("rb") as file:
         head = file.read(len(_ZIP))
@@ -247,7 +233,7 @@ def _content_of(location: Path) -> Iterator[_Member]:
     try:
         archive = tarfile.open(location, "r|*")  # noqa: SIM115 - closed below
     except tarfile.ReadError:
-        yield "", "", lambda: gzip.open(location)  # noqa: SIM115 - closed by whoever calls it
+        yield "", "", gzip.open(location)  # noqa: SIM115 - closed by whoever calls it
         return
     with archive:
         for member in archive:
@@ -255,7 +241,7 @@ def _content_of(location: Path) -> Iterator[_Member]:
             if member.issym() or member.islnk():
                 yield name, _LINK, None
             elif member.isreg():
-                yield name, "", lambda member=member: archive.extractfile(member)
+                yield name, "", archive.extractfile(member)
             elif not member.isdir():
                 yield name, _NOT_PLAIN, None
 
@@ -266,10 +252,8 @@ def _in_zip(location: Path) -> Iterator[_Member]:
             name = _plain(member.filename)
             if stat.S_ISLNK(member.external_attr >> 16):
                 yield name, _LINK, None
-            elif member.flag_bits & 1:
-                yield name, "it is encrypted", None
             elif not member.is_dir():
-                yield name, "", lambda member=member: archive.open(member)
+                yield name, "", archive.open(member)
 
 
 def _plain(name: str) -> str:

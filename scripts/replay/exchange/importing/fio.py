@@ -19,6 +19,7 @@ from replay.exchange.importing.fio_reports import (
     common,
     load_options,
     logs_of,
+    longest_seconds,
     members,
     reports_in,
     seconds_of,
@@ -143,11 +144,9 @@ def _jobs(report: Report, key: str) -> list[_Job]:
     for index, entry in enumerate(report.value[key]):
         if isinstance(entry, dict) and entry.get("jobname") != ALL_CLIENTS:
             options = shared | _options(entry.get("job options"))
-            kinds = [entry[which] for which in ("read", "write", "mixed") if isinstance(entry.get(which), dict)]
-            times = [stats.get("runtime") for stats in kinds]
-            seconds = max((time for time in times if isinstance(time, int | float)), default=0) / 1000
             start = entry.get("job_start")
-            found.append(_Job(index, entry, options, start / 1000 if isinstance(start, int) else None, seconds))
+            start_seconds = start / 1000 if isinstance(start, int) else None
+            found.append(_Job(index, entry, options, start_seconds, longest_seconds([entry])))
     return found
 
 

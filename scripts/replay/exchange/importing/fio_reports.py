@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from replay.exchange.importing.runs import Level, View, whole_number, whole_text, without_prefix
+from replay.exchange.importing.runs import Level, View, view_of, whole_number, whole_text
 from replay.tools.base import UNSTATED
 
 # fio writes a report each `--status-interval`, and each counts from the start of the run, so only the last one counts.
@@ -46,10 +46,7 @@ def reports_in(text: str) -> Iterator[Report | str]:
     """Yield every report in a text, of one run the last, and what is not whole."""
     found = list(_reports(whole_text(text)))
     if not any(isinstance(one, Report) for one in found):
-        match = _PREFIXED.search(text)
-        view = without_prefix(text, match.start()) if match else None
-        inside = list(_reports(view)) if view else []
-        found = inside if any(isinstance(one, Report) for one in inside) else found
+        found = list(_reports(view_of(text, _PREFIXED)))
     reports = [one for one in found if isinstance(one, Report)]
     yield from (one for one in found if isinstance(one, str))
     before = ""
@@ -117,7 +114,7 @@ def _continues(report: Report, following: Report) -> bool:
     started = [[entry.get("job_start") for entry in one.entries] for one in (report, following)]
     if all(isinstance(one, int) for one in [*started[0], *started[1]]):
         return started[0] == started[1]
-    before, after = (_seconds(one.entries) for one in (report, following))
+    before, after = (longest_seconds(one.entries) for one in (report, following))
     for key, exact in _EXACT.items():
         unit = 1000 if key.endswith("ms") else 1
         moments = [one.value.get(key) for one in (report, following)]
@@ -140,7 +137,8 @@ def _counts(entry: Mapping[str, Any]) -> Iterator[float]:
             yield value if isinstance(value, int | float) else 0
 
 
-def _seconds(entries: Sequence[Mapping[str, Any]]) -> float:
+def longest_seconds(entries: Sequence[Mapping[str, Any]]) -> float:
+    """Return for how many seconds the longest of jobs ran."""
     times = [stats.get("runtime") for entry in entries for stats in _directions(entry)]
     return max((time for time in times if isinstance(time, int | float)), default=0) / 1000
 

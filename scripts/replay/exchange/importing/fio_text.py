@@ -40,19 +40,6 @@ class _Printed:
         return self.section.spans[-1][0]
 
 
-@dataclass(frozen=True)
-class _Group:
-    """Sections of jobs that ran at once; `unclear`: that may have run at once.
-
-    `started` is how many jobs were started, None if the text does not say or they are of several groups.
-    """
-
-    version: str
-    started: int | None
-    unclear: bool
-    printed: Sequence[_Printed]
-
-
 def knows(text: str) -> bool:
     """Return whether a text contains results of fio as normal or terse text, and none as JSON."""
     return '"fio version"' not in text and _KNOWN.search(text) is not None
@@ -61,15 +48,16 @@ def knows(text: str) -> bool:
 def read(text: str) -> list[Found | str]:
     """Return the runs of a text: one for each workload of jobs that ran at once."""
     view = view_of(text, _BANNER)
-    return [found for group in _groups(view.text) for found in _of_group(group, view)]
+    return [found for group in _groups(view.text) for found in _of_group(view, *group)]
 
 
 # Which sections are one run ------------------------------------------------------------------------------------------
 
 
-def _groups(text: str) -> Iterator[_Group]:
-    """Yield the groups of a text.
+def _groups(text: str) -> Iterator[tuple[list[_Printed], str, int | None, bool]]:
+    """Yield the sections of jobs that ran at once, the version of their fio, how many jobs it started, and `unclear`.
 
+    How many is None if the text does not say, or if they are of several groups; `unclear`: they may have run at once.
     Without a version or a status, and in terse text, nobody knows whether jobs of one name ran at once, so each name is
     by itself.
     """
@@ -85,7 +73,7 @@ def _groups(text: str) -> Iterator[_Group]:
         only = sum(other[:2] == key[:2] for other in groups) == 1
         started = sum(int(count) for count in match.groups() if count) if match and only else None
         version = several[0].section.version or (banner[0].strip() if banner else "")
-        yield _Group(version, started, apart, several)
+        yield several, version, started, apart
 
 
 def _printed(text: str, banners: Sequence[re.Match[str]], statuses: Sequence[re.Match[str]]) -> list[_Printed]:
@@ -144,10 +132,14 @@ def _lasted(printed: _Printed, text: str) -> int:
 # What they were asked to do ------------------------------------------------------------------------------------------
 
 
-def _of_group(group: _Group, view: View) -> Iterator[Found | str]:
-    several = [one.section for one in group.printed]
-    name, asked = several[0].name, _asked(group)
-    if group.unclear and "status-interval" in asked[name]:
+def _of_group(
+    view: View, printed: Sequence[_Printed], version: str, started: int | None, unclear: bool
+) -> Iterator[Found | str]:
+    """Yield the runs of sections as `_groups` has them, or why there are none."""
+    several = [one.section for one in printed]
+    name, alone = several[0].name, len({section.name for section in several}) == 1
+    asked = {one.section.name: asked_of(one.commands, one.section.name, alone=alone) for one in printed}
+    if unclear and "status-interval" in asked[name]:
         # Terse reports follow one another without a word: each has a line for each job, or one for all.
         jobs = 1 if "group_reporting" in asked[name] else whole_number(asked[name].get("numjobs")) or 1
         several = several[-jobs:]
@@ -155,10 +147,10 @@ def _of_group(group: _Group, view: View) -> Iterator[Found | str]:
         yield f"{failed[0].name}: error {failed[0].error}: its figures do not count"
         return
     jobs = sum(section.jobs for section in several)
-    if group.started is not None and jobs != group.started:
-        yield f"{name}: {jobs} of {group.started} jobs reported"
+    if started is not None and jobs != started:
+        yield f"{name}: {jobs} of {started} jobs reported"
         return
-    if why := _unclear(several, asked[name], jobs, apart=group.unclear):
+    if why := _unclear(several, asked[name], jobs, apart=unclear):
         yield f"{name}: {why}"
         return
     by_levels: dict[object, tuple[Workload, list[Section]]] = {}
@@ -181,15 +173,9 @@ def _of_group(group: _Group, view: View) -> Iterator[Found | str]:
             levels={**dict(workload.levels), "jobs": counted or UNSTATED, **at_once},
             options={key: options[key] for key in ("ioengine", "direct") if key in options},
             job=here[0].name[:80],
-            version=group.version[:60] or None,
+            version=version[:60] or None,
             notes=workload.notes,
         )
-
-
-def _asked(group: _Group) -> dict[str, dict[str, str]]:
-    """Return what the command line asks of each job by its name."""
-    names = {one.section.name for one in group.printed}
-    return {one.section.name: asked_of(one.commands, one.section.name, alone=len(names) == 1) for one in group.printed}
 
 
 def _unclear(sections: Sequence[Section], asked: Mapping[str, str], jobs: int, *, apart: bool) -> str:

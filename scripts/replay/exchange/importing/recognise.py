@@ -7,9 +7,9 @@ header, is read here.
 
 from __future__ import annotations
 
-import io
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -27,8 +27,10 @@ from replay.exchange.importing.runs import (
     bytes_of,
     decoded,
     joined,
+    lines,
     option,
     whole_number,
+    with_command,
 )
 from replay.tools import OutputError, Result, reader
 from replay.tools.base import role_of
@@ -36,8 +38,6 @@ from replay.tools.elbencho import fields_of, io_type_of
 
 #: A line of fio's logs over time, as `fio_log` has it.
 FIO_LOG = re.compile(r"\d+, *-?\d+, *[012], *\d+", re.ASCII)
-_JOB_FILE = re.compile(r"^\[[^\]\n]+\]\s*$", re.MULTILINE)
-_JOB_OPTION = re.compile(r"^(?:rw|readwrite|ioengine|bs|iodepth|rbdname|filename) *=", re.MULTILINE)
 #: Without a rate there is nothing to draw.
 _RATE = "operations_per_second"
 #: Beginnings of files that elbencho writes beside its CSV of results, and what they are.
@@ -57,7 +57,7 @@ def recognise(folder: int, path: str, content: bytes) -> tuple[list[Run], list[s
         return [], [text]
     known = {name: read for name, knows, read in _FORMATS if knows(text.text)}
     if not known:
-        return [], [_unknown(path, text.text)]
+        return [], [_unknown(text.text)]
     digest = sha256(content)
     runs, reasons = [], []
     for one in (one for read in known.values() for one in read(text.text)):
@@ -106,16 +106,13 @@ def _in_bytes(text: Text, size: int, found: Found) -> Ranges:
     return text.in_bytes(found.parts)
 
 
-def _unknown(path: str, text: str) -> str:
+def _unknown(text: str) -> str:
+    """Return what is known of a text without a result."""
     first = text.lstrip().partition("\n")[0]
     if what := next((what for pattern, what in _BESIDE_ELBENCHO if pattern.match(first)), None):
         return f"{what}: its CSV of results counts"
     if FIO_LOG.match(first):
         return "looks like one of fio's logs over time, of no report beside it"
-    if _JOB_FILE.search(text) and _JOB_OPTION.search(text):
-        return "looks like a job file of fio, which says what to run"
-    if path.endswith((".yaml", ".yml")):
-        return "configuration, which says what to run"
     return "contains none of fio's results, rbd bench, rados bench, elbencho's CSV"
 
 
@@ -135,7 +132,6 @@ _TOLD = frozenset({
     "size", "stat", "t", "threads", "timelimit", "treefile", "w", "write", "zones",
 })  # fmt: skip
 _WORD = re.compile(r'"([^"]*)"')
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)", re.ASCII)
 
 
 def _knows_elbencho(text: str) -> bool:
@@ -146,12 +142,12 @@ def _knows_elbencho(text: str) -> bool:
 
 def _read_elbencho(text: str) -> list[Found | str]:
     """Return the run of each row."""
-    rows = io.StringIO(text, newline="\n").readlines()
-    header, at = rows[0], len(rows[0])
+    above, *rows = lines(text)
+    header = text[slice(*above)]
     found: list[Found | str] = []
-    others: dict[str, int] = {}
-    for number, row in enumerate(rows[1:], 2):
-        span, at = (at, at + len(row)), at + len(row)
+    others: Counter[str] = Counter()
+    for number, span in enumerate(rows, 2):
+        row = text[slice(*span)]
         if not row.strip() or row == header:
             continue
         try:
@@ -161,7 +157,7 @@ def _read_elbencho(text: str) -> list[Found | str]:
             continue
         kind = io_type_of(fields["operation"])
         if kind is None:
-            others[fields["operation"][:40]] = others.get(fields["operation"][:40], 0) + 1
+            others[fields["operation"][:40]] += 1
             continue
         levels = _levels(fields, kind)
         if isinstance(levels, str):
@@ -170,7 +166,7 @@ def _read_elbencho(text: str) -> list[Found | str]:
         found.append(
             Found(
                 tool="elbencho_row",
-                parts=joined([(0, len(header)), span]),
+                parts=joined([above, span]),
                 levels=levels,
                 options=_options(fields),
                 job=fields.get("label", "")[:80],
@@ -204,30 +200,27 @@ def _levels(fields: Mapping[str, str], kind: tuple[str, int | None]) -> dict[str
         return "it does not say whether the I/O was random"
     levels: dict[str, Level] = {"io_type": kind[0], "io_pattern": "rand" if fields["random"] == "1" else "seq"}
     for column, name in _COUNTS.items():
-        text = fields.get(column, "")
-        if not (text.isascii() and text.isdigit() and len(text) <= 15):
-            return f"{column!r} is not a number: {text[:40]!r}"
-        levels[name] = int(text)
+        value = whole_number(fields.get(column))
+        if value is None:
+            return f"{column!r} is not a number: {fields.get(column, '')[:40]!r}"
+        levels[name] = value
     if kind[1] is not None:
         levels["rw_mix_read"] = kind[1]
     words = _WORD.findall(fields.get("command", ""))
-    block, threads = bytes_of(option(words, "-b", "--block")), whole_number(option(words, "-t", "--threads"))
+    asked = {"threads": whole_number(option(words, "-t", "--threads")) or None}
     # A block is at most as large as a file.
-    if block and block != levels["io_size_bytes"] and fields.get("file size") != fields["block size"]:
-        return f"its command asks for blocks of {block} bytes, the row says {levels['io_size_bytes']}"
-    if threads and threads != levels["threads"]:
-        return f"its command asks for {threads} threads, the row says {levels['threads']}"
-    return levels
+    if fields.get("file size") != fields["block size"]:
+        asked["io_size_bytes"] = bytes_of(option(words, "-b", "--block")) or None
+    return with_command(levels, asked)
 
 
 def _moment(text: str) -> str | None:
     """Return elbencho's date if it has a time zone; without one the moment is unknown."""
-    if not _MOMENT.fullmatch(text):
-        return None
     try:
-        return utc_text(datetime.fromisoformat(text))
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return None
+    return utc_text(moment) if moment.tzinfo else None
 
 
 #: Each format: the tool's name for a person; whether a text has it; the runs of such a text, and what is left out.

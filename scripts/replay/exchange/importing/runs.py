@@ -19,6 +19,7 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codec
 LONGEST_PREFIX = 200
 #: The parts of what a log puts before a line that may differ from line to line.
 _VARIES = re.compile(r"\d+|\s+|[^\d\s]+")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True)
@@ -81,33 +82,26 @@ def whole_text(text: str) -> View:
 
 def lines(text: str) -> Iterator[tuple[int, int]]:
     """Yield where each line begins and ends, with its newline."""
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start) + 1 or len(text)
-        yield start, end
-        start = end
+    return (match.span() for match in _LINE.finditer(text))
 
 
-def without_prefix(text: str, at: int) -> View | None:
-    """Return the lines that begin like the one with the character `at`, without what stands before it in that line.
+def view_of(text: str, anchor: re.Pattern[str]) -> View:
+    """Return the lines that begin like the first one with an anchor, without what stands before it in that line.
 
-    A log puts a time, a host or a `>` there: numbers and blanks may differ. None if nothing but blanks stands before.
+    A log puts a time, a host or a `>` there: numbers and blanks may differ. If nothing but blanks stands before, or if
+    there is no anchor, that is the whole text.
     """
+    match = anchor.search(text)
+    at = match.start() if match else 0
     prefix = text[text.rfind("\n", 0, at) + 1 : at]
     if not prefix.strip() or len(prefix) > LONGEST_PREFIX:
-        return None
+        return whole_text(text)
     pattern = re.compile("".join(
         r"\d+" if part.isdigit() else r"[ \t]+" if part.isspace() else re.escape(part)
         for part in _VARIES.findall(prefix)
     ))  # fmt: skip
     matches = ((pattern.match(text, start, end), end) for start, end in lines(text))
     return View(text, [(match.end(), end) for match, end in matches if match])
-
-
-def view_of(text: str, anchor: re.Pattern[str]) -> View:
-    """Return a text without what a log puts before each line, by the first line of a tool that it has."""
-    match = anchor.search(text)
-    return (match and without_prefix(text, match.start())) or whole_text(text)
 
 
 def joined(ranges: Iterable[tuple[int, int]]) -> Ranges:
@@ -160,6 +154,11 @@ class Part:
     ranges: Ranges
     encoding: str = "utf-8"
     role: str = ""
+
+    @property
+    def file(self) -> tuple[int, str]:
+        """The original: the number of its folder, and its path there."""
+        return self.folder, self.path
 
     @property
     def whole(self) -> bool:
@@ -231,10 +230,7 @@ def option(words: Sequence[str], *names: str) -> str | None:
         name, sign, value = word.partition("=")
         if name in names:
             return value if sign else following
-        short = next(
-            (one for one in names if len(one) == 2 and word.startswith(one) and not word.startswith("--")), None
-        )
-        if short:
+        if word[:2] in names:
             return word[2:]
     return None
 
@@ -257,5 +253,5 @@ def with_command(levels: Mapping[str, Level], asked: Mapping[str, Level | None])
         if value is None:
             continue
         if found.setdefault(name, value) != value:
-            return f"the command line above it asks for {name} {value}, its output says {found[name]}"
+            return f"its command line asks for {name} {value}, its output says {found[name]}"
     return found

@@ -25,7 +25,6 @@ from replay.exchange.importing.runs import (
     whole_number,
     whole_text,
     with_command,
-    without_prefix,
 )
 from replay.tools import rados_output, rbd_bench
 from replay.tools.base import number
@@ -182,10 +181,7 @@ def _rados_reports(text: str) -> list[Found | str]:
     if not _RADOS_JSON.search(text):
         return []
     found = list(_documents(whole_text(text)))
-    if not any(isinstance(one, Found) for one in found) and (match := _RADOS_DOCUMENT.search(text)):
-        view = without_prefix(text, match.start())
-        found = list(_documents(view)) if view else found
-    return found
+    return found if any(isinstance(one, Found) for one in found) else list(_documents(view_of(text, _RADOS_DOCUMENT)))
 
 
 def _documents(view: View) -> Iterator[Found | str]:
@@ -221,13 +217,13 @@ def _rados_found(
     # After the seconds: a pool may have the name of a mode.
     mode = next((word for time, word in itertools.pairwise(words) if whole_number(time) and word in _MODES), None)
     if mode and kind != ("write" if mode == "write" else "read"):
-        return f"the command line above it asks for {mode}, its output is of {kind}s"
-    asked = whole_number(option(words, "-t", "--concurrent-ios"))
-    if None not in (asked, threads) and asked != threads:
-        return f"the command line above it asks for {asked} operations at once, its output says {threads}"
-    levels: dict[str, Level] = {"mode": mode or kind, "object_size_bytes": size}
-    if (stated := threads or asked) is not None:
-        levels["threads"] = stated
+        return f"its command line asks for {mode}, its output is of {kind}s"
+    stated: dict[str, Level] = {"mode": mode or kind, "object_size_bytes": size}
+    if threads:
+        stated["threads"] = threads
+    levels = with_command(stated, {"threads": whole_number(option(words, "-t", "--concurrent-ios"))})
+    if isinstance(levels, str):
+        return levels
     if operation != size:
         levels["io_size_bytes"] = operation
     return Found("rados_bench_output", ranges, levels)

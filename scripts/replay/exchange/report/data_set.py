@@ -19,11 +19,10 @@ from replay.base.errors import EvidenceError
 from replay.base.paths import replay_command
 from replay.base.stats import median
 from replay.base.tables import level_text
-from replay.claims.descriptions import DATAPACKAGE, differences
 from replay.derive.part import LINES
 from replay.design.link import RTT
 from replay.exchange.page import Column
-from replay.exchange.sides import IMPORTED, Side, read_side
+from replay.exchange.sides import Experiment, Side, read_side
 
 #: The columns that hold texts, whatever these look like.
 _TEXTS = dict.fromkeys(("experiment", "cell", "point", "variant", "label", "limiter", "host", "series"), str)
@@ -31,28 +30,35 @@ _TEXTS = dict.fromkeys(("experiment", "cell", "point", "variant", "label", "limi
 
 @dataclass(frozen=True)
 class Measured:
-    """An experiment: its entry in the manifest, its runs, its paired ratios, and if imported its lines over time.
+    """An experiment: as `replay compare` reads it, its entry in the manifest, and its tables.
 
-    `runs` are the rows of tidy.csv that aggregates use. `ratios` has a row for each point of its charts of ratios, with
-    the columns `chart, series, x, ratio, low, high, n`; what does not exist is NaN. `lines` has a row for each moment
-    of its charts over time, with the columns `chart, series, x, y, low, high, n`.
+    `runs` are the rows of tidy.csv that aggregates use. `ratios` has a table for each chart of paired ratios, with the
+    columns `series, x, ratio, low, high, n`; what does not exist is NaN. `lines` has a table for each chart over time
+    of imported results, with the columns `series, x, y, low, high, n`.
     """
 
     name: str
+    experiment: Experiment
     entry: Mapping[str, Any]
     runs: pd.DataFrame
-    ratios: pd.DataFrame
-    lines: pd.DataFrame
+    ratios: Mapping[str, pd.DataFrame]
+    lines: Mapping[str, pd.DataFrame]
 
     def points(self) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
         """Yield each combination of the factors' levels that has runs, in the design's order, with its runs."""
         factors = self.entry["factors"]
-        for levels in itertools.product(*factors.values()):
-            runs = self.runs
-            for factor, level in zip(factors, levels, strict=True):
-                runs = runs[runs[factor] == level]
+        for combination in itertools.product(*factors.values()):
+            levels = dict(zip(factors, combination, strict=True))
+            runs = self.at(levels)
             if not runs.empty:
-                yield dict(zip(factors, levels, strict=True)), runs
+                yield levels, runs
+
+    def at(self, levels: Mapping[str, Any]) -> pd.DataFrame:
+        """Return the runs at these levels."""
+        runs = self.runs
+        for factor, level in levels.items():
+            runs = runs[runs[factor] == level]
+        return runs
 
     def by_variant(self, runs: pd.DataFrame) -> Iterator[tuple[Mapping[str, Any], pd.DataFrame]]:
         """Yield each variant that has some of these runs, in the design's order, with its runs; no control."""
@@ -68,15 +74,12 @@ class Measured:
 
     def ratio(self, column: str, levels: Mapping[str, Any], label: str) -> pd.Series | None:
         """Return a variant's ratio of a column at these levels, as its chart has it; None if there is none."""
-        for name, chart in self.entry["charts"].items():
-            place = {**chart["workload"], chart["x"].get("factor"): None}
-            if chart.get("column") != column or chart["y"]["unit"] != "ratio" or not place.keys() <= levels.keys():
-                continue
-            if all(levels[factor] == level for factor, level in chart["workload"].items()):
-                at = level_text(levels[chart["x"]["factor"]])
-                rows = self.ratios[(self.ratios["chart"] == name) & (self.ratios["series"] == label)]
-                rows = rows[(rows["x"] == at) & rows["ratio"].notna()]
-                return None if rows.empty else rows.iloc[0]
+        for name, table in self.ratios.items():
+            chart = self.entry["charts"][name]
+            factor, is_here = chart["x"].get("factor"), chart["workload"].items() <= levels.items()
+            if chart.get("column") == column and factor in levels and is_here:
+                at = (table["series"] == label) & (table["x"] == level_text(levels[factor])) & table["ratio"].notna()
+                return None if table[at].empty else table[at].iloc[0]
         return None
 
 
@@ -97,10 +100,9 @@ class DataSet:
         """Return the experiments of these protocols, those of the first protocol first."""
         return [one for protocol in protocols for one in self.experiments if one.entry["protocol"] == protocol]
 
-    def to_measure(self, *experiments: str) -> str:
-        """Return the command that measures experiments on the site of this data set."""
-        chosen = [word for name in experiments for word in ("--experiment", name)]
-        return " ".join(["replay measure --site", str(self.manifest.get("site") or "NAME"), *chosen])
+    def to_measure(self, experiment: str) -> str:
+        """Return the command that measures an experiment on the site of this data set."""
+        return f"replay measure --site {self.manifest.get('site') or 'NAME'} --experiment {experiment}"
 
 
 def read_data_set(benchmarks: Path, name: str) -> DataSet:
@@ -110,41 +112,32 @@ def read_data_set(benchmarks: Path, name: str) -> DataSet:
     """
     side = read_side(benchmarks, name)
     folder = benchmarks / name
-    if (folder / DATAPACKAGE).exists() and (lines := differences(folder)):
-        raise EvidenceError(f"{lines[0]}: it is not what {DATAPACKAGE} says", next_step=_derive_again(name))
     try:
-        found = tuple(_measured(folder, one, side.manifest["experiments"][one]) for one in side.experiments)
+        entries = side.manifest["experiments"]
+        found = tuple(_measured(folder, entries[name], one) for name, one in side.experiments.items())
         claims = folder / "claims.json"
         return DataSet(side, found, json.loads(claims.read_bytes())["claims"] if claims.exists() else {})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EvidenceError(
-            f"cannot be reported: {type(error).__name__}: {error}", where=folder, next_step=_derive_again(name)
+            f"cannot be reported: {type(error).__name__}: {error}",
+            where=folder,
+            next_step=f"derive it again: {replay_command('derive', '--data', name, '--force')}",
         ) from error
 
 
-def _derive_again(name: str) -> str:
-    return f"derive it again: {replay_command('derive', '--data', name, '--force')}"
-
-
-def _measured(folder: Path, name: str, entry: Mapping[str, Any]) -> Measured:
-    runs = _table(folder / name / "tidy.csv")
-    charts = {
-        key: chart
-        for key, chart in entry["charts"].items()
+def _measured(folder: Path, entry: Mapping[str, Any], experiment: Experiment) -> Measured:
+    runs = _table(folder / experiment.name / "tidy.csv")
+    ratios = {
+        name: _ratios(folder, chart)
+        for name, chart in entry["charts"].items()
         if chart["y"]["unit"] == "ratio" and chart["kind"] == "wide" and chart.get("companions", {}).get("spread")
     }
-    ratios = [_ratios(folder, chart).assign(chart=key) for key, chart in charts.items()]
-    lines = [
-        _table(folder / chart["path"]).assign(chart=key)
-        for key, chart in entry["charts"].items()
-        if entry["protocol"] == IMPORTED and chart.get("runs") == LINES
-    ]
-    return Measured(name, entry, runs[runs["used"] == 1], _together(ratios, "ratio"), _together(lines, "y"))
-
-
-def _together(tables: list[pd.DataFrame], value: str) -> pd.DataFrame:
-    columns = ["series", "x", value, "low", "high", "n", "chart"]
-    return pd.concat(tables) if tables else pd.DataFrame(columns=columns)
+    lines = {
+        name: _table(folder / chart["path"])
+        for name, chart in entry["charts"].items()
+        if experiment.imported and chart.get("runs") == LINES
+    }
+    return Measured(experiment.name, experiment, entry, runs[runs["used"] == 1], ratios, lines)
 
 
 def _ratios(folder: Path, chart: Mapping[str, Any]) -> pd.DataFrame:

@@ -27,7 +27,7 @@ from replay.exchange.report.data_set import (
     told,
     values,
 )
-from replay.exchange.sides import IMPORTED, NOT_STATED, Experiment, what_differs
+from replay.exchange.sides import IMPORTED, differences
 from replay.exchange.talk_points import KIND_FACTORS, SIZES, Point, points_of, said, size_text, words
 from replay.exchange.talk_sense import SAME
 
@@ -57,10 +57,10 @@ class _Load(NamedTuple):
 
 def imported(data: DataSet) -> Part:
     """Return what imported results say: of each tool a chart and a table of every load, and the notes of the import."""
-    found = [(one, [*_loads(one, data.side.experiments[one.name])]) for one in data.of(IMPORTED)]
+    found = [(one, [*_loads(one)]) for one in data.of(IMPORTED)]
     if not found:
         return Part()
-    body = [_section(one, loads, data.side.experiments[one.name], data.side.name) for one, loads in found]
+    body = [_section(one, loads, data.side.name) for one, loads in found]
     return Part(
         " ".join(_most(*each) for each in found), " ".join(_basis(loads) for _, loads in found), "\n".join(body)
     )
@@ -70,21 +70,15 @@ def differing(data: DataSet) -> list[str]:
     """Return the options and facts that differ between the variants of imported results, each with its values."""
     lines = []
     for one in data.of(IMPORTED):
-        options = data.side.experiments[one.name].options
-        labels = {each["name"]: each["label"] for each in one.entry["variants"] if each["name"] in options}
-        for name, texts in what_differs(*(options[variant] for variant in labels)):
-            stated = (NOT_STATED if text is None else text for text in texts)
-            sides = (f"{text} in {label}" for text, label in zip(stated, labels.values(), strict=True))
-            lines.append(f"{name}: {', '.join(sides)}")
+        options = one.experiment.options
+        stated = {each["label"]: options[each["name"]] for each in one.entry["variants"] if each["name"] in options}
+        lines += [f"{name}: {sides}" for name, sides in differences(stated)]
     return list(dict.fromkeys(lines))
 
 
-def _loads(one: Measured, experiment: Experiment) -> Iterator[_Load]:
-    for point in points_of(one.entry["factors"], experiment.runs):
-        runs = one.runs
-        for factor, level in point.levels.items():
-            runs = runs[runs[factor] == level]
-        yield from (_Load(point, variant, rows) for variant, rows in one.by_variant(runs))
+def _loads(one: Measured) -> Iterator[_Load]:
+    for point in points_of(one.entry["factors"], one.experiment.runs):
+        yield from (_Load(point, variant, rows) for variant, rows in one.by_variant(one.at(point.levels)))
 
 
 # Sentences -----------------------------------------------------------------------------------------------------------
@@ -121,8 +115,9 @@ def _basis(loads: Sequence[_Load]) -> str:
 # Charts and tables ---------------------------------------------------------------------------------------------------
 
 
-def _section(one: Measured, loads: Sequence[_Load], experiment: Experiment, data_set: str) -> str:
-    parts = [heading(experiment.title), bullets(experiment.notes) if experiment.notes else ""]
+def _section(one: Measured, loads: Sequence[_Load], data_set: str) -> str:
+    title, notes = one.experiment.title, one.experiment.notes
+    parts = [heading(title), bullets(notes) if notes else ""]
     if _several(one):
         sides = " ".join(f"{data_set}:{name}" for name in dict.fromkeys(load.variant["name"] for load in loads))
         parts.append(paragraph(f"Whether they differ by more than noise: replay compare {sides}", "muted"))
@@ -134,7 +129,7 @@ def _section(one: Measured, loads: Sequence[_Load], experiment: Experiment, data
         groups.setdefault(key, []).append(load)
     parts += _overviews(one, loads)
     for several in groups.values():
-        parts += _group(one, several, axis, experiment.title)
+        parts += _group(one, several, axis, title)
     return "\n".join(filter(None, parts))
 
 

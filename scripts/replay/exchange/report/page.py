@@ -11,8 +11,8 @@ from typing import Any, TextIO
 import pandas as pd
 
 from replay.base.errors import EvidenceError
-from replay.base.paths import benchmarks_directory, replay_command, version
-from replay.base.terminal import console_of, is_terminal, print_columns, waiting
+from replay.base.paths import benchmarks_directory, replay_command
+from replay.base.terminal import print_columns, waiting
 from replay.design.link import RATE, RTT
 from replay.exchange.compare_text import provenance
 from replay.exchange.page import (
@@ -24,7 +24,6 @@ from replay.exchange.page import (
     origin,
     over_time,
     paragraph,
-    style_sheet,
     table,
     words,
     write_page,
@@ -70,11 +69,11 @@ def parts_of(data: DataSet) -> list[Part]:
 
 def _is_imported(data: DataSet) -> bool:
     """Return whether Replay measured none of it: then it says nothing of mirroring, nor of what watched the cluster."""
-    return all(one.entry["protocol"] == IMPORTED for one in data.experiments)
+    return all(one.experiment.imported for one in data.experiments)
 
 
-def page(data: DataSet, parts: Sequence[Part], style: str, version: str) -> str:
-    """Return the HTML of the report. `style` is its CSS, `version` that of Replay."""
+def page(data: DataSet, parts: Sequence[Part]) -> str:
+    """Return the HTML of the report."""
     name = data.side.name
     title = f"What mirroring costs: {name}" if data.of(*MIRRORING) else f"What was measured: {name}"
     missing = [line for part in parts for line in part.missing] + [*_skipped(data)]
@@ -92,7 +91,7 @@ def page(data: DataSet, parts: Sequence[Part], style: str, version: str) -> str:
         origin(name, provenance(data.side)),
         paragraph(f"The same page from the same files: replay report --data {name} --out page.html", "muted"),
     ]
-    return document(title, body, style, version)
+    return document(title, body)
 
 
 def _where(manifest: Mapping[str, Any]) -> str:
@@ -132,9 +131,10 @@ def _over_time(data: DataSet) -> Part:
     }
     charts = []
     for one in data.of(IMPORTED):
-        for name, lines in one.lines.groupby("chart", sort=False):
+        for name, lines in one.lines.items():
             chart = one.entry["charts"][name]
-            charts.append(over_time(chart["title"], lines, written[chart["y"]["unit"]]))
+            if not lines.empty:
+                charts.append(over_time(chart["title"], lines, written[chart["y"]["unit"]]))
     return Part(body="\n".join([heading("Over time"), paragraph(_OVER_TIME, "muted"), *charts]) if charts else "")
 
 
@@ -301,10 +301,7 @@ def distance(data: DataSet) -> Part:
 def say_first(parts: Sequence[Part], stream: TextIO) -> None:
     """Print the sentences for the top, one below the other."""
     said = [part.headline for part in parts if part.headline]
-    if is_terminal(stream):
-        print_columns(console_of(stream), [("-", sentence) for sentence in said], widths=(2,))
-    else:
-        print("".join(f"- {sentence}\n" for sentence in said), end="", file=stream)
+    print_columns(stream, [("-", sentence) for sentence in said], widths=(2,))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -318,7 +315,7 @@ def run(options: argparse.Namespace) -> int:
             next_step=f"see which attempts are invalid, and why: {replay_command('raw', 'ls', '--data', options.data)}",
         )
     parts = parts_of(data)
-    write_page(options.out, page(data, parts, style_sheet(), version()))
+    write_page(options.out, page(data, parts))
     say_first(parts, sys.stdout)
     print(f"wrote {options.out}: one page that opens anywhere")
     return 0

@@ -269,10 +269,10 @@ def _section(one: Measured, runs: pd.DataFrame, column: str) -> str:
 
 
 def _row(variant: Mapping[str, Any], trials: pd.DataFrame, column: str) -> Row:
-    hung = trials["promotion_hung"] == 1 if "promotion_hung" in trials else pd.Series(False, index=trials.index)
     marks = [
-        (float(value), DIAMOND if hung[place] else STROKE) for place, value in trials[column].dropna().items()
-    ]  # fmt: skip
+        (trial[column], DIAMOND if trial.get("promotion_hung") == 1 else STROKE)
+        for trial in trials.dropna(subset=column).to_dict("records")
+    ]
     said = f"{seconds(middle(trials, column))}, at worst {seconds(largest(trials, column))}"
     return Row(str(variant["label"]), said, marks)
 

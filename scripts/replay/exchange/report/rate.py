@@ -153,7 +153,7 @@ def rate(data: DataSet) -> Part:
         missing.append(f"How many writes a second of one image are replayed as they come. {command}")
     if not any(one.how == IDLE for one in found):
         missing.append(f"How fast several images catch up together. {data.to_measure('mirror-replay')}")
-    elif found:
+    else:
         most = max(one.images for one in found)
         missing.append(
             f"More than {number_of(most, 'image')} at once, and images that differ: raise images in mirror-replay."

@@ -14,12 +14,12 @@ from typing import Any
 from replay.base.errors import ReplayError
 from replay.base.paths import replay_command
 from replay.base.terminal import waiting
-from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Site
 from replay.ownership.daemon_settings import POLL_AGE, configured_for, mirror_daemons
 from replay.preflight.checks import why_no_answer
 from replay.preflight.look.asker import Asker, Copy, copies_of
-from replay.sandbox.link import connect_seconds, link_facts
+from replay.sandbox.link import round_trip_seconds
 
 #: The whole look takes no longer; the OSDs are watched up to the second moment, so that the rest fits in.
 ENDS_AFTER_SECONDS, WATCHES_UNTIL_SECONDS = 60.0, 48.0
@@ -35,7 +35,7 @@ SETTINGS = (POLL_AGE, SYNCS)
 ASKED_JOURNALS = 3
 
 
-@dataclass(frozen=True)
+@dataclass
 class PoolAnswers:
     """What a cluster says of a pool of images; None where it does not say."""
 
@@ -43,6 +43,8 @@ class PoolAnswers:
     images: list[str] | None = None
     info: Mapping[str, Any] | None = None
     status: Mapping[str, Any] | None = None
+    #: How many of its images were looked at, and the names of those with a journal.
+    journaled: Mapping[str, Any] | None = None
 
     @property
     def mode(self) -> str | None:
@@ -66,8 +68,6 @@ class Answers:
     schedules: list[Mapping[str, Any]] = field(default_factory=list)
     #: The readings of `osd perf`, one after another.
     perf: list[Mapping[str, Any]] = field(default_factory=list)
-    #: Of each pool, how many of its images were looked at, and the names of those with a journal.
-    journaled: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     #: What the journals that are furthest behind take at most, by `pool/image`.
     journal_bytes: dict[str, int] = field(default_factory=dict)
     clocks: Mapping[str, Any] = field(default_factory=dict)
@@ -111,8 +111,8 @@ def ask_first(asker: Asker, answers: Answers) -> None:
         ask_mirroring(asker, answers, mirrored)
         answers.schedules = asker.run(("rbd", "mirror", "snapshot", "schedule", "ls"), "--recursive") or []
     for name, pool in answers.of_images.items():
-        if pool.images and (told := asker.journaled(name)) is not None:
-            answers.journaled[name] = told
+        if pool.images:
+            pool.journaled = asker.journaled(name)
 
 
 def mirrored_pools(answers: Answers) -> list[str]:
@@ -138,23 +138,21 @@ def ask_second(asker: Asker, answers: Answers, mirrored: Iterable[str]) -> None:
 def ask_mirroring(asker: Asker, answers: Answers, pools: Iterable[str]) -> None:
     """Ask what the mirror daemons say of pools and of their images; again, if that was asked before."""
     for name in pools:
-        pool, images = answers.of_images[name], asker.statuses(name)
-        if images is not None:
+        if (images := asker.statuses(name)) is not None:
             summary = (asker.run(("rbd", "mirror", "pool", "status"), name) or {}).get("summary", {})
-            status = {"summary": summary, "images": images}
-            answers.of_images[name] = PoolAnswers(name, pool.images, pool.info, status)
+            answers.of_images[name].status = {"summary": summary, "images": images}
 
 
-def copies_in(first: Mapping[str, PoolAnswers], second: Mapping[str, PoolAnswers], pool: str) -> list[Copy]:
+def copies_in(first: Answers, second: Answers | None, pool: str) -> list[Copy]:
     """Return the copies of a pool's images."""
-    there = second.get(pool)
-    return copies_of(first[pool].status or {}, there.status if there else None)
+    there = second.of_images.get(pool) if second else None
+    return copies_of(first.of_images[pool].status or {}, there.status if there else None)
 
 
 def ask_journals(asker: Asker, first: Answers, second: Answers | None) -> None:
     """Ask how large the journals are that are furthest behind. A journal has its objects in whole sets."""
     for pool in mirrored_pools(first):
-        copies = copies_in(first.of_images, second.of_images if second else {}, pool)
+        copies = copies_in(first, second, pool)
         behind = sorted((copy for copy in copies if copy.entries_behind), key=lambda copy: -copy.entries_behind)
         for spec in (f"{pool}/{copy.image}" for copy in behind[:ASKED_JOURNALS]):
             status = asker.run(("rbd", "journal", "status"), "--image", spec)
@@ -162,20 +160,6 @@ def ask_journals(asker: Asker, first: Answers, second: Answers | None) -> None:
             if status and info:
                 sets = status["active_set"] - status["minimum_set"] + 1
                 first.journal_bytes[spec] = sets * info["splay_width"] << info["order"]
-
-
-def watch(
-    askers: Mapping[str, Asker],
-    answers: Mapping[str, Answers],
-    until: float,
-    clock: Callable[[], float],
-    sleep: Callable[[float], None],
-) -> None:
-    """Read the OSDs' commit latency again every few seconds, up to a moment of the clock."""
-    while (left := until - clock()) > 0:
-        sleep(min(READ_EVERY_SECONDS, left))
-        for side, asker in askers.items():
-            _read_latency(asker, answers[side])
 
 
 def _read_latency(asker: Asker, answers: Answers) -> None:
@@ -188,14 +172,14 @@ def _read_latency(asker: Asker, answers: Answers) -> None:
 
 @dataclass
 class Seen:
-    """What a look has found: the answers of both clusters, and what they said of their pools at its begin."""
+    """What a look has found: the answers of both clusters, and the copies of each mirrored pool at its begin."""
 
     first: Answers
     askers: dict[str, Asker]
     second: Answers | None = None
     #: Why the second cluster, if there is one, did not answer.
     silent: str = ""
-    earlier: tuple[dict[str, PoolAnswers], dict[str, PoolAnswers]] = ({}, {})
+    earlier: Mapping[str, list[Copy]] = field(default_factory=dict)
     line_seconds: float | None = None
     seconds: float = 0.0
 
@@ -223,49 +207,41 @@ def look(
     sleep: Callable[[float], None] = time.sleep,
 ) -> Seen:
     """Ask the site's clusters, and watch them; nothing is changed. Raises ReplayError if the first does not answer."""
-    began = clock()
+    began, silent = clock(), ""
+    askers: dict[str, Asker] = {}
+    statuses: dict[str, Mapping[str, Any]] = {}
     with ExitStack() as stack:
-
-        def asker(cluster: Cluster) -> Asker:
-            made = Asker(cluster, began + ENDS_AFTER_SECONDS, clock)
-            stack.enter_context(closing(made.session))
-            return made
-
-        first = asker(site.primary)
-        try:
-            status = first.status()
-        except CephCommandError as error:
-            there = f"from a host of the cluster: ceph --conf {site.primary.conf} --connect-timeout 5 -s"
-            raise ReplayError(
-                why_no_answer(site.primary, error),
-                next_step=replay_command("sandbox", "up") if site.sandbox else there,
-            ) from error
-        askers, silent, second_status = {FIRST: first}, "", None
-        if site.secondary is not None:
-            second = asker(site.secondary)
+        for side, cluster in ((FIRST, site.primary), (SECOND, site.secondary)):
+            if cluster is None:
+                continue
+            asker = Asker(cluster, began + ENDS_AFTER_SECONDS, clock)
+            stack.enter_context(closing(asker.session))
             try:
-                second_status = second.status()
-                askers[SECOND] = second
+                statuses[side] = asker.status()
+                askers[side] = asker
             except CephCommandError as error:
-                silent = why_no_answer(site.secondary, error)
+                silent = why_no_answer(cluster, error)
+                if side == FIRST:
+                    there = f"from a host of the cluster: ceph --conf {cluster.conf} --connect-timeout 5 -s"
+                    next_step = replay_command("sandbox", "up") if site.sandbox else there
+                    raise ReplayError(silent, next_step=next_step) from error
                 print(f"! {silent}. Going on with the first cluster.", flush=True)
         with waiting(f"asking, then watching for {WATCHES_UNTIL_SECONDS:.0f} s in all"):
-            seen = Seen(ask_cluster(first, status), askers, silent=silent)
-            ask_first(first, seen.first)
-            answers = {FIRST: seen.first}
-            if second_status is not None:
-                seen.second = answers[SECOND] = ask_cluster(askers[SECOND], second_status)
+            answers = {FIRST: ask_cluster(askers[FIRST], statuses[FIRST])}
+            seen = Seen(answers[FIRST], askers, silent=silent)
+            ask_first(askers[FIRST], seen.first)
+            if SECOND in askers:
+                seen.second = answers[SECOND] = ask_cluster(askers[SECOND], statuses[SECOND])
                 ask_second(askers[SECOND], seen.second, mirrored_pools(seen.first))
-                seen.line_seconds = _line_seconds(site)
-            seen.earlier = (dict(seen.first.of_images), dict(seen.second.of_images) if seen.second else {})
-            watch(askers, answers, began + WATCHES_UNTIL_SECONDS, clock, sleep)
-            side = SECOND if seen.second is not None else FIRST
+                seen.line_seconds = round_trip_seconds(site)
+            seen.earlier = {pool: copies_in(seen.first, seen.second, pool) for pool in mirrored_pools(seen.first)}
+            while (left := began + WATCHES_UNTIL_SECONDS - clock()) > 0:
+                sleep(min(READ_EVERY_SECONDS, left))
+                for side, asker in askers.items():
+                    _read_latency(asker, answers[side])
+            # How far a copy is behind, the cluster that has it knows best.
+            side = SECOND if SECOND in askers else FIRST
             ask_mirroring(askers[side], answers[side], mirrored_pools(answers[side]))
-            ask_journals(first, seen.first, seen.second)
+            ask_journals(askers[FIRST], seen.first, seen.second)
     seen.seconds = clock() - began
     return seen
-
-
-def _line_seconds(site: Site) -> float | None:
-    assert site.secondary is not None, "there is a line only to a second cluster"
-    return connect_seconds(site.secondary.conf) if site.sandbox is None else link_facts(site).get("link_rtt_seconds")

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from rich.text import Text
 
 from replay.base.disk import size_text
-from replay.base.terminal import console_of, is_terminal, print_columns
+from replay.base.terminal import console_of, print_columns
 from replay.cluster import health
 from replay.cluster.site import fullest_osd
 from replay.evidence.record import short_version
@@ -19,6 +19,7 @@ from replay.ownership.daemon_settings import mirror_daemons
 from replay.ownership.pools import room_in
 from replay.preflight.checks import LARGEST_SKEW_SECONDS, largest_skew
 from replay.preflight.look.asking import REPLICATED, Answers
+from replay.sandbox.tools import columns
 
 _MARK_WIDTH, _HEADING_WIDTH = 2, 12
 _SHOWN_OSDS = 3
@@ -46,22 +47,8 @@ class Section:
     rows: list[Row]
 
 
-def render(sections: Iterable[Section]) -> str:
-    """Return sections as plain text."""
-    lines = []
-    for section in sections:
-        lines += ["", section.title]
-        for row in section.rows:
-            mark = "!" if row.stands_out else ""
-            lines.append(f"{mark:<{_MARK_WIDTH}}{row.heading:<{_HEADING_WIDTH}}{row.text}".rstrip())
-    return "\n".join(lines)
-
-
-def show(sections: Sequence[Section], stream: TextIO) -> None:
-    """Print sections: in colours and in the terminal's width on a terminal, else like `render`."""
-    if not is_terminal(stream):
-        print(render(sections), file=stream)
-        return
+def show(sections: Iterable[Section], stream: TextIO) -> None:
+    """Print sections, in colours and in the terminal's width on a terminal."""
     console = console_of(stream)
     for section in sections:
         console.print(Text(f"\n{section.title}", style="bold"), soft_wrap=True)
@@ -73,20 +60,7 @@ def show(sections: Sequence[Section], stream: TextIO) -> None:
             )
             for row in section.rows
         ]
-        print_columns(console, rows, widths=(_MARK_WIDTH, _HEADING_WIDTH))
-
-
-def columns(rows: Sequence[Sequence[str]], *, right: Iterable[int] = ()) -> list[str]:
-    """Return rows of cells as lines of aligned columns, those named in `right` to the right."""
-    widths = [max(len(row[number]) for row in rows) for number in range(len(rows[0]))] if rows else []
-    aligned = set(right)
-    return [
-        "  ".join(
-            f"{cell:>{width}}" if number in aligned else f"{cell:<{width}}"
-            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+        print_columns(stream, rows, widths=(_MARK_WIDTH, _HEADING_WIDTH))
 
 
 # A cluster ------------------------------------------------------------------------------------------------------------
@@ -178,9 +152,8 @@ def _mode(answers: Answers, name: str) -> str:
 def journal_rows(answers: Answers) -> list[Row]:
     """Return the images whose writes pay for a journal that nobody replays, by pool."""
     rows = []
-    for name, told in answers.journaled.items():
-        pool = answers.of_images[name]
-        if pool.status is None and pool.mode != "disabled":
+    for name, pool in answers.of_images.items():
+        if (told := pool.journaled) is None or (pool.status is None and pool.mode != "disabled"):
             continue  # nobody said which of them are mirrored
         mirrored = {image["name"] for image in (pool.status or {}).get("images", ())}
         if paying := [image for image in told["names"] if image not in mirrored]:

@@ -27,9 +27,10 @@ from replay.design.configuration import experiment_names
 from replay.design.design import Design
 from replay.design.sizing import Estimate, PoolCopies, Terms, reckon
 from replay.preflight.look.asking import FIRST, SECOND, WATCHES_UNTIL_SECONDS, Seen, look
-from replay.preflight.look.clusters import Row, Section, columns, commit_seconds, outliers, show
+from replay.preflight.look.clusters import Row, Section, commit_seconds, outliers, show
 from replay.preflight.look.page import POOL, copies_of_site, page
 from replay.preflight.plan import design_for
+from replay.sandbox.tools import columns
 
 #: A user who can be asked all of it, and can change nothing.
 READER = "ceph auth get-or-create client.look mon 'allow r' osd 'profile rbd-read-only' mgr 'allow r'"
@@ -143,11 +144,11 @@ def designs_on(site: Site) -> Designs:
         config_directory()
     except ConfigurationError:
         return {}
-    at_scale = {scale: experiment_names(scale) for scale in SCALES}
-    names = sorted({name for scale_names in at_scale.values() for name in scale_names})
-    return {
-        name: {scale: design_for(site, name, scale) for scale in SCALES if name in at_scale[scale]} for name in names
-    }
+    found = defaultdict(dict)
+    for scale in SCALES:
+        for name in experiment_names(scale):
+            found[name][scale] = design_for(site, name, scale)
+    return dict(sorted(found.items()))
 
 
 def estimates_of(experiments: Designs, copies: PoolCopies) -> dict[str, dict[str, Estimate]]:

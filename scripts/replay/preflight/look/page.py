@@ -28,7 +28,8 @@ from replay.preflight.look.asking import (
     copies_in,
     mirrored_pools,
 )
-from replay.preflight.look.clusters import Row, Section, columns
+from replay.preflight.look.clusters import Row, Section
+from replay.sandbox.tools import columns
 
 #: The pool that a site's file names.
 POOL = "replay"
@@ -183,8 +184,8 @@ def mirroring_rows(seen: Seen, now: float) -> list[Row]:
         if pool.status is None:
             rows.append(Row(name, f"{first.client} may not read how its images are mirrored"))
             continue
-        copies = copies_in(first.of_images, second.of_images if second else {}, name)
-        earlier = {copy.image: copy for copy in copies_in(*seen.earlier, name)}
+        copies = copies_in(first, second, name)
+        earlier = {copy.image: copy for copy in seen.earlier[name]}
         rows += [*_of_pool(pool, copies, first, earlier, now), *_loss(copies, now)]
     return rows
 

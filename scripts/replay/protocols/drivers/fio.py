@@ -13,7 +13,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import write_client_conf
 from replay.cluster.fio_clients import fio_servers, spread
-from replay.cluster.site import LOCAL_HOSTS, missing
+from replay.cluster.site import missing
 from replay.design.design import Cell
 from replay.evidence.record import Measured
 from replay.measure.bench import Bench
@@ -22,7 +22,7 @@ from replay.ownership.images import BlockImage
 from replay.protocols.drivers.tool import bytes_written, client_values, hidden, run_observed, runtime_of
 from replay.tools import OutputError, Result, render
 from replay.tools.fio import TOOL, client_argv, job_file, job_options
-from replay.tools.fio_report import read_clients
+from replay.tools.fio_report import ALL_CLIENTS, read_clients
 
 #: Time on top of ramp and runtime: for opening files and images, merging reports, writing logs, and ending.
 PATIENCE_SECONDS = 90.0
@@ -31,7 +31,6 @@ ENTITY = "image-{}"
 JOB_FILE_ARGV = ("fio", "--output-format=json+", "--output={output}", "{jobs}")
 #: fio appends this to the name of its logs. Completion latency is `clat_ns` in its report.
 _LOG_ENDING = "_clat.log"
-ALL_CLIENTS = "All clients"
 
 
 def ramp_of(options: Mapping[str, Any]) -> float:
@@ -185,11 +184,6 @@ class FioClients(FioDriver):
         """Refuse a site whose images fio cannot reach."""
         refuse_namespace(self.bench.site, self.design.name)
 
-    @property
-    def elsewhere(self) -> dict[str, Any]:
-        """What `fio_servers` needs to know if clients run on other hosts."""
-        return {} if set(self.hosts) <= LOCAL_HOSTS else {"hosts": self.hosts, "say": self.bench.say}
-
     def run(
         self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None, component: str = "tool"
     ) -> Measured:
@@ -202,9 +196,8 @@ class FioClients(FioDriver):
         cluster, client_options = self.bench.primary_cluster, cell.variant.client_options
         with contextlib.ExitStack() as stack:
             with self.bench.costs.measure("prepare"):
-                servers = stack.enter_context(
-                    fio_servers(cluster, client_options, jobs, slot=self.bench.slot, **self.elsewhere)
-                )
+                how = {"slot": self.bench.slot, "hosts": self.hosts, "say": self.bench.say}
+                servers = stack.enter_context(fio_servers(cluster, client_options, jobs, **how))
             measured = run_observed(
                 self.bench,
                 client_argv((f"{{server_{n}}}", f"{{job_{n}}}") for n in numbers),

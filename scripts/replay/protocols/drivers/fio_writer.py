@@ -88,7 +88,7 @@ class LoggedWriter(Driver):
         if (gap := gap_in(latencies, every, one_at_a_time=alone)) is not None:
             measured.facts["longest_gap_seconds"] = gap
         self.written = bytes_by_job(measured).get(ENTITY.format(1), 0)
-        self.bench.commit(self.protocol.target.write_of(cell, self.written * (1 + ramp / runtime)))
+        self.bench.budget.commit(self.protocol.target.write_of(cell, self.written * (1 + ramp / runtime)))
         return measured
 
     def ended(self, cell: Cell, measured: Measured) -> None:

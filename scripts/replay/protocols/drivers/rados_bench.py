@@ -20,9 +20,9 @@ from replay.measure.bench import Bench, MachineReading, MachineSampler
 from replay.measure.protocol import Driver, WhileRunning
 from replay.protocols.drivers.tool import last_line, writes
 from replay.protocols.targets.objects import hide_host
-from replay.tools import OutputError, Result, rados_bench, render
+from replay.tools import OutputError, Result, render
 from replay.tools.base import role_of
-from replay.tools.rados_bench import RadosBench, mode_of
+from replay.tools.rados_bench import TOOL, mode_of
 
 RADOS_FACTORS = (
     Factor("mode", "what rados bench does", words=("write", "seq", "rand"), required=True),
@@ -38,8 +38,6 @@ RADOS_OPTIONS = (
 class RadosRounds(Driver):
     """Runs one instance for each of the target's run names. No seed is used: the tool chooses its reads itself."""
 
-    tool = rados_bench.TOOL
-
     def check(self) -> None:
         """Refuse a site that limits its clients' rate."""
         if self.bench.site.ceilings.rate_bytes_per_second is not None:
@@ -52,12 +50,11 @@ class RadosRounds(Driver):
     def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Run the cell's rounds. They read the machine's load themselves, so `while_running` is not called."""
         target, names = self.protocol.target, self.protocol.target.run_names(cell)
-        template = self.tool.argv_template(cell.levels, self._options(cell, len(names)))
+        template = TOOL.argv_template(cell.levels, self._options(cell, len(names)))
         seconds = math.ceil(self.design.sizing.target_seconds)  # the tool takes whole seconds only
         between: list[Wait] = []
         with self.bench.costs.measure("tool"):
             rounds = run_rounds(
-                self.tool,
                 cell.levels,
                 template,
                 [target.objects.values(target.pool_of(cell), name) for name in names],
@@ -105,8 +102,8 @@ class RadosRounds(Driver):
         return [target.write_of(cell, min(most, ASSUMED_BYTES_PER_SECOND * seconds))]
 
     def _options(self, cell: Cell, instances: int) -> dict[str, Any]:
-        options = {**self.protocol.target.options, "client_options": dict(cell.variant.client_options)}
-        return {**options, "max_objects": self._most_objects(cell, instances)}
+        own = {"client_options": dict(cell.variant.client_options), "max_objects": self._most_objects(cell, instances)}
+        return {**self.protocol.target.options, **own}
 
     def _most_objects(self, cell: Cell, instances: int) -> int:
         """Return the most objects that each instance of a cell may write."""
@@ -181,7 +178,7 @@ class Rounds:
                     return "failed", f"{which}: exit status {run.exit_status}: {last_line(run.stderr) or 'silent'}"
         return None
 
-    def last_seconds(self, tool: RadosBench, levels: Mapping[str, Any]) -> float | None:
+    def last_seconds(self, levels: Mapping[str, Any]) -> float | None:
         """Return how long the last round's shortest run lasted, by the tool's clock; None if one failed.
 
         When the whole cell is judged, the same parser finds out why it failed.
@@ -191,7 +188,7 @@ class Rounds:
         for instance, run in enumerate(self.runs[-1], start=1):
             _, content = self.results.get(role_of(instance, len(self.runs)), ("", b""))
             try:
-                result = tool.parse({"output": content.decode(errors="replace")}, run.exit_status, levels)
+                result = TOOL.parse({"output": content.decode(errors="replace")}, run.exit_status, levels)
             except OutputError:
                 return None
             if not result.complete:
@@ -201,7 +198,6 @@ class Rounds:
 
 
 def run_rounds(
-    tool: RadosBench,
     levels: Mapping[str, Any],
     template: Sequence[str],
     values: Sequence[Mapping[str, str | None]],
@@ -234,7 +230,7 @@ def run_rounds(
             )
             rounds.add(runs, [output.read_bytes() if output.exists() else None for output in outputs])
         readings.append(bench.sampler.read())
-        last = rounds.last_seconds(tool, levels)
+        last = rounds.last_seconds(levels)
         rounds.stretches.append(busiest(readings, last))
         if mode_of(levels) != "seq" or last is None or len(rounds.runs) >= MOST_PASSES:
             return rounds

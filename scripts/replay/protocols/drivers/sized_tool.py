@@ -106,8 +106,8 @@ def run_for_peak(protocol: Protocol, raw: BlockWriter, cell: Cell) -> PeakRun:
         measured = protocol.observe(cell, seed, component="pilot")
         result = protocol.verify(cell, measured)
         reservation.end(void=measured.invalid is not None)
-    if measured.invalid or result is None:
-        reason, detail = measured.invalid or ("unparsable", "fio said nothing")
+    if measured.invalid:
+        reason, detail = measured.invalid
         raise ReplayError(
             f"the peak could not be found: {reason}: {detail}",
             where=f"{protocol.design.name}, {cell.point} {cell.variant.label}",
@@ -227,7 +227,7 @@ class OneTool(Driver):
         for number in range(done + 1, done + 1 + MOST_ROUNDS):
             if writes(cell):
                 what = f"pilot {number} of {cell.point} {cell.variant.name}"
-                self.bench.reserve(what, self.protocol.target.write_of(cell, total))
+                self.bench.budget.reserve(what, self.protocol.target.write_of(cell, total))
             seed = pilots.seed("pilot", number)
             measured = self.protocol.observe(cell, seed, io_total_bytes=total, component="pilot")
             result = self._result(cell, measured)

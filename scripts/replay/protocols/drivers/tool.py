@@ -194,11 +194,6 @@ def is_journaled(cell: Cell) -> bool:
     return "journaling" in cell.variant.image.features
 
 
-def throughput(metrics: Mapping[str, float]) -> str:
-    """Return the rate in bytes per second, as text for people."""
-    return f"{metrics['bytes_per_second'] / 2**20:,.1f} MiB/s"
-
-
 def longest_gap(seconds: Iterable[float]) -> float | None:
     """Return for how long a client stood still: the longest time between two of these moments; None without any."""
     return max((round(later - earlier, 6) for earlier, later in pairwise(sorted(seconds))), default=None)
@@ -229,7 +224,6 @@ class StepLog:
         self,
         values: Mapping[str, str | None],
         slot: SlotLock | None = None,
-        run: Callable[..., ToolRun] = run_tool,
         *,
         programs: Programs,
     ) -> None:
@@ -238,7 +232,6 @@ class StepLog:
         self.slot = slot
         self.programs = programs
         self.lines: list[dict[str, Any]] = []
-        self._run = run
 
     def now(self) -> float:
         """Return the seconds since `origin`."""
@@ -261,9 +254,13 @@ class StepLog:
         """
         started = self.now()
         argv = render(list(template), self.values)
-        watched = {} if while_running is None else {"while_running": lambda elapsed: while_running()}
-        programs = programs or self.programs
-        run = self._run(argv, timeout_seconds=timeout_seconds, programs=programs, slot=self.slot, **watched)
+        run = run_tool(
+            argv,
+            timeout_seconds=timeout_seconds,
+            programs=programs or self.programs,
+            slot=self.slot,
+            while_running=while_running and (lambda elapsed: while_running()),
+        )
         said = (run.stdout + run.stderr).decode(errors="replace")
         self.add(step, started, run.seconds, argv=template, exit_status=run.exit_status, said=said, **more)
         return run

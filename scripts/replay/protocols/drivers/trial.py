@@ -151,7 +151,7 @@ class Trial:
     def _account_writes(self) -> None:
         """Charge what the writer wrote. This may ask the first cluster, so call it only when that is back."""
         journaled = "journaling" in self.pair.made.image.features
-        self.bench.commit(Write(self._acknowledged() * BLOCK_BYTES, journaled=journaled))
+        self.bench.budget.commit(Write(self._acknowledged() * BLOCK_BYTES, journaled=journaled))
 
     def _restore_first_site(self) -> None:
         """Let the first site come back. Raises ReplayError if it was not gone the whole time."""
@@ -300,7 +300,7 @@ class TrialDriver(Driver):
         started_at = utc_now()
         problem: ReplayError | None = None
         with self.bench.costs.measure("tool"), self.loss() as loss:
-            trial = Trial(self.bench, self.protocol.target.pairs[-1], plan, self.second(plan), loss)
+            trial = Trial(self.bench, self.protocol.target.pair, plan, self.second(plan), loss)
             before = self.bench.sampler.read()
             try:
                 trial.run()

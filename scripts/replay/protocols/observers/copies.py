@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from replay.base.clock import poll
 from replay.base.errors import ReplayError
@@ -23,7 +23,7 @@ from replay.measure.bench import Bench, await_done
 from replay.measure.protocol import Protocol
 from replay.ownership.images import BlockImage
 
-FIRST_COPY_WITHIN_SECONDS = COPY_WITHIN_SECONDS = 300.0
+COPY_WITHIN_SECONDS = 300.0
 STOPPING, STOPPED, REPLAYING = "Stopping", "Stopped", "Replaying"
 STATE_WITHIN_SECONDS = 60.0
 #: A copy is given up if nothing changes for this long before everything is replayed.
@@ -58,25 +58,49 @@ class Copies:
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
-        self.daemon: MirrorDaemon | None = None
-        second = bench.site.second_site
-        if second is not None and second.mirror_daemon_admin_socket is not None:
-            self.daemon = MirrorDaemon(second.mirror_daemon_admin_socket, second.pool)
+        self.daemon = MirrorDaemon.named_by(bench.site)
 
     def require_daemon(self) -> MirrorDaemon:
         """Return the daemon. Raises ReplayError if the site does not name its admin socket."""
-        if self.daemon is None:
-            raise ReplayError(
-                "no admin socket of the mirror daemon is named, so Replay cannot tell when replay is finished",
-                where=f"config/sites/{self.bench.site.name}.yaml",
-                next_step="name second_cluster.mirror_daemon_admin_socket",
-            )
-        return self.daemon
+        return self.daemon or MirrorDaemon.of(self.bench.site)
 
     def await_state(self, images: Sequence[str], wanted: str) -> None:
         """Wait until the daemon has all images in a state. Raises ReplayError naming one that is not."""
-        waiting = self.bench.waiting(f"the mirror daemon's state {wanted!r}", STATE_WITHIN_SECONDS, mirrored=True)
-        await_state(self.require_daemon(), images, wanted, pause=waiting.pause)
+        daemon, other = self.require_daemon(), ""
+
+        def are_there() -> bool | None:
+            nonlocal other
+            for image in images:
+                if (state := daemon.state(image)) != wanted:
+                    other = f"{image} is {state!r}"
+                    return None
+            return True
+
+        self._poll_state(are_there, f"the mirror daemon to become {wanted!r}", seen=lambda: other)
+
+    def resume(self, image: str) -> None:
+        """Start the replay of an image that was stopped, or is being stopped. Does nothing if it is already replaying.
+
+        Raises ReplayError if it does not stop in time: an image that is being stopped refuses to start.
+        """
+        daemon = self.require_daemon()
+        [state] = self._poll_state(
+            lambda: [state] if (state := daemon.state(image)) != STOPPING else None,
+            f"the mirror daemon to stop replaying {image}",
+        )
+        if state == STOPPED:
+            daemon.start(image)
+
+    def _poll_state(self, ask: Callable[[], Any], what: str, **how: Any) -> Any:
+        return poll(
+            ask,
+            what=what,
+            seconds=STATE_WITHIN_SECONDS,
+            every=0.1,
+            next_step="look at the daemon's log, then run measure again; finished sets are kept",
+            pause=self.bench.waiting(what, STATE_WITHIN_SECONDS, mirrored=True).pause,
+            **how,
+        )
 
     def counters(self, made: BlockImage) -> ReplayCounters:
         """Return what the daemon has replayed of an image; zeros if there is no daemon to ask."""
@@ -106,19 +130,18 @@ class Copies:
             return
         with self.bench.costs.measure("prepare"):
             if made.image.mirroring == "snapshot":
-                wait = self.wait_for(made, self.take_snapshot(made), timeout_seconds=FIRST_COPY_WITHIN_SECONDS)
+                wait = self.wait_for(made, self.take_snapshot(made))
             else:
                 wait = self._await_replaying(made)
         if wait.outcome != "copied":
             raise ReplayError(
-                f"no copy on the second cluster after {FIRST_COPY_WITHIN_SECONDS:.0f} s",
+                f"no copy on the second cluster after {COPY_WITHIN_SECONDS:.0f} s",
                 where=made.spec,
                 next_step="look at `rbd mirror pool status --verbose` on the second cluster",
             )
 
     def _await_replaying(self, made: BlockImage) -> Wait:
         daemon, second = self.daemon, self.bench.site.second_site
-        waiting = self.bench.waiting(f"the first copy of {made.name}", FIRST_COPY_WITHIN_SECONDS, mirrored=True)
 
         def is_there() -> bool:
             if daemon is None:
@@ -126,124 +149,85 @@ class Copies:
             return daemon.state(made.name) == REPLAYING
 
         return await_done(
+            self.bench,
             is_there,
+            what=f"the first copy of {made.name}",
             reason="first_copy",
             outcomes=("copied", "stalled"),
-            seconds=FIRST_COPY_WITHIN_SECONDS,
+            seconds=COPY_WITHIN_SECONDS,
             every=1.0 if daemon is None else 0.25,
-            pause=waiting.pause,
+            mirrored=True,
         )
-
-
-# The daemon's states of images ----------------------------------------------------------------------------------------
-
-
-def await_state(
-    daemon: MirrorDaemon,
-    images: Sequence[str],
-    wanted: str,
-    *,
-    within_seconds: float = STATE_WITHIN_SECONDS,
-    pause: Callable[[float], None],
-) -> None:
-    """Wait until every image's replayer has reached a state. Raises ReplayError that names one that does not."""
-    other = ""
-
-    def are_there() -> bool | None:
-        nonlocal other
-        for image in images:
-            if (state := daemon.state(image)) != wanted:
-                other = f"{image} is {state!r}"
-                return None
-        return True
-
-    poll(
-        are_there,
-        what=f"the mirror daemon to become {wanted!r}",
-        seconds=within_seconds,
-        every=0.1,
-        seen=lambda: other,
-        next_step="look at the daemon's log, then run measure again; finished sets are kept",
-        pause=pause,
-    )
-
-
-def resume(daemon: MirrorDaemon, image: str, *, pause: Callable[[float], None]) -> None:
-    """Start the replay of an image that was stopped, or is being stopped. Does nothing if it is already replaying.
-
-    Raises ReplayError if it does not stop in time: an image that is being stopped refuses to start.
-    """
-    [state] = poll(
-        lambda: [state] if (state := daemon.state(image)) != STOPPING else None,
-        what=f"the mirror daemon to stop replaying {image}",
-        seconds=STATE_WITHIN_SECONDS,
-        every=0.1,
-        next_step="look at the daemon's log, then run measure again; finished sets are kept",
-        pause=pause,
-    )
-    if state == STOPPED:
-        daemon.start(image)
 
 
 # The daemon's counters over time --------------------------------------------------------------------------------------
 
 
-Counters = Mapping[str, ReplayCounters]
-
-
-def journal_level(expected_bytes: Mapping[str, int]) -> Callable[[Counters], bool]:
+def journal_level(expected_bytes: Mapping[str, int]) -> Callable[[Mapping[str, ReplayCounters]], bool]:
     """Return a test of whether each image's journal was replayed by at least these many bytes."""
     return lambda counters: all(counters[name].entry_bytes >= wanted for name, wanted in expected_bytes.items())
 
 
-def snapshots_level(wanted: Mapping[str, int]) -> Callable[[Counters], bool]:
-    """Return a test of whether the daemon copied at least this many snapshots of each image."""
-    return lambda counters: all(counters[name].snapshots >= count for name, count in wanted.items())
+class TableSampler:
+    """Reads something into `table`; `now` is seconds since the cell's origin."""
+
+    #: How long after a reading the next one is due.
+    every_seconds: ClassVar[float]
+
+    def __init__(self, table: SampleTable, now: Callable[[], float]) -> None:
+        self.table = table
+        self.now = now
+        self._readings = 0
+        self._reading_seconds = 0.0
+        self._due = float("-inf")
+
+    def read_at(self, seconds: float) -> Any:
+        """Read once at this moment, record what was found, and return it."""
+        raise NotImplementedError
+
+    def read(self) -> Any:
+        """Read once, record what was found, and return it."""
+        started = time.monotonic()
+        found = self.read_at(self.now())
+        self._readings += 1
+        self._reading_seconds += time.monotonic() - started
+        return found
+
+    def read_when_due(self) -> None:
+        """Read once if the last such reading is long enough ago."""
+        if self.now() >= self._due:
+            self._due = self.now() + self.every_seconds
+            self.read()
+
+    def cost(self) -> dict[str, Any]:
+        """Return the number of readings and the wall time that they took, for the sidecar."""
+        return {"readings": self._readings, "cost_seconds": round(self._reading_seconds, 4)}
 
 
-class MirrorSampler:
-    """Reads the daemon's counters of `images` (entity to name) into `table`; `now` is seconds since the cell's origin.
+class MirrorSampler(TableSampler):
+    """Reads the daemon's counters of `images`, entity to name."""
 
-    `readings` is the number of readings, `reading_seconds` the wall time that they took.
-    """
+    every_seconds = 0.25
 
     def __init__(
         self, daemon: MirrorDaemon, images: Mapping[str, str], table: SampleTable, now: Callable[[], float]
     ) -> None:
+        super().__init__(table, now)
         self.daemon = daemon
         self.images = dict(images)
-        self.table = table
-        self.now = now
-        self.readings = 0
-        self.reading_seconds = 0.0
-        self._due = float("-inf")
 
-    def read(self) -> dict[str, ReplayCounters]:
+    def read_at(self, seconds: float) -> dict[str, ReplayCounters]:
         """Read all images' counters once, record them, and return them by entity.
 
         Counters of an image that the daemon has stopped are not recorded, and are zero in the result.
         """
-        started = time.monotonic()
-        at, counted = self.now(), self.daemon.image_counters(self.images.values())
-        found = {}
+        counted, found = self.daemon.image_counters(self.images.values()), {}
         for entity, name in self.images.items():
             image = counted[name]
             for metric, value in {**numbers_in(image.journal), **numbers_in(image.snapshot)}.items():
-                self.table.add(at, entity, metric, value)
+                self.table.add(seconds, entity, metric, value)
             found[entity] = image.totals()
-        self.readings += 1
-        self.reading_seconds += time.monotonic() - started
         return found
-
-    def read_when_due(self, every_seconds: float) -> None:
-        """Read once if the last such reading is at least `every_seconds` ago."""
-        if self.now() >= self._due:
-            self._due = self.now() + every_seconds
-            self.read()
-
-    def cost(self) -> dict[str, Any]:
-        """Return the sampler's own cost, for the sidecar."""
-        return {"readings": self.readings, "cost_seconds": round(self.reading_seconds, 4)}
 
 
 def numbers_in(section: Mapping[str, Any]) -> dict[str, float]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from replay.design.design import Cell
 from replay.evidence.record import Measured, Wait
-from replay.measure.bench import await_done
+from replay.measure.bench import Bench, await_done
 from replay.measure.daemons import PRIMARY, SECONDARY, ClusterReading, DaemonSampler
 from replay.measure.guard import Guard
 from replay.measure.protocol import Observer, Protocol, WhileRunning
@@ -19,33 +20,6 @@ AFTER_START_SECONDS = 1.0
 BEFORE_END_SECONDS = 0.2
 
 
-class SteadyDaemons(Observer):
-    """Adds, as `samples.daemons`, what each daemon did in the steady part of a cell."""
-
-    def begin(self) -> None:
-        """Set up the sampler, without the second cluster, which takes no part in these cells and costs CPU to ask."""
-        self.daemons = DaemonSampler(self.bench, self.bench.sampler, secondary=False)
-
-    def started(self, cell: Cell) -> None:
-        """Plan the readings of a cell."""
-        load_seconds = float(self.protocol.option("ramp_seconds", cell)) + self.design.sizing.target_seconds
-        self.steady = SteadyReadings(self.daemons, load_seconds)
-
-    def while_running(self, cell: Cell) -> WhileRunning:
-        """Return a function that takes each reading when it is due."""
-        return self.steady
-
-    def ended(self, cell: Cell, measured: Measured) -> None:
-        """Add what the daemons did, if two readings were under load."""
-        if sample := self.steady.sample(measured.tool_seconds):
-            measured.samples["daemons"] = sample
-
-    def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
-        """Tell the person about a valid cell without a sample."""
-        if measured.invalid is None and "daemons" not in measured.samples:
-            self.bench.say(self.steady.unknown(measured.tool_seconds))
-
-
 def moments(load_seconds: float) -> tuple[float, float, float]:
     """Return when the daemons are read, in seconds after the start of a tool whose load lasts this long."""
     last = load_seconds - BEFORE_END_SECONDS
@@ -53,21 +27,43 @@ def moments(load_seconds: float) -> tuple[float, float, float]:
     return first, (first + last) / 2, last
 
 
-class SteadyReadings:
-    """Takes readings while a tool runs whose load lasts for `load_seconds`. The tool may end earlier."""
+class SteadyDaemons(Observer):
+    """Adds, as `samples.daemons`, what each daemon did in the steady part of a cell."""
 
-    def __init__(self, daemons: DaemonSampler, load_seconds: float) -> None:
-        self.daemons = daemons
-        self.load_seconds = load_seconds
-        self.due_seconds = moments(load_seconds)
+    def begin(self) -> None:
+        """Set up the sampler, without the second cluster, which takes no part in these cells and costs CPU to ask."""
+        self.daemons = DaemonSampler(self.bench, secondary=False)
+
+    def started(self, cell: Cell) -> None:
+        """Plan the readings of a cell. Its tool may end before its load was to end."""
+        self.load_seconds = float(self.protocol.option("ramp_seconds", cell)) + self.design.sizing.target_seconds
         #: Each reading, and how long after the tool's start it began.
         self.readings: list[tuple[float, ClusterReading]] = []
 
-    def __call__(self, elapsed_seconds: float) -> None:
-        """Read if it is due. The thread that waits for the tool calls this repeatedly."""
-        taken = len(self.readings)
-        if taken < len(self.due_seconds) and elapsed_seconds >= self.due_seconds[taken]:
-            self.readings.append((elapsed_seconds, self.daemons.read()))
+    def while_running(self, cell: Cell) -> WhileRunning:
+        """Return a function that takes each reading when it is due."""
+        due = moments(self.load_seconds)
+
+        def read_when_due(elapsed_seconds: float) -> None:
+            taken = len(self.readings)
+            if taken < len(due) and elapsed_seconds >= due[taken]:
+                self.readings.append((elapsed_seconds, self.daemons.read()))
+
+        return read_when_due
+
+    def ended(self, cell: Cell, measured: Measured) -> None:
+        """Add what the daemons did, if two readings were under load."""
+        if sample := self.sample(measured.tool_seconds):
+            measured.samples["daemons"] = sample
+
+    def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
+        """Tell the person about a valid cell without a sample."""
+        if measured.invalid is None and "daemons" not in measured.samples:
+            self.bench.say(
+                f"what the daemons did under load is not known: of {len(self.readings)} readings, fewer than two were "
+                f"certain to be under load, which lasts {self.load_seconds:.1f} of the {measured.tool_seconds:.1f} s "
+                "that the tool ran for"
+            )
 
     def sample(self, tool_seconds: float) -> dict[str, Any]:
         """Return what the daemons did between the first and the last reading that are certain to lie within the load.
@@ -88,13 +84,37 @@ class SteadyReadings:
         sample = self.daemons.between(within[0], within[-1])
         return {**sample, "cost_seconds": round(sum(reading.cost_seconds for _, reading in self.readings), 4)}
 
-    def unknown(self, tool_seconds: float) -> str:
-        """Say why there is no sample."""
-        return (
-            f"what the daemons did under load is not known: of {len(self.readings)} readings, fewer than two were "
-            f"certain to be under load, which lasts {self.load_seconds:.1f} of the {tool_seconds:.1f} s that the tool "
-            "ran for"
-        )
+
+T = TypeVar("T")
+
+
+def await_quiet(
+    bench: Bench,
+    read: Callable[[], T],
+    done_between: Callable[[T, T], int],
+    *,
+    fewer_than: int,
+    detail: str,
+    **how: Any,
+) -> tuple[Wait, T]:
+    """Read until fewer than so many operations were done between two readings; return the wait and the last reading.
+
+    The wait has the last number of operations as its `detail`. `how` is for `await_done`.
+    """
+    readings: list[T] = []
+    operations = fewer_than
+
+    def is_quiet() -> bool:
+        nonlocal operations
+        readings.append(read())
+        if len(readings) > 1:
+            operations = done_between(*readings[-2:])
+        return operations < fewer_than
+
+    with bench.costs.measure("wait"):
+        wait = await_done(bench, is_quiet, **how)
+    wait.details[detail] = operations
+    return wait, readings[-1]
 
 
 #: OSDs are quiet if all of them together did fewer copies and writes of data than this between two readings. Even in
@@ -118,7 +138,7 @@ class CellCounters(Observer):
 
     def begin(self) -> None:
         """Set up the sampler."""
-        self.daemons = DaemonSampler(self.bench, self.bench.sampler)
+        self.daemons = DaemonSampler(self.bench)
         self.opening: ClusterReading | None = None
 
     def open(self) -> None:
@@ -148,29 +168,18 @@ class CellCounters(Observer):
 
     def await_quiet(self) -> tuple[Wait, ClusterReading]:
         """Wait until the OSDs are quiet; return the wait and the last reading."""
-        readings: list[ClusterReading] = []
-        wrote = QUIET_OPERATIONS
-
-        def are_quiet() -> bool:
-            nonlocal wrote
-            readings.append(self.daemons.read())
-            if len(readings) > 1:
-                wrote = writes_in(self.daemons.between(*readings[-2:]))
-            return wrote < QUIET_OPERATIONS
-
-        with self.bench.costs.measure("wait"):
-            waiting = self.bench.waiting("the OSDs to be quiet", QUIET_WITHIN_SECONDS, sleep=time.sleep)
-            wait = await_done(
-                are_quiet,
-                reason="osds_quiet",
-                outcomes=("quiet", "still_writing"),
-                seconds=QUIET_WITHIN_SECONDS,
-                every=QUIET_SECONDS,
-                pause=waiting.pause,
-                clock=time.monotonic,
-            )
-        wait.details["writes_in_last_second"] = wrote
-        return wait, readings[-1]
+        return await_quiet(
+            self.bench,
+            self.daemons.read,
+            lambda before, after: writes_in(self.daemons.between(before, after)),
+            fewer_than=QUIET_OPERATIONS,
+            detail="writes_in_last_second",
+            what="the OSDs to be quiet",
+            reason="osds_quiet",
+            outcomes=("quiet", "still_writing"),
+            seconds=QUIET_WITHIN_SECONDS,
+            every=QUIET_SECONDS,
+        )
 
 
 class CellCountersAboveIdle(CellCounters):

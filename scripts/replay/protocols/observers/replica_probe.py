@@ -1,10 +1,10 @@
-"""Samples an image and its copy: how large the journal is, and which snapshots are complete in the copy.
+"""Samples an image or its copy: how large the journal is, or which snapshots are complete in the copy.
 
 Run by the system's Python, because the `rados` and `rbd` modules come with Ceph's packages. One connection stays open,
 so a sample costs milliseconds. Each start of the `rbd` program would cost more.
 
     argv    SPEC
-    SPEC    JSON with origin (a reading of the monotonic clock), every_seconds, and any of
+    SPEC    JSON with origin (a reading of the monotonic clock), every_seconds, and one of
             journal: {entity, image_id, cluster}    where the image is
             copy:    {entity, image, cluster}       where its copy is
             cluster is {conf, client, keyring, pool}
@@ -22,17 +22,12 @@ import sys
 import threading
 import time
 
-HEADER_KEYS = ("order", "splay_width", "pool_id", "minimum_set", "active_set")
-
-
-def little_endian(value, signed=False):
-    """Return the integer that Ceph encoded in these bytes."""
-    return int.from_bytes(value, "little", signed=signed)
+HEADER_KEYS = ("splay_width", "pool_id", "minimum_set", "active_set")
 
 
 def header_of(values):
     """Return the fields of a journal's header object, from its omap (cls_journal_types)."""
-    return {name: little_endian(values[name], signed=name == "pool_id") for name in HEADER_KEYS}
+    return {name: int.from_bytes(values[name], "little", signed=name == "pool_id") for name in HEADER_KEYS}
 
 
 def data_objects(header):
@@ -113,14 +108,13 @@ def watch(spec):
         sys.stdin.read()
         stop.set()
 
-    looked_at = [kind(spec[name]) for name, kind in (("journal", Journal), ("copy", Copy)) if name in spec]
+    place = Journal(spec["journal"]) if "journal" in spec else Copy(spec["copy"])
     threading.Thread(target=watch_stdin, daemon=True).start()
     while True:
-        for place in looked_at:
-            found = place.look()
-            at = time.monotonic() - spec["origin"]
-            for metric, value in found.items():
-                print(f"{at:.6f},{place.entity},{metric},{value}")
+        found = place.look()
+        at = time.monotonic() - spec["origin"]
+        for metric, value in found.items():
+            print(f"{at:.6f},{place.entity},{metric},{value}")
         print(f"{time.monotonic() - spec['origin']:.6f},probe,cost_seconds,{time.process_time():.4f}", flush=True)
         if stop.wait(spec["every_seconds"]):
             return

@@ -5,7 +5,6 @@ What is left to trim is observed while a client writes, and awaited afterwards.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from statistics import median
@@ -22,6 +21,7 @@ from replay.evidence.record import Measured, SampleTable, Wait
 from replay.measure.bench import Bench, await_done
 from replay.measure.protocol import Observer, Protocol, WhileRunning
 from replay.protocols.drivers.tool import StepLog
+from replay.protocols.observers.copies import TableSampler
 from replay.tools import render
 
 #: The level of variants that take mirror snapshots.
@@ -51,11 +51,6 @@ class Snapshots:
         self._started = 0.0
 
     @property
-    def taken(self) -> int:
-        """The number of snapshots that were taken."""
-        return len(self._ordered)
-
-    @property
     def is_under_way(self) -> bool:
         """Whether a snapshot is being taken."""
         return self._running is not None
@@ -67,7 +62,7 @@ class Snapshots:
         """
         if self.interval_seconds is None:
             return {}
-        asked = {"snapshots_taken": self.taken, "snapshot_interval_seconds": self.interval_seconds}
+        asked = {"snapshots_taken": len(self._ordered), "snapshot_interval_seconds": self.interval_seconds}
         if distances := [later - earlier for earlier, later in pairwise(self._ordered)]:
             asked["snapshot_distance_median_seconds"] = round(median(distances), 3)
             asked["snapshot_distance_longest_seconds"] = round(max(distances), 3)
@@ -149,19 +144,6 @@ def check_intervals(protocol: Protocol) -> None:
             )
 
 
-class SnapshotsAfterRamp:
-    """For protocols whose variants name their interval, and whose cells begin with an unmeasured ramp."""
-
-    def interval_of(self, cell: Cell) -> float | None:
-        """Return how many seconds apart mirror snapshots are taken in a cell; None if none are taken."""
-        return cell.levels.get(INTERVAL.name)
-
-    def first_seconds(self, cell: Cell) -> float | None:
-        """Return after how many seconds the first is due: half an interval after the ramp; None without snapshots."""
-        interval = self.interval_of(cell)
-        return None if interval is None else float(self.option("ramp_seconds")) + 0.5 * interval
-
-
 class SnapshotsTaken(Observer):
     """Takes snapshots when the protocol's `interval_of` and `first_seconds` say so, and counts them in the facts."""
 
@@ -195,36 +177,22 @@ TRIMS_EVERY_SECONDS = 2.0
 CLUSTER = "cluster"
 
 
-class TrimSampler:
-    """Counts over time, into `table`, what is left to trim: `snapshots_to_trim` and `snaptrim_placement_groups`.
+class TrimSampler(TableSampler):
+    """Counts over time what is left to trim in `pools`: `snapshots_to_trim` and `snaptrim_placement_groups`."""
 
-    Snapshots and placement groups are those of `pools`. `cost` returns the wall time that sampling took.
-    """
+    every_seconds = TRIMS_EVERY_SECONDS
 
     def __init__(
         self, session: MonitorSession, pools: Sequence[str], table: SampleTable, now: Callable[[], float]
     ) -> None:
+        super().__init__(table, now)
         self.session = session
         self.pools = pools
-        self.table = table
-        self.now = now
-        self.readings = 0
-        self.reading_seconds = 0.0
-        self._due = float("-inf")
 
-    def read_when_due(self) -> None:
-        """Take a sample if the last one is long enough ago."""
-        if self.now() >= self._due:
-            self._due = self.now() + TRIMS_EVERY_SECONDS
-            started, at = time.monotonic(), self.now()
-            self.table.add(at, CLUSTER, "snapshots_to_trim", snapshots_to_trim(self.session, self.pools))
-            self.table.add(at, CLUSTER, "snaptrim_placement_groups", trimming(self.session, self.pools))
-            self.readings += 1
-            self.reading_seconds += time.monotonic() - started
-
-    def cost(self) -> dict[str, Any]:
-        """Return the sampler's own cost, for the sidecar."""
-        return {"readings": self.readings, "cost_seconds": round(self.reading_seconds, 4)}
+    def read_at(self, seconds: float) -> None:
+        """Record both numbers."""
+        self.table.add(seconds, CLUSTER, "snapshots_to_trim", snapshots_to_trim(self.session, self.pools))
+        self.table.add(seconds, CLUSTER, "snaptrim_placement_groups", trimming(self.session, self.pools))
 
 
 def trimming(session: MonitorSession, pools: Iterable[str]) -> int:
@@ -243,18 +211,17 @@ def snapshots_to_trim(session: MonitorSession, pools: Iterable[str]) -> int:
     return sum(int(interval["length"]) for pool in queued for interval in pool["snaps"])
 
 
-def wait_until_trimmed(
-    sides: Sequence[tuple[MonitorSession, Sequence[str]]],
-    *,
-    timeout_seconds: float,
-    every: float = 0.5,
-    clock: Callable[[], float] = time.monotonic,
-    pause: Callable[[float], None],
-) -> Wait:
-    """Wait until no removed snapshot is left to trim, or being trimmed, on any side (session, names of pools).
+TRIMMED_WITHIN_SECONDS = 300.0
+
+
+def await_trimmed(bench: Bench) -> Wait:
+    """Wait until no removed snapshot is left to trim in the pools that Replay writes to, on either cluster.
 
     The outcome is `trimmed`, or `still_trimming` after the time limit: a neighbour may use a pool, too.
     """
+    sides: list[tuple[MonitorSession, Sequence[str]]] = [(bench.session, own_pools(bench))]
+    if bench.secondary is not None:
+        sides.append((bench.secondary, [bench.site.second_site.pool]))
     most = 0
 
     def are_trimmed() -> bool:
@@ -264,19 +231,17 @@ def wait_until_trimmed(
         return left == 0 and not any(trimming(session, pools) for session, pools in sides)
 
     wait = await_done(
+        bench,
         are_trimmed,
+        what="snapshots to be trimmed",
         reason="snapshots_trimmed",
         outcomes=("trimmed", "still_trimming"),
-        seconds=timeout_seconds,
-        every=every,
-        pause=pause,
-        clock=clock,
+        seconds=TRIMMED_WITHIN_SECONDS,
+        every=0.5,
+        mirrored=bench.secondary is not None,
     )
     wait.details["snapshots_to_trim"] = most
     return wait
-
-
-TRIMMED_WITHIN_SECONDS = 300.0
 
 
 class TrimmedAfterwards(Observer):
@@ -291,15 +256,6 @@ class TrimmedAfterwards(Observer):
             return []
         with self.bench.costs.measure("wait"):
             return [await_trimmed(self.bench)]
-
-
-def await_trimmed(bench: Bench) -> Wait:
-    """Wait until nothing is left to trim in the pools that Replay writes to, on either cluster."""
-    sides: list[tuple[MonitorSession, Sequence[str]]] = [(bench.session, own_pools(bench))]
-    if bench.secondary is not None:
-        sides.append((bench.secondary, [bench.site.second_site.pool]))
-    waiting = bench.waiting("snapshots to be trimmed", TRIMMED_WITHIN_SECONDS, mirrored=bench.secondary is not None)
-    return wait_until_trimmed(sides, timeout_seconds=TRIMMED_WITHIN_SECONDS, pause=waiting.pause)
 
 
 def own_pools(bench: Bench) -> list[str]:

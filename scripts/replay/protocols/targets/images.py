@@ -10,13 +10,13 @@ from pathlib import Path
 from replay.base.errors import ReplayError
 from replay.cluster.running import run_tool
 from replay.cluster.site import Site
-from replay.design.design import Cell, CellSet, Image
+from replay.design.design import Cell, CellSet
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Target
-from replay.ownership.images import BlockImage, create_image, create_images
-from replay.ownership.removal import remove_images
-from replay.ownership.this_machine import create_file, remove_leftover_files
+from replay.ownership.images import BlockImage, create_image
+from replay.ownership.removal import remove_images, remove_leftover_files
+from replay.ownership.this_machine import create_file
 from replay.protocols.drivers.tool import is_journaled, last_line
 from replay.tools import fio, render
 
@@ -35,20 +35,22 @@ class Images(Target):
         self.images: dict[str, list[BlockImage]] = {}
 
     def open(self, sets: Sequence[CellSet]) -> None:
-        """Create and fill the images that these sets need and that do not exist yet."""
-        if self.count is not None:
-            create_images(self.bench, sets, self.count, self.images, create=self.create)
-            return
-        for cell in (cell for cell_set in sets for cell in cell_set.cells):
-            name = cell.variant.image_name
-            if name not in self.images:
-                self.bench.say(f"creating and filling an image for {name}")
-                self.images[name] = [self.create(name, cell.variant.image, name)]
+        """Create and fill the images that these sets need and that do not exist yet.
 
-    def create(self, suffix: str, image: Image, image_name: str) -> BlockImage:
-        """Create and fill one image of the variants that share `image_name`."""
-        owner = next(variant for variant in self.design.variants if variant.image_name == image_name)
-        return create_image(self.bench, suffix, image, **self.protocol.place_of(owner))
+        Variants that share images agree on where these are.
+        """
+        cells = [cell for cell_set in sets for cell in cell_set.cells]
+        variants = {cell.variant.image_name: cell.variant for cell in cells}
+        for name, variant in variants.items():
+            made = self.images.setdefault(name, [])
+            count = max(self._images_of(cell) for cell in cells if cell.variant.image_name == name)
+            for number in range(len(made) + 1, count + 1):
+                suffix = name if self.count is None else f"{name}-{number}"
+                self.bench.say(f"creating and filling an image for {suffix}")
+                made.append(create_image(self.bench, suffix, variant.image, **self.protocol.place_of(variant)))
+
+    def _images_of(self, cell: Cell) -> int:
+        return 1 if self.count is None else int(cell.levels[self.count])
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
         """Return a write to the cell's images, perhaps through a journal."""
@@ -67,8 +69,7 @@ class Images(Target):
 
     def of(self, cell: Cell) -> list[BlockImage]:
         """Return as many images as the cell needs."""
-        made = self.images[cell.variant.image_name]
-        return made if self.count is None else made[: int(cell.levels[self.count])]
+        return self.images[cell.variant.image_name][: self._images_of(cell)]
 
     def names(self, cell: Cell) -> dict[str, str | None]:
         """Return the names of the cell's only image, by their placeholders in a tool's argv."""
@@ -149,13 +150,11 @@ class OsdFile(Target):
 
     def close(self) -> None:
         """Remove the file, even if its creation was cut short."""
-        self.path = None
         with self.bench.costs.measure("prepare"):
             remove_leftover_files(self.bench)
 
-    def file_of(self, cell: Cell) -> Path:
+    def file_of(self, cell: Cell) -> Path | None:
         """Return the file."""
-        assert self.path is not None, "open makes it"
         return self.path
 
     def names(self, cell: Cell) -> dict[str, str | None]:
@@ -172,7 +171,7 @@ class OsdFile(Target):
 
     def fill(self, path: Path, size: int) -> None:
         """Write every byte of the file once: reading holes or unwritten space would not touch the disk."""
-        self.bench.reserve("filling the file of a baseline", Write(size, copies=1, adds=True))
+        self.bench.budget.reserve("filling the file of a baseline", Write(size, copies=1, adds=True))
         whole = {"file_size_bytes": size, "most_bytes": size, "ramp_seconds": 0}
         options = {"engine": "psync", **self.design.options, **whole}
         bound = PATIENCE_SECONDS + size / SLOWEST_FILL_BYTES_PER_SECOND

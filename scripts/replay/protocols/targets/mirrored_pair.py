@@ -18,7 +18,6 @@ from replay.measure.bench import Bench
 from replay.measure.protocol import Target
 from replay.ownership.daemon_settings import PollAge
 from replay.ownership.images import BlockImage, create_image
-from replay.ownership.open_site import OpenSite
 from replay.ownership.removal import remove_images
 from replay.protocols.drivers import trial_client
 from replay.protocols.drivers.tool import cluster_values
@@ -74,23 +73,22 @@ class FreshPair(Target):
     def begin(self) -> None:
         """Start without a pair."""
         self.copies = Copies(self.bench)
-        self.pairs: list[MirroredPair] = []
+        self.pair: MirroredPair | None = None
         self.content_seed = 0
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Create, fill and mirror an image, and wait until the second cluster has it."""
         self.close()
         self.content_seed = random.SystemRandom().getrandbits(31)
-
-        def fill(bench: OpenSite, made: BlockImage) -> None:
-            # Recorded before it is filled, so that it is removed after an interruption.
-            self.pairs.append(MirroredPair(self.bench, made))
-            self._fill(cell, made)
-
-        create_image(self.bench, f"{cell.variant.name}-{cell.levels['kind']}", cell.variant.image, fill_with=fill)
+        create_image(
+            self.bench,
+            f"{cell.variant.name}-{cell.levels['kind']}",
+            cell.variant.image,
+            fill_with=lambda _, made: self._fill(cell, made),
+        )
         if cell.variant.image.mirroring is not None:
-            self.copies.await_first(self.pairs[-1].made)
-            self.pairs[-1].own_copy()
+            self.copies.await_first(self.pair.made)
+            self.pair.own_copy()
         return []
 
     def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
@@ -100,13 +98,15 @@ class FreshPair(Target):
 
     def close(self) -> None:
         """Remove what an interrupted trial left on both clusters."""
-        while self.pairs:
-            self.pairs[-1].remove()
-            self.pairs.pop()
+        if self.pair is not None:
+            self.pair.remove()
+            self.pair = None
 
     def _fill(self, cell: Cell, made: BlockImage) -> None:
+        # Recorded before it is filled, so that it is removed after an interruption.
+        self.pair = MirroredPair(self.bench, made)
         size = made.image.size_bytes
-        self.bench.reserve(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
+        self.bench.budget.reserve(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
         patience = max(
             FILL_SECONDS_AT_MOST, 60 + 2 * size / (self.bench.site.ceilings.rate_bytes_per_second or math.inf)
         )

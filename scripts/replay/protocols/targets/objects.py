@@ -20,8 +20,8 @@ from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.protocol import Target
 from replay.protocols.drivers.tool import cluster_values, last_line
-from replay.tools import OutputError, rados_bench, render
-from replay.tools.rados_bench import RadosBench, mode_of, removed_objects
+from replay.tools import OutputError, render
+from replay.tools.rados_bench import TOOL, mode_of, removed_objects
 
 #: Anything slower counts as an error, so that nobody waits forever.
 SLOWEST_BYTES_PER_SECOND = 1 << 20
@@ -66,7 +66,6 @@ class BenchObjects:
     """The objects in this block's pools, and the fills among them. Every pool belongs to Replay."""
 
     bench: Bench
-    tool: RadosBench
     options: Mapping[str, Any]
     fills: dict[tuple[str, str], Fill] = field(default_factory=dict)
 
@@ -84,7 +83,7 @@ class BenchObjects:
             PATIENCE_SECONDS + wanted.bytes / SLOWEST_BYTES_PER_SECOND + wanted.objects / SLOWEST_OBJECTS_PER_SECOND
         )
         levels = {"mode": "write", "object_size_bytes": wanted.object_size_bytes}
-        template = self.tool.argv_template(levels, {**self.options, "max_objects": wanted.objects})
+        template = TOOL.argv_template(levels, {**self.options, "max_objects": wanted.objects})
         with TemporaryDirectory(prefix="replay-") as folder:
             output = Path(folder) / "output"
             values = {**self.values(wanted.pool, wanted.run_name), "seconds": str(seconds), "output": str(output)}
@@ -96,7 +95,7 @@ class BenchObjects:
             )
             text = output.read_text(errors="replace") if output.exists() else ""
         try:
-            result = self.tool.parse({"output": text}, run.exit_status, levels)
+            result = TOOL.parse({"output": text}, run.exit_status, levels)
         except OutputError as error:
             raise _failed(f"filling {wanted.pool} failed: {error.what}", wanted.pool, run) from error
         written = int(result.metrics.get("operations", 0))
@@ -112,7 +111,7 @@ class BenchObjects:
         """
         done = Removal()
         for run_name in run_names:
-            argv = render(self.tool.cleanup_argv_template(self.options), self.values(pool, run_name))
+            argv = render(TOOL.cleanup_argv_template(self.options), self.values(pool, run_name))
             run = run_tool(
                 argv,
                 timeout_seconds=WHOLE_POOL_PATIENCE_SECONDS,
@@ -178,7 +177,7 @@ class ObjectPools(Target):
             "keyring": self.bench.primary_cluster.keyring is not None,
             "namespace": False,
         }
-        self.objects = BenchObjects(self.bench, rados_bench.TOOL, self.options)
+        self.objects = BenchObjects(self.bench, self.options)
 
     def pool_of(self, cell: Cell) -> str:
         """Return the pool that a cell uses."""
