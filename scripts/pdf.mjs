@@ -55,7 +55,7 @@ const options = optionsOf({
 });
 installPackages();
 const { requireUnaltered } = await import("./deck/alterations.js");
-const { readTalkFile } = await import("./deck/talk-file.js");
+const { openTalk } = await import("./deck/text/talk.js");
 
 process.exitCode = await print(options);
 
@@ -67,17 +67,19 @@ async function print({ cut = null, appendix, notes, data, theme, out, incomplete
     console.error(problem);
     return 2;
   }
-  const stated = readTalkFile(talkRoot());
-  const minutes = stated.cuts.map((length) => String(length.minutes));
-  if (cut !== null && !minutes.includes(cut)) {
-    console.error(`There is no ${cut}-minute cut of the talk. Its cuts, in minutes: ${minutes.join(", ")}.`);
-    return 2;
-  }
   const shown = progress();
   const restore = endWhenInterrupted(shown, `Stopped. ${out} was not written.`);
   let outcome;
   try {
-    await requireUnaltered(benchmarksRoot(), [data ?? stated.dataSet], { allowed: altered });
+    const { stated, shipped } = await openTalk(talkRoot());
+    const minutes = stated.cuts.map((length) => String(length.minutes));
+    if (cut !== null && !minutes.includes(cut)) {
+      console.error(
+        `There is no ${cut}-minute cut of the talk. Its cuts, in minutes: ${minutes.join(", ")}.`,
+      );
+      return 2;
+    }
+    await requireUnaltered(benchmarksRoot(), [data ?? shipped], { allowed: altered });
     outcome = await printed(data ?? null, { cut, appendix, notes, theme, incomplete, say: shown.step });
     shown.end();
   } catch (error) {

@@ -30,7 +30,7 @@ export async function showEmbedded(packed, { talk, usual, theme }) {
   page.innerHTML = section;
   document.querySelector(".reveal").replaceWith(page);
   await data.load();
-  material.writeTexts(page);
+  await material.writeTexts(page);
   writeCitation(page, { talk, data });
   const charts = await material.makeCharts(PAGE_CHARTS);
   const host = chartHost(page);

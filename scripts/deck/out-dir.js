@@ -34,18 +34,23 @@ export async function replaceFolder(outDir, make) {
   await mkdir(path.dirname(place), { recursive: true });
   removeLeftovers(place);
   const folder = await newFolderFor(place);
-  // Threads of a program that ends may go on writing for a moment; what they leave, the next one removes.
-  const discard = () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
-  process.on("exit", discard);
+  const discard = () => rmSync(folder, { recursive: true, force: true });
+  const discardAtExit = () => removeWhileWritten(folder);
+  process.on("exit", discardAtExit);
   try {
     const made = await make(folder);
     await putInPlace(folder, place);
     return made;
   } finally {
-    process.off("exit", discard);
+    process.off("exit", discardAtExit);
     discard();
   }
 }
+
+// At its end a program looks until a folder stayed away for a fifth of a second, for two seconds at most.
+const LOOK_MS = 20;
+const QUIET_LOOKS = 10;
+const MOST_LOOKS = 100;
 
 const prefixOf = (place) => `.${path.basename(place)}-building-`;
 const besides = (place, rest) => path.join(path.dirname(place), `${prefixOf(place)}${rest}`);
@@ -59,6 +64,21 @@ async function newFolderFor(place) {
     // Who may write to a folder may not always write beside it.
     if (!["EACCES", "EPERM", "EROFS"].includes(error.code)) throw error;
     return mkdtemp(path.join(tmpdir(), "replay-building-"));
+  }
+}
+
+/** Removes a folder that threads of this very program may write to yet: what they had begun when it was ended. */
+function removeWhileWritten(folder) {
+  const clock = new Int32Array(new SharedArrayBuffer(4));
+  let quiet = 0;
+  for (let tries = 0; quiet < QUIET_LOOKS && tries < MOST_LOOKS; tries += 1) {
+    quiet = existsSync(folder) ? 0 : quiet + 1;
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      if (!["ENOTEMPTY", "EBUSY", "EPERM"].includes(error.code)) throw error;
+    }
+    Atomics.wait(clock, 0, 0, LOOK_MS);
   }
 }
 

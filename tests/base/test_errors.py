@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 import pytest
 
 from replay.base.clock import LOOK_EVERY_SECONDS, SAY_AFTER_SECONDS, Waiting
@@ -49,6 +51,13 @@ def test_an_error_names_the_innermost_work_that_failed():
     with pytest.raises(ReplayError) as raised, during("block 1"), during("block 1, cell 4096"):
         raise ReplayError("refused", next_step="wait")
     assert str(raised.value) == "refused\n  in: block 1, cell 4096\n  next: wait"
+
+
+def test_a_traceback_names_the_work_and_what_cleaning_up_met_once():
+    with pytest.raises(ReplayError) as raised, cleaning_up(failing(ReplayError("left"))), during("block 1"):
+        raise ReplayError("refused")
+    text = "".join(traceback.format_exception(raised.value))
+    assert (text.count("in: block 1"), text.count("cleaning up then met: left")) == (1, 1)
 
 
 def test_a_cause_stands_between_what_happened_and_what_to_do():

@@ -250,8 +250,11 @@ def test_claims_that_are_not_measured_can_be_left_out_and_are_named(two_data_set
     assert re.search(rf"^{absent} more claims? (is|are) not measured: .*kernel-client-keeps-up", measured, re.MULTILINE)
 
 
-def test_an_invalid_manifest_is_named(tmp_path):
-    (tmp_path / "manifest.json").write_text('{"experiments": ')
+@pytest.mark.parametrize(
+    "content", ['{"experiments": ', "[]", '{"experiments": ["rbd"]}', '{"experiments": {"rbd": 1}}']
+)
+def test_an_invalid_manifest_is_named(tmp_path, content):
+    (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(EvidenceError, match=r"manifest\.json.*cannot be read"):
         read_controls(tmp_path)
     (tmp_path / "manifest.json").unlink()

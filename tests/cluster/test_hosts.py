@@ -311,6 +311,12 @@ def test_a_server_in_trouble_is_reported_and_the_cell_stays_valid(answer, said) 
     assert utilisation_of_hosts(sample) == {} and bottleneck_of_hosts(sample) == "unknown"
 
 
+def test_an_answer_about_too_many_series_says_how_to_ask_for_fewer(monkeypatch) -> None:
+    monkeypatch.setattr("replay.cluster.prometheus.LARGEST_ANSWER_BYTES", 20)
+    with serving(answers) as (url, _), pytest.raises(PrometheusError, match=r"more than[\s\S]*prometheus\.labels"):
+        PrometheusClient(PrometheusSource(url)).now()
+
+
 def test_an_error_that_quotes_hosts_stays_out_of_the_record() -> None:
     def answer(form):
         if form["query"].startswith("node_cpu"):

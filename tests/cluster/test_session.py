@@ -92,7 +92,7 @@ def test_threads_share_one_session(session: MonitorSession) -> None:
 def test_the_ceph_program_takes_over_if_the_module_is_missing(
     administrator: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("replay.cluster.session.SYSTEM_PYTHON", sys.executable)
+    monkeypatch.setattr(MonitorSession, "python", sys.executable)
     with MonitorSession(administrator) as session:
         fsid = session.status()["fsid"]
         assert session.transport == "ceph"

@@ -112,6 +112,14 @@ def test_links_and_devices_of_an_archive_are_not_followed(tmp_path):
     assert below(tmp_path, write(tmp_path / "mine", {"a.tar": buffer.getvalue()})) == ({}, expected)
 
 
+def test_of_an_archive_only_the_encrypted_file_is_left_out(tmp_path):
+    content = bytearray(zipped({"4k.json": b"one", "secret.json": b"two"}))
+    for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.rindex(header) + flags] |= 1
+    folder = write(tmp_path / "mine", {"a.zip": bytes(content)})
+    assert below(tmp_path, folder) == ({"a.zip/4k.json": b"one"}, {"a.zip/secret.json": "it is encrypted"})
+
+
 def test_a_name_that_an_archive_has_twice_counts_once(tmp_path):
     with pytest.warns(UserWarning, match="Duplicate name"):
         buffer = io.BytesIO()

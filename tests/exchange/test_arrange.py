@@ -77,6 +77,9 @@ def test_repetitions_are_named_by_what_differs_in_their_paths():
         (("day-1/", "day-2/"), 1),
         (("4k-run1.json", "4k-run2.json"), 2),
     ]
+    longer = [run(f"{size}/{name}", bs=size) for size in ("4k", "8k") for name in (f"of-{size}", f"of-{size}-2")]
+    pooled = arrange("fio_report", longer, VARIANTS, pooled=True)
+    assert repetitions(pooled) == [(("of-4k", "of-4k-2"), 2)]
     unlike = arrange("fio_report", [run("a/1.json"), run("2.json")], VARIANTS, pooled=True)
     assert repetitions(unlike) == [(("2.json", "a/1.json"), 1)]
 

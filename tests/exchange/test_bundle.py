@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,15 @@ def test_every_text_that_leaves_is_shown_and_nothing_is_written_without_a_file(t
             assert f"\n  {leaf}    (" in said
         elif isinstance(leaf, int | float) and not isinstance(leaf, bool):
             assert f": {leaf}\n" in listed
+
+
+def test_data_without_digests_do_not_leave(tmp_path, benchmarks, capsys):
+    imported(tmp_path)
+    shutil.rmtree(benchmarks / "mine" / "imported-fio" / "raw")
+    (benchmarks / "mine" / "datapackage.json").unlink()
+    assert main(["bundle", "--data", "mine", "--out", str(tmp_path / "mine.bundle")]) == 1
+    assert "does not list the derived files" in capsys.readouterr().err
+    assert not (tmp_path / "mine.bundle").exists()
 
 
 def test_a_name_in_a_label_is_refused_until_it_is_replaced(tmp_path, benchmarks, capsys):

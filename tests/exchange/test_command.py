@@ -146,7 +146,10 @@ def test_a_text_that_is_not_a_condition_is_wrong_use(word, capsys):
 @pytest.mark.parametrize(
     ("file", "content"),
     [
+        ("manifest.json", "[]"),
         ("manifest.json", '{"experiments": {"imported-fio": {}}}'),
+        ("manifest.json", '{"experiments": {"imported-fio": {"charts": []}}}'),
+        ("claims.json", "[]"),
         ("imported-fio/tidy.csv", "used,variant\n1,x\n"),
     ],
 )

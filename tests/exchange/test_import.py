@@ -527,6 +527,20 @@ def test_a_data_set_is_never_written_over(tmp_path, benchmarks, capsys):
     assert (benchmarks / "mine" / "imported.csv").read_bytes() == before
 
 
+def test_a_file_that_cannot_be_read_is_left_out_and_named(tmp_path, benchmarks, monkeypatch):
+    folder = write(tmp_path / "mine", {**sweep(20_000), "broken.json": report(job())})
+    read = Path.read_bytes
+
+    def broken(path):
+        if path.name == "broken.json":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", broken)
+    assert imported(folder, "--data", "mine") == 0
+    assert left_out(benchmarks / "mine") == {"broken.json": f"it cannot be read: {os.strerror(errno.EIO)}"}
+
+
 def test_a_file_that_changes_meanwhile_ends_it_and_leaves_nothing_behind(tmp_path, benchmarks, monkeypatch, capsys):
     folder = write(tmp_path / "mine", sweep(20_000))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 import signal
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -16,7 +17,7 @@ from replay.base.progress import Progress
 from replay.cluster.site import Ceilings
 from replay.design.configuration import load_experiment
 from replay.design.design import plan_digest
-from replay.design.expansion import expand
+from replay.design.expansion import expand, narrowed
 from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.design.sizing import PoolCopies
 from replay.measure import block, command, job
@@ -83,6 +84,21 @@ def test_an_experiment_that_was_changed_after_it_was_planned_is_refused_before_t
 def test_titles_and_labels_may_change_after_planning(change, edit):
     with pytest.raises(_ReachedTheCluster):
         edit(change)
+
+
+def test_a_job_expands_the_levels_of_its_plan_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
+    monkeypatch.setattr("replay.preflight.plan.missing", lambda words, site: [])
+    monkeypatch.setattr(job, "load_site", lambda name: SITE)
+    only = ("io_pattern=seq",)
+    design = narrowed(expand(load_experiment("rbd-bench"), "quick"), only)
+    one = PlannedBlock("rbd-bench", 1, plan_digest(design, 1))
+    sources = {"rbd-bench": sources_digest(SITE, "rbd-bench")}
+    plan = PlanFile("mine", "mine", "quick", only, sources, (one,))
+    found, _ = job.planned(plan, Job(tmp_path / "plan.json", "rbd-bench", 1, one.plan))
+    assert (found.sets, found.left_out) == (design.sets, design.left_out)
+    with pytest.raises(ConfigurationError, match="has changed since the block was planned"):
+        job.planned(replace(plan, only=()), Job(tmp_path / "plan.json", "rbd-bench", 1, one.plan))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -52,9 +52,10 @@ def test_another_client_is_refused_too(data_set):
 
 
 def test_the_release_noted_at_the_start_of_a_data_set_holds_for_every_experiment(data_set):
-    noted = {"data_set": "mine", "versions": {**SAME, "rbd_mirror": ["17.2.7"]}}
+    noted = {"data_set": "mine", "setup": {"ceph_version": "16.2.15", "librbd_version": "16.2.15"}}
     (data_set / "campaign.json").write_text(json.dumps(noted))
     assert "monitors 16 (pacific), now 18 (reef)" in refused(UPGRADED, ["failover"])
+    (data_set / "campaign.json").write_text(json.dumps({**noted, "versions": {**SAME, "rbd_mirror": ["17.2.7"]}}))
     assert "mirror daemons 17 (quincy), now 18 (reef)" in refused({**SAME, "rbd_mirror": ["18.2.7"]}, ["failover"])
 
 

@@ -50,6 +50,16 @@ def text_of(report: preflight.Report) -> str:
     return stream.getvalue()
 
 
+class GoneReader(StringIO):
+    def write(self, _: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_reader_that_is_gone_is_left_to_the_command(write_site: WriteSite, tmp_path: Path) -> None:
+    with pytest.raises(BrokenPipeError):
+        preflight.show(preflight.Report(_load(write_site, tmp_path), Findings(), []), GoneReader())
+
+
 def _load(write_site: WriteSite, tmp_path: Path) -> preflight.Site:
     text = TEXT.replace("CONF", f"{tmp_path}/ceph.conf").replace("KEYRING", f"{tmp_path}/keyring")
     write_site("mine", text.replace("SECOND", f"{tmp_path}/second"))

@@ -46,7 +46,7 @@ def test_an_osd_that_could_not_be_made_is_an_error_that_names_the_cause(tmp_path
     with pytest.raises(SandboxError, match=r"ended with status 250: the kernel has no asynchronous I/O left") as error:
         create._await_made(making, [osd], layout, Interrupt())
     assert "fs.aio-max-nr" in error.value.next_step
-    assert error.value.where == str(logged)
+    assert error.value.where == str(printed)
 
 
 SITE = SimpleNamespace(sandbox="default")

@@ -4,6 +4,7 @@ import configparser
 import itertools
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -144,6 +145,14 @@ def test_a_disk_that_the_sandbox_can_outgrow_gives_a_warning(tmp_path, monkeypat
 
 def test_free_space_of_a_folder_to_be_made_is_that_of_its_parent(tmp_path):
     assert releases.free_bytes(tmp_path / "not" / "there") > 0
+
+
+def test_free_space_of_a_folder_behind_a_link_is_that_of_where_it_leads(tmp_path, monkeypatch):
+    (tmp_path / "link").symlink_to("/proc")
+    asked = []
+    monkeypatch.setattr(releases.shutil, "disk_usage", lambda path: asked.append(path) or SimpleNamespace(free=1))
+    assert releases.free_bytes(tmp_path / "link" / "there") == 1
+    assert [path.resolve() for path in asked] == [Path("/proc")]
 
 
 def test_missing_programs_are_named_with_their_debian_packages(tmp_path, monkeypatch):

@@ -139,6 +139,12 @@ def test_chosen_ports_are_distinct_free_and_used_neither_by_ceph_nor_for_outgoin
     assert all(conf.is_free(port) and 7300 < port < 32768 for port in chosen)
 
 
+def test_only_a_port_that_somebody_has_is_called_taken(monkeypatch):
+    monkeypatch.setattr(conf, "LOOPBACK", "192.0.2.1")  # an address that no machine has
+    with pytest.raises(OSError, match="assign"):
+        conf.is_free(20000)
+
+
 def test_a_busy_port_is_skipped(monkeypatch):
     monkeypatch.setattr(conf, "_FIRST", 20000)
     monkeypatch.setattr(conf, "_LAST", 20003)

@@ -124,6 +124,13 @@ def test_a_folder_with_other_files_is_refused_and_untouched(tmp_path, command):
     assert (tmp_path / "thesis.tex").read_text() == "precious"
 
 
+@pytest.mark.parametrize("command", ["up", "down"])
+def test_a_folder_that_is_a_file_is_a_sentence_and_no_traceback(tmp_path, command, capsys):
+    (tmp_path / "file").touch()
+    assert run_sandbox([command, "--directory", str(tmp_path / "file")]) == 1
+    assert f"Not a directory: '{tmp_path / 'file'}'" in capsys.readouterr().err
+
+
 def test_a_sandbox_that_was_moved_is_refused(tmp_path):
     a_sandbox(tmp_path / "old")
     (tmp_path / "old").rename(tmp_path / "new")

@@ -135,6 +135,21 @@ def test_a_run_that_did_something_else_than_requested_is_refused(levels):
         parse(sample("fio-randread.json")[0], levels)
 
 
+def test_another_block_size_is_refused_by_its_option_where_few_operations_hide_it():
+    data = report("fio-randread.json")
+    data["jobs"][0].setdefault("job options", {})["bs"] = "8k"
+    with pytest.raises(OutputError, match="bs is 8192, expected 4096"):
+        parse(json.dumps(data), {"io_size_bytes": 4096})
+
+
+def test_an_all_clients_entry_that_is_not_the_sum_is_refused():
+    data = report("fio-client-server-2.json")
+    data["client_stats"] = [entry for entry in data["client_stats"] if entry["jobname"] != "c2"]
+    with pytest.raises(OutputError, match="All clients") as error:
+        parse(json.dumps(data))
+    assert error.value.reason == "client_lost"
+
+
 def test_argv_is_reproducible_by_seed_and_bounded_by_time():
     argv = FIO.argv_template({"io_type": "rw", "io_pattern": "rand", "io_size_bytes": 4096, "rw_mix_read": 70}, {})
     assert {"--rw=randrw", "--rwmixread=70", "--randrepeat=0", "--randseed={seed}", "--time_based=1"} <= set(argv)

@@ -60,6 +60,13 @@ def test_a_table_cut_off_anywhere_is_refused():
             read_samples(WHOLE[:length], "counters")
 
 
+@pytest.mark.parametrize("number", range(1, 5))
+def test_a_table_that_lost_a_line_is_refused(number):
+    lines = WHOLE.splitlines(keepends=True)
+    with pytest.raises(OutputError):
+        read_samples("".join(lines[:number] + lines[number + 1 :]), "counters")
+
+
 @pytest.mark.parametrize(
     ("row", "said"),
     [
@@ -125,12 +132,13 @@ def test_a_counter_that_still_moves_at_its_last_reading_does_not_rest():
 # Steps and logs ------------------------------------------------------------------------------------------------------
 
 
-def test_steps_without_their_last_line_are_incomplete():
+def test_steps_without_one_of_their_lines_are_incomplete():
     text = steps_log({"step": "write", "started_seconds": 1.0}, {"step": "snapshot", "started_seconds": 2.0})
     assert len(whole_steps(Run({"steps": text}, 0, {})).steps) == 3
-    for kept in range(3):
+    lines = text.splitlines(keepends=True)
+    for kept in ([], *(lines[:lost] + lines[lost + 1 :] for lost in range(3))):
         with pytest.raises(OutputError, match="steps are missing") as error:
-            whole_steps(Run({"steps": "".join(text.splitlines(keepends=True)[:kept])}, 0, {}))
+            whole_steps(Run({"steps": "".join(kept)}, 0, {}))
         assert error.value.reason == "incomplete"
 
 

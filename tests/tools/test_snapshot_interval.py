@@ -102,3 +102,14 @@ def test_files_cut_off_anywhere_give_no_number():
         for end in range(len(whole[role])):
             with pytest.raises(OutputError):
                 parse({**whole, role: whole[role][:end]}, interval=10)
+
+
+@pytest.mark.parametrize(("before", "after"), [('"exit_status": 0', '"exit_status": 7'), ("Snapshot ID: 5", "no")])
+def test_an_order_that_both_failed_and_succeeded_is_refused(before, after):
+    files = outputs([5.0, 15.0])
+    lines = files["steps"].splitlines(keepends=True)
+    assert before in lines[2]
+    lines[2] = lines[2].replace(before, after)
+    with pytest.raises(OutputError, match="snapshot: exit status") as error:
+        parse({**files, "steps": "".join(lines)}, interval=10)
+    assert error.value.line == 3

@@ -39,6 +39,7 @@ const HEIGHT_SHARE = 0.58;
  * @property {(kind: string, src: string|null, slot: ChartSlot) => import("chart.js").ChartOptions|null|Promise<import("chart.js").ChartOptions|null>} [chartOptions]
  * @property {Record<string, () => Promise<{default: import("./kinds.js").Kind}>>} [kinds]
  * @property {(slot: ChartSlot) => import("./marks.js").Mark[]|null} [marks]
+ * @property {(src: string|null, model: import("./table.js").Model) => string|Node|null|Promise<string|Node|null>} [labelFor]
  * @property {(slot: ChartSlot) => string|null|undefined} [summaryFor]
  * @property {typeof globalThis.fetch} [fetch]
  * @property {string} [alignIn]
@@ -81,14 +82,15 @@ export function RevealChartCsv(options = {}) {
   let printing = false;
   let observers = null;
   let reader = options.fetch ?? null;
-  /** Moves charts from slide to slide. */
+  /** Moves charts from slide to slide, once its code is there, which is fetched if a slide asks for that. */
   let morphs = null;
+  let fetchingMorphs = null;
 
   const context = {
-    resolve: (src) => src,
-    kinds: {},
-    styles: {},
     ...options,
+    resolve: options.resolve ?? ((src) => src),
+    kinds: options.kinds ?? {},
+    styles: options.styles ?? {},
     height: 420,
     moved: (slot) => groups.forEach((group) => group.touch(slot)),
     make,
@@ -145,6 +147,10 @@ export function RevealChartCsv(options = {}) {
       observers.size.observe(slot.box);
       observers.sight.observe(slot.box);
     }
+    if (deck.getSlidesElement().querySelector("[data-auto-animate]"))
+      fetchingMorphs ??= import("./reveal/morph.js").then(({ Morphs }) => {
+        morphs = new Morphs();
+      });
   }
 
   /**
@@ -264,10 +270,6 @@ export function RevealChartCsv(options = {}) {
       observe();
       scan();
       observers.content.observe(deck.getSlidesElement(), { childList: true, subtree: true });
-      if (deck.getSlidesElement().querySelector("[data-auto-animate]"))
-        import("./reveal/morph.js").then(({ Morphs }) => {
-          morphs = new Morphs();
-        });
       for (const [type, listener] of Object.entries(listeners)) deck.on(type, listener);
     },
 

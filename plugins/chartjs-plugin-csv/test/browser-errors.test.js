@@ -155,13 +155,17 @@ inDeck(
   "hostile names in a CSV are drawn and spoken as text",
   ({ csv }) => {
     csv("/d/a.csv", 'x,1,2\n"<img src=x onerror=""window.hacked=1"">",1,2\n__proto__,3,4\nconstructor,5,6\n');
-    return { sections: [canvas("/d/a.csv", "line", "", "data-chart-label='<script>'")] };
+    return {
+      sections: [canvas("/d/a.csv", "line", "", "data-chart-label='<script>'")],
+      options: "{ labelFor: (src, model) => model.series[0].name }",
+    };
   },
   async (page) => {
     assert.equal((await chartData(page)).datasets.length, 3);
     assert.equal(await page.locator("img").count(), 0);
     assert.equal(await page.evaluate(() => window.hacked), undefined);
     assert.match(await page.locator("canvas").getAttribute("aria-label"), /<img src=x/);
+    assert.match(await page.locator("figcaption").innerText(), /^<img src=x/);
   },
 );
 

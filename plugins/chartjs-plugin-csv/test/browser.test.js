@@ -178,7 +178,7 @@ inDeck(
 );
 
 inDeck(
-  "the deck may resolve sources, and give options per chart from promises",
+  "the deck may resolve sources, give options per chart, and caption charts from promises",
   ({ csv }) => {
     csv("/d/local/a.csv", WIDE);
     return {
@@ -186,12 +186,12 @@ inDeck(
       options: `{
         resolve: (src) => src.replace("/reference/", "/" + (window.dataSet ?? "local") + "/"),
         chartOptions: async (kind, src) => ({ plugins: { csv: { yUnit: "bytes_per_second", yTitle: kind + " " + src } } }),
+        labelFor: async (src, model) => "local, " + model.series.length + " series <i>",
       }`,
     };
   },
   async (page, { csv }) => {
-    const seriesCount = () => page.evaluate(() => [...window.plugin.charts.values()][0].model.series.length);
-    assert.equal(await seriesCount(), 2);
+    assert.equal(await page.locator("figcaption").first().innerText(), "local, 2 series <i>");
     const slot = await page.evaluate(() => {
       const [{ src, url, chart }] = window.plugin.charts.values();
       return { src, url, title: chart.scales.y.options.title.text };
@@ -206,6 +206,6 @@ inDeck(
       window.dataSet = "other";
       return window.plugin.refresh();
     });
-    assert.equal(await seriesCount(), 1);
+    assert.equal(await page.locator("figcaption").first().innerText(), "local, 1 series <i>");
   },
 );

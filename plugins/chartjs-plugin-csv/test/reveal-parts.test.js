@@ -157,11 +157,11 @@ test("work may add work", async () => {
 test("a chart of very many points is described once the page is idle, and only if it still shows them", async () => {
   const modelOf = (count) => ({ series: [{ name: "a", points: Array(count).fill({ x: 1, y: 1 }) }] });
   const slotOf = (model) => {
-    const slot = { model, said: null };
+    const slot = { model, said: null, caption: null };
     slot.canvas = { setAttribute: (name, value) => (slot.said = `${name}: ${value}`) };
     return slot;
   };
-  const context = { summaryFor: (slot) => `${slot.model.series[0].points.length} points` };
+  const context = { labelFor: null, summaryFor: (slot) => `${slot.model.series[0].points.length} points` };
   const [few, many, changed] = [10, 20_000, 20_000].map((count) => slotOf(modelOf(count)));
   const described = [few, many, changed].map((slot) => describe(slot, context));
   assert.deepEqual([few.said, many.said], ["aria-label: 10 points", null]);

@@ -28,6 +28,7 @@ class ReplayError(Exception):
         self.where = str(where) if where is not None else None
         self.next_step = next_step
         self.because = ""
+        self.notes: list[str] = []
         super().__init__(self.__str__())
 
     def __str__(self) -> str:
@@ -39,6 +40,10 @@ class ReplayError(Exception):
             *_notes(self, _AFTERWARDS),
         ]
         return "\n".join(lines)
+
+    def add_note(self, note: str) -> None:
+        """Keep a note for `__str__`, because Python would print one of its own once more below a traceback."""
+        self.notes.append(note)
 
 
 class ConfigurationError(ReplayError):
@@ -75,8 +80,9 @@ def name_work(error: BaseException, what: str) -> None:
         error.add_note(f"{_DURING}{what}")
 
 
-def _notes(error: BaseException, beginning: str) -> list[str]:
-    return [note for note in getattr(error, "__notes__", ()) if note.startswith(beginning)]
+def _notes(error: BaseException, beginning: str = "") -> list[str]:
+    noted = error.notes if isinstance(error, ReplayError) else getattr(error, "__notes__", ())
+    return [note for note in noted if note.startswith(beginning)]
 
 
 @contextlib.contextmanager
@@ -105,5 +111,5 @@ def cleaning_up(*steps: Callable[[], None]) -> Iterator[None]:
 
 def take_notes(made: ReplayError, other: BaseException) -> None:
     """Give a ReplayError the notes of the exception that it stands for."""
-    for note in getattr(other, "__notes__", ()):
+    for note in _notes(other):
         made.add_note(note)

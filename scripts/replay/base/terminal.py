@@ -36,13 +36,19 @@ def drop_output(stream: TextIO) -> None:
             os.close(nowhere)
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command that its reader is gone: rich would end the program with status 1."""
+        raise BrokenPipeError
+
+
 def console_of(stream: TextIO) -> Console:
     """Return rich's console for a stream: on a terminal with colours (unless `NO_COLOR`) and its width, else plain.
 
     Text is printed unchanged: no markup, no emoji, no highlighting.
     """
     terminal = is_terminal(stream)
-    return Console(
+    return _Console(
         file=stream,
         force_terminal=terminal,
         width=None if terminal else _PLAIN_WIDTH,

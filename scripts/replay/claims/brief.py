@@ -216,7 +216,7 @@ def filled(template: str, figures: Mapping[str, str]) -> str:
 
 def print_ratios(data_set: Path, stream: TextIO) -> None:
     """Print a data set's ratios of throughput with their intervals, and an empty line; nothing if it has none."""
-    entries = read_manifest(data_set).get("experiments", {})
+    entries = read_manifest(data_set)["experiments"]
     lines: list[str] = []
     for folder in sorted(data_set.glob("*/aggregate")):
         charts = sorted(path for path in folder.glob(f"{_RATIOS}*.csv") if path.name.count(".") == 1)

@@ -91,7 +91,7 @@ def with_versions(assessment: Assessment, data_set: Path) -> Assessment:
     setup = manifest.get("setup", {})
     versions = [(name, setup.get(f"{key}_version")) for name, key in (("Ceph", "ceph"), ("client", "librbd"))]
     measured_with = ", ".join(f"{name} {with_names(version)}" for name, version in versions if version)
-    experiments = manifest.get("experiments", {}).items()
+    experiments = manifest["experiments"].items()
     machines = {name: entry.get("provenance", {}).get("machines_by_block", {}) for name, entry in experiments}
     return replace(assessment, measured_with=measured_with, machines=machines)
 
@@ -101,7 +101,7 @@ def read_controls(data_set: Path) -> dict[str, Mapping[str, Any]]:
 
     Raises EvidenceError if that file cannot be read.
     """
-    experiments = read_manifest(data_set).get("experiments", {})
+    experiments = read_manifest(data_set)["experiments"]
     return {name: entry["control"] for name, entry in experiments.items() if entry.get("control")}
 
 

@@ -138,18 +138,25 @@ def rows_in(path: Path) -> list[dict[str, str]]:
 
 
 def read_manifest(data_set: Path) -> dict[str, Any]:
-    """Return the content of manifest.json, empty if there is no such file. Raises EvidenceError if it is not JSON."""
+    """Return the content of manifest.json; without such a file, that of a data set without experiments.
+
+    Raises EvidenceError if it is not the manifest of a data set.
+    """
     path = data_set / MANIFEST
     try:
-        return json.loads(path.read_bytes())
+        manifest = json.loads(path.read_bytes())
+        parts = {"setup": manifest.get("setup", {}), **manifest.setdefault("experiments", {})}
+        if wrong := [name for name, part in parts.items() if not isinstance(part, dict)]:
+            raise TypeError(f"{wrong[0]!r} is not an object")
     except FileNotFoundError:
-        return {}
-    except ValueError as error:
+        return {"experiments": {}}
+    except (ValueError, TypeError, AttributeError) as error:
         raise EvidenceError(
             f"this manifest cannot be read: {error}",
             where=path,
             next_step=f"derive it again: {replay_command('derive', '--data', data_set.name)}",
         ) from error
+    return manifest
 
 
 # Whether a claim's cells were as it presupposes.

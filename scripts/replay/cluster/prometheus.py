@@ -20,7 +20,7 @@ from typing import Any
 from replay.base.errors import ReplayError
 
 TIMEOUT_SECONDS = 10.0
-#: An answer to one of Replay's questions is smaller than this; no more is read.
+#: An answer to one of Replay's questions is smaller than this.
 LARGEST_ANSWER_BYTES = 64 * 2**20
 
 
@@ -95,7 +95,7 @@ class PrometheusClient:
         request = urllib.request.Request(address, data=form, headers=self._headers())
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS, context=self._tls()) as answer:
-                return answer.read(LARGEST_ANSWER_BYTES)
+                body = answer.read(LARGEST_ANSWER_BYTES + 1)
         except urllib.error.HTTPError as error:
             reason_given = _error_in(error.read(4096))
             hint = "check prometheus.user and password_file" if error.code in (401, 403) else "check its log"
@@ -111,6 +111,13 @@ class PrometheusClient:
                 where=self.source.url,
                 next_step="check that this machine can reach it, or remove prometheus from the site's file",
             ) from error
+        if len(body) > LARGEST_ANSWER_BYTES:
+            raise PrometheusError(
+                f"answered {query!r} with more than {LARGEST_ANSWER_BYTES >> 20} MiB",
+                where=self.source.url,
+                next_step="set prometheus.labels to select only this cluster's series",
+            )
+        return body
 
     def _headers(self) -> dict[str, str]:
         if self.source.user is None or self.source.password_file is None:

@@ -20,6 +20,7 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, replay_command, version
 from replay.base.tables import csv_text, json_text
 from replay.base.terminal import waiting
+from replay.claims.descriptions import DATAPACKAGE, differences
 from replay.claims.load import load_book
 from replay.design.configuration import claims_path
 from replay.evidence.durable import sha256
@@ -57,9 +58,12 @@ def run(options: argparse.Namespace) -> int:
 def bundle_of(data_set: Path, redaction: Redaction, label: str | None) -> dict[str, Any]:
     """Return the bundle of a data set: its redacted files with digests, and the versions of the claims.
 
-    Raises EvidenceError if the data set is not as recorded, and ConfigurationError if the claims are invalid.
+    Raises ReplayError if the data set is not as recorded or has no digests, and ConfigurationError if the claims are
+    invalid.
     """
     side = read_side(data_set.parent, data_set.name)
+    if not (data_set / DATAPACKAGE).exists():
+        differences(data_set)  # which says what is missing: nobody knows whether these data were altered
     manifest = {**side.manifest, **({"label": label} if label else {})}
     files = {"manifest.json": json_text(redaction.document(manifest, MANIFEST, "manifest"))}
     path = data_set / "claims.json"

@@ -16,6 +16,7 @@ from replay.base.paths import after_missing, replay_command, suggestion
 from replay.base.tables import level_text
 from replay.claims.descriptions import DATAPACKAGE
 from replay.claims.descriptions import differences as derived_differences
+from replay.claims.tables import read_manifest
 from replay.evidence.data_set import MANIFEST, experiments_in
 from replay.evidence.durable import sha256
 from replay.evidence.read import verify_packs
@@ -119,7 +120,7 @@ def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
     folder_name, _, variant = name.partition(":")
     folder = benchmarks / folder_name
     _verify_derived(folder)
-    manifest = json.loads((folder / MANIFEST).read_bytes())
+    manifest = read_manifest(folder)
     experiments = {
         one: _experiment(folder, one, entry)
         for one, entry in manifest["experiments"].items()
@@ -182,7 +183,7 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
             _options(entry, [*variants], designs),
             tuple(dict.fromkeys(one["note"] for design in designs for one in design.get("notes", ()))),
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(
             f"cannot be compared: {type(error).__name__}: {error}", where=path, next_step=_derive_again(folder)
         ) from error
@@ -248,11 +249,19 @@ def _finite(text: str) -> float:
 
 
 def _exploratory(folder: Path, experiments: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return the exploratory claims on each of these experiments, by its name. A talk without claims has none."""
+    """Return the exploratory claims on each of these experiments, by its name. A talk without claims has none.
+
+    Raises EvidenceError if claims.json cannot be read.
+    """
     path = folder / "claims.json"
-    claims = json.loads(path.read_bytes())["claims"] if path.exists() else {}
     found: dict[str, list[str]] = {}
-    for name, claim in sorted(claims.items()):
-        if claim["exploratory"] and claim["experiment"] in experiments:
-            found.setdefault(claim["experiment"], []).append(name)
+    try:
+        claims = json.loads(path.read_bytes())["claims"] if path.exists() else {}
+        for name, claim in sorted(claims.items()):
+            if claim["exploratory"] and claim["experiment"] in experiments:
+                found.setdefault(claim["experiment"], []).append(name)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EvidenceError(
+            f"cannot be read: {type(error).__name__}: {error}", where=path, next_step=_derive_again(folder)
+        ) from error
     return {experiment: tuple(names) for experiment, names in sorted(found.items())}

@@ -68,6 +68,10 @@ def run(options: argparse.Namespace) -> int:
         )
     side = read_side(benchmarks_directory(), options.data, options.experiment)
     told = _told(side, options.experiment)
+    variants = {name: one for one in told.variants for name in (one.name, one.label)}
+    # From here on, what they name.
+    options.metric = _chosen("--metric", dict.fromkeys(options.metric), told.experiment.metrics, "no chart draws it")
+    options.layers = _chosen("--layers", options.layers, variants, "no such variant")
     with waiting(f"writing {options.out}"):
         slides, said = _write_whole(folder, side, told, options)
     appendix = sum(one.in_appendix for one in slides)
@@ -142,18 +146,15 @@ def _write_whole(folder: Path, side: Side, told: Told, options: argparse.Namespa
 def _write(folder: Path, side: Side, told: Told, options: argparse.Namespace) -> tuple[list[Slide], str]:
     """Write the claims and the data, have them judged, and write what they say."""
     known = told.experiment.metrics
-    metrics = _chosen("--metric", dict.fromkeys(options.metric), known, "no chart draws it")
-    variants = {name: one for one in told.variants for name in (one.name, one.label)}
-    layers = _chosen("--layers", options.layers, variants, "no such variant")
     source = benchmarks_directory() / side.name
     sense = sense_of(told, source / told.name / "raw", (side.manifest.get("setup") or {}).get("memory_bytes"))
     rate = next((known[name] for name in _RATES if name in known), next(iter(known.values())))
     tail = known[sense.tail] if sense.tail else None
-    chosen = metrics or [rate, *([tail] if tail else [])]
+    chosen = options.metric or [rate, *([tail] if tail else [])]
     first, *others = told.variants
     shared = [(one, point) for one in others for point in told.points if sense.same_load((first, one), point)]
     ratios = [*compared(told, chosen, shared)]
-    walks = [*_walks(told, sense, rate, tail, layers)] if ratios or not others else []
+    walks = [*_walks(told, sense, rate, tail, options.layers)] if ratios or not others else []
     claimed = [*ratios, *(each for one in walks for each in one.ratios)]
 
     _copy(source, folder, told.name)

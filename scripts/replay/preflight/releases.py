@@ -13,6 +13,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 from replay.base.disk import guarded
 from replay.base.errors import ConfigurationError
@@ -69,7 +70,7 @@ def check_data_set(site: Site, session: MonitorSession, data_set: str, findings:
 
 def other_releases(data_set: str, experiments: Iterable[str], now: Versions) -> list[ReleaseChange]:
     """Return which releases differ from those that the data set was measured with; empty if none does."""
-    measured = [read_campaign(benchmarks_directory() / data_set).get("versions") or {}]
+    measured = [_of_campaign(benchmarks_directory() / data_set)]
     measured += [
         versions_then for name in experiments for versions_then in History(raw_directory(data_set, name)).versions()
     ]
@@ -81,6 +82,14 @@ def name_for(data_set: str, changed: list[ReleaseChange]) -> str:
     first = changed[0]
     words = [data_set, CLIENT if first.what == CLIENT else "", *map(str, sorted(first.now))]
     return "-".join(filter(None, words))
+
+
+def _of_campaign(folder: Path) -> Versions:
+    """Return the versions noted when the data set was started. Replay 0.1.0 noted only monitors and client."""
+    campaign = read_campaign(folder)
+    setup = campaign.get("setup") or {}
+    monitors = [version] if (version := setup.get("ceph_version")) else None
+    return campaign.get("versions") or {"mon": monitors, "librbd": setup.get("librbd_version")}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

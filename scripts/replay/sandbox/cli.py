@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from replay.base.disk import size_text
+from replay.base.disk import explained, size_text
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.programs import title_of
 from replay.cluster import sandbox_record as state
@@ -103,6 +103,10 @@ def run(options: argparse.Namespace) -> int:
     programs = {"up": _up, "down": _down, "status": _status, "link": _link, "conf": _conf, "releases": _releases}
     try:
         return programs[options.what](options, None if options.what == "releases" else _directory(options))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise explained(error) or SandboxError(str(error)) from error
     finally:
         signal.signal(signal.SIGTERM, previous)
 

@@ -5,6 +5,7 @@ Every deviation from Ceph's defaults is here, with its reason.
 
 from __future__ import annotations
 
+import errno
 import random
 import socket
 from collections.abc import Callable, Mapping, Sequence
@@ -29,8 +30,10 @@ def is_free(port: int) -> bool:
         try:
             probe.bind((LOOPBACK, port))
             probe.listen(1)
-        except OSError:
-            return False
+        except OSError as error:
+            if error.errno in (errno.EADDRINUSE, errno.EACCES):
+                return False
+            raise
         return True
 
 

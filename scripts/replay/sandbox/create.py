@@ -186,7 +186,8 @@ def oldest_monitors(ceph_version: str) -> str:
 
     A monitor that is at most two releases ahead of the oldest one in its map starts; a newer one ends at once.
     """
-    return NAMES[max((major_of(ceph_version) or 0) - 2, min(NAMES))]
+    oldest = (major_of(ceph_version) or 0) - 2
+    return NAMES[min(max(oldest, min(NAMES)), max(NAMES))]
 
 
 def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions, ceph_version: str) -> None:
@@ -274,6 +275,7 @@ def _await_made(
                 layout,
                 osd,
                 f"ceph-osd --mkfs ended with status {process.returncode}",
+                log,
                 "read this file; the usual reason is a full disk or a file system without sparse files",
             )
 

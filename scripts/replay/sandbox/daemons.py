@@ -164,6 +164,7 @@ def is_ready(layout: Layout, role: Role) -> bool:
 
 def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_seconds: float = 120.0) -> None:
     """Wait until a daemon works; SandboxError with the end of its log if it dies or takes too long."""
+    log = layout.log(role.cluster, role.name)
 
     def ready() -> bool:
         if is_ready(layout, role):
@@ -171,13 +172,13 @@ def await_ready(layout: Layout, role: Role, interrupt: Interrupt, timeout_second
         if running(layout, role) is None:
             down = sandbox_record.sandbox_command("down", layout.directory)
             what, next_step = f"{role.name} of {role.cluster} ended", f"read this log; {down} removes the sandbox"
-            raise ended(layout, role, what, next_step)
+            raise ended(layout, role, what, log, next_step)
         return False
 
     interrupt.wait_until(
         ready,
         what=f"{role.name} of {role.cluster} to be ready",
-        where=layout.log(role.cluster, role.name),
+        where=log,
         timeout_seconds=timeout_seconds,
     )
 
@@ -198,11 +199,11 @@ def hurried(layout: Layout, monitor: Role) -> Iterator[None]:
             ask(socket, {"prefix": "config unset", "var": option})
 
 
-def ended(layout: Layout, role: Role, what: str, next_step: str) -> SandboxError:
+def ended(layout: Layout, role: Role, what: str, where: Path, next_step: str) -> SandboxError:
     """Return the error of a daemon that ended, with why, as its output and its log say; `next_step` if they do not."""
     files = layout.output(role.cluster, role.name), layout.log(role.cluster, role.name)
     why, next_step = explain(files) or (last_words(files), next_step)
-    return SandboxError(f"{what}: {why}", where=layout.log(role.cluster, role.name), next_step=next_step)
+    return SandboxError(f"{what}: {why}", where=where, next_step=next_step)
 
 
 def mirror_daemon(layout: Layout) -> MirrorProcess | None:

@@ -7,7 +7,7 @@ import shutil
 import time
 from pathlib import Path
 
-from replay.base.disk import mount_point, size_text
+from replay.base.disk import size_text
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.paths import replay_command
 from replay.base.programs import (
@@ -82,8 +82,10 @@ def _missing(names: list[str], programs: Programs) -> ConfigurationError:
 
 
 def free_bytes(folder: Path) -> int:
-    """Return the free space for this user on the disk that `folder` is on, or would be on."""
-    return shutil.disk_usage(mount_point(folder)).free
+    """Return the free space for this user on the disk of `folder`, or of its nearest existing parent."""
+    while not folder.exists():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
 
 
 def check_space(folder: Path, options: SandboxOptions) -> str | None:

@@ -84,9 +84,10 @@ class Steps:
 
 
 def whole_steps(run: Run) -> Steps:
-    """Return the steps of a run's log. Raises OutputError if it is cut off: its last step is `end`."""
+    """Return the steps of a run's log. Raises OutputError if it lost lines: its last step `end` counts the others."""
     steps = Steps(run.text("steps"), run.file("steps"))
-    if not steps.steps or steps.steps[-1]["step"] != "end":
+    last = steps.steps[-1] if steps.steps else {}
+    if last.get("step") != "end" or last.get("steps") != len(steps.steps) - 1:
         steps.refuse("steps are missing", reason="incomplete")
     return steps
 
@@ -102,12 +103,19 @@ class Snapshot(NamedTuple):
 
 
 def snapshots_taken(steps: Steps) -> list[Snapshot]:
-    """Return the mirror snapshots that a protocol ordered while a client wrote, in order, without failed orders."""
-    return [
-        Snapshot(int(match[1]), steps.start(step))
-        for step in steps.any("snapshot")
-        if step["exit_status"] == 0 and (match := _SNAPSHOT_ID.search(str(step.get("said", ""))))
-    ]
+    """Return the mirror snapshots that a protocol ordered while a client wrote, in order, without failed orders.
+
+    Raises OutputError for an order that both failed and succeeded: a snapshot without its id would not be counted.
+    """
+    found: list[Snapshot] = []
+    for step in steps.any("snapshot"):
+        match = _SNAPSHOT_ID.search(str(step.get("said", "")))
+        if (step["exit_status"] == 0) != (match is not None):
+            printed = str(step.get("said"))[:60]
+            steps.refuse(f"snapshot: exit status {step['exit_status']}, yet it printed {printed!r}", step)
+        if match is not None:
+            found.append(Snapshot(int(match[1]), steps.start(step)))
+    return found
 
 
 # Samples: the CSV of `evidence.record.SampleTable` -------------------------------------------------------------------
@@ -123,7 +131,7 @@ class Sample(NamedTuple):
 
 
 def read_samples(text: str, file: str) -> list[Sample]:
-    """Return the rows, which are in order of time. Raises OutputError for a table that was cut off or is not one."""
+    """Return the rows, which are in order of time. Raises OutputError for a table that lost rows or is not one."""
     lines = text.split("\n")
     if lines[0] != SAMPLES_HEADER:
         raise OutputError(f"the first line is not {SAMPLES_HEADER!r}", file=file, line=1)
@@ -139,6 +147,9 @@ def read_samples(text: str, file: str) -> list[Sample]:
     last = rows.pop()
     if (last.entity, last.metric) != SAMPLES_FOOTER:
         raise OutputError("its last row is missing", file=file, line=len(lines), reason="incomplete")
+    if last.value != len(rows):
+        what = f"it has {len(rows)} of {last.value:.0f} rows"
+        raise OutputError(what, file=file, line=len(lines), reason="incomplete")
     return rows
 
 

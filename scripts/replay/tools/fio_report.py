@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from replay.tools.base import OutputError, Place, Run, agrees, number, read_json
 
 ALL_CLIENTS = "All clients"
-#: By how much a rate may differ from its own total and time: fio rounds each.
+#: By how much a rate may differ from its own total and time: fio rounds each, and a sum of clients once more.
 _ROUNDING = 1e-4
 DIRECTIONS = ("read", "write")
 _START = re.compile(r"^[ \t]*\{", re.MULTILINE)
@@ -59,8 +60,11 @@ def read_clients(text: str, file: str, exit_status: int) -> list[Client]:
     shared = report.at("global options").value
     shared = shared if isinstance(shared, dict) else {}
     entries = [_client(entry, shared) for entry in report.rows(present[0])]
+    clients = sorted((one for one in entries if one.name != ALL_CLIENTS), key=lambda one: one.name)
     # For two or more clients fio adds their sum.
-    return sorted((one for one in entries if one.name != ALL_CLIENTS), key=lambda one: one.name)
+    for total in (one for one in entries if one.name == ALL_CLIENTS):
+        _check_total(total, clients)
+    return clients
 
 
 def reported_clients(run: Run, role: str = "output") -> list[Client]:
@@ -122,6 +126,18 @@ def _io_bytes(stats: Place, seconds: float) -> float:
         if agrees(rate, moved * unit / seconds, relative=0.01, absolute=1024 + 1024 / seconds):
             return moved * unit
     stats.refuse("bw is not io_bytes divided by runtime, in bytes or in KiB")
+
+
+def _check_total(total: Client, clients: Sequence[Client]) -> None:
+    """Refuse a report in which "All clients" is not the sum of its clients: one of them is missing."""
+    for which in dict.fromkeys([*DIRECTIONS, *total.directions]):
+        summed = total.directions.get(which)
+        parts = [one.directions[which] for one in clients if which in one.directions]
+        for attribute in ("operations", "io_bytes"):
+            of_parts = math.fsum(getattr(one, attribute) for one in parts)
+            if not agrees(of_parts, getattr(summed, attribute) if summed else 0.0, relative=_ROUNDING):
+                what = f"{ALL_CLIENTS!r} and the sum of the {len(clients)} clients differ in {which}s: one is missing"
+                total.place.refuse(what, reason="client_lost")
 
 
 # Latencies -----------------------------------------------------------------------------------------------------------

@@ -68,17 +68,17 @@ test("the target of a link is replaced, and the link stays", async () => {
   assert.deepEqual((await beside()).sort(), ["dist", "real"]);
 });
 
-/** A program that begins to make the folder, says so, and runs forever. */
-function begin() {
+/** A program that begins to make the folder, says so, and runs forever unless told otherwise. */
+function begin(rest = "await new Promise((resolve) => setTimeout(resolve, 600_000));", word = "begun") {
   const program = spawn(process.execPath, [
     ...["--input-type=module", "-e"],
-    `import { writeFileSync } from "node:fs";
+    `import { existsSync, writeFileSync } from "node:fs";
      import { replaceFolder } from ${JSON.stringify(MODULE)};
      process.on("SIGINT", () => process.exit(130));
      await replaceFolder(${JSON.stringify(place)}, async (work) => {
        writeFileSync(work + "/index.html", "half");
        console.log("begun");
-       await new Promise((resolve) => setTimeout(resolve, 600_000));
+       ${rest}
      });`,
   ]);
   const ended = new Promise((resolve) => program.on("exit", resolve));
@@ -86,7 +86,7 @@ function begin() {
     let said = "";
     program.stdout.on("data", (part) => {
       said += part;
-      if (said.includes("begun")) resolve({ program, ended });
+      if (said.includes(word)) resolve({ program, ended });
     });
   });
 }
@@ -99,6 +99,33 @@ test("a program that is ended leaves nothing of what it made", async () => {
   assert.equal(await ended, 130);
   assert.deepEqual(await beside(), ["dist"]);
   assert.equal(await read(), "one");
+});
+
+test("a program that is ended leaves nothing of what its threads had begun to write", async () => {
+  // Like a bundler's: this one keeps writing for 50 ms after the program was asked to end.
+  const thread = `
+    const { workerData: { folder, end } } = require("node:worker_threads");
+    const { mkdirSync, writeFileSync } = require("node:fs");
+    while (end[0] === 0n || Date.now() < end[0]) {
+      try {
+        mkdirSync(folder + "/assets", { recursive: true });
+        writeFileSync(folder + "/assets/late.js", "late");
+      } catch {}
+    }`;
+  const { program, ended } = await begin(
+    `const { Worker } = await import("node:worker_threads");
+     const end = new BigInt64Array(new SharedArrayBuffer(8));
+     process.prependListener("SIGINT", () => (end[0] = BigInt(Date.now() + 50)));
+     const thread = new Worker(${JSON.stringify(thread)}, { eval: true, execArgv: [], workerData: { folder: work, end } });
+     const late = work + "/assets/late.js";
+     while (!existsSync(late)) await new Promise((resolve) => setTimeout(resolve, 5));
+     console.log("written");
+     await new Promise((resolve) => setTimeout(resolve, 600_000));`,
+    "written",
+  );
+  program.kill("SIGINT");
+  assert.equal(await ended, 130);
+  assert.deepEqual(await beside(), []);
 });
 
 test("remains of a killed program are removed by the next, but not what another one is making", async () => {

@@ -9,6 +9,7 @@ import { printAddress, problemsOf } from "../../../scripts/deck/pdf.js";
 import { readPdf } from "../../../scripts/deck/printed-file.js";
 import { patient } from "../../support/patience.mjs";
 import { FIXTURE } from "../support/fixture.js";
+import { GOOD as SLIDE, makeTalk } from "../support/talk.js";
 
 /**
  * A PDF file of so many pages, whose page uses fonts: `{Subtype, BaseFont, FontDescriptor, …}` each. `direct` puts them
@@ -157,4 +158,29 @@ test("the command refuses wrong options, and says which exist", () => {
   refused(/no data set “fixtur”\. Available: fixture, /, ["--data", "fixtur"], {
     REPLAY_BENCHMARKS: FIXTURE,
   });
+});
+
+test("a talk that lacks a chapter is not printed, and a sentence names the chapter", async () => {
+  const talk = await makeTalk();
+  try {
+    await talk.save("slides/talk/a.md", SLIDE);
+    await talk.state({ chapters: ["a.md", "gone.md"] });
+    const done = spawnSync(process.execPath, ["scripts/pdf.mjs", "--out", `${talk.root}/talk.pdf`], {
+      cwd: PROJECT,
+      encoding: "utf8",
+      // It is refused before any browser starts.
+      env: {
+        ...process.env,
+        REPLAY_TALK: talk.root,
+        REPLAY_BENCHMARKS: talk.benchmarks,
+        CHROMIUM: process.execPath,
+      },
+      timeout: patient(30_000),
+    });
+    assert.equal(done.status, 1, done.stderr);
+    const problem = /^The talk was not printed: slides\/talk\/talk\.yaml:\d+: there is no chapter .*gone\.md$/m;
+    assert.match(done.stderr, problem);
+  } finally {
+    await talk.remove();
+  }
 });

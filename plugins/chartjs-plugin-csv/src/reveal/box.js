@@ -4,19 +4,20 @@ const BOX = "chart-box";
 
 /**
  * Puts a canvas into a box of fixed height, so that a slide's layout knows the chart's size before the chart exists:
- * `figure.chart-figure > div.chart-box > canvas`. A canvas that is already in a box (in a copy of a slide) keeps it.
+ * `figure.chart-figure > div.chart-box > canvas`, and `figcaption.chart-caption` if captions are used.
+ * A canvas that is already in a box (in a copy of a slide) keeps it.
  *
  * @param {HTMLCanvasElement} canvas
- * @param {number} height   px, if there is no `data-chart-height`
- * @returns {HTMLElement} the box
+ * @param {{height: number, captions: boolean}} options height in px if there is no `data-chart-height`
+ * @returns {{box: HTMLElement, caption: HTMLElement|null}}
  */
-export function boxCanvas(canvas, height) {
+export function boxCanvas(canvas, { height, captions }) {
   canvas.setAttribute("role", "img");
   if (!canvas.hasAttribute("aria-label")) canvas.setAttribute("aria-label", "Chart, not loaded yet");
   const parent = canvas.parentElement;
   if (parent.classList.contains(BOX)) {
     forgetCopied(canvas);
-    return parent;
+    return { box: parent, caption: parent.parentElement.querySelector("figcaption.chart-caption") };
   }
 
   const document = canvas.ownerDocument;
@@ -39,7 +40,15 @@ export function boxCanvas(canvas, height) {
   figure.append(box);
   box.append(canvas);
   Object.assign(canvas.style, { display: "block", width: "100%", height: "100%" });
-  return box;
+
+  let caption = null;
+  if (captions) {
+    caption = document.createElement("figcaption");
+    caption.className = "chart-caption";
+    caption.textContent = "\u00a0";
+    figure.append(caption);
+  }
+  return { box, caption };
 }
 
 function heightOf(canvas, fallback) {

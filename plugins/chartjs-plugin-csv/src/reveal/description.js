@@ -7,17 +7,26 @@ const MANY_POINTS = 10_000;
 const TIMEOUT = 250;
 
 /**
- * Writes the label of a chart for screen readers.
+ * Writes the text of a chart: its label for screen readers, and its caption.
  * @param {import("./slot.js").Slot} slot
- * @param {{summaryFor: Function|null}} context   the page's own text
+ * @param {{labelFor: Function|null, summaryFor: Function|null}} context   the page's own texts
  */
-export async function describe(slot, { summaryFor }) {
-  const { model } = slot;
+export async function describe(slot, { labelFor, summaryFor }) {
+  const { model, canvas, caption } = slot;
   if (model?.series.some(({ points }) => points.length > MANY_POINTS)) {
     await whenIdle();
     if (slot.model !== model) return;
   }
-  if (model) slot.canvas.setAttribute("aria-label", summaryOf(slot, summaryFor));
+  if (model) canvas.setAttribute("aria-label", summaryOf(slot, summaryFor));
+  if (!caption) return;
+  let label;
+  try {
+    label = model ? await labelFor(slot.src, model) : null;
+  } catch (error) {
+    console.error(error);
+    label = `No caption: ${error.message}`;
+  }
+  if (slot.model === model) caption.replaceChildren(label ?? "\u00a0");
 }
 
 function summaryOf(slot, summaryFor) {

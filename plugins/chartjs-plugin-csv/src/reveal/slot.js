@@ -40,7 +40,9 @@ export class Slot {
     this.inSight = false;
     this.intersecting = false;
     this.ready = Promise.resolve();
-    this.box = boxCanvas(canvas, context.height);
+    const made = boxCanvas(canvas, { height: context.height, captions: Boolean(context.labelFor) });
+    this.box = made.box;
+    this.caption = made.caption;
     this.key = keyOf(canvas);
     this.onData = () => {
       this.context.moved(this);
@@ -184,7 +186,7 @@ export class Slot {
     await csvOf(this.chart).ready;
   }
 
-  /** Resolves when the chart and its description, or its error, are on the slide. */
+  /** Resolves when the chart and its caption, or its error, are on the slide. */
   async settled() {
     let ready;
     do {
@@ -321,7 +323,7 @@ export class Slot {
     for (const type of NEWS) this.canvas.removeEventListener(type, this.onData);
   }
 
-  /** Writes the chart's label for screen readers. */
+  /** Writes the chart's label for screen readers, and its caption. */
   describe() {
     return describe(this, this.context);
   }

@@ -8,6 +8,7 @@ const charts = RevealChartCsv({
   options: { plugins: { csv: { bands: "auto" } } },
   chartOptions: (kind, src) => (kind === "line" && src !== null ? { scales: { y: { min: 0 } } } : null),
   marks: (slot) => (slot.model ? [{ axis: "y", value: 1 }] : null),
+  labelFor: (_, model) => `${model.series.length} series`,
   summaryFor: ({ model }) => (model ? null : "nothing yet"),
   alignIn: ".panels",
   shareIn: ".panels.shared",

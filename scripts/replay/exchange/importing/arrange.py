@@ -149,7 +149,9 @@ def repetitions(arranged: Arranged) -> list[tuple[tuple[str, ...], int]]:
         columns = zip(*parts, strict=True) if len({*map(len, parts)}) == 1 else [["".join(one) for one in parts]]
         for names in (tuple(sorted(set(column), key=in_order)) for column in columns):
             if len(names) > 1:
-                found.setdefault((names[0].endswith("/"), tuple(_apart(names))), {})[names] = None
+                # With its end, a name is never the beginning of another one.
+                apart = tuple(_apart([f"{name}\0" for name in names]))
+                found.setdefault((names[0].endswith("/"), apart), {})[names] = None
     return [(next(iter(sets)), len(sets)) for sets in found.values()]
 
 

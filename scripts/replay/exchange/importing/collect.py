@@ -51,7 +51,11 @@ def collect(folders: list[Path], unpacked: Path) -> Collected:
             found.left_out.append(one)
             continue
         found.sources[one.folder, one.path] = one
-        content = one.location.read_bytes()
+        try:
+            content = one.location.read_bytes()
+        except OSError as error:
+            found.left_out.append(LeftOut(one.folder, one.path, f"it cannot be read: {error.strerror}"))
+            continue
         if FIO_LOG.match(content[:_SNIFFED].decode("ascii", "replace")):
             logs.append(Part(one.folder, one.path, sha256(content), len(content), ((0, len(content)),)))
         here, reasons = recognise(one.folder, one.path, content)
@@ -84,7 +88,7 @@ def _failed(left_out: Iterable[LeftOut]) -> Mapping[Folder, Mapping[Output, str]
 
 
 def _read(run: Run, logs: Iterable[Part], found: Collected) -> Result:
-    """Return what the outputs of a run state together, and its logs. Raises OutputError."""
+    """Return what the outputs of a run state together, and its logs. Raises OutputError, and OSError."""
     texts = [part.cut(found.content(part.file)) for part in run.parts]
     contents = {part.role: found.content(part.file) for part in logs}
     return read_outputs(run.tool, texts, run.levels, run.path, contents)
@@ -123,7 +127,7 @@ def _with_series(run: Run, parts: list[Part], found: Collected) -> Run:
     """Return a run with logs, or as it was if they cannot be read."""
     try:
         read = _read(run, parts, found)
-    except OutputError:
+    except (OutputError, OSError):
         return run
     taken = {part.file for part in parts}
     found.left_out = [one for one in found.left_out if (one.folder, one.path) not in taken]
@@ -267,4 +271,6 @@ def _one_of(several: list[Run], found: Collected) -> Run | str:
         _read(one, (), found)
     except OutputError as error:
         return f"together with the others in its folder: {error.what}"
+    except OSError as error:
+        return f"it cannot be read again: {error.strerror}"
     return one

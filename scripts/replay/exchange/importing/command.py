@@ -213,8 +213,10 @@ def _pack(path: Path, files: Mapping[str, Content], collected: Collected) -> str
     def original(file: tuple[int, str], digest: str) -> bytes:
         try:
             content = collected.content(file)
-        except OSError:
-            content = b""  # it is gone
+        except OSError as error:
+            raise EvidenceError(
+                f"it cannot be read again: {error.strerror}", where=file[1], next_step="import once more"
+            ) from error
         if sha256(content) != digest:
             raise EvidenceError("it changed while it was imported", where=file[1], next_step="import once more")
         return content

@@ -252,6 +252,8 @@ def _in_zip(location: Path) -> Iterator[_Member]:
             name = _plain(member.filename)
             if stat.S_ISLNK(member.external_attr >> 16):
                 yield name, _LINK, None
+            elif member.flag_bits & 1:
+                yield name, "it is encrypted", None
             elif not member.is_dir():
                 yield name, "", archive.open(member)
 
