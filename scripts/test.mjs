@@ -57,7 +57,8 @@ const node = (name, files) =>
   step(name, [NODE, "--test", "--test-concurrency=2", "--test-reporter=spec", ...files]);
 const pytest = (name, marks, { workers = 2, env = {} } = {}) => {
   const spread = ["-n", String(workers), "--dist", "loadgroup"];
-  return step(name, [path.join(ROOT, ".venv/bin/python"), "-m", "pytest", "-q", "-m", marks, ...spread], env);
+  const program = [path.join(ROOT, ".venv/bin/python"), "-m", "pytest", "-q", "--durations=15"];
+  return step(name, [...program, "-m", marks, ...spread], env);
 };
 
 /** The steps of this run, in stages: those of one stage run side by side, the longest first. */

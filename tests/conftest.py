@@ -48,13 +48,17 @@ def pytest_collection_finish() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put what takes long on a sandbox first: nothing then runs alone at the end, beside workers without work.
 
-    A group of tests runs in one worker, and so takes longest of all.
+    A group of tests runs in one worker, and so takes longest of all. Of the others, those that measure take longer.
     """
 
     def later(item: pytest.Item) -> int:
         if not item.get_closest_marker("sandbox"):
-            return 2
-        return 0 if item.get_closest_marker("xdist_group") else 1 if item.get_closest_marker("slow") else 2
+            return 3
+        if item.get_closest_marker("xdist_group"):
+            return 0
+        if item.get_closest_marker("slow"):
+            return 1
+        return 2 if {"bench", "campaign"} & set(getattr(item, "fixturenames", ())) else 3
 
     if "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=later)

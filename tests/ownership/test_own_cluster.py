@@ -138,6 +138,7 @@ def test_preflight_finds_everything_it_needs_with_the_restricted_user(site: Site
     assert not any(variant["missing"] for row in story for variant in row["variants"])
     said = [item.text for item in report.findings.items]
     assert "client.replay of the primary cluster is a restricted user" in said
+    assert "probe" not in {item.topic for item in report.findings.items}, "it writes only when it is asked"
     assert difference(before, snapshot(administrator)) == []
 
 
@@ -175,46 +176,38 @@ def test_preflight_names_a_missing_pool_and_namespace(site: Site, write_site: Wr
 
 
 @pytest.mark.usefixtures("untouched")
-def test_clean_removes_what_is_in_the_ledger_and_leaves_neighbours_alone(site: Site, ledger: Ledger) -> None:
-    names = [_make_image(site, ledger, "plain"), _make_image(site, ledger, "with-journal")]
-    assert set(names) <= set(site.primary.json("rbd", "ls", "replay"))
-    assert [outcome.status for outcome in _clean(site)] == ["removed", "removed"]
+def test_clean_removes_what_is_in_the_ledger_however_far_it_came_and_leaves_neighbours_alone(
+    site: Site, ledger: Ledger
+) -> None:
+    whole = [_make_image(site, ledger, "plain"), _make_image(site, ledger, "with-journal")]
+    # A crash between creation and confirmation, one in the middle of a creation or removal, one before a creation.
+    unconfirmed = _make_image(site, ledger, "unconfirmed", confirm=False)
+    half = _make_image(site, ledger, "half")
+    image_id = site.primary.json("rbd", "info", f"replay/{half}")["id"]
+    site.primary.run("rados", "--pool", "replay", "rm", f"rbd_header.{image_id}")
+    never = unique_name("never")
+    ledger.intend("image", "replay", "", never, site=site.name)
+    made = {*whole, unconfirmed, half}
+    assert made <= set(site.primary.json("rbd", "ls", "replay"))
+    outcomes = {outcome.entry.name: outcome.status for outcome in _clean(site)}
+    assert outcomes == {**dict.fromkeys((*whole, unconfirmed), "removed"), half: "absent", never: "absent"}
+    assert not made & set(site.primary.json("rbd", "ls", "replay"))
     assert ledger.owned() == []
     assert _clean(site) == []
 
 
 @pytest.mark.usefixtures("untouched")
-@pytest.mark.parametrize("mode", ["snapshot", "journal"])
-def test_clean_waits_until_mirroring_has_removed_the_copy(site: Site, ledger: Ledger, mode: str) -> None:
-    name = _make_image(site, ledger, mode, mirrored=mode)
-    assert site.secondary is not None
-    there = ("rbd", "info", f"replay/{name}")
-    wait_until(lambda: site.secondary.run(*there, check=False).returncode == 0, "the copy of the image")
-    assert [outcome.status for outcome in _clean(site)] == ["removed"]
-    assert site.secondary.run("rbd", "info", f"replay/{name}", check=False).returncode == 2
+def test_clean_waits_until_mirroring_has_removed_the_copies(site: Site, ledger: Ledger) -> None:
+    names = [_make_image(site, ledger, mode, mirrored=mode) for mode in ("snapshot", "journal")]
+    second = site.secondary
+    assert second is not None
 
+    def statuses() -> list[int]:
+        return [second.run("rbd", "info", f"replay/{name}", check=False).returncode for name in names]
 
-@pytest.mark.usefixtures("untouched")
-def test_a_crash_before_the_creation_only_closes_the_entry(site: Site, ledger: Ledger) -> None:
-    ledger.intend("image", "replay", "", unique_name("never"), site=site.name)
-    assert [outcome.status for outcome in _clean(site)] == ["absent"]
-    assert ledger.owned() == []
-
-
-@pytest.mark.usefixtures("untouched")
-def test_a_crash_between_creation_and_confirmation_leaves_nothing_behind(site: Site, ledger: Ledger) -> None:
-    _make_image(site, ledger, "unconfirmed", confirm=False)
-    assert [outcome.status for outcome in _clean(site)] == ["removed"]
-
-
-@pytest.mark.usefixtures("untouched")
-def test_an_interrupted_creation_or_removal_is_finished(site: Site, ledger: Ledger) -> None:
-    name = _make_image(site, ledger, "half")
-    image_id = site.primary.json("rbd", "info", f"replay/{name}")["id"]
-    site.primary.run("rados", "--pool", "replay", "rm", f"rbd_header.{image_id}")
-    assert name in site.primary.json("rbd", "ls", "replay")
-    assert [outcome.status for outcome in _clean(site)] == ["absent"]
-    assert name not in site.primary.json("rbd", "ls", "replay")
+    wait_until(lambda: statuses() == [0, 0], "the copies of the images")
+    assert [outcome.status for outcome in _clean(site)] == ["removed", "removed"]
+    assert statuses() == [2, 2]
 
 
 @pytest.mark.usefixtures("untouched")
@@ -314,7 +307,9 @@ allows: [pool_create, pool_delete]
 
 @pytest.mark.of_release
 @pytest.mark.usefixtures("untouched")
-def test_a_user_made_by_the_printed_command_makes_pools_and_clean_removes_them(pool_site: Site) -> None:
+def test_a_user_made_by_the_printed_command_makes_pools_and_clean_removes_them_unless_others_use_them(
+    pool_site: Site,
+) -> None:
     with MonitorSession(pool_site.primary) as session:
         ledger = Ledger(session.fsid())
         assert ensure_pools(pool_site, session, ledger) == ["replay-made", "replay-made-ec"]
@@ -324,8 +319,14 @@ def test_a_user_made_by_the_printed_command_makes_pools_and_clean_removes_them(p
         spec = "replay-made/talk/replay-00000000-x"
         pool_site.primary.run("rbd", "create", "--size", "16M", "--data-pool", "replay-made-ec", spec)
         ledger.confirm(entry, {"id": pool_site.primary.json("rbd", "info", spec)["id"]})
-        outcomes = _clean(pool_site)
-        assert [(o.entry.kind, o.status) for o in outcomes] == [("image", "removed")] + [("pool", "removed")] * 2
+        pool_site.primary.run("rbd", "create", "--size", "16M", "replay-made/theirs")
+        image, *rest = _clean(pool_site)
+        assert (image.entry.kind, image.status) == ("image", "removed")
+        pools = {outcome.entry.details["final_name"]: outcome for outcome in rest}
+        assert pools["replay-made"].status == "left" and "does not own" in pools["replay-made"].why
+        assert pools["replay-made-ec"].status == "removed"
+        pool_site.primary.run("rbd", "rm", "--no-progress", "replay-made/theirs")
+        assert [outcome.status for outcome in _clean(pool_site)] == ["removed"]
         assert ledger.owned() == []
 
 
@@ -369,19 +370,6 @@ def test_no_pool_is_made_where_the_monitors_delete_none(pool_site: Site, adminis
         assert ledger.owned() == []
     assert report.exit_status == 4
     assert any("the monitors delete no pool" in item.text for item in report.findings.items)
-
-
-@pytest.mark.of_release
-@pytest.mark.usefixtures("untouched")
-def test_a_pool_that_holds_somebody_elses_image_is_kept(pool_site: Site) -> None:
-    with MonitorSession(pool_site.primary) as session:
-        ensure_pools(pool_site, session, Ledger(session.fsid()))
-    pool_site.primary.run("rbd", "create", "--size", "16M", "replay-made/theirs")
-    outcomes = {o.entry.details["final_name"]: o for o in _clean(pool_site)}
-    assert outcomes["replay-made"].status == "left" and "does not own" in outcomes["replay-made"].why
-    assert outcomes["replay-made-ec"].status == "removed"
-    pool_site.primary.run("rbd", "rm", "--no-progress", "replay-made/theirs")
-    assert [o.status for o in _clean(pool_site)] == ["removed"]
 
 
 @pytest.mark.usefixtures("untouched")

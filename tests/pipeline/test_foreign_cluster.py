@@ -109,7 +109,7 @@ def test_a_restricted_user_measures_a_signed_plan_and_leaves_no_trace_and_no_nam
     foreseen = foreign.run("preflight", "--site", "foreign", "--scale", "smoke")
     assert foreseen.returncode == 0, foreseen.stdout + foreseen.stderr
     assert changes(before, both(foreign)) == {"left": [], "right": []}, "it only reads"
-    written = foreign.run("measure", *foreign.measure_arguments("tiny", "foreign"), "--plan-only")
+    written = foreign.run("measure", *foreign.measure_arguments("tiny", site="foreign"), "--plan-only")
     assert written.returncode == 0, written.stdout + written.stderr
     (plan,) = foreign.folder.glob("trial-*.plan.md")
     with plan.open("a") as file:
@@ -135,7 +135,7 @@ def test_a_restricted_user_measures_a_signed_plan_and_leaves_no_trace_and_no_nam
 def started(bench, said=subprocess.DEVNULL):
     """A run of its own that has sized its first cell."""
     process = subprocess.Popen(
-        bench.command("measure", *bench.measure_arguments("tiny", "foreign")),
+        bench.command("measure", *bench.measure_arguments("tiny", site="foreign")),
         env=bench.environment,
         stdout=said,
         stderr=said,

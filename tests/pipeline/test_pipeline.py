@@ -64,8 +64,6 @@ def measured(bench, measured_once):
 def test_a_campaign_is_measured_derived_and_described(measured):
     assert valid_points(measured) == [(1, "write-rand-4096"), (1, "write-rand-65536")]
     assert verified(measured)
-    derived = measured.run("derive", "--data", "trial")
-    assert derived.returncode == 0, derived.stderr
     data = measured.tiny.parent
     table = (data / "aggregate" / "throughput-write-rand.csv").read_text().splitlines()
     assert table[0] == "I/O size,4096,65536"

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import pytest
 
-from replay.design.configuration import experiment_names
-from support.smoke import measure_as_shipped
+from replay.design.configuration import experiment_names, load_experiment
+from support.smoke import AT_A_RATE, measure_as_shipped
 
 TESTS = Path(__file__).resolve().parents[1]
 
 
 class Elsewhere(NamedTuple):
-    """A test that calls `measure_as_shipped(campaign, NAME)`."""
+    """A test that calls `measure_as_shipped(campaign, NAME, …)`."""
 
     name: str
     test: str
@@ -35,13 +35,24 @@ def measured_elsewhere():
             for node in ast.walk(function):
                 if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != measure_as_shipped.__name__:
                     continue
-                if isinstance(name := node.args[1], ast.Constant):
-                    found.append(Elsewhere(name.value, f"{path.name}::{function.name}", marks))
+                names = [one.value for one in node.args[1:] if isinstance(one, ast.Constant)]
+                found += [Elsewhere(name, f"{path.name}::{function.name}", marks) for name in names]
     return found
 
 
 ELSEWHERE = measured_elsewhere()
 NAMED_ELSEWHERE = [one.name for one in ELSEWHERE]
+
+
+def measured_together():
+    """The other experiments: those of one list are measured in one run, because starting a run takes as long as it."""
+    together = {}
+    for name in experiment_names():
+        if name not in NAMED_ELSEWHERE:
+            one = load_experiment(name)
+            kind = (one["protocol"] in AT_A_RATE, "second_site" in one.get("requires", ()))
+            together.setdefault(kind, []).append(name)
+    return list(together.values())
 
 
 def test_no_experiment_is_measured_as_it_ships_by_two_tests():
@@ -56,6 +67,6 @@ def test_every_experiment_is_measured_on_every_release():
 @pytest.mark.sandbox
 @pytest.mark.of_release
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in experiment_names() if name not in NAMED_ELSEWHERE])
-def test_smoke(bench, name):
-    measure_as_shipped(bench, name)
+@pytest.mark.parametrize("names", measured_together(), ids=" ".join)
+def test_smoke(bench, names):
+    measure_as_shipped(bench, *names)

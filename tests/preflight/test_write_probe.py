@@ -59,10 +59,6 @@ def test_everything_that_a_measurement_does_is_tried_and_removed(site, administr
     assert PROBE in ledger.path.read_text(), "each thing was in the ledger"
 
 
-def test_it_writes_only_when_it_is_asked(site):
-    assert probed(preflight.preflight(site, [])) == []
-
-
 def test_a_user_who_may_not_write_is_found_out(site, administrator, tmp_path):
     caps = ("mon", "profile rbd-read-only", "osd", "profile rbd-read-only pool=replay", "mgr", "allow r")
     text = make_user(administrator, "client.reader", *caps)

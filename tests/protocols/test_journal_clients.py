@@ -198,18 +198,17 @@ def test_journals_are_in_a_pool_that_the_block_removes_and_the_next_one_if_its_r
     }  # fmt: skip
     assert [one["valid"] for one in campaign.sidecars("journal-clients")].count(True) == 3
     assert set(pools_of(campaign)) - {*before, "replay"} == set()
-    assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")
 
 
 def kill_the_runner_in_a_cell(campaign):
-    campaign.configure("journal-clients")
+    campaign.configure("journal-clients", image_size_bytes=4 << 20, variants=["journal-pool"])
     run = campaign.start_block("journal-clients")
     campaign.wait_for(lambda: campaign.processes("--client=sock:"), "a cell")
     [controller, *_] = campaign.processes("--client=sock:")
     words = Path(f"/proc/{controller}/cmdline").read_text().split("\0")
     os.kill(campaign.runner("journal-clients"), signal.SIGKILL)
     run.communicate(timeout=patient(60))
-    campaign.wait_for(lambda: not campaign.processes("--client=sock:"), "the end of the killed runner's tool")
+    campaign.wait_for(lambda: not campaign.processes("fio", "sock:"), "the end of every client", seconds=20)
     # A runner that is killed cannot remove its own temporary files.
     shutil.rmtree(
         Path(next(word for word in words if word.startswith("--client=sock:"))[len("--client=sock:") :]).parent

@@ -1,4 +1,4 @@
-"""The kernel's client compared with librbd: the kernel's part is recorded, or runs if there is a module."""
+"""The kernel's client compared with librbd: what is made and undone, in which order, and what is refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from replay.protocols.drivers import fio
 from replay.protocols.kernel_client import KernelClient, write_file
 from replay.protocols.targets import images
 from support.bench import bench_of
-from support.smoke import measure_as_shipped
 
 
 @pytest.fixture
@@ -125,22 +124,3 @@ def test_a_file_that_leaves_no_space_is_refused(make):
 def test_the_file_has_the_requested_size(tmp_path):
     write_file(tmp_path / "f", 2500000)
     assert (tmp_path / "f").stat().st_size == 2500000
-
-
-# On a real cluster ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.sandbox
-@pytest.mark.of_release
-def test_a_kernel_with_rbd_measures_it_and_one_without_says_why(campaign):
-    said, lacking = measure_as_shipped(campaign, "kernel-client")
-    if lacking:
-        word, reason = lacking[0]
-        assert f"kernel-client: all of it is skipped, because it needs {word}: {reason}" in said
-        assert campaign.sidecars("kernel-client") == []
-    else:
-        assert {one["variant"] for one in campaign.sidecars("kernel-client") if one["valid"]} == {
-            "librbd",
-            "kernel-ext4",
-        }
-    assert campaign.run("clean", "--site", "sandbox", "--yes").stdout.startswith("nothing to remove")

@@ -303,6 +303,7 @@ def test_a_rate_of_a_variant_that_is_not_there_is_refused():
 @pytest.mark.sandbox
 @pytest.mark.of_release
 @pytest.mark.slow
+@pytest.mark.xdist_group("latency of writes")  # takes long, so it begins first
 def test_latency_and_cost_of_each_mode_are_measured_while_mirroring_runs(campaign):
     measure_as_shipped(campaign, "write-latency")
     sidecars = [one for one in campaign.sidecars("write-latency") if one["valid"]]

@@ -213,7 +213,7 @@ def test_a_container_measures_with_conf_and_keyring_mounted_and_leaves_results_i
     campaign.configure(experiment, target_seconds=1, image_size_bytes=8 << 20, factors={"clients": [1]})
     write_site(campaign)
     assert "Measuring may start." in replay("preflight", "--site", "boxed", "--data", "trial")
-    said = replay("measure", *campaign.measure_arguments(experiment, "boxed"))
+    said = replay("measure", *campaign.measure_arguments(experiment, site="boxed"))
     assert (campaign.folder / "benchmarks" / "trial" / experiment / "tidy.csv").exists(), said
     sidecars = campaign.sidecars(experiment)
     assert sidecars, said

@@ -21,6 +21,8 @@ from replay.cli.cluster_commands import MEASURE
 from replay.cluster.cluster import Cluster
 from replay.evidence.data_set import plain
 from replay.measure.run import chosen
+from replay.ownership.ledger import Entry, Ledger
+from replay.ownership.locks import KIND as LOCK
 from replay.sandbox import load
 from support.administrator import administrator_of, image_names, tell
 from support.evidence import evidence_of
@@ -96,11 +98,13 @@ class Campaign:
             check=False,
         )
 
-    def measure_arguments(self, experiment: str, site: str | None = None) -> list[str]:
-        return ["--site", site or self.site, "--data", "trial", "--scale", "smoke", "--experiment", experiment]
+    def measure_arguments(self, *experiments: str, site: str | None = None) -> list[str]:
+        chosen = [word for name in experiments for word in ("--experiment", name)]
+        return ["--site", site or self.site, "--data", "trial", "--scale", "smoke", *chosen]
 
-    def measure(self, experiment: str, site: str | None = None) -> subprocess.CompletedProcess[str]:
-        return self.run("measure", *self.measure_arguments(experiment, site))
+    def measure(self, *experiments: str, site: str | None = None) -> subprocess.CompletedProcess[str]:
+        timeout = 300.0 * len(experiments)
+        return self.run("measure", *self.measure_arguments(*experiments, site=site), timeout=timeout)
 
     def start(self, experiment: str) -> subprocess.Popen[str]:
         return self.start_with("measure", *self.measure_arguments(experiment))
@@ -152,6 +156,12 @@ class Campaign:
     def images(self) -> dict[str, list[str]]:
         """Return the images on both clusters, including those in the trash."""
         return {name: image_names(self.cluster(name), "replay") for name in ("left", "right")}
+
+    def owned(self) -> list[Entry]:
+        """Return what `replay clean` would remove: what the ledgers of both clusters still list, but for the lock."""
+        folder, fsids = self.folder / "state" / "ledger", load(self.sandbox_directory).fsids
+        entries = [entry for fsid in fsids for entry in Ledger(fsid, directory=folder).owned()]
+        return [entry for entry in entries if entry.kind != LOCK]
 
     def processes(self, *words: str) -> list[int]:
         """Return the pids of this campaign's processes whose command line has all of `words`.

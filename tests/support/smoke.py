@@ -35,39 +35,39 @@ class Smoke(NamedTuple):
 
 
 def measure_as_shipped(
-    campaign: Campaign, name: str, *, meanwhile: Callable[[], None] | None = None, **more: Any
+    campaign: Campaign, *names: str, meanwhile: Callable[[], None] | None = None, **more: Any
 ) -> Smoke:
-    """Measure an experiment at smoke scale, and assert that it is derived, described and explained.
+    """Measure experiments at smoke scale in one run, and assert that each is derived, described and explained.
 
-    `more` changes the scale, to measure cells beside those that ship; each that ships must be among them. `meanwhile`
-    looks at the run while it measures. Where this machine lacks what the experiment requires, nothing is measured and
-    the data say so.
+    `more` changes the first one's scale, to measure cells beside those that ship; each that ships must be among them.
+    `meanwhile` looks at the run while it measures. Nothing that Replay made is left on the clusters. Where this machine
+    lacks what an experiment requires, nothing of it is measured, and the run and the data say why.
     """
-    shipped = load_experiment(name)
-    campaign.rate_bytes_per_second = RATE_BYTES_PER_SECOND if shipped["protocol"] in AT_A_RATE else None
-    campaign.configure(name, **more)
-    configured = yaml.safe_load(campaign.configuration_of(name).read_text())
-    assert cells(shipped) <= cells(configured), "every cell that ships is measured"
-    done = campaign.measure(name) if meanwhile is None else _measured(campaign, name, meanwhile)
+    shipped = {name: load_experiment(name) for name in names}
+    (at_a_rate,) = {one["protocol"] in AT_A_RATE for one in shipped.values()}
+    campaign.rate_bytes_per_second = RATE_BYTES_PER_SECOND if at_a_rate else None
+    for name, one in shipped.items():
+        campaign.configure(name, **(more if name == names[0] else {}))
+        configured = yaml.safe_load(campaign.configuration_of(name).read_text())
+        assert cells(one) <= cells(configured), "every cell that ships is measured"
+    done = campaign.measure(*names) if meanwhile is None else _measured(campaign, names[0], meanwhile)
     assert done.returncode == 0, done.stdout + done.stderr
-    with mock.patch.dict(os.environ, {"REPLAY_SANDBOX_DIR": str(campaign.sandbox_directory)}):
-        lacking = missing(shipped.get("requires", ()), load_site("sandbox"))
-    if lacking:
-        derived = campaign.run("derive", "--data", "trial")
-        assert derived.returncode == 0, derived.stdout + derived.stderr
-        skipped = described(campaign, name)["skipped"]
-        whole = [(one["requires"], one["detail"]) for one in skipped if one["variant"] is None]
-        assert whole == lacking, "the reason is in the data"
-        assert (described(campaign, name)["cells"], described(campaign, name)["charts"]) == (0, {})
-        return Smoke(done.stdout, lacking)
     # Measuring ends with deriving, which reports its failures.
     assert "ended with status" not in done.stdout, done.stdout + done.stderr
-    skipped = [one["requires"] for one in described(campaign, name)["skipped"]]
-    # Replay may set a sandbox's poll age, so the variant for other clusters is not measured there.
-    assert set(skipped) <= {"stretch", "no_osd_config"}, "a sandbox lacks nothing but the other shape"
-    assert "the runner's own cost" in done.stdout
-    assert_every_cell_is_used_or_explained(campaign, name)
-    return Smoke(done.stdout, [])
+    assert campaign.owned() == []
+    with mock.patch.dict(os.environ, {"REPLAY_SANDBOX_DIR": str(campaign.sandbox_directory)}):
+        site = load_site("sandbox")
+        lacking = {name: missing(one.get("requires", ()), site) for name, one in shipped.items()}
+    for name, reasons in lacking.items():
+        if reasons:
+            assert_skipped(campaign, name, reasons, done.stdout)
+            continue
+        assert "the runner's own cost" in done.stdout
+        skipped = [one["requires"] for one in described(campaign, name)["skipped"]]
+        # Replay may set a sandbox's poll age, so the variant for other clusters is not measured there.
+        assert set(skipped) <= {"stretch", "no_osd_config"}, "a sandbox lacks nothing but the other shape"
+        assert_every_cell_is_used_or_explained(campaign, name)
+    return Smoke(done.stdout, [reason for reasons in lacking.values() for reason in reasons])
 
 
 def _measured(campaign: Campaign, name: str, meanwhile: Callable[[], None]) -> subprocess.CompletedProcess[str]:
@@ -75,6 +75,15 @@ def _measured(campaign: Campaign, name: str, meanwhile: Callable[[], None]) -> s
     meanwhile()
     said, _ = run.communicate(timeout=patient(300))
     return subprocess.CompletedProcess(run.args, run.returncode, said, "")
+
+
+def assert_skipped(campaign: Campaign, name: str, reasons: list[tuple[str, str]], said: str) -> None:
+    """Assert that nothing of an experiment was measured, and that the run and the data give the reasons."""
+    for word, reason in reasons:
+        assert f"{name}: all of it is skipped, because it needs {word}: {reason}" in said
+    found = described(campaign, name)
+    assert [(one["requires"], one["detail"]) for one in found["skipped"] if one["variant"] is None] == reasons
+    assert (found["cells"], found["charts"], campaign.sidecars(name)) == (0, {}, [])
 
 
 def assert_every_cell_is_used_or_explained(campaign: Campaign, name: str) -> None:
