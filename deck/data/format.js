@@ -68,10 +68,10 @@ export function formatDate(text, { short = false } = {}) {
   return `${Number(match[3])} ${short ? month.slice(0, 3) : month} ${match[1]}`;
 }
 
-/** The period of a campaign: one date, "20–22 November 2026", or both dates in full. */
-export function formatPeriod(from, to) {
-  const first = formatDate(from);
-  const last = formatDate(to ?? from);
+/** The period of a campaign: one date, "20–22 November 2026" or, with `short`, "20–22 Nov 2026", or both dates in full. */
+export function formatPeriod(from, to, options) {
+  const first = formatDate(from, options);
+  const last = formatDate(to ?? from, options);
   if (first === last) return first;
   const [day, ...monthAndYear] = first.split(" ");
   return last.endsWith(` ${monthAndYear.join(" ")}`) ? `${day}–${last}` : `${first} – ${last}`;

@@ -4,7 +4,7 @@
 
 import { behindChart } from "./alterations.js";
 import { partsOf } from "./data-set.js";
-import { formatDate } from "./format.js";
+import { formatDate, formatPeriod } from "./format.js";
 
 const LIMITER_WORDS = {
   cpu: "limited by the CPU",
@@ -69,8 +69,9 @@ export function provenance(sources, manifest, alterations = []) {
   // What a data set says as a whole is not one of its charts: it rests on all of its experiments.
   if (sources.every((src) => partsOf(src)?.document !== undefined)) {
     const all = Object.values(manifest?.experiments ?? {}).map((experiment) => experiment.provenance ?? {});
-    const date = manifest?.measured_to && formatDate(manifest.measured_to, { short: true });
-    return [...words, ...measuredWith(all), date].filter(Boolean).join(" · ");
+    const [from, to] = [manifest?.measured_from, manifest?.measured_to];
+    const period = to && formatPeriod(from ?? to, to, { short: true });
+    return [...words, ...measuredWith(all), period].filter(Boolean).join(" · ");
   }
   if (!manifest) return [...words, "no manifest"].join(" · ");
   const places = sources.map((src) => chartPlace(src, manifest)).filter(Boolean);
