@@ -101,8 +101,8 @@ const FALSE_EDITS = [
   [
     "a mode left out of a chart",
     "40-answer.md",
-    'data-chart-series="No mirroring | Journal mirrored | Snapshots every 60 s | Snapshots every 15 s"',
-    'data-chart-series="No mirroring | Journal mirrored | Snapshots every 60 s"',
+    'data-chart-series="No mirroring | Journal mirrored | Journal, poll age 1 s | Snapshots every 60 s | Snapshots every 15 s"',
+    'data-chart-series="No mirroring | Journal mirrored | Journal, poll age 1 s | Snapshots every 60 s"',
   ],
   [
     "a note over another point",

@@ -178,7 +178,8 @@ test("a talk that lacks a chapter is not printed, and a sentence names the chapt
       timeout: patient(30_000),
     });
     assert.equal(done.status, 1, done.stderr);
-    const problem = /^The talk was not printed: slides\/talk\/talk\.yaml:\d+: there is no chapter .*gone\.md$/m;
+    const problem =
+      /^The talk was not printed: slides\/talk\/talk\.yaml:\d+: there is no chapter .*gone\.md$/m;
     assert.match(done.stderr, problem);
   } finally {
     await talk.remove();
