@@ -58,7 +58,7 @@ def perform(handle, request):
     if target.startswith("osd."):
         status, output, error = handle.osd_command(int(target[4:]), command, b"", timeout=timeout_seconds)
     else:
-        ask = {"mon": handle.mon_command, "mgr": handle.mgr_command}[target]
+        ask = handle.mgr_command if target == "mgr" else handle.mon_command
         status, output, error = ask(command, b"", timeout=timeout_seconds)
     return {"status": abs(status), "output": output.decode("utf-8", "replace"), "error": error}
 
