@@ -153,12 +153,15 @@ function priceOf(row, chosen) {
   return { price, low: end("low"), high: end("high"), tail: tail ? answerNumber(row, tail) : null };
 }
 
-/** The experiment behind a figure, and its smallest number of trials or blocks; null if no mode has the figure. */
+/** The experiments behind a figure, and its smallest number of trials or blocks; null if no mode has the figure. */
 function behind(rows, figure) {
   const having = rows.filter((row) => answerNumber(row, `${figure}_n`) !== null);
   if (having.length === 0) return null;
-  const [experiment] = having[0][`${figure}_source`].split(":");
-  return { source: experiment, n: Math.min(...having.map((row) => answerNumber(row, `${figure}_n`))) };
+  const experiments = new Set(having.map((row) => row[`${figure}_source`].split(":")[0]));
+  return {
+    source: [...experiments].join(", "),
+    n: Math.min(...having.map((row) => answerNumber(row, `${figure}_n`))),
+  };
 }
 
 /**

@@ -16,6 +16,7 @@ import {
 import { namesInLanes, seriesOfEachFile, valueOfEachFile } from "../src/kinds/base.js";
 import { rowsOf } from "../src/kinds/forest-rows.js";
 import { colorAt } from "../src/kinds/heatmap.js";
+import quadrant from "../src/kinds/quadrant.js";
 import { kneeOf } from "../src/kinds/response.js";
 import { fit, squaresOf } from "../src/kinds/squares.js";
 import { sideBySide } from "../src/kinds/strip.js";
@@ -321,3 +322,18 @@ for (const [id, { csv, sentence, row, yUnit = "seconds", units }] of Object.entr
     );
   });
 }
+
+test("of arrows that end at one place the first way has it, whatever a slide shows first", () => {
+  const way = (name, ...values) => ({ name, points: values.map((y, at) => ({ x: String(at), y })) });
+  const series = [
+    way("A", 5, 1, 2, 95),
+    way("B", 1, 1, 2, 93),
+    way("C", 16, 1, 2, 17),
+    way("D", 60, 1, 2, null),
+  ];
+  assert.deepEqual(quadrant.parts({ series }), ["A →", "C →"]);
+  const tips = quadrant
+    .marks({ series })
+    .map(({ points }) => points.filter(({ role }) => role === "to").length);
+  assert.deepEqual(tips, [1, 0, 1, 0]);
+});

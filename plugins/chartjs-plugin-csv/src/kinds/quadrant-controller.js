@@ -88,21 +88,14 @@ export class QuadrantController extends KindController {
     return marksOf(this).filter(({ style }) => style !== "none");
   }
 
-  /**
-   * From the middle of the pair to its place in the other state; null if the two are too close to be told apart, or if the
-   * arrow of a way before this one ends there.
-   */
+  /** From the middle of the pair to its place in the other state; null if the two are too close to be told apart. */
   get arrow() {
     const tip = this._cachedMeta.data[this.entry.points.findIndex(({ role }) => role === "to")];
     const [own] = this.#pair;
     if (!tip || tip.skip || !own) return null;
     const start = this.alongOf(own);
     const length = this.alongOf(tip) - start;
-    const near = 3 * own.size;
-    if (Math.abs(length) < near) return null;
-    const before = this.chart.getSortedVisibleDatasetMetas().filter(({ index }) => index < this.index);
-    const ends = before.map(({ controller }) => controller.arrow?.to).filter(Boolean);
-    if (ends.some((end) => Math.abs(this.alongOf(end) - this.alongOf(tip)) < near)) return null;
+    if (Math.abs(length) < 3 * own.size) return null;
     const edge = start + Math.sign(length) * own.size * 0.5;
     return { from: this.#beside(tip, edge), to: { x: tip.x, y: tip.y } };
   }

@@ -10,7 +10,7 @@ import { valueScale, yScaleType } from "../axes.js";
 import { formatTick, formatValue } from "../units.js";
 import { ROWS, tellSeries } from "./base.js";
 import { QuadrantController } from "./quadrant-controller.js";
-import { ROLES, arrowOf, columnsOf, hasPlace, isThere, pointsOf } from "./ways.js";
+import { ROLES, arrowOf, columnsOf, hasPlace, isThere, pointsOf, waysWithArrow } from "./ways.js";
 
 /** Seconds that the x axis shows at least. */
 const FRAME = { low: 0.7, high: 120 };
@@ -41,9 +41,16 @@ export default {
   defaults: () => ({ yScale: "logarithmic", bands: false, ...ROWS }),
 
   /** A way's columns → its points in the plot. A way without x or y has none, and is named below the chart. */
-  marks: (model) => model.series.map((way) => ({ name: way.name, points: pointsOf(way) })),
+  marks(model) {
+    const withArrow = waysWithArrow(model.series);
+    const isDrawn = (way, { role }) => role !== "to" || withArrow.includes(way);
+    return model.series.map((way) => ({
+      name: way.name,
+      points: pointsOf(way).filter((point) => isDrawn(way, point)),
+    }));
+  },
 
-  parts: (model) => model.series.filter((way) => isThere(columnsOf(way).to)).map(({ name }) => arrowOf(name)),
+  parts: (model) => waysWithArrow(model.series).map(({ name }) => arrowOf(name)),
 
   notes(model, settings) {
     const lacking = model.series.filter(

@@ -23,6 +23,20 @@ export function arrowOf(name) {
   return `${name} →`;
 }
 
+/** Two arrows whose tips differ by less than this factor would end at one place. */
+const ONE_PLACE = 1.1;
+
+/** The ways to whose other state an arrow leads: of several that end at one place, the first. */
+export function waysWithArrow(series) {
+  const found = [];
+  for (const way of series) {
+    const { to } = columnsOf(way);
+    const near = (other) => Math.abs(Math.log(columnsOf(other).to.y / to.y)) < Math.log(ONE_PLACE);
+    if (isThere(to) && !found.some(near)) found.push(way);
+  }
+  return found;
+}
+
 /** The points of a way: its typical, its tail above that, and the tip of its arrow; none of a way without a place. */
 export function pointsOf(way) {
   const { x, y, tail, to } = columnsOf(way);

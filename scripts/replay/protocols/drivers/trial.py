@@ -255,8 +255,8 @@ class Trial:
     def _client(self, stack: ExitStack, mode: str, cluster: Cluster, patience_seconds: float) -> Background:
         options = {**self.plan.client_options}
         if mode == "write-once" and self.plan.stretch:
-            # What is left answers nobody for a while. An image whose watch met a time limit meanwhile is never watched
-            # again, and a write to it waits for ever.
+            # What is left answers nobody for a while. With a limit for each operation, the client was seen to have lost
+            # its watch of the image after that, and its write to wait for minutes.
             options.pop("rados_osd_op_timeout", None)
         argv = client_argv(
             mode,
