@@ -1,6 +1,7 @@
 /** Opens the talk: on stage the slides; for a reader whose address names no slide the first page, then the slides. */
 
 import { SlideReader } from "./text/read-slides.js";
+import { takeDropped } from "./page/bundle-drop.js";
 import { modeFrom, talkAddress } from "./page/mode.js";
 import { announcer } from "./stage/announce.js";
 import { Material } from "./stage/material.js";
@@ -42,12 +43,11 @@ async function open() {
   const material = Material({ search, usual: meta("data-set"), frozen, mode, talk });
   const { data, numbers, makeCharts, writeTexts } = material;
   const readSlides = SlideReader({ rendered: meta("rendered") !== null });
-  // Few readers open a bundle, so its code does not keep the first chart waiting.
-  const bundles = import("./page/bundle-taking.js");
+  const bundles = () => import("./page/bundle-taking.js");
   let refused = null;
   if (new URLSearchParams(search).has("bundle"))
     try {
-      const { requestedBundle, showBundle } = await bundles;
+      const { requestedBundle, showBundle } = await bundles();
       const bundle = await requestedBundle(search, location.href);
       if (bundle) showBundle(bundle, data);
     } catch (error) {
@@ -62,28 +62,28 @@ async function open() {
     if (problem) showDataSetProblem({ problem, shown, available, frozen: frozen !== null });
   }
 
-  if (refused) (await bundles).tellBundleProblem(refused);
-  if (data.bundle) (await bundles).tellBundle(data.bundle);
+  if (refused) (await bundles()).tellBundleProblem(refused);
+  if (data.bundle) (await bundles()).tellBundle(data.bundle);
 
   /** What is on the page now: the reader's first page, then the slides. */
   let shown = { update: async () => {}, restyle: () => {} };
   const news = meta("events");
   const following = news ? import("./stage/follow-news.js").then(follow) : null;
   onThemeChange(() => shown.restyle());
-  const takesBundles = mode.receiver || mode.print ? null : bundles.then(followBundles);
+  if (!mode.receiver && !mode.print) takeDropped(showFile);
 
   function follow({ followNews }) {
     followNews(news, data, (isChanged) => shown.update(isChanged));
   }
 
-  function followBundles({ saveFromBundle, showBundle, takeDropped, tellBundle }) {
-    takeDropped(async (bundle) => {
+  async function showFile(file) {
+    const { showBundle, takeFile, tellBundle } = await bundles();
+    await takeFile(file, async (bundle) => {
       showBundle(bundle, data);
       await data.load();
       await shown.update(() => true);
       tellBundle(bundle);
     });
-    saveFromBundle(() => data.bundle);
   }
 
   if (mode.front) {
@@ -112,7 +112,7 @@ async function open() {
 
   // For tests and the console.
   window.replay = { deck, charts, data, numbers, mode, stage };
-  await Promise.all([takesBundles, following]);
+  await following;
   page.dataset.deckReady = "true";
   if (mode.receiver) askForState();
   // A speaker expects a window on the first press of S; if this fails, that press reports it.

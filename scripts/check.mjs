@@ -140,8 +140,8 @@ async function layoutOf({ cuts, slides, talkFile }) {
   }
   const { stageProblems } = await import("./deck/check/stage.js");
   try {
-    const found = await stageProblems({ cuts, data: options.data ?? null });
-    return found.map(({ id, message }) => {
+    const ofStage = await stageProblems({ cuts, data: options.data ?? null });
+    return ofStage.map(({ id, message }) => {
       const { file, line } = slides.find((slide) => slide.id === id);
       return { file, line, message };
     });

@@ -56,14 +56,14 @@ export class Comparison {
   words(sources) {
     if (this.problem !== null) return "";
     const others = sources.map((src) => this.addressOf(src));
-    const found = others.filter((address) => address !== null);
+    const addresses = others.filter((address) => address !== null);
     const same = sources.every((src) => partsOf(this.#data.resolve(src))?.dataSet === this.name);
     if (same) return `compared with ${this.name}: the same data`;
-    if (found.length === 0) return `${this.name} has nothing to compare with here`;
-    const origin = byDataSet(found).map((group) =>
+    if (addresses.length === 0) return `${this.name} has nothing to compare with here`;
+    const origin = byDataSet(addresses).map((group) =>
       provenance(group, this.#manifests.get(this.name), this.#data.alterationsOf(this.name)),
     );
-    const lacks = others.length - found.length;
+    const lacks = others.length - addresses.length;
     return [
       `hollow markers show ${origin.join("; ")}`,
       lacks && `${this.name} lacks ${lacks} of ${others.length} charts`,

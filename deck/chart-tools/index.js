@@ -50,7 +50,7 @@ export function ChartTools({ deck, root, charts, data, mode, announce }) {
   let cursor = null;
   let controls = null;
 
-  const slides = () => slidesIn(root).filter((one) => canvasesOf(one).length > 0);
+  const slides = () => slidesIn(root).filter((slide) => canvasesOf(slide).length > 0);
   const runsOf = ({ canvas: { dataset } }) =>
     isOwnFile(dataset.chartSrc) ? false : (placeOf(dataset.chartSrc ?? null, data).entry?.runs ?? null);
 

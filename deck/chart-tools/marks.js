@@ -58,7 +58,7 @@ export function parseNotes(attribute) {
     else {
       const values = [...text.matchAll(FIGURE)]
         .map(([, value]) => value.trim())
-        .filter((one) => one !== HERE);
+        .filter((value) => value !== HERE);
       notes.push({ series, at, text, values });
     }
   }

@@ -88,7 +88,7 @@ export class ShownCharts {
     if ((slot.state.used?.src ?? null) === src) return;
     if (src === null) delete canvas.dataset.chartShown;
     else canvas.dataset.chartShown = src;
-    const more = seriesNames(canvas.dataset.chartMore)?.map((one) => otherSource(one)) ?? [];
+    const more = seriesNames(canvas.dataset.chartMore)?.map((source) => otherSource(source)) ?? [];
     await slot.use(src === null ? null : { src, more, series: this.#seriesOf(canvas, src) });
     this.showSeries(slot);
     await this.showComparison(slot);
@@ -108,7 +108,7 @@ export class ShownCharts {
   async showComparison(slot) {
     const src = this.comparison?.addressOf(slot.src) ?? null;
     const further = slot.state.used?.more ?? seriesNames(slot.canvas.dataset.chartMore) ?? [];
-    const more = further.map((one) => this.comparison?.addressOf(one)).filter(Boolean);
+    const more = further.map((source) => this.comparison?.addressOf(source)).filter(Boolean);
     // A second data set that lacks one of several files cannot be drawn like the first.
     const whole = src !== null && more.length === further.length;
     if ((whole ? src : null) !== (slot.state.overlay?.src ?? null))

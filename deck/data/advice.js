@@ -18,8 +18,8 @@ const NEEDS = [
     column: "recovery_point_worst_seconds",
   },
   {
-    best: "the soonest first write after a loss",
-    among: "a first write as soon as any",
+    best: "the soonest first write after a loss, typically",
+    among: "a first write as soon as any, typically",
     column: "recovery_time_median_seconds",
   },
 ];
@@ -48,10 +48,10 @@ export function adviceOf(answer) {
   const winners = needs.map((need) => ({ need, first: firstOf(need, protecting, rows) }));
   return modes.map(({ name, worst }) => {
     if (worst === EVERYTHING) return "what a backup can restore";
-    const said = winners
+    const strengths = winners
       .filter(({ first }) => first.includes(name))
       .map(({ need, first }) => (first.length === 1 ? need.best : need.among));
-    if (said.length > 0) return said.join("; ").replace(BOTH, "the cheapest writes");
+    if (strengths.length > 0) return strengths.join("; ").replace(BOTH, "the cheapest writes");
     const measured = needs.filter(({ column }) => answerNumber(rows.get(name), column) !== null);
     if (measured.length === 0) return UNJUDGED;
     return measured.length < needs.length
@@ -66,7 +66,7 @@ function firstOf({ column }, names, rows) {
     .map((name) => ({ name, ...boundsOf(rows.get(name), column) }))
     .filter(({ value }) => value !== null);
   if (known.length < 2) return [];
-  const best = known.reduce((least, one) => (one.value < least.value ? one : least));
+  const best = known.reduce((least, way) => (way.value < least.value ? way : least));
   const first = known.filter(({ low }) => low <= best.high);
   // If no two can be told apart, there is nothing to advise.
   return first.length === known.length ? [] : first.map(({ name }) => name);

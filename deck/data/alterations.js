@@ -35,7 +35,7 @@ export function behindChart(src, alterations) {
 export function alteredSentence(alterations) {
   if (alterations.length === 0) return null;
   const [{ file, what }] = alterations;
-  const others = new Set(alterations.map((one) => one.file)).size - 1;
+  const others = new Set(alterations.map((alteration) => alteration.file)).size - 1;
   const more = others === 0 ? "" : ` (and ${others} more)`;
   return `ALTERED DATA${more}: ${file} ${what}.`;
 }

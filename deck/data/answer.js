@@ -54,26 +54,6 @@ const PRICES = [
   },
 ];
 
-/** The figures of the decision table, in its order; `unless`: one that says the same better, where it was measured. */
-const TABLE = [
-  { title: "Lost at worst", column: "recovery_point_worst_seconds", unit: "seconds" },
-  { title: "First write after (median)", column: "recovery_time_median_seconds", unit: "seconds" },
-  { title: "Added to a 4K write, on average", column: "latency_added_4k_seconds", unit: "seconds" },
-  { title: "Added to a 4M write, on average", column: "latency_added_4m_seconds", unit: "seconds" },
-  {
-    title: "Bytes to disks per byte, 4K",
-    column: "media_bytes_per_byte_4k",
-    unit: null,
-    unless: "latency_added_4k_seconds",
-  },
-  {
-    title: "Bytes to disks per byte, 4M",
-    column: "media_bytes_per_byte_4m",
-    unit: null,
-    unless: "latency_added_4m_seconds",
-  },
-];
-
 /** How many seconds before the loss are drawn, in those that the worst way loses. */
 const SECONDS_SHOWN = 1.25;
 
@@ -116,16 +96,16 @@ function isWay(row) {
  * The ways to answer: the modes that protect something, and no mirroring, which loses everything. A journal that nobody
  * replays protects nothing, so it is none of them.
  * @param {{modes: Record<string, string>[]}|null} answer
+ * @param {object|null} [asked]   the price of another answer, beside which this one is drawn
  * @returns {{price: object|null, loss: {source: string, n: number|null}|null, modes: {name: string, label: string,
  *            kind: string, worst: number|null|typeof EVERYTHING, median: number|null, beyond: number|null,
  *            price: number|null, low: number|null, high: number|null, tail: number|null}[]}}
  *   beyond: lost at worst while writes outrun the replay; tail: what the slowest write of a hundred pays; price: which figure is the height, with its `title`, `unit`, `source` and `n`; null if there is none. Losses in seconds
  */
-export function waysOf(answer) {
+export function waysOf(answer, asked = null) {
   const rows = (answer?.modes ?? []).filter(isWay);
-  const chosen = PRICES.find(
-    ({ column }) => rows.filter((row) => answerNumber(row, column) !== null).length > 1,
-  );
+  const chosen =
+    asked ?? PRICES.find(({ column }) => rows.filter((row) => answerNumber(row, column) !== null).length > 1);
   const modes = rows.map((row) => ({
     name: row.name,
     label: row.label,
@@ -169,12 +149,12 @@ function behind(rows, figure) {
  * the loss with those crossed out that never arrived, `forest` the prices alone.
  * @param {string} kind
  * @param {{modes: Record<string, string>[]}} answer
- * @param {{seconds?: number, loss?: "worst"|"beyond"}} [drawn]   of squares: how many seconds before the loss, and which loss,
- *   `beyond`: while writes outrun the replay
+ * @param {{seconds?: number, loss?: "worst"|"beyond", price?: object|null}} [drawn]   of squares: how many seconds before the
+ *   loss, and which loss, `beyond`: while writes outrun the replay; price: as of `waysOf`, where another answer says it
  * @returns {import("chartjs-plugin-csv").Model}
  */
 export function answerModel(kind, answer, drawn = {}) {
-  const { modes, price, loss } = waysOf(answer);
+  const { modes, price, loss } = waysOf(answer, drawn.price);
   const point = (x, y, more = {}) => ({ x, y, low: null, high: null, n: null, ...more });
   const wide = (xs, chosen, pointsOf) => ({
     kind: "wide",
@@ -214,34 +194,11 @@ export function answerModel(kind, answer, drawn = {}) {
 export function answerOrigin(answer) {
   if (answer === null) return "this data set has no answer.csv; derive it again";
   const { price, loss } = waysOf(answer);
-  const part = (what, { source, n }) => `${what}: ${source}, n = ${n}`;
+  const part = (what, { n }) => `${what}: n = ${n}`;
   return [
     loss?.source ? part("lost", loss) : "loss not measured",
     price?.source ? part("price", price) : "price not measured",
-  ].join(" · ");
-}
-
-/**
- * The decision table: each way with the figures that some way has. Three significant digits.
- * @returns {{ways: string[], rows: {title: string, cells: string[]}[]}}
- */
-export function decisionTable(answer) {
-  const modes = waysOf(answer).modes.map(({ name }) => answer.modes.find((row) => row.name === name));
-  const cellsOf = ({ column, unit }) =>
-    modes.map((row) => {
-      if (row.mode === "none" && column === "recovery_point_worst_seconds")
-        return "all since the last backup";
-      if (row.mode === "none" && column === "recovery_time_median_seconds") return "a restore";
-      if (row.mode === "none" && column.startsWith("latency_added")) return "nothing";
-      const value = answerNumber(row, column);
-      return value === null ? "not measured" : figureText(value, unit, 3);
-    });
-  const has = (column) => modes.some((row) => answerNumber(row, column) !== null);
-  const measured = ({ column, unless }) => has(column) && !(unless && has(unless));
-  return {
-    ways: modes.map(({ label }) => label),
-    rows: TABLE.filter(measured).map((row) => ({ title: row.title, cells: cellsOf(row) })),
-  };
+  ].join(", ");
 }
 
 /** A figure with its unit; on stage two significant digits. */

@@ -51,7 +51,7 @@ export async function readBundle(stream, { limits = LIMITS, subtle = globalThis.
     files.set(path, file.text);
   }
   const name = `${document.data_set}${SUFFIX}`;
-  for (const path of DOCUMENTS.filter((one) => files.has(one)))
+  for (const path of DOCUMENTS.filter((listed) => files.has(listed)))
     files.set(path, JSON.stringify({ ...objectIn(files.get(path), path, limits), data_set: name }));
   const manifest = JSON.parse(files.get("manifest.json"));
   if (!isObject(manifest.experiments))
@@ -141,7 +141,7 @@ function objectIn(text, path, { jsonDepth }) {
 function depthOf(value, most) {
   if (value === null || typeof value !== "object") return 0;
   if (most < 0) return 1;
-  return 1 + Math.max(0, ...Object.values(value).map((one) => depthOf(one, most - 1)));
+  return 1 + Math.max(0, ...Object.values(value).map((inner) => depthOf(inner, most - 1)));
 }
 
 function versionsIn(claims) {

@@ -20,9 +20,9 @@ const SCALED = /_(?:bytes|operations)_per_second$/;
 export function ceilingsOf(names, manifest) {
   return namesIn(names)
     .map((name) => {
-      const found = Object.hasOwn(manifest?.ceilings ?? {}, name) ? manifest.ceilings[name] : {};
-      const { unit, n } = found;
-      const value = found[`median_${unit}`];
+      const ceiling = Object.hasOwn(manifest?.ceilings ?? {}, name) ? manifest.ceilings[name] : {};
+      const { unit, n } = ceiling;
+      const value = ceiling[`median_${unit}`];
       if (!Number.isFinite(value)) return null;
       const words = name.replace(SCALED, "").replaceAll("_", " ");
       // On stage, what was measured has two digits.

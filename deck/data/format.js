@@ -44,13 +44,13 @@ export function formatBytes(bytes) {
 export function formatSeconds(seconds, { digits = null } = {}) {
   const value = digits === null ? Number(seconds) : Number(Number(seconds).toPrecision(digits));
   const size = Math.abs(value);
-  const said = (number) => (digits === null ? trimmed(number, 1) : formatShort(number, digits));
+  const figure = (number) => (digits === null ? trimmed(number, 1) : formatShort(number, digits));
   if (size === 0) return "0 s";
-  if (size < 1e-3) return `${said(value * 1e6)} µs`;
-  if (size < 1) return `${said(value * 1e3)} ms`;
-  if (size < 120) return `${said(value)} s`;
-  if (size < 7200) return `${said(value / 60)} min`;
-  return `${said(value / 3600)} h`;
+  if (size < 1e-3) return `${figure(value * 1e6)} µs`;
+  if (size < 1) return `${figure(value * 1e3)} ms`;
+  if (size < 120) return `${figure(value)} s`;
+  if (size < 7200) return `${figure(value / 60)} min`;
+  return `${figure(value / 3600)} h`;
 }
 
 /** A number with so many significant digits, without an exponent: 18.797 → "19", 0.0314 → "0.031" with two. */

@@ -21,7 +21,7 @@ export function releasesAddress(dataSet) {
 export function movesOf(document, id, condition) {
   return Object.entries(document?.against ?? {})
     .map(([from, { claims }]) => [from, claims?.[id]?.conditions?.[condition]])
-    .filter(([, found]) => found)
+    .filter(([, estimates]) => estimates)
     .map(([from, { ratio, low, high, more_than_noise: moved, missing }]) => {
       return { from, ratio, low, high, moved, missing };
     });

@@ -92,7 +92,7 @@ export function provenance(sources, manifest, alterations = []) {
  * @param {{ceph_versions?: string[], librbd_versions?: string[]}[]} provenances   of the charts' experiments
  */
 function measuredWith(provenances) {
-  const all = (key) => [...new Set(provenances.flatMap((one) => one[key] ?? []))].sort().join(" and ");
+  const all = (key) => [...new Set(provenances.flatMap((facts) => facts[key] ?? []))].sort().join(" and ");
   const [ceph, client] = [all("ceph_versions"), all("librbd_versions")];
   if (ceph && ceph === client) return [`Ceph and client ${ceph}`];
   const words = [ceph && `Ceph ${ceph}`, client && `client ${client}`].filter(Boolean);
@@ -105,7 +105,7 @@ function measuredWith(provenances) {
  * @param {{machines?: string[], processors?: string[]}[]} provenances   of the experiments
  */
 export function hostWords(provenances) {
-  const count = (key) => new Set(provenances.flatMap((one) => one[key] ?? [])).size;
+  const count = (key) => new Set(provenances.flatMap((facts) => facts[key] ?? [])).size;
   const hosts = Math.max(count("machines"), count("processors"));
   return hosts > 1 ? `${hosts} hosts` : null;
 }

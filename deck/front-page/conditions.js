@@ -56,8 +56,8 @@ function machineOf(manifest) {
 
 /** What the media took on their own; false without a baseline. */
 function mediaOf(manifest) {
-  const { unit, point, ...found } = manifest?.ceilings?.[MEDIA] ?? {};
-  const most = found[`median_${unit}`];
+  const { unit, point, ...ceiling } = manifest?.ceilings?.[MEDIA] ?? {};
+  const most = ceiling[`median_${unit}`];
   if (!Number.isFinite(most)) return false;
   const [, bytes] = /^media-(\d+)-/.exec(point ?? "") ?? [];
   const size = bytes ? ` of ${formatValue(Number(bytes), "bytes")}` : "";
@@ -67,12 +67,12 @@ function mediaOf(manifest) {
 /** The limiter of most runs, in words; null if none is recorded. */
 function limitOf(all) {
   const sums = new Map();
-  for (const [limiter, count] of all.flatMap((one) => Object.entries(one ?? {})))
+  for (const [limiter, count] of all.flatMap((limiters) => Object.entries(limiters ?? {})))
     sums.set(limiter, (sums.get(limiter) ?? 0) + count);
   const counts = [...sums].filter(([, count]) => count > 0);
   if (counts.length === 0) return null;
   const runs = counts.reduce((sum, [, count]) => sum + count, 0);
-  const [limiter, count] = counts.reduce((most, one) => (one[1] > most[1] ? one : most));
+  const [limiter, count] = counts.reduce((most, pair) => (pair[1] > most[1] ? pair : most));
   const say =
     LIMITS[limiter] ?? ((share) => `your cluster is limited by ${limiter}, as in ${share} of these runs`);
   return say(formatPercent(count / runs));

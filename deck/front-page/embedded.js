@@ -20,8 +20,8 @@ export async function showEmbedded(packed, { talk, usual, theme }) {
   const fetchFile = (address) => {
     const { href } = new URL(address, document.baseURI);
     const path = decodeURIComponent(href.slice(new URL(".", document.baseURI).href.length));
-    const found = Object.hasOwn(files, path);
-    return Promise.resolve(found ? new Response(files[path]) : new Response("", { status: 404 }));
+    const isEmbedded = Object.hasOwn(files, path);
+    return Promise.resolve(isEmbedded ? new Response(files[path]) : new Response("", { status: 404 }));
   };
   const material = Material({ search: "", usual, frozen: null, mode: { compare: null }, talk, fetchFile });
   const { data } = material;
@@ -43,7 +43,7 @@ export async function showEmbedded(packed, { talk, usual, theme }) {
 }
 
 function unpacked(packed) {
-  const bytes = Uint8Array.from(atob(packed), (one) => one.charCodeAt(0));
+  const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).json();
 }

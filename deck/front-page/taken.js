@@ -18,13 +18,14 @@ const SELECTOR = /^\.?[a-z][\w-]*$/;
 export function parseTaken(slide, part) {
   const place = PLACE.exec((slide ?? "").trim());
   const selectors = (part ?? "").split(/\s+/).filter(Boolean);
-  if (!place || selectors.length === 0 || !selectors.every((one) => SELECTOR.test(one))) return null;
+  if (!place || selectors.length === 0 || !selectors.every((selector) => SELECTOR.test(selector)))
+    return null;
   return { file: place[1], id: place[2], selectors };
 }
 
 /** The files that the placeholders below `page` need, each once. */
 export function filesTaken(page) {
-  const taken = placesOf(page).map(({ taken: one }) => one?.file);
+  const taken = placesOf(page).map(({ taken: request }) => request?.file);
   return [...new Set(taken.filter(Boolean))];
 }
 
@@ -50,11 +51,11 @@ function placesOf(page) {
 /** Copies of a slide's elements, in its order; an element inside another one is not copied twice. */
 function partsOf(slides, { id, selectors }) {
   const slide = slides.querySelector(`section#${id}`);
-  const found = [...(slide?.querySelectorAll(selectors.join(", ")) ?? [])].filter(
+  const elements = [...(slide?.querySelectorAll(selectors.join(", ")) ?? [])].filter(
     (element) => element.closest("aside.notes") === null,
   );
-  return found
-    .filter((element) => !found.some((other) => other !== element && other.contains(element)))
+  return elements
+    .filter((element) => !elements.some((other) => other !== element && other.contains(element)))
     .map((element) => element.cloneNode(true));
 }
 

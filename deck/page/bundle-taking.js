@@ -1,10 +1,11 @@
 /**
  * Takes a bundle of somebody's results: one that is dropped on the page, or one that the address names with `?bundle=`. The
- * talk then tells itself with those numbers, in this browser alone.
+ * talk then tells itself with those numbers, in this browser alone. Few bring one, so this code is fetched for those who do.
  */
 
 import { LIMITS, readBundle } from "../data/bundle-file.js";
 import { BundleRefused, fetchWith, pathOf } from "../data/bundle.js";
+import { CHOOSER } from "./bundle-drop.js";
 import { save } from "./copying.js";
 import { button, element } from "./elements.js";
 import { addressWith } from "./mode.js";
@@ -12,9 +13,6 @@ import { showNotice } from "./notice.js";
 
 /** As many characters of a bundle's label as fit into a line. */
 const SHOWN_LABEL = 48;
-/** The page while a file is held over it, and the field in which one is chosen. */
-const DROPPING = "dropping";
-const CHOOSER = "bundle-file";
 
 /**
  * Reads the bundle that the page's address names, if it names one.
@@ -55,6 +53,7 @@ export async function requestedBundle(search, here, fetchFile = (...args) => fet
 export function showBundle(bundle, data, page = document) {
   const frozen = frozenTo(page);
   if (frozen) throw new BundleRefused(`This talk is frozen to ${frozen}, and shows nothing else.`);
+  if (data.bundle === null) saveFromBundle(() => data.bundle, page);
   data.take(bundle, (fetchFile) => fetchWith(bundle, fetchFile, page.baseURI));
 }
 
@@ -64,37 +63,11 @@ function frozenTo(page) {
 }
 
 /**
- * Takes every bundle that is dropped on the page.
+ * Reads a file that may be a bundle, and says why if it is none.
+ * @param {File} file
  * @param {(bundle: object) => Promise<void>} take   shows it
  */
-export function takeDropped(take, page = document) {
-  const over = (isOver) => page.documentElement.classList.toggle(DROPPING, isOver);
-  page.addEventListener("dragover", (event) => {
-    if (!event.dataTransfer?.types.includes("Files")) return;
-    event.preventDefault();
-    over(true);
-  });
-  page.addEventListener("dragleave", ({ relatedTarget }) => {
-    if (relatedTarget === null) over(false);
-  });
-  page.addEventListener("drop", async (event) => {
-    over(false);
-    const [file] = event.dataTransfer?.files ?? [];
-    if (!file) return;
-    // Without this the browser would leave the talk and open the file.
-    event.preventDefault();
-    await takeFile(file, take, page);
-  });
-  page.addEventListener("change", async ({ target }) => {
-    if (!target.matches?.(`input.${CHOOSER}`)) return;
-    const [file] = target.files;
-    if (file) await takeFile(file, take, page);
-    // The same file can be chosen again.
-    target.value = "";
-  });
-}
-
-async function takeFile(file, take, page) {
+export async function takeFile(file, take, page = document) {
   try {
     if (file.size > LIMITS.packedBytes)
       throw new BundleRefused(
@@ -141,7 +114,7 @@ export function tellBundle({ name, label }, page = document) {
 }
 
 /** Links to a bundle's tables save them from memory, because no server has them. */
-export function saveFromBundle(current, page = document) {
+function saveFromBundle(current, page) {
   page.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href]");
     const bundle = current();

@@ -34,7 +34,7 @@ export function Contents({ deck, mode, announce }) {
     dialog.append(make("header", {}, title, close), input.box, count, body);
     const showContents = () => {
       count.textContent = "";
-      const chapters = chaptersOf(slides).map((one) => chapterPart(one, current));
+      const chapters = chaptersOf(slides).map((chapter) => chapterPart(chapter, current));
       body.replaceChildren(...cutLinks(mode), ...chapters, ...otherTalks(mode), ...matrixLink());
     };
     showContents();

@@ -23,7 +23,8 @@ export function wordsOf({ chapter, number, of, appendix }) {
 function chapterOf(slide) {
   const named = [...slide.closest(".slides").querySelectorAll("section[data-chapter]")];
   const before = named.filter(
-    (one) => one === slide || one.compareDocumentPosition(slide) & Node.DOCUMENT_POSITION_FOLLOWING,
+    (section) =>
+      section === slide || section.compareDocumentPosition(slide) & Node.DOCUMENT_POSITION_FOLLOWING,
   );
   return before.at(-1)?.dataset.chapter ?? "";
 }

@@ -18,6 +18,8 @@ const LOOKS = {
   sky: { color: "var(--series-mirrored-often)", dash: [], pointStyle: "cross" },
   green: { color: "var(--series-snapshot)", dash: [], pointStyle: "rectRounded" },
   mint: { color: "var(--series-snapshot-often)", dash: [], pointStyle: "dash" },
+  indigo: { color: "var(--series-read)", dash: [], pointStyle: "circle" },
+  petrol: { color: "var(--series-write)", dash: [], pointStyle: "rect" },
   grey: { color: "var(--series-control)", dash: [], pointStyle: "crossRot" },
   violet: { color: "var(--series-cached)", dash: [], pointStyle: "rectRot" },
   magenta: { color: "var(--series-cached-journal)", dash: [], pointStyle: "star" },

@@ -6,7 +6,7 @@
 import { CsvError, seriesNames } from "chartjs-plugin-csv";
 
 import { answerModel, parseAnswer, waysOf } from "../data/answer.js";
-import { claimsModel, wantedClaims } from "../data/claim-charts.js";
+import { wantedClaims } from "../data/claim-charts.js";
 import { partsOf } from "../data/data-set.js";
 import { releaseTitle } from "../data/provenance.js";
 
@@ -27,8 +27,9 @@ export async function optionsOfDocument({ src, kind, canvas, data }) {
 /** `data-chart-seconds` and `data-chart-loss`: how many squares are drawn, and which loss. */
 function answerOptions(kind, dataSet, { data, canvas }) {
   const { chartSeconds, chartLoss } = canvas.dataset;
-  const drawn = { loss: chartLoss, ...(chartSeconds && { seconds: Number(chartSeconds) }) };
   const { price } = waysOf(data.about(dataSet).answer);
+  // Heights of different kinds cannot be compared: the answer of another data set beside this one is drawn with its price.
+  const drawn = { price, loss: chartLoss, ...(chartSeconds && { seconds: Number(chartSeconds) }) };
   const read = reading(
     parseAnswer,
     (answer) => answerModel(kind, answer, drawn),
@@ -46,6 +47,7 @@ function answerOptions(kind, dataSet, { data, canvas }) {
 }
 
 async function claimOptions(src, canvas, data) {
+  const { claimsModel } = await import("../data/claims-model.js");
   const wanted = wantedClaims(canvas.dataset);
   const more = (seriesNames(canvas.dataset.chartMore) ?? []).map((one) => data.resolve(one, canvas));
   const read = reading(

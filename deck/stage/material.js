@@ -17,10 +17,11 @@ import { chooseTexts } from "../text/verdict-text.js";
  *         fetchFile?: typeof fetch}} page
  *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows; talk: what slides/<talk>/talk.yaml says
  * @returns {{data: DataOnShow, numbers: object, chartCode: () => Promise<object>,
- *            makeCharts: (options?: object) => Promise<object>, writeTexts: (root: Element) => Promise<unknown>}}
+ *            makeCharts: (options?: object) => Promise<object>,
+ *            writeTexts: (root: Element, after?: Promise<unknown>|null) => Promise<unknown>}}
  *   numbers: the bound values of the data set on show;
  *   chartCode: fetches the code that draws charts; makeCharts: a chart plugin, `options` are Chart.js options over those of the stage;
- *   writeTexts: everything below `root`, except charts, that depends on the data; at once, but for what is rare
+ *   writeTexts: everything below `root`, except charts, that depends on the data; at once, but what is rare once `after` is over
  */
 export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
   const data = new DataOnShow({ search, usual, frozen, others: talk.otherDataSets, fetchFile });
@@ -41,17 +42,21 @@ export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
   const chartCode = () => import("./chart-code.js");
 
   /** Writes the texts of one data set: those below `part`, which is `page` or a slide of it. */
-  function writePart(part, named, page) {
-    const { dataSet, claims, answer, shipped } = data.about(data.nameFor(named));
+  function writePart(part, named, page, after) {
+    const about = () => data.about(data.nameFor(named));
+    const { dataSet, claims, answer, shipped } = about();
     numbersFor(named).bind(part, { shipped });
     chooseTexts(part, claims);
     writeLabels(part, { resolve, manifestOf: data.manifestOf, alterationsOf, digestOf, claims, answer });
     writeAlteredMarks(part, { resolve, dataSet, alterationsOf });
-    return writeRare(part, { claims, answer, page });
+    return writeRare(part, { about, page, after });
   }
 
   /** Few slides have tables, or say what moved since a release, so the code for that does not keep the first chart waiting. */
-  async function writeRare(part, { claims, answer, page }) {
+  async function writeRare(part, { about, page, after }) {
+    if (!part.querySelector("[data-claims], [data-answer-table], [data-moved]")) return;
+    await after;
+    const { claims, answer } = about();
     if (part.querySelector("[data-claims]")) {
       const { writeClaims } = await import("../text/claims-table.js");
       writeClaims(part, claims, data.manifestOf(claims?.data_set), page);
@@ -82,7 +87,7 @@ export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
       );
     },
 
-    writeTexts: (root) =>
-      Promise.all(partsByDataSet(root).map(({ part, named }) => writePart(part, named, root))),
+    writeTexts: (root, after = null) =>
+      Promise.all(partsByDataSet(root).map(({ part, named }) => writePart(part, named, root, after))),
   };
 }

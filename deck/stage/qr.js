@@ -30,7 +30,7 @@ export function qrPath(modules) {
 }
 
 /**
- * Fills every `<div data-qr>` below `root`; without a target the element says how to set one.
+ * Fills every `<div data-qr>` below `root`; without a target, nothing stands there.
  * The library is fetched only when a slide has such an element.
  */
 export async function drawQrCodes(root, target) {

@@ -37,9 +37,9 @@ export function revealOptions(mode, { narrow, keyboardCondition, plugins }) {
     maxScale: 4,
     center: false,
     display: "flex",
-    // The reader's bar replaces these.
+    // The reader's bar replaces these, and on stage the minutes do: slide-number.js.
     controls: false,
-    progress: true,
+    progress: false,
     slideNumber: mode.explore ? false : "c",
     hash: true,
     transition: "none",

@@ -14,7 +14,7 @@ import { Echo } from "./echo.js";
 import { stageKeys } from "./keys.js";
 import { layOutAhead } from "./lay-out-ahead.js";
 import { PHONE_CHARTS, phoneQuery, revealOptions } from "./reveal-options.js";
-import { dressSlideNumber } from "./slide-number.js";
+import { dressSlideNumber, showMinutes } from "./slide-number.js";
 import { SpeakerView } from "./speaker-view.js";
 
 /** The keys of the recorded run, and what each has it do. */
@@ -48,13 +48,16 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   let moved = null;
   /** A promise of the tables and the like. */
   let written = null;
+  /** Resolves when the first slide's charts are there: what these do not need does not keep them waiting. */
+  let begin;
+  const begun = mode.print ? null : new Promise((resolve) => (begin = resolve));
   /** The address before reveal changes it. */
   let asked = "";
 
   /** Before reveal counts its slides. */
   function prepareSlides() {
     makeSteps(root);
-    written = writeTexts(root);
+    written = writeTexts(root, begun);
     writeTalkFacts(root, talk);
     // A reader is told in the chart's place what is missing.
     absent = applyCut(root, mode.cut, mode.explore ? undefined : lacksData);
@@ -111,6 +114,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   if (!mode.print) layOutAhead(deck);
   const nameSlide = makeReadable(deck);
   dressSlideNumber(deck);
+  if (!mode.print) showMinutes(deck, mode);
   const place = () => JSON.stringify(deck.getIndices());
   opens.help = () => {
     const from = place();
@@ -137,25 +141,35 @@ export async function startDeck({ root, mode, material, announce, talk }) {
         run = started;
       });
   };
-  if (!mode.print) await deck.registerPlugin(charts);
+  if (!mode.print) {
+    await deck.registerPlugin(charts);
+    // What a speaker view shows is told to it as soon as it can listen.
+    begin(mode.receiver ? null : charts.seen().catch(reportError));
+  }
   const drawCodes = async () => {
     const { drawQrCodes, qrTarget } = await import("./qr.js");
     return drawQrCodes(root, qrTarget(talk.address, location));
   };
   if (mode.print) await drawCodes();
-  // What no chart needs does not keep the first one waiting.
-  else charts.ready().then(drawCodes);
+  else begun.then(drawCodes);
   if (!mode.explore && !mode.print && !mode.receiver)
-    charts.ready().then(async () => deck.registerPlugin((await import("reveal.js/plugin/zoom")).default()));
-  if (!mode.receiver && !mode.print) (await import("./phone.js")).followPhone(deck, narrow, asked);
+    begun.then(async () => deck.registerPlugin((await import("reveal.js/plugin/zoom")).default()));
+  const follow = async () => (await import("./phone.js")).followPhone(deck, narrow, asked);
+  if (flowing) await follow();
   const tools = ChartTools({ deck, root, charts, data, mode, announce });
   bindings.add(tools.keys, { echoed: !mode.explore });
+  if (!mode.receiver && !mode.print)
+    bindings.add(RUN_KEYS.map(({ act, ...key }) => ({ ...key, run: () => pressRun(act) })));
+  await begun;
+  if (!flowing && !mode.receiver && !mode.print) await follow();
   if (!mode.explore && !mode.print) {
     const { PointerSpot } = await import("./pointer-spot.js");
     bindings.add(PointerSpot({ slides: () => deck.getSlidesElement(), echo }).keys, { echoed: true });
+    if (root.querySelector("[data-chart-bet]")) {
+      const { Bets } = await import("./bets.js");
+      bindings.add(Bets({ deck, charts, echo }).keys);
+    }
   }
-  if (!mode.receiver && !mode.print)
-    bindings.add(RUN_KEYS.map(({ act, ...key }) => ({ ...key, run: () => pressRun(act) })));
   await written;
 
   return {

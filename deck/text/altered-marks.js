@@ -29,11 +29,11 @@ function markSlide(slide, { resolve, dataSet, alterationsOf }) {
     .filter((canvas) => canvas.dataset.chartSrc)
     .map((canvas) => {
       const src = resolve(shownSource(canvas));
-      return { canvas, found: behindChart(src, alterationsOf(partsOf(src)?.dataSet)) };
+      return { canvas, alterations: behindChart(src, alterationsOf(partsOf(src)?.dataSet)) };
     })
-    .filter(({ found }) => found.length > 0);
+    .filter(({ alterations }) => alterations.length > 0);
   const texts = slide.querySelector(FROM_DATA) === null ? [] : ofDataSet(alterationsOf(dataSet));
-  const sentence = alteredSentence([...charts.flatMap(({ found }) => found), ...texts]);
+  const sentence = alteredSentence([...charts.flatMap(({ alterations }) => alterations), ...texts]);
   const present = slide.querySelector(`:scope > .${CLASS}`);
   if (sentence === null) {
     present?.remove();

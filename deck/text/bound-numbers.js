@@ -70,10 +70,10 @@ export class BoundNumbers {
       const value = element.getAttribute("value");
       // Remember the text on the slide the first time, in case the data disappear later.
       if (!element.hasAttribute("data-fallback")) element.setAttribute("data-fallback", element.textContent);
-      const { text: said, known } = this.textFor(value, element.getAttribute("data-fallback"), { shipped });
+      const { text: words, known } = this.textFor(value, element.getAttribute("data-fallback"), { shipped });
       // A title before an audience leaves the place of an unknown figure open.
       const isOpen = !known && !shipped && element.closest("h1, h2, h3") !== null;
-      const text = isOpen ? OPEN : unbroken(said);
+      const text = isOpen ? OPEN : unbroken(words);
       if (element.textContent !== text) element.textContent = text;
       element.classList.toggle(BOUND, known);
       element.classList.toggle(UNBOUND, !known);

@@ -4,14 +4,8 @@
  * focus, else it takes the figure's place.
  */
 
-import {
-  VERDICT_SIGNS,
-  claimRows,
-  estimateText,
-  EXPLORATORY,
-  isSetupCheck,
-  regionText,
-} from "../data/claims.js";
+import { claimRows, isSetupCheck } from "../data/claim-rows.js";
+import { EXPLORATORY, VERDICT_SIGNS, estimateText, regionText } from "../data/claims.js";
 import { partsOf } from "../data/data-set.js";
 import { unbroken } from "../data/format.js";
 import { element } from "../page/elements.js";
@@ -51,7 +45,8 @@ function homeOf(place) {
 }
 
 /**
- * The slide that draws a claim's chart: the first one that also mentions the claim, else the first one.
+ * The slide that draws a claim's chart: the first one that draws it in either view, as ratios or not, and mentions
+ * the claim, else the first one that draws it.
  * @param {Element} root
  * @param {string|null} chart   `<experiment>/<name>`, as claims.json has it
  * @param {string} claim   its id
@@ -59,16 +54,15 @@ function homeOf(place) {
  */
 export function slideOfChart(root, chart, claim) {
   if (chart === null) return null;
-  const slides = [...root.querySelectorAll("canvas[data-chart-src]")]
-    .filter((one) => {
-      const parts = partsOf(one.dataset.chartSrc);
-      return parts !== null && `${parts.experiment}/${parts.chart}` === chart;
-    })
-    .map((one) => one.closest("section[id]"))
-    .filter((slide) => slide !== null);
-  const speaks = (slide) =>
+  const inAnyView = (name) => name.replace("/ratio-", "/");
+  const drawn = [...root.querySelectorAll("canvas[data-chart-src]")]
+    .map((canvas) => ({ parts: partsOf(canvas.dataset.chartSrc), slide: canvas.closest("section[id]") }))
+    .filter(({ parts, slide }) => parts !== null && slide !== null)
+    .map(({ parts, slide }) => ({ name: `${parts.experiment}/${parts.chart}`, slide }))
+    .filter(({ name }) => inAnyView(name) === inAnyView(chart));
+  const speaks = ({ slide }) =>
     slide.querySelector(`[data-when^="${claim} "], data[value^="${claim}."]`) !== null;
-  return (slides.find(speaks) ?? slides[0])?.id ?? null;
+  return (drawn.find(speaks) ?? drawn.find(({ name }) => name === chart))?.slide.id ?? null;
 }
 
 function absent(page) {
@@ -121,16 +115,19 @@ function lineOf(row, page) {
       ),
     );
   }
+  // Any other verdict speaks for this campaign alone.
+  if (row.over_campaigns === row.verdict)
+    verdict.append(make("span", { class: "of-blocks" }, "over campaigns"));
   const reason = unbroken(row.reason);
   const details = row.sourceTitle ? `${row.source}: ${row.sourceTitle}. ${reason}` : reason;
   const line = make("tr", {}, make("td", {}, sentence), make("td", {}, source));
   if (row.condition && estimateText(row.condition) !== null) {
-    const found = make("td", {}, estimateText(row.condition));
+    const estimate = make("td", {}, estimateText(row.condition));
     const blocks = [row.soFar, row.hosts].filter(Boolean).join(" · ");
-    if (blocks) found.append(make("span", { class: "of-blocks" }, blocks));
+    if (blocks) estimate.append(make("span", { class: "of-blocks" }, blocks));
     // Without a link the region takes the focus, so that the reason is available by keyboard.
     const focus = row.slide === null ? { tabindex: "0" } : {};
-    line.append(found, make("td", {}, make("span", focus, regionText(row.condition))));
+    line.append(estimate, make("td", {}, make("span", focus, regionText(row.condition))));
     verdict.append(make("span", { class: "details", id: row.detailsId }, details));
   } else {
     line.append(make("td", { class: "reason", colspan: "2", id: row.detailsId }, reason));

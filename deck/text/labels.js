@@ -73,17 +73,25 @@ const isAnswer = (src) => partsOf(src)?.document === "answer.csv";
  *          digestOf: (src: string) => string|null}} data
  */
 export function originOf(sources, { manifestOf, answer, alterationsOf, digestOf }) {
-  return byDataSet(sources)
-    .map((group) => {
-      if (isOwnFile(group[0])) return ownOrigin(group, digestOf);
-      const name = partsOf(group[0])?.dataSet;
-      const words = [
-        provenance(group, manifestOf(name), alterationsOf(name)),
-        group.some(isAnswer) && answerOrigin(answer),
-      ];
-      return words.filter(Boolean).join(" · ");
-    })
-    .join("; ");
+  const [first, ...others] = byDataSet(sources).map((group, at) => {
+    if (isOwnFile(group[0])) return ownOrigin(group, digestOf);
+    const name = partsOf(group[0])?.dataSet;
+    const words = [
+      provenance(group, manifestOf(name), alterationsOf(name)),
+      // The answer is that of the chart's own data set, which is the first.
+      at === 0 && group.some(isAnswer) && answerOrigin(answer),
+    ];
+    return words.filter(Boolean).join(" · ");
+  });
+  return [first, ...others.map((origin) => inShort(origin, first))].join("; ");
+}
+
+/** What a further data set has in common with the first one is not said again. */
+function inShort(origin, first) {
+  const [name, ...words] = origin.split(/: | · /);
+  const said = first.split(/: | · /);
+  const rest = words.filter((word) => !said.includes(word));
+  return rest.length > 0 ? `${name}: ${rest.join(" · ")}` : name;
 }
 
 /** What a canvas shows: its files, or the charts from which the claims that it shows were judged. */
@@ -99,8 +107,8 @@ export function sourcesOf(canvas, address, { claims, manifestOf, resolve }) {
 /** The ids on a slide that may be those of claims: from everything that depends on one, except in the notes. */
 function claimsOn(slide) {
   const names = [...slide.querySelectorAll("[data-when], data[value]")]
-    .filter((one) => one.closest("aside.notes") === null)
-    .map((one) => (one.dataset.when ?? one.getAttribute("value")).split(/[\s.]/)[0]);
+    .filter((element) => element.closest("aside.notes") === null)
+    .map((element) => (element.dataset.when ?? element.getAttribute("value")).split(/[\s.]/)[0]);
   const drawn = canvasesOf(slide).flatMap(({ dataset }) => wantedClaims(dataset).map(({ id }) => id));
   return [...new Set([...names, ...drawn])];
 }

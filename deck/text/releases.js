@@ -31,7 +31,7 @@ export function movedSentence(ids, sets) {
     return `${title}: no difference is tested yet; that takes two blocks of each release.`;
   const parts = [...here.values()].flatMap((set) => {
     const since = tested.filter(({ from }) => from === set.name);
-    const moved = since.filter((one) => one.moved).length;
+    const moved = since.filter((move) => move.moved).length;
     const version = releaseTitle(set).replace(/^Ceph /, "");
     return since.length === 0 ? [] : [`${moved === 0 ? "none" : moved} of ${since.length} since ${version}`];
   });

@@ -70,14 +70,14 @@ function headerOf(picture) {
 
 /** @returns {Map<string, Buffer[]>} the content of a PNG's chunks, by type */
 function chunksOf(png) {
-  const found = new Map();
+  const chunks = new Map();
   for (let at = SIGNATURE.length; at < png.length;) {
     const length = png.readUInt32BE(at);
     const type = png.toString("latin1", at + 4, at + 8);
-    found.set(type, [...(found.get(type) ?? []), png.subarray(at + 8, at + 8 + length)]);
+    chunks.set(type, [...(chunks.get(type) ?? []), png.subarray(at + 8, at + 8 + length)]);
     at += length + 12;
   }
-  return found;
+  return chunks;
 }
 
 /** A chunk: numbers of four bytes each, then how long a frame stays, if it is one's control, then data. */

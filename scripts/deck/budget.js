@@ -1,7 +1,7 @@
 /**
- * The files that a reader's browser has to fetch, and their budgets. JavaScript until the first chart is the entry, the code
+ * The files that a reader's browser has to fetch, and their budgets. JavaScript that every chart needs is the entry, the code
  * that draws charts, and all that they import statically, as gzip sends it. What is imported later is listed, but has no
- * budget.
+ * budget: the code of each kind of chart, too.
  */
 
 import { readFile } from "node:fs/promises";
@@ -19,7 +19,7 @@ const CHART_CODE = /\/deck\/stage\/chart-code\.js$/;
 
 const KINDS = { ".js": "script", ".css": "style", ".woff2": "font", ".woff": "font" };
 const GROUPS = [
-  { kind: "script", title: "JavaScript until the first chart, gzip", isFirst: true },
+  { kind: "script", title: "JavaScript that every chart needs, gzip", isFirst: true },
   { kind: "font", title: "Fonts", isFirst: true },
   { kind: "style", title: "Styles until the first chart, gzip", isFirst: true },
   { kind: "script", title: "JavaScript later, gzip", isFirst: false },

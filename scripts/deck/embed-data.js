@@ -42,7 +42,7 @@ export class EmbedData {
     if (!Object.hasOwn(files, chartSrc)) return null;
     if (chartRows || chartLines)
       for (const file of new Set(addresses.map(runsUrl))) {
-        const charts = addresses.filter((one) => runsUrl(one) === file).map(fileName);
+        const charts = addresses.filter((address) => runsUrl(address) === file).map(fileName);
         const text = await this.#textOf(file);
         if (text !== null) files[file] = rowsOf(text, { charts, series: chartRows ? [chartRows] : names });
       }
@@ -83,7 +83,7 @@ export class EmbedData {
       const judged = named.flatMap(([, { chart }]) => (chart ? [chart.split("/")] : []));
       const behind = [
         ...judged.map(([experiment, chart]) => ({ experiment, chart })),
-        ...Object.keys(experiments).flatMap((one) => (answer?.includes(one) ? [{ experiment: one }] : [])),
+        ...Object.keys(experiments).flatMap((id) => (answer?.includes(id) ? [{ experiment: id }] : [])),
       ];
       const wanted = charts.some(({ document }) => document) ? [...charts, ...behind] : charts;
       put("manifest.json", { ...manifest, experiments: entriesOf(experiments, wanted) });

@@ -9,7 +9,8 @@ import path from "node:path";
 import { Readable } from "node:stream";
 
 import { readBundle } from "../../deck/data/bundle-file.js";
-import { VERDICT_SIGNS, claimRows, estimateText, hasSameWording } from "../../deck/data/claims.js";
+import { claimRows, hasSameWording } from "../../deck/data/claim-rows.js";
+import { VERDICT_SIGNS, estimateText } from "../../deck/data/claims.js";
 import { formatPeriod, formatValue, unbroken } from "../../deck/data/format.js";
 import { PROJECT, entriesOf } from "./data-sets.js";
 import { withLook } from "./talk-page.js";
@@ -163,7 +164,7 @@ function logoOf(logo) {
 /** What a data set is called: its label, or its name where several have that label. */
 function titleOf({ name, manifest }, columns) {
   const label = manifest?.label ?? null;
-  const isShared = columns.filter((one) => one.manifest?.label === label).length > 1;
+  const isShared = columns.filter((column) => column.manifest?.label === label).length > 1;
   return String(label === null || isShared ? name : label);
 }
 
@@ -182,7 +183,7 @@ function dataSetHtml(column, title) {
   const { name, href, manifest } = column;
   const { setup = {}, label, measured_from: from, measured_to: to } = manifest ?? {};
   const facts = [
-    ...[name, label].filter((one) => one !== title),
+    ...[name, label].filter((text) => text !== title),
     releaseOf(column),
     setup.cpu,
     setup.cores ? `${setup.cores} cores` : null,
@@ -210,6 +211,6 @@ function cellHtml(row, title) {
   const n = Number.isInteger(condition?.n) && condition.n > 0 ? `, n = ${condition.n}` : "";
   const estimate = condition && estimateText(condition);
   const figure = estimate ? `<small>${escapeHtml(unbroken(estimate + n))}</small>` : "";
-  const said = `<span class="verdict ${verdict.replaceAll(" ", "-")}">${sign} ${verdict}${marks}</span>`;
-  return cell(`${said}${figure}`, String(reason ?? ""));
+  const badge = `<span class="verdict ${verdict.replaceAll(" ", "-")}">${sign} ${verdict}${marks}</span>`;
+  return cell(`${badge}${figure}`, String(reason ?? ""));
 }

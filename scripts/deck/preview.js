@@ -57,7 +57,8 @@ export async function photographSlide(folder, { slide, dataSet = null, patience 
     });
     const position = await page.evaluate(() => {
       const { deck } = window.replay;
-      deck.configure({ progress: false, slideNumber: false, controls: false });
+      deck.configure({ slideNumber: false, controls: false });
+      document.querySelector(".minutes").remove();
       return [...document.querySelectorAll(".slides section:not(.stack)")].indexOf(deck.getCurrentSlide());
     });
     await page.evaluate(showSlide, { position, patience: FRAMES_FOR_A_CHART });

@@ -13,7 +13,9 @@ export async function showSlide({ position, step = null, patience }) {
   const { deck, charts } = window.replay;
   const slide = document.querySelectorAll(".slides section:not(.stack)")[position];
   const { h, v } = deck.getIndices(slide);
-  const steps = [...slide.querySelectorAll(".fragment")].map((one) => Number(one.dataset.fragmentIndex ?? 0));
+  const steps = [...slide.querySelectorAll(".fragment")].map((fragment) =>
+    Number(fragment.dataset.fragmentIndex ?? 0),
+  );
   deck.slide(h, v, step ?? Math.max(-1, ...steps));
   await charts.ready();
   const canvases = slide.querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)");

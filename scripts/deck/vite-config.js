@@ -47,7 +47,7 @@ export function deckConfig({ outDir, benchmarks = benchmarksRoot(), site = null 
       // budget.js says what is too heavy.
       chunkSizeWarningLimit: 700,
       rolldownOptions: {
-        output: { codeSplitting: { groups: [START, CHARTS] } },
+        output: { codeSplitting: { groups: [START, CHARTS, KINDS] } },
         // Chart.js's classes copy the defaults of others. Such a read has no effect, so the scales that no chart here has
         // are left out. Nothing may force a layout by a bare read of a property: eslint's no-unused-expressions.
         treeshake: { propertyReadSideEffects: false },
@@ -63,13 +63,18 @@ export function deckConfig({ outDir, benchmarks = benchmarksRoot(), site = null 
  */
 const ENTRY = /\/(?:index\.html|deck\/main\.js)(?:\?|$)/;
 const START = { name: "start", tags: ["$initial"], test: (id) => !ENTRY.test(id) };
-/**
- * What every chart needs, in one file, which is smaller than its parts. The kinds are apart with what only they need, and so are
- * tables, dates, and what moves charts from slide to slide.
- */
-const CHART_MODULES =
-  /\/(?:chart\.js\/dist|@kurkle\/color|chartjs-plugin-csv\/src(?!\/(?:kinds\/|tables|html-table|trials|place|date-scale|moments|reveal\/morph)\b))\/?/;
+/** What not every chart needs: kinds, tables, dates, names and marks, and what moves charts from slide to slide. */
+const LATER =
+  "kinds/|tables|html-table|trials|place|date-scale|moments|labels\\.js|marks|reveal/(?:morph|names)";
+/** What every chart needs, in one file, which is smaller than its parts. */
+const CHART_MODULES = new RegExp(
+  `/(?:chart\\.js/dist|@kurkle/color|chartjs-plugin-csv/src(?!/(?:${LATER})\\b)|deck/chart-tools/(?:charted|sentence|views)\\b)`,
+);
 const CHARTS = { name: "charts", test: CHART_MODULES };
+/** What kinds share; what only one needs is in a file of its own. */
+const KIND_MODULES =
+  /\/chartjs-plugin-csv\/src\/(?:place|trials|kinds\/(?:around-plot|base|drawing|in-chart|lanes|mark|models|pen|words))\b/;
+const KINDS = { name: "kinds", test: KIND_MODULES };
 
 /** Tells the page that it is a site for readers: it offers them more than a speaker wants on a stage. */
 const PUBLISHED_MARK = { name: "replay:published", content: "true" };

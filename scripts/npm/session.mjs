@@ -220,7 +220,7 @@ export class Session {
         `Every claim, beside the data set that ships: ./replay claims --data ${this.own} --against ${this.shipped}`,
         `Twice the blocks, for narrower intervals:    ./replay sandbox up && ./replay measure --site sandbox --data ${this.own} --experiment rbd-journaling --blocks ${TWICE_THE_BLOCKS}`,
         "All sizes, reads, mirroring (hours):         ./replay sandbox up && ./replay measure --site sandbox --data mine --experiment rbd-journaling --scale talk",
-        "Your own cluster:                            copy config/sites/example.yaml, then ./replay preflight --site NAME",
+        "Your own cluster, which it only reads:       ./replay look --conf /etc/ceph/ceph.conf",
         ...open,
       ].join("\n"),
     );

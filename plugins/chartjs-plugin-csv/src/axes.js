@@ -159,20 +159,20 @@ export function valueScale(settings, theme, axis = {}) {
     scale.beginAtZero = true;
     scale.ticks.stepSize = stepOf(unit, prefix, 5);
     // If values lie on both sides of 0, people compare them with it.
-    const isMiddle = ({ tick, scale: one }) => tick?.value === 0 && one.min < 0 && one.max > 0;
+    const isMiddle = ({ tick, scale: drawn }) => tick?.value === 0 && drawn.min < 0 && drawn.max > 0;
     scale.grid.color = (context) => (isMiddle(context) ? theme.text : theme.grid);
     scale.grid.lineWidth = (context) => (isMiddle(context) ? 2 : 1);
   }
   if (type === "logarithmic") {
-    scale.afterBuildTicks = (one) => {
-      one.ticks = decadeTicks(one.ticks.map(({ value }) => value)).map((value) => ({ value }));
+    scale.afterBuildTicks = (drawn) => {
+      drawn.ticks = decadeTicks(drawn.ticks.map(({ value }) => value)).map((value) => ({ value }));
     };
   }
   scale.border.display = false;
   // Chart.js gives an axis a fixed share of the width, and cuts off labels that need more.
   if (!axis.horizontal)
-    scale.beforeFit = (one) => {
-      one.maxWidth = Math.max(one.maxWidth, one.chart.width / 2);
+    scale.beforeFit = (drawn) => {
+      drawn.maxWidth = Math.max(drawn.maxWidth, drawn.chart.width / 2);
     };
   return scale;
 }
@@ -242,7 +242,9 @@ export function decadeTicks(values, limit = Y_TICKS) {
   const mantissaOf = (value) => value / 10 ** Math.floor(Math.log10(value) + 1e-9);
   let ticks = values;
   for (const mantissas of MANTISSAS) {
-    ticks = values.filter((value) => mantissas.some((one) => Math.abs(mantissaOf(value) - one) < 1e-6));
+    ticks = values.filter((value) =>
+      mantissas.some((mantissa) => Math.abs(mantissaOf(value) - mantissa) < 1e-6),
+    );
     if (ticks.length <= limit) return ticks;
   }
   const stride = Math.ceil(ticks.length / limit);

@@ -94,7 +94,7 @@ function overrideOf(overrides, { name, second }, index) {
 /** A dataset's colour is used for its line, its markers, its band and its name. */
 function recoloured(look, { borderColor, backgroundColor }, chartType) {
   const color = [borderColor, chartType === "bar" ? backgroundColor : null].find(
-    (one) => typeof one === "string",
+    (candidate) => typeof candidate === "string",
   );
   return color === undefined ? look : { ...look, color, faded: color };
 }

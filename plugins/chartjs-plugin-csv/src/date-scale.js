@@ -30,14 +30,14 @@ const COUNT = { least: 5, most: 10 };
 /** Round moments from min to max, ms, at most about so many. Pure. */
 export function dateTicks(min, max, most) {
   const span = max - min;
-  const step = STEPS.find((one) => span / one <= most);
+  const step = STEPS.find((length) => span / length <= most);
   if (step) {
     const from = step % (7 * DAY) === 0 ? MONDAY : 0;
     const first = Math.ceil((min - from) / step);
     const count = Math.floor((max - from) / step) - first + 1;
     return Array.from({ length: Math.max(0, count) }, (_, at) => from + (first + at) * step);
   }
-  const months = MONTHS.find((one) => span / (one * MONTH) <= most) ?? MONTHS.at(-1);
+  const months = MONTHS.find((count) => span / (count * MONTH) <= most) ?? MONTHS.at(-1);
   const ticks = [];
   for (let month = Math.floor(monthOf(min) / months) * months; ; month += months) {
     const at = Date.UTC(1970, month);

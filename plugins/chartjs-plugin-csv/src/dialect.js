@@ -59,8 +59,8 @@ export function readRows(
   };
   const isMissing = (field) => field === "" || missing.includes(field);
   if (dialect.delimiter === "auto") dialect.delimiter = delimiterOf(body, dialect, { decimal, isMissing });
-  const { left, ...found } = parseRecords(body, dialect);
-  const content = withoutEmpty(found);
+  const { left, ...records } = parseRecords(body, dialect);
+  const content = withoutEmpty(records);
   // Where commas part the fields, there is none in a field that is not quoted.
   const isPlain = dialect.delimiter === "," && !body.includes('"');
   const mark = decimal !== "auto" ? decimal : isPlain ? "." : decimalOf(content, dialect.delimiter);
@@ -95,7 +95,7 @@ function checkOptions({ delimiter, decimal, comment }) {
 /** The delimiter: the only candidate in the header, else the only one with which the fields are numbers. */
 function delimiterOf(text, dialect, { decimal, isMissing }) {
   const header = firstLine(text, dialect);
-  const candidates = DELIMITERS.filter((one) => header.includes(one));
+  const candidates = DELIMITERS.filter((delimiter) => header.includes(delimiter));
   if (candidates.length < 2) return candidates[0] ?? ",";
   const fitting = candidates.filter((delimiter) => {
     let rows;
@@ -144,8 +144,8 @@ function decimalOf({ rows, places }, delimiter) {
   const either = {};
   rows.forEach((row, index) => {
     for (const field of row) {
-      const found = decimalIn(field);
-      if (found) (found.sure ? sure : either)[found.mark] ??= { field, row: places[index] };
+      const separator = decimalIn(field);
+      if (separator) (separator.sure ? sure : either)[separator.mark] ??= { field, row: places[index] };
     }
   });
   const fail = (mark, { field, row }) => {

@@ -45,7 +45,7 @@ export class CsvError extends Error {
  * @param {{row?: number|null, column?: number|null}} [at]
  */
 export function ambiguous(reason, option, choices, at = {}) {
-  const listed = choices.map((one) => JSON.stringify(one)).join(" or ");
+  const listed = choices.map((choice) => JSON.stringify(choice)).join(" or ");
   return new CsvError(`${reason}; say which with the option "${option}": ${listed}`, {
     ...at,
     kind: "ambiguous",

@@ -94,10 +94,10 @@ export class ChartFiles {
     const join = this.#kind()?.join;
     const urls = join ? [url, ...(more ?? [])] : [url];
     const files = await Promise.all(
-      urls.map(async (one) => {
-        const chart = chartNameOf(one);
-        const runs = (await sharedRuns(runsUrl(one), { fresh, maxBytes, fetch })).get(chart);
-        if (!runs) throw new CsvError(`it has no run of ${chart}`, { url: runsUrl(one), kind: "empty" });
+      urls.map(async (address) => {
+        const chart = chartNameOf(address);
+        const runs = (await sharedRuns(runsUrl(address), { fresh, maxBytes, fetch })).get(chart);
+        if (!runs) throw new CsvError(`it has no run of ${chart}`, { url: runsUrl(address), kind: "empty" });
         return runs;
       }),
     );
@@ -152,6 +152,9 @@ function onlyAt({ model, text }, at) {
   if (!at) return { model, text };
   const wanted = [at].flat().map(String);
   const isWanted = (x) => wanted.includes(String(x));
-  const series = model.series.map((one) => ({ ...one, points: one.points.filter(({ x }) => isWanted(x)) }));
+  const series = model.series.map((oneSeries) => ({
+    ...oneSeries,
+    points: oneSeries.points.filter(({ x }) => isWanted(x)),
+  }));
   return { model: { ...model, xs: model.xs.filter(isWanted), series }, text };
 }

@@ -21,8 +21,8 @@ import { looksAt } from "./style.js";
 export function fillChart(chart, { model, settings, theme, room, second, own, existing, unseen = false }) {
   const { type } = chart.config;
   const kind = kindOf(type);
-  const drawn = (one) =>
-    kind ? { ...one, series: inOrder(kind.marks?.(one, settings) ?? one.series, settings) } : one;
+  const drawn = (data) =>
+    kind ? { ...data, series: inOrder(kind.marks?.(data, settings) ?? data.series, settings) } : data;
   const entries = entriesOf(drawn(model), second && { ...second, model: drawn(second.model) });
   const names = entries.map(({ name }) => name);
   const lookOf = looksAt(chart.canvas, names, settings, { faded: second !== null });

@@ -109,9 +109,9 @@ export function whyNoKind(id, further = []) {
 /** The word that was probably meant; null if none is near. Pure. */
 export function nearest(word, known) {
   const most = word.length < 4 ? 1 : 2;
-  const distances = known.map((one) => ({ one, distance: distanceOf(word.toLowerCase(), one) }));
+  const distances = known.map((name) => ({ name, distance: distanceOf(word.toLowerCase(), name) }));
   const [best] = distances.sort((a, b) => a.distance - b.distance);
-  return best && best.distance <= most ? best.one : null;
+  return best && best.distance <= most ? best.name : null;
 }
 
 /** How many letters have to be changed, added, left out, or swapped with their neighbour. */

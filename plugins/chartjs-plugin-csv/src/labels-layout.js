@@ -89,6 +89,6 @@ export function planNames(names, plans, measure) {
 
 /** The height of names one below the other. Pure. */
 export function heightOf(lines, { size, lineHeight, gap }) {
-  const count = lines.reduce((sum, one) => sum + one.length, 0);
+  const count = lines.reduce((sum, nameLines) => sum + nameLines.length, 0);
   return count * size * lineHeight + gap * Math.max(0, lines.length - 1);
 }

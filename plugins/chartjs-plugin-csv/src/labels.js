@@ -110,7 +110,16 @@ class LabelBox {
   update(_, maxHeight) {
     this.height = maxHeight;
     const width = this.measure(maxHeight);
-    this.width = csvOf(this.chart)?.room.fit("right", width) ?? width;
+    const room = csvOf(this.chart)?.room;
+    if (room) room.key = this.key;
+    this.width = room?.fit("right", width) ?? width;
+  }
+
+  /** What the key says, to compare it with another's; null for a chart without one. */
+  get key() {
+    if (!this.isKey || !this.settings.display || this.named.length < 2) return null;
+    const { datasets } = this.chart.data;
+    return JSON.stringify(this.named.map(({ index, name }) => [name, datasets[index].borderColor]));
   }
 
   /** Breaks the names into lines, and returns the width that they need. */
@@ -228,13 +237,6 @@ class LabelBox {
       .map((entry) => ({ ...entry, ...this.endOf(entry.index) }))
       .filter((entry) => Number.isFinite(entry.y));
   }
-}
-
-/** What the key beside a chart says, to compare it with another's; null for a chart without one. */
-export function keyBeside(chart) {
-  const box = boxes.get(chart);
-  if (!box?.isKey || !box.settings.display || box.named.length < 2) return null;
-  return JSON.stringify(box.named.map(({ index, name }) => [name, chart.data.datasets[index].borderColor]));
 }
 
 /** Where the labels of a chart were drawn: name, centre, height, left edge and size of the font in px (for tests). */

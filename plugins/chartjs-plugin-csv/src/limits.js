@@ -38,14 +38,14 @@ export function limitScale(scale, { model, settings, entries, runs, hidden, isSh
     const header = model.kind === "wide" && !kind ? [model.xs.map((x) => ({ x }))] : [];
     const isTime = xUnitOf(model, settings) === "seconds" && scale.type === "linear";
     const drawn = [...header, ...lists, ...(kind && runs ? runsOf(counted, runs) : [])];
-    const found = xRange(scale.type === "date" ? momentsOf(drawn, scale) : drawn, { positive });
-    setLimits(scale, unite(isTime ? fromZero(found) : found, own));
+    const extent = xRange(scale.type === "date" ? momentsOf(drawn, scale) : drawn, { positive });
+    setLimits(scale, unite(isTime ? fromZero(extent) : extent, own));
     return;
   }
   const wanted = range && Number.isFinite(range.low) && Number.isFinite(range.high) ? range : null;
   const part = kind ? {} : xPart(chart);
-  const found = yRange([...lists, ...(runs ? runsOf(counted, runs) : [])], { positive, ...part });
-  setLimits(scale, unite(found, wanted && (!positive || wanted.low > 0) ? wanted : null, own));
+  const extent = yRange([...lists, ...(runs ? runsOf(counted, runs) : [])], { positive, ...part });
+  setLimits(scale, unite(extent, wanted && (!positive || wanted.low > 0) ? wanted : null, own));
 }
 
 /** Time since a start begins at 0, even if the first value was measured a moment later. */

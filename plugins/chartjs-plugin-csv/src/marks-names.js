@@ -38,7 +38,7 @@ export function writeNames(chart, items, { font, halo }) {
     })
     .sort((a, b) => a.places[0].top - b.places[0].top);
   const places = placeNames(wanted, chart.chartArea, drawnPoints(chart));
-  const placed = wanted.map((one, i) => ({ ...one, ...places[i] }));
+  const placed = wanted.map((name, i) => ({ ...name, ...places[i] }));
   for (const { lines, color, left, top } of placed) {
     // An outline in the page's colour, so that the name can be read over lines and bands.
     ctx.strokeStyle = halo;

@@ -1,4 +1,5 @@
 import { indexAxisOf } from "./axes.js";
+import { kindOf } from "./kinds.js";
 import { drawMark, isBand, isInSight, isPoint } from "./marks-draw.js";
 import { writeNames } from "./marks-names.js";
 import { csvOf } from "./plugin.js";
@@ -97,7 +98,7 @@ export function placedMarks(chart) {
 /** The marks with colours that a canvas understands; marks without a place are left out. */
 function marksOf(chart) {
   const given = chart.config.options.plugins?.csvMarks;
-  if (given === false) return { items: [] };
+  if (given === false || kindOf(chart.config.type)?.controller.hasValueAxis === false) return { items: [] };
   const options = { ...DEFAULTS, ...given, font: { ...DEFAULTS.font, ...given?.font } };
   const { canvas } = chart;
   const list = typeof options.items === "function" ? options.items(chart) : options.items;
@@ -114,7 +115,7 @@ function marksOf(chart) {
 function hasPlace(item) {
   if (isPoint(item)) return Number.isFinite(item.y);
   const { value, low, high } = item;
-  return [value, low, high].some((one) => Number.isFinite(one) || typeof one === "string");
+  return [value, low, high].some((place) => Number.isFinite(place) || typeof place === "string");
 }
 
 function reach(scale, values) {

@@ -16,9 +16,9 @@ const ORDERS = ["day first", "month first"];
 
 /** The parts of a date or time; null if it has another form, or is on no calendar. */
 function partsOf(text, order) {
-  const found = FORMS.reduce((match, form) => match ?? form.exec(text), null)?.groups;
-  if (!found) return null;
-  const { year, month, day, first, mark, then, hour = "0", minute = "0", second = "0", zone = null } = found;
+  const groups = FORMS.reduce((match, form) => match ?? form.exec(text), null)?.groups;
+  if (!groups) return null;
+  const { year, month, day, first, mark, then, hour = "0", minute = "0", second = "0", zone = null } = groups;
   const isDayFirst = mark === "." || order === ORDERS[0];
   const written = mark ? (isDayFirst ? [then, first] : [first, then]) : [month ?? "1", day ?? "1"];
   const [inMonth, onDay] = written.map(Number);
@@ -54,16 +54,17 @@ function find({ xs, series }) {
   if (typeof xs[0] !== "string" || !isMoment(xs[0])) return null;
   const orders = xs.some((text) => text.includes("/")) ? ORDERS : ORDERS.slice(0, 1);
   const readings = orders.map((order) => xs.map((text) => partsOf(text, order)));
-  const fitting = readings.filter((parts) => parts.every((one) => one !== null));
+  const fitting = readings.filter((parts) => parts.every((reading) => reading !== null));
   if (fitting.length === 0) return null;
   const [parts, other = parts] = fitting;
   if (parts.some(({ at }, index) => at !== other[index].at)) return null;
   const [{ zone, isClock }] = parts;
-  if (parts.some((one) => one.isClock !== isClock || (one.zone === null) !== (zone === null))) return null;
+  if (parts.some((reading) => reading.isClock !== isClock || (reading.zone === null) !== (zone === null)))
+    return null;
   const order = ORDERS[readings.indexOf(parts)];
   const parse = (text) => {
-    const found = partsOf(text, order);
-    return found && found.at - (found.zone ?? 0);
+    const moment = partsOf(text, order);
+    return moment && moment.at - (moment.zone ?? 0);
   };
   const goesOn = ({ points }) => points.every(({ x }, at) => at === 0 || parse(points[at - 1].x) <= parse(x));
   if (isClock && !series.every(goesOn)) return null;

@@ -60,9 +60,9 @@ export function quantityIn(text, decimal = ".") {
   const number = figureIn(text, decimal);
   if (number !== null) return { value: number, unit: null };
   const { digits, suffix } = partsOf(text);
-  const found = UNITS.get(suffix);
-  const figure = found ? figureIn(digits, decimal) : null;
-  return figure === null ? null : { value: scaled(figure, found), unit: found.unit };
+  const meaning = UNITS.get(suffix);
+  const figure = meaning ? figureIn(digits, decimal) : null;
+  return figure === null ? null : { value: scaled(figure, meaning), unit: meaning.unit };
 }
 
 /** The bytes of a size: 4k, 64K, 1M, 4KiB, 512; null of any other text. Sizes are binary, as everywhere in the plugin. */
@@ -138,9 +138,9 @@ export class Values {
     const number = numberOf(text);
     // Zero is the same in every unit.
     if (number === 0) return number;
-    const found = number === null ? quantityOf(text) : null;
-    const unit = found?.unit ?? null;
-    const value = number ?? found?.value ?? this.#prefixed(text, at, title);
+    const quantity = number === null ? quantityOf(text) : null;
+    const unit = quantity?.unit ?? null;
+    const value = number ?? quantity?.value ?? this.#prefixed(text, at, title);
     if (!this.#seen.has(unit)) {
       const [other] = this.#seen.values();
       if (other)

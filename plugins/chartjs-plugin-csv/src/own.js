@@ -36,35 +36,35 @@ export function ownScales({ config }) {
   const bare = (scales) =>
     new config.constructor({ type, data: { datasets: [{}] }, options: { scales } }).options.scales;
   const usual = bare({});
-  const typed = Object.entries(filled).map(([id, { axis, type: one }]) => [id, { axis, type: one }]);
+  const typed = Object.entries(filled).map(([id, { axis, type: kind }]) => [id, { axis, type: kind }]);
   // Defaults depend on the type of a scale, so only scales of the same type are compared.
   const alike = bare(Object.fromEntries(typed));
   const own = {};
   for (const [id, scale] of Object.entries(filled)) {
-    const found = differences(scale, alike[id] ?? {});
+    const differing = differences(scale, alike[id] ?? {});
     if (scale.type !== usual?.[id]?.type)
-      Object.assign(found, { type: scale.type, ...(usual?.[id] ? {} : { axis: scale.axis }) });
-    if (Object.keys(found).length > 0) own[id] = found;
+      Object.assign(differing, { type: scale.type, ...(usual?.[id] ? {} : { axis: scale.axis }) });
+    if (Object.keys(differing).length > 0) own[id] = differing;
   }
   return own;
 }
 
 function differences(given, usual) {
-  const found = {};
+  const differing = {};
   for (const [key, value] of Object.entries(given)) {
     if (isSame(value, usual[key])) continue;
     if (isObject(value) && isObject(usual[key])) {
       const deeper = differences(value, usual[key]);
-      if (Object.keys(deeper).length > 0) found[key] = deeper;
-    } else found[key] = value;
+      if (Object.keys(deeper).length > 0) differing[key] = deeper;
+    } else differing[key] = value;
   }
-  return found;
+  return differing;
 }
 
 /** Chart.js makes new lists of defaults for each chart, so lists are compared by their elements. */
 function isSame(value, usual) {
   if (!Array.isArray(value) || !Array.isArray(usual)) return value === usual;
-  return value.length === usual.length && value.every((one, i) => one === usual[i]);
+  return value.length === usual.length && value.every((item, i) => item === usual[i]);
 }
 
 function isObject(value) {

@@ -1,7 +1,7 @@
 import { CsvError } from "./error.js";
 
 const QUOTE = '"';
-const [LINE_FEED, RETURN] = [..."\n\r"].map((one) => one.charCodeAt(0));
+const [LINE_FEED, RETURN] = [..."\n\r"].map((character) => character.charCodeAt(0));
 
 /** RFC 4180, nothing else. */
 const STRICT = { delimiter: ",", comment: null, trim: false, blankLines: false };
@@ -37,11 +37,11 @@ export function parseRecords(text, dialect) {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   // Large files come from programs and are plain; splitting them is several times as fast as scanning.
   const plain = !text.includes(QUOTE) && !text.includes("\r");
-  const found = plain ? splitRows(text.slice(start), dialect) : scanRows(text, start, dialect);
-  const { rows, places } = found;
+  const records = plain ? splitRows(text.slice(start), dialect) : scanRows(text, start, dialect);
+  const { rows, places } = records;
   const ragged = rows.findIndex((row) => row.length !== rows[0].length);
   if (ragged >= 0) throw raggedRow(places[ragged], rows[ragged].length, rows[0].length);
-  return found;
+  return records;
 }
 
 /** Whether a line is left out. */
@@ -69,17 +69,17 @@ function splitRows(text, dialect) {
   return { rows, places, left };
 }
 
-function raggedRow(row, found, width) {
-  return new CsvError(`${count(found, "field")} where the header has ${width}`, {
+function raggedRow(row, fieldCount, width) {
+  return new CsvError(`${count(fieldCount, "field")} where the header has ${width}`, {
     row,
-    column: Math.min(found, width) + 1,
+    column: Math.min(fieldCount, width) + 1,
     kind: "ragged",
   });
 }
 
 function scanRows(text, start, dialect) {
   const { delimiter, comment, trim } = dialect;
-  const [quote, delimiterCode] = [QUOTE, delimiter].map((one) => one.charCodeAt(0));
+  const [quote, delimiterCode] = [QUOTE, delimiter].map((character) => character.charCodeAt(0));
   const [rows, places, left] = [[], [], []];
   let row = [];
   let at = start;

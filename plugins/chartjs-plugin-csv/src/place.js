@@ -34,7 +34,7 @@ export function placeBoxes(wanted, { area, obstacles = [] }) {
   const results = (starts.length ? starts : [0]).map((first) =>
     settle(choices, [...all.slice(first), ...all.slice(0, first)]),
   );
-  return results.reduce((best, one) => (one.cost < best.cost ? one : best)).chosen;
+  return results.reduce((best, result) => (result.cost < best.cost ? result : best)).chosen;
 }
 
 /** Each label takes the best place that is free, then a better one if others have moved. */
@@ -42,17 +42,17 @@ function settle(choices, order) {
   const chosen = choices.map(() => null);
   for (let pass = 0; pass < PASSES; pass += 1) {
     for (const index of order) {
-      const others = chosen.filter((one, at) => one !== null && at !== index);
+      const others = chosen.filter((box, at) => box !== null && at !== index);
       chosen[index] = choices[index].find((box) => !others.some((other) => overlap(box, other))) ?? null;
     }
   }
   // A label without a place costs more than any place; the less important one should be it.
-  const cost = chosen.reduce((sum, one, index) => sum + (one?.cost ?? 1e6 / (index + 1)), 0);
+  const cost = chosen.reduce((sum, box, index) => sum + (box?.cost ?? 1e6 / (index + 1)), 0);
   return { chosen, cost };
 }
 
 function covered(box, obstacles) {
-  return obstacles.reduce((sum, one) => sum + (overlap(box, one) ? one.cost : 0), 0);
+  return obstacles.reduce((sum, obstacle) => sum + (overlap(box, obstacle) ? obstacle.cost : 0), 0);
 }
 
 /** What lies between a point and its label, as if the label covered it. */
@@ -70,13 +70,13 @@ function between(at, box, obstacles) {
   const point = { left: at.x - 4, right: at.x + 4, top: at.y - 4, bottom: at.y + 4 };
   return covered(
     way,
-    obstacles.filter((one) => !overlap(one, point) && !overlap(one, box)),
+    obstacles.filter((obstacle) => !overlap(obstacle, point) && !overlap(obstacle, box)),
   );
 }
 
 /** Whether two boxes overlap. Boxes that only touch do not. */
-export function overlap(one, other) {
-  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+export function overlap(box, other) {
+  return box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
 }
 
 function isInside(box, area) {

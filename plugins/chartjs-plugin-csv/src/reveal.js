@@ -12,13 +12,11 @@ import {
   ScatterController,
   Tooltip,
 } from "chart.js";
-import { EndLabels } from "./labels.js";
 import { Log2Scale } from "./log2-scale.js";
-import { Marks } from "./marks.js";
 import { ChartCsv } from "./plugin.js";
 import { SharedAxis, alignPlots, shareAxes } from "./reveal/align.js";
 import { Groups } from "./reveal/groups.js";
-import { IdleQueue } from "./reveal/idle.js";
+import { IdleQueue, PATIENCE } from "./reveal/idle.js";
 import { nearSlides, slidesOf, surplus } from "./reveal/near.js";
 import { ScaledPointer } from "./reveal/pointer.js";
 import { Slot } from "./reveal/slot.js";
@@ -85,6 +83,7 @@ export function RevealChartCsv(options = {}) {
   /** Moves charts from slide to slide, once its code is there, which is fetched if a slide asks for that. */
   let morphs = null;
   let fetchingMorphs = null;
+  let fetchingNames = null;
 
   const context = {
     ...options,
@@ -94,6 +93,7 @@ export function RevealChartCsv(options = {}) {
     height: 420,
     moved: (slot) => groups.forEach((group) => group.touch(slot)),
     make,
+    fetchNames,
     fetch: (...request) => (reader ?? globalThis.fetch)(...request),
     pixelRatio() {
       const ratio = window.devicePixelRatio || 1;
@@ -105,6 +105,24 @@ export function RevealChartCsv(options = {}) {
   function make(slot) {
     if (slot.inSight) slot.create();
     else if (!slot.live) ahead.add(slot);
+  }
+
+  function fetchMorphs() {
+    if (!deck.getSlidesElement().querySelector("[data-auto-animate]")) return null;
+    fetchingMorphs ??= import("./reveal/morph.js").then(({ Morphs }) => {
+      morphs = new Morphs();
+    });
+    return fetchingMorphs;
+  }
+
+  /** What a chart without an axis of values does not have: names at its lines, marks. */
+  function fetchNames() {
+    fetchingNames ??= import("./reveal/names.js").then(({ EndLabels, Marks }) => {
+      // Marks extend an axis before it is shared.
+      Chart.unregister(SharedAxis);
+      Chart.register(EndLabels, Marks, SharedAxis);
+    });
+    return fetchingNames;
   }
 
   /** What is in sight is laid out before the next frame, the rest when there is time. */
@@ -127,9 +145,9 @@ export function RevealChartCsv(options = {}) {
 
   /** Adds canvases that are new in the deck, and drops those that left it. */
   function scan() {
-    const found = new Set(deck.getSlidesElement().querySelectorAll(SELECTOR));
+    const canvases = new Set(deck.getSlidesElement().querySelectorAll(SELECTOR));
     for (const [canvas, slot] of charts) {
-      if (found.has(canvas)) continue;
+      if (canvases.has(canvas)) continue;
       observers.size.unobserve(slot.box);
       observers.sight.unobserve(slot.box);
       ahead.delete(slot);
@@ -138,7 +156,7 @@ export function RevealChartCsv(options = {}) {
       slot.destroy();
       charts.delete(canvas);
     }
-    for (const canvas of found) {
+    for (const canvas of canvases) {
       if (charts.has(canvas)) continue;
       const slot = new Slot(canvas, context);
       slot.restore(left.get(slot.key));
@@ -147,10 +165,6 @@ export function RevealChartCsv(options = {}) {
       observers.size.observe(slot.box);
       observers.sight.observe(slot.box);
     }
-    if (deck.getSlidesElement().querySelector("[data-auto-animate]"))
-      fetchingMorphs ??= import("./reveal/morph.js").then(({ Morphs }) => {
-        morphs = new Morphs();
-      });
   }
 
   /**
@@ -167,12 +181,17 @@ export function RevealChartCsv(options = {}) {
       const { slide } = slot;
       slot.inSight = printing || slide === current || (many && slot.intersecting);
       slot.wanted = slot.inSight || near.has(slide);
-      if (slot.wanted) make(slot);
       if (slot.inSight || !slot.wanted) ahead.delete(slot);
       if (!slot.inSight) continue;
+      make(slot);
       if (due.delete(slot)) slot.resize();
       slot.settle();
     }
+    // What the next slide needs does not keep waiting what is in sight.
+    const shown = painted();
+    ahead.after(shown);
+    shown.then(fetchMorphs);
+    for (const slot of charts.values()) if (slot.wanted) make(slot);
     const live = [...charts.values()].filter((slot) => slot.chart || slot.wanted);
     if (live.length <= limit) return;
     const place = new Map(slides.map((slide, index) => [slide, index]));
@@ -211,6 +230,12 @@ export function RevealChartCsv(options = {}) {
     };
   }
 
+  /** Once the deck is ready, decides what is in sight. */
+  async function started() {
+    if (!deck.isReady()) await new Promise((resolve) => deck.on("ready", resolve));
+    sync();
+  }
+
   function resizeAll() {
     for (const slot of charts.values()) slot.resize();
   }
@@ -224,9 +249,20 @@ export function RevealChartCsv(options = {}) {
     document.documentElement.dataset.chartsReady = "true";
   }
 
+  async function drawn(predicate) {
+    await Promise.all([...charts.values()].filter(predicate).map((slot) => slot.settled()));
+  }
+
+  /** Resolves when the charts in sight, or their errors, are on the screen. */
+  async function painted() {
+    await drawn(({ inSight }) => inSight);
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+  }
+
   async function settled() {
+    await drawn(({ inSight }) => inSight);
     ahead.flush();
-    await Promise.all([...charts.values()].filter((slot) => slot.wanted).map((slot) => slot.settled()));
+    await Promise.all([drawn(({ wanted }) => wanted), fetchMorphs()]);
     do {
       for (const group of groups) group.flush();
       due.flush();
@@ -262,7 +298,7 @@ export function RevealChartCsv(options = {}) {
       Chart.register(
         ...[LineController, BarController, ScatterController, LineElement, BarElement, PointElement],
         ...[LinearScale, LogarithmicScale, CategoryScale, Log2Scale],
-        ...[Tooltip, Decimation, ChartCsv, EndLabels, Marks, ScaledPointer, SharedAxis],
+        ...[Tooltip, Decimation, ChartCsv, ScaledPointer, SharedAxis],
       );
       const { height } = deck.getConfig();
       context.height =
@@ -282,10 +318,15 @@ export function RevealChartCsv(options = {}) {
       charts.clear();
     },
 
+    /** Resolves when the charts in sight, or their errors, are on the screen, or take too long. */
+    async seen() {
+      await started();
+      await Promise.race([painted(), new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
+    },
+
     /** Resolves when all charts that are wanted now are drawn or show their error. */
     async ready() {
-      if (!deck.isReady()) await new Promise((resolve) => deck.on("ready", resolve));
-      sync();
+      await started();
       await settled();
     },
 

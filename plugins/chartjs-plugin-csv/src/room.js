@@ -14,6 +14,8 @@ export class Room {
     this.#chart = chart;
     /** Widths of axis and labels beside the plot, px; `y`: the ends of the y axis for the chart's own data. */
     this.needs = { left: 0, right: 0, y: null };
+    /** What the key beside the plot says; null without one. @type {string|null} */
+    this.key = null;
   }
 
   /** The width of the margin at one side of the plot: at least what it needs. */

@@ -155,7 +155,7 @@ export function drawLines(chart, entries, runs, end = null) {
  * @returns {{x: number|string, y: number, label: string, color: string, shape: "dot"}[]} as marks
  */
 export function namesOfLines(chart, entries, runs, { end, name }, format) {
-  const named = drawnLines(chart, entries, runs, end).filter(({ named: one }) => one !== null);
+  const named = drawnLines(chart, entries, runs, end).filter(({ named: run }) => run !== null);
   const best = furthest(
     named.map(({ named: { line } }) => line),
     end,
@@ -171,8 +171,8 @@ export function namesOfLines(chart, entries, runs, { end, name }, format) {
 
 /** Where the named run of a dataset ends, px; null if the dataset has none. */
 export function endOfLine(chart, entries, runs, end, index) {
-  const found = drawnLines(chart, entries, runs, end).find((one) => one.index === index);
-  return found?.named ? lastPoint({ data: pixelsOf(chart, found.named.line) }, chart.chartArea) : null;
+  const drawn = drawnLines(chart, entries, runs, end).find((dataset) => dataset.index === index);
+  return drawn?.named ? lastPoint({ data: pixelsOf(chart, drawn.named.line) }, chart.chartArea) : null;
 }
 
 /** All lines of the visible series as points, px. */

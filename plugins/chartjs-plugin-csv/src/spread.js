@@ -70,8 +70,8 @@ export function joinSpread(model, spread, bands) {
     return bands === "both" ? { low, high, min, max, n } : { low, high, n };
   };
   return withPoints(model, (name, point) => {
-    const found = spread.get(name)?.get(placeOf(point.x));
-    return found ? { ...point, ...boundsOf(found) } : point;
+    const statistics = spread.get(name)?.get(placeOf(point.x));
+    return statistics ? { ...point, ...boundsOf(statistics) } : point;
   });
 }
 

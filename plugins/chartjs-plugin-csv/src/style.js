@@ -78,12 +78,12 @@ function slotsOf(names, free) {
     const kept = slots.get(name);
     if (free.includes(kept) && isOpen(kept)) take(name, kept);
   }
-  for (const name of names.filter((one) => !chosen.has(one))) {
+  for (const name of names.filter((candidate) => !chosen.has(candidate))) {
     const wanted = hash(name) % free.length;
     const order = free.map((_, i) => free[(wanted + i) % free.length]);
     const elsewhere = new Set(slots.values());
     const slot =
-      order.find((one) => isOpen(one) && !elsewhere.has(one)) ?? order.find(isOpen) ?? least(order, taken);
+      order.find((next) => isOpen(next) && !elsewhere.has(next)) ?? order.find(isOpen) ?? least(order, taken);
     take(name, slot);
     if (!slots.has(name)) slots.set(name, slot);
   }
@@ -92,7 +92,7 @@ function slotsOf(names, free) {
 
 /** The slot that was given away least often, or the first of several. */
 function least(order, taken) {
-  const uses = (slot) => [...taken].filter((one) => one.startsWith(`${slot} `)).length;
+  const uses = (slot) => [...taken].filter((use) => use.startsWith(`${slot} `)).length;
   return order.reduce((best, slot) => (uses(slot) < uses(best) ? slot : best));
 }
 

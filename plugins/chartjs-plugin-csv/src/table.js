@@ -52,7 +52,8 @@ export function readTable(text, { orientation = "auto", yUnit = null, ...dialect
   const { rows } = table;
   if (rows.length === 0) throw new CsvError("the file is empty", { kind: "empty" });
   const header = rows[0];
-  const isLong = isHeader(header, LONG_HEADER);
+  // Bounds and counts may be left out.
+  const isLong = [LONG_HEADER, LONG_HEADER.slice(0, 3)].some((form) => isHeader(header, form));
   if (rows.length === 1) throw new CsvError("a header, but no data row", { kind: "empty" });
   const values = new Values(table, yUnit);
   const withUnit = (model) => (values.unit === null ? model : { ...model, yUnit: values.unit });
@@ -189,9 +190,9 @@ function readLong(table, values) {
     if (fields[1] === "")
       throw new CsvError("a point without an x value", { row, column: 2, kind: "number" });
     const y = values.at(fields[2], { row, column: 3 }, "y");
-    const low = values.at(fields[3], { row, column: 4 }, "low");
-    const high = values.at(fields[4], { row, column: 5 }, "high");
-    const n = countAt(fields[5], table, { row, column: 6 });
+    const low = values.at(fields[3] ?? "", { row, column: 4 }, "low");
+    const high = values.at(fields[4] ?? "", { row, column: 5 }, "high");
+    const n = countAt(fields[5] ?? "", table, { row, column: 6 });
     if (low !== null && high !== null && low > high) {
       throw new CsvError(`low ${low} is above high ${high}`, {
         row,
@@ -240,13 +241,13 @@ function checkName(name, at) {
 
 /** The results of a function for all texts; null if there is none for one of them. */
 function allOf(texts, read) {
-  const found = [];
+  const results = [];
   for (const text of texts) {
-    const one = read(text);
-    if (one === null) return null;
-    found.push(one);
+    const result = read(text);
+    if (result === null) return null;
+    results.push(result);
   }
-  return found;
+  return results;
 }
 
 /**

@@ -61,7 +61,7 @@ export function rowTable(chart, columns, { rows, xLabel = "", n = true } = {}) {
     valuesCaption: caption,
     groups: [{ title: chart.heading ?? "", columns: columns.map(({ title }) => title) }],
     xLabel,
-    rows: (rows ?? series.map((one) => ({ title: one.name, series: one }))).map((row) => ({
+    rows: (rows ?? series.map((oneSeries) => ({ title: oneSeries.name, series: oneSeries }))).map((row) => ({
       title: row.title,
       cells: columns.map(({ cell }) => cell(row.series)),
     })),
@@ -95,9 +95,9 @@ function isPivot({ model }) {
 }
 
 function canJoin(sheaf, chart) {
-  const columns = [...sheaf, chart].reduce((sum, one) => sum + seriesOf(one).length, 0);
+  const columns = [...sheaf, chart].reduce((sum, member) => sum + seriesOf(member).length, 0);
   if ([...sheaf, chart].some(({ kind }) => kindOf(kind))) return false;
-  const key = (one) => JSON.stringify([xLabelOf(one), one.axes.xUnit, typeof one.model.xs[0]]);
+  const key = (member) => JSON.stringify([xLabelOf(member), member.axes.xUnit, typeof member.model.xs[0]]);
   return isPivot(chart) && isPivot(sheaf[0]) && key(sheaf[0]) === key(chart) && columns <= MOST_COLUMNS;
 }
 
@@ -168,9 +168,9 @@ function extremes(chart, count) {
     cell: (series) => figureCell(valueIn(valuesOf(series)), chart.axes),
   });
   const table = rowTable(chart, [
-    column("Lowest", (values) => values.reduce((least, one) => Math.min(least, one), Infinity)),
+    column("Lowest", (values) => values.reduce((least, number) => Math.min(least, number), Infinity)),
     column("Median", medianOf),
-    column("Highest", (values) => values.reduce((most, one) => Math.max(most, one), -Infinity)),
+    column("Highest", (values) => values.reduce((most, number) => Math.max(most, number), -Infinity)),
     { title: "Points", cell: (series) => textCell(String(valuesOf(series).length)) },
   ]);
   const caption = `${table.caption} · the CSV has all ${count} points`;

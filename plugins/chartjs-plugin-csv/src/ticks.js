@@ -25,7 +25,7 @@ export function separateTicks(scale) {
   ctx.restore();
   const kept = withoutTouching(labelled).map((index) => labelled[index]);
   if (kept.length === labelled.length) return;
-  const left = new Set(labelled.filter((one) => !kept.includes(one)).map(({ tick }) => tick));
+  const left = new Set(labelled.filter((label) => !kept.includes(label)).map(({ tick }) => tick));
   scale.ticks = ticks.filter((tick) => !left.has(tick));
   scale.afterAutoSkip();
 }
@@ -36,7 +36,7 @@ export function separateTicks(scale) {
  * @returns {number[]} positions
  */
 export function withoutTouching(labels) {
-  const touch = (one, other) => Math.abs(one.at - other.at) < (one.length + other.length) / 2;
+  const touch = (label, other) => Math.abs(label.at - other.at) < (label.length + other.length) / 2;
   const last = labels.length - 1;
   const end = last > 0 && !touch(labels[0], labels[last]) ? labels[last] : null;
   const kept = [];

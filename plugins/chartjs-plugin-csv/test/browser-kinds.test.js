@@ -287,7 +287,7 @@ inPage(
 );
 
 inPage(
-  "a click places a bet, a second one on it takes it back, and another chart of the page shows it",
+  "a click or a step places a bet, a second click on it takes it back, and another chart of the page shows it",
   () => ({
     script: `
       await csv.loadKind("quadrant");
@@ -323,5 +323,21 @@ inPage(
     await press(300, 200, ["a journal"]);
     await press(500, 300, ["a journal", "nothing"]);
     await press(300, 200, ["nothing"]);
+    const { told, shown } = await page.evaluate(async () => {
+      const { showBets, stepBet } = await import("/plugin/src/kinds/bets.js");
+      const heard = [];
+      document.addEventListener("chart-csv:bets", ({ detail }) => heard.push([...detail].at(-1)));
+      for (const step of ["name", "x", "y", "y", "y"]) stepBet(window.empty, step);
+      showBets(new Map([["a journal", { x: 5, y: 0.01 }]]));
+      return { told: heard, shown: window.names(window.full).filter((name) => !/\d/.test(name)) };
+    });
+    assert.deepEqual(
+      told.map(([name, { x }]) => `${name} ${x}`),
+      ["a journal 1", ...Array(4).fill("a journal 5")],
+    );
+    const heights = told.slice(1).map(([, { y }]) => y);
+    assert.ok(heights[0] < heights[1] && heights[1] < heights[2], heights.join());
+    assert.equal(heights[3], heights[0]);
+    assert.deepEqual(shown, ["a journal"]);
   },
 );

@@ -14,6 +14,7 @@ import {
   whyNoKind,
 } from "chartjs-plugin-csv";
 import { namesInLanes, seriesOfEachFile, valueOfEachFile } from "../src/kinds/base.js";
+import { nextBet } from "../src/kinds/bets.js";
 import { rowsOf } from "../src/kinds/forest-rows.js";
 import { colorAt } from "../src/kinds/heatmap.js";
 import quadrant from "../src/kinds/quadrant.js";
@@ -322,6 +323,35 @@ for (const [id, { csv, sentence, row, yUnit = "seconds", units }] of Object.entr
     );
   });
 }
+
+test("a quadrant of several files has the ways of the first, and those that only another has", () => {
+  const way = (name, lost) => ({ name, points: [{ x: "lost", y: lost }] });
+  const model = (...series) => ({ kind: "wide", xLabel: "Way", xs: ["lost"], series });
+  const joined = quadrant.join([model(way("A", 5), way("B", 16)), model(way("A", null), way("C", 0))]);
+  assert.deepEqual(joined, model(way("A", 5), way("B", 16), way("C", 0)));
+});
+
+test("a key places the next bet, and moves the one in hand from cell to cell", () => {
+  const placed = new Map([["of another chart", { x: 2, y: 2 }]]);
+  const cells = { names: ["a", "b"], x: [0, 1, Infinity], y: [0.005, 0.05] };
+  const press = (step) => {
+    const [name, at] = nextBet(placed, step, cells);
+    placed.delete(name);
+    placed.set(name, at);
+    return [name, at.x, at.y];
+  };
+  const pressed = (...steps) => steps.map(press).at(-1);
+  assert.deepEqual(pressed("x"), ["a", 0, 0.005], "any key takes the first");
+  assert.deepEqual(pressed("x"), ["a", 1, 0.005]);
+  assert.deepEqual(pressed("x", "y"), ["a", Infinity, 0.05]);
+  assert.deepEqual(pressed("x", "y"), ["a", 0, 0.005], "after the last cell the first");
+  assert.deepEqual(pressed("name"), ["b", 0, 0.005]);
+  placed.set("b", { x: 0.4, y: 0.01 });
+  assert.deepEqual(pressed("x"), ["b", 1, 0.01], "from where the mouse placed it");
+  assert.deepEqual(pressed("y"), ["b", 1, 0.05]);
+  assert.deepEqual(pressed("name", "x"), ["a", 1, 0.005], "all are placed: the first again");
+  assert.deepEqual(pressed("name"), ["b", 1, 0.05]);
+});
 
 test("of arrows that end at one place the first way has it, whatever a slide shows first", () => {
   const way = (name, ...values) => ({ name, points: values.map((y, at) => ({ x: String(at), y })) });

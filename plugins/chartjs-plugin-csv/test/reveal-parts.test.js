@@ -79,6 +79,18 @@ test("work that takes a while ends before the next begins", async () => {
   while (ends.length < 2) await wait(5);
 });
 
+test("nothing begins before what was said to come first has ended", async () => {
+  const done = [];
+  let end;
+  const queue = new IdleQueue((item) => done.push(item));
+  queue.after(new Promise((resolve) => (end = resolve)));
+  queue.add("a");
+  await wait(30);
+  assert.deepEqual(done, []);
+  end();
+  while (done.length < 1) await wait(5);
+});
+
 test("work that never ends keeps the next waiting only for a while, and flush waits for nothing", async () => {
   const begun = [];
   const queue = new IdleQueue((item) => {

@@ -65,6 +65,15 @@ test("the long form is told by its exact header and keeps low, high and n", () =
   ]);
 });
 
+test("the long form may leave out bounds and counts", () => {
+  const short = readModel("series,x,y\nno cache,120,0.008\nwriteback,340,0.002\n");
+  assert.deepEqual(
+    short,
+    readModel("series,x,y,low,high,n\nno cache,120,0.008,,,\nwriteback,340,0.002,,,\n"),
+  );
+  assert.equal(short.kind, "long");
+});
+
 test("a header that is almost the long one is wide", () => {
   assert.equal(readModel("series,x,y,low,high\na,1,2,3,4\n", { orientation: "rows" }).kind, "wide");
 });

@@ -20,13 +20,13 @@ export function ceilings({ slides, shipped: { name, manifest } }) {
     const names = namesIn(attributes["data-chart-ceiling"]);
     if (names.length === 0) return ["data-chart-ceiling without a name"];
     const unit = chartEntry(attributes["data-chart-src"] ?? "", manifest)?.y?.unit;
-    return names.flatMap((one) => {
-      if (!known.includes(one))
-        return [`"${name}" has no ceiling "${one}"; there are: ${known.join(", ") || "none"}`];
-      const its = manifest.ceilings[one].unit;
+    return names.flatMap((ceiling) => {
+      if (!known.includes(ceiling))
+        return [`"${name}" has no ceiling "${ceiling}"; there are: ${known.join(", ") || "none"}`];
+      const its = manifest.ceilings[ceiling].unit;
       return unit === undefined || its === unit
         ? []
-        : [`the ceiling "${one}" is in ${its}, its chart in ${unit}`];
+        : [`the ceiling "${ceiling}" is in ${its}, its chart in ${unit}`];
     });
   });
 }
@@ -80,13 +80,13 @@ export function notes(talk) {
   const { shipped } = talk;
   const sizes = ioSizes(shipped.manifest);
   return problemsWith(talk.slides, "data-chart-notes", (attributes, element) => {
-    const { notes: found, problems } = parseNotes(attributes["data-chart-notes"]);
+    const { notes: parsed, problems } = parseNotes(attributes["data-chart-notes"]);
     const known = seriesOf(attributes, talk);
     const unknown = isDenied(element, shipped.claims) ? () => null : (value) => whyUnknown(value, shipped);
     return [
       ...problems,
-      ...(found.length + problems.length === 0 ? ["there is no note"] : []),
-      ...found.flatMap(({ series: name, text, values }) => [
+      ...(parsed.length + problems.length === 0 ? ["there is no note"] : []),
+      ...parsed.flatMap(({ series: name, text, values }) => [
         ...(known && !known.includes(name)
           ? [`the chart has no series "${name}"; it has ${known.join(", ")}`]
           : []),

@@ -40,5 +40,5 @@ function optionsOf(slide, { innerStart, innerEnd }) {
 function textsIn(value, key = "") {
   if (typeof value === "string") return SAID.has(key) ? [value] : [];
   if (value === null || typeof value !== "object") return [];
-  return Object.entries(value).flatMap(([inner, one]) => textsIn(one, Array.isArray(value) ? key : inner));
+  return Object.entries(value).flatMap(([inner, part]) => textsIn(part, Array.isArray(value) ? key : inner));
 }

@@ -58,9 +58,9 @@ const FORM = ["orientation", "delimiter", "decimal", "comment"];
 export function ownModelOf(attributes, own) {
   const name = attributes["data-chart-src"];
   if (!own.has(name)) return { problem: `the talk's folder has no ${name}${instead(name, [...own.keys()])}` };
-  const said = FORM.map((key) => [key, attributes[`data-chart-${key}`]]).filter(([, text]) => text);
+  const form = FORM.map((key) => [key, attributes[`data-chart-${key}`]]).filter(([, text]) => text);
   try {
-    return { model: readModel(own.get(name).text, Object.fromEntries(said)) };
+    return { model: readModel(own.get(name).text, Object.fromEntries(form)) };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     return { problem: `${name}: ${error.message}` };

@@ -161,8 +161,8 @@ export function pace({ slides, words, cuts }) {
 
 /** How many words of a slide's note are said with these texts. */
 function wordsOfNote(slide, words) {
-  const said = proseOf(slide, words).filter(({ kind }) => kind === "note");
-  return sum(said.map(({ text }) => text.split(/\s+/).filter(Boolean).length));
+  const paragraphs = proseOf(slide, words).filter(({ kind }) => kind === "note");
+  return sum(paragraphs.map(({ text }) => text.split(/\s+/).filter(Boolean).length));
 }
 
 function sum(numbers) {

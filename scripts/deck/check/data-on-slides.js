@@ -5,8 +5,8 @@ import { chartsOf } from "./charts-of.js";
 
 /** Every file of the data sets on the slides is what derive wrote. */
 export function unaltered({ altered }) {
-  return Object.entries(altered).flatMap(([name, found]) =>
-    found.map(({ file, what }) => ({
+  return Object.entries(altered).flatMap(([name, alterations]) =>
+    alterations.map(({ file, what }) => ({
       file: `benchmarks/${name}/${file}`,
       line: 1,
       message: `${what}; write it again with: ./replay derive --data ${name}`,

@@ -15,7 +15,8 @@ import {
 } from "chartjs-plugin-csv";
 
 import { answerModel } from "../../../deck/data/answer.js";
-import { claimsModel, wantedClaims } from "../../../deck/data/claim-charts.js";
+import { wantedClaims } from "../../../deck/data/claim-charts.js";
+import { claimsModel } from "../../../deck/data/claims-model.js";
 import { partsOf } from "../../../deck/data/data-set.js";
 import { chartEntry } from "../../../deck/data/provenance.js";
 import { readingOf } from "../../../deck/stage/chart-styles.js";
@@ -136,7 +137,7 @@ function pointsIn({ series }, attributes) {
       const areTrials = here.length > 0 && here.every(({ n }) => n === 1);
       const middle = areTrials ? [{ y: medianOf(here.map(({ y }) => y)) }] : [];
       return [...legible(here), ...middle].flatMap(({ x, y, low, high, min, max }) =>
-        [y, low, high, min, max].map((one) => ({ y: one, x: String(x), series: name })),
+        [y, low, high, min, max].map((value) => ({ y: value, x: String(x), series: name })),
       );
     });
 }

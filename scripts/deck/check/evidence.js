@@ -59,15 +59,15 @@ export function whyMoved(name, before, now) {
   // A name that somebody has written into the file has no state yet.
   if (before === undefined || before === null) return `${name} was not looked at`;
   if (typeof now === "string" || typeof before === "string")
-    return now === before ? null : `${name} was ${said(before)}, and is ${said(now)}`;
+    return now === before ? null : `${name} was ${stateText(before)}, and is ${stateText(now)}`;
   if ("verdict" in now)
     return now.verdict === before.verdict ? null : `${name} was ${before.verdict}, and is ${now.verdict}`;
   const { low, high, estimate } = before;
   const inside = low === null ? now.estimate === estimate : now.estimate >= low && now.estimate <= high;
-  return inside ? null : `${name} was ${said(before)}, and is ${said(now)}`;
+  return inside ? null : `${name} was ${stateText(before)}, and is ${stateText(now)}`;
 }
 
-function said(state) {
+function stateText(state) {
   if (typeof state === "string") return `"${state}"`;
   if ("verdict" in state) return state.verdict;
   const { estimate, low, high } = state;
@@ -106,13 +106,13 @@ export async function readEvidence(root, file) {
  */
 export function unread({ slides, evidence, shipped, words, own }) {
   const sentences = slides.flatMap(sentencesOf);
-  const said = new Set(sentences.map(({ id }) => id));
+  const ids = new Set(sentences.map(({ id }) => id));
   return sentences.flatMap((sentence) => {
     const entry = evidence.get(sentence.id);
     const rests = unique([...shownBy(sentence), ...Object.keys(entry?.rests_on ?? {})]);
     const now = stateOf(rests, { ...shipped, own }, words);
     if (entry === undefined) {
-      const before = entryBefore(sentence, evidence, said)?.words;
+      const before = entryBefore(sentence, evidence, ids)?.words;
       return [{ ...sentence, rests: now, before, why: "nobody has read it" }];
     }
     if (entry.kind === UNREAD)
@@ -140,7 +140,7 @@ export function unreadSentences(talk) {
 
 /** A sentence with its verdicts, and beside it what the data say; and what it was. */
 function quoted({ words, when, rests, before }) {
-  const beside = Object.entries(rests).map(([name, state]) => `${name}: ${said(state)}`);
+  const beside = Object.entries(rests).map(([name, state]) => `${name}: ${stateText(state)}`);
   return [
     `“${shortened(words)}”`,
     when && `[${when}]`,
@@ -159,15 +159,13 @@ function shortened(words) {
  * The entry of a sentence before it was edited: of the same slide, of a sentence that is no longer said, and with at least half
  * of the words.
  */
-function entryBefore({ slide, words }, evidence, said) {
+function entryBefore({ slide, words }, evidence, ids) {
   const own = wordsIn(words);
   const shared = (entry) => {
     const theirs = wordsIn(entry.words);
     return [...own].filter((word) => theirs.has(word)).length / Math.max(own.size, theirs.size);
   };
-  const gone = [...(evidence?.values() ?? [])].filter(
-    (entry) => entry.slide === slide && !said.has(entry.id),
-  );
+  const gone = [...(evidence?.values() ?? [])].filter((entry) => entry.slide === slide && !ids.has(entry.id));
   const [likeliest] = gone.sort((a, b) => shared(b) - shared(a));
   return likeliest && shared(likeliest) >= 0.5 ? likeliest : undefined;
 }
@@ -193,13 +191,13 @@ export async function accept({ root, file, slides, evidence, own, tellingOf }, w
   });
   const asked = (sentence) =>
     which.includes("all") || which.includes(sentence.id) || which.includes(sentence.slide);
-  const said = new Set(all.map(({ id }) => id));
+  const ids = new Set(all.map(({ id }) => id));
   const kept = new Set();
   const bySlide = {};
   const accepted = [];
   for (const sentence of all) {
     const known = evidence?.get(sentence.id);
-    const before = known ?? entryBefore(sentence, evidence, said);
+    const before = known ?? entryBefore(sentence, evidence, ids);
     if (!asked(sentence) && known === undefined) {
       // Whoever accepts the edited sentence later has to find what it was.
       if (before && !kept.has(before)) (bySlide[sentence.slide] ??= []).push(entryOf(before, before));

@@ -16,7 +16,7 @@ export function takenParts({ slides }) {
     const source = slides.find(({ file, id }) => file === taken.file && id === taken.id);
     if (!source) return [`${taken.file} has no slide "${taken.id}"`];
     return taken.selectors
-      .filter((selector) => ![...elements(source.body)].some((one) => matches(one, selector)))
+      .filter((selector) => ![...elements(source.body)].some((element) => matches(element, selector)))
       .map((selector) => `the slide "${taken.id}" has no ${selector}`);
   });
 }

@@ -7,10 +7,10 @@ export function layoutProblems(id) {
   const slide = document.getElementById(id);
   const stage = slide.closest(".slides").getBoundingClientRect();
   const scale = window.replay.deck.getScale();
-  const found = [];
+  const problems = [];
   const nameOf = (element) =>
     `<${element.tagName.toLowerCase()}> “${element.textContent.trim().slice(0, 30)}”`;
-  const say = (element, text) => found.push(`${id}: ${nameOf(element)} ${text}`);
+  const say = (element, text) => problems.push(`${id}: ${nameOf(element)} ${text}`);
   const ownText = (element) =>
     [...element.childNodes].filter((node) => node.nodeType === 3 && node.data.trim() !== "");
   /** The boxes of an element's own lines of text, not of the space that it takes. */
@@ -30,7 +30,7 @@ export function layoutProblems(id) {
     return false;
   };
 
-  if (slide.scrollHeight > 720) found.push(`${id}: the slide is ${slide.scrollHeight} px high`);
+  if (slide.scrollHeight > 720) problems.push(`${id}: the slide is ${slide.scrollHeight} px high`);
   const seen = [...slide.querySelectorAll("*")].filter(
     (element) =>
       !element.closest("aside.notes") &&
@@ -67,37 +67,37 @@ export function layoutProblems(id) {
     if (size < SMALLEST_PX - 0.05) say(element, `has ${size.toFixed(1)} px`);
   }
 
-  // Nothing may cover the line that says where the data come from, or the number of the slide.
+  // Nothing may cover the line that says where the data come from, or where the talk is: its minutes, or a slide's number.
   const overlap = (a, b) =>
     Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
-  const number = document.querySelector(".slide-number");
-  const shown =
-    number &&
-    getComputedStyle(number).visibility === "visible" &&
-    getComputedStyle(number).display !== "none";
+  const places = [...document.querySelectorAll(".slide-number, .minutes")].filter(
+    (place) => getComputedStyle(place).visibility === "visible" && place.getClientRects().length > 0,
+  );
   const isAppendix = slide.matches('[data-visibility="uncounted"]');
-  if (shown && isAppendix && !/^A[1-9]\d*$/.test(number.dataset.appendix))
-    found.push(`${id}: a slide of the appendix does not show its number`);
-  if (shown && isAppendix && number.querySelector("a")?.offsetParent)
-    found.push(`${id}: a slide that is not counted shows a count`);
-  const labels = [...slide.querySelectorAll("p.provenance"), ...(shown ? [number] : [])];
-  for (const label of labels) {
-    const place = label === number ? [number.getBoundingClientRect()] : linesOf(label);
+  for (const place of places) {
+    if (place.matches(".minutes") === isAppendix)
+      problems.push(`${id}: slides of the appendix have a number, and the others minutes`);
+    if (isAppendix && !/^A[1-9]\d*$/.test(place.dataset.appendix))
+      problems.push(`${id}: a slide of the appendix does not show its number`);
+  }
+  for (const label of [...slide.querySelectorAll("p.provenance"), ...places]) {
+    const isPlace = places.includes(label);
+    const place = isPlace ? [label.getBoundingClientRect()] : linesOf(label);
     for (const element of seen) {
       if (element === label || label.contains(element) || element.contains(label)) continue;
       const boxes = element.tagName === "CANVAS" ? [element.getBoundingClientRect()] : linesOf(element);
       if (boxes.some((box) => place.some((line) => overlap(box, line))))
-        say(element, label === number ? "lies under the slide's number" : "covers the label of the charts");
+        say(element, isPlace ? "lies under the minutes or the number" : "covers the label of the charts");
     }
   }
-  return found;
+  return problems;
 }
 
 /** Texts within a chart that are cut off, too small, or cover each other. Sizes are px of the unscaled slide. */
 export function chartTextProblems(id) {
   const SMALLEST_PX = 20;
-  const found = [];
+  const problems = [];
   for (const canvas of document.getElementById(id).querySelectorAll("canvas[data-chart]")) {
     const { chart, src } = window.replay.charts.charts.get(canvas);
     if (!chart?.chartArea) continue;
@@ -112,7 +112,7 @@ export function chartTextProblems(id) {
       if (scale.options.title?.display) fonts[`the title of ${axis}`] = scale.options.title.font;
       const items = scale.getLabelItems(chart.chartArea);
       const boxes = items.map(({ label, font, options: place }) => {
-        if (font.size < SMALLEST_PX) found.push(`${name}: “${label}” has ${font.size} px`);
+        if (font.size < SMALLEST_PX) problems.push(`${name}: “${label}” has ${font.size} px`);
         ctx.save();
         ctx.font = font.string;
         const wide = Math.max(...[label].flat().map((line) => ctx.measureText(line).width));
@@ -125,17 +125,17 @@ export function chartTextProblems(id) {
       for (const { label, left, right, y } of boxes) {
         const beyond = Math.max(-left, right - width, -y, y - height);
         if (beyond > 1.5)
-          found.push(`${name}: the label “${label}” of ${axis} is cut by ${Math.round(beyond)} px`);
+          problems.push(`${name}: the label “${label}” of ${axis} is cut by ${Math.round(beyond)} px`);
       }
       if (!scale.isHorizontal()) continue;
       const inOrder = boxes.filter(({ label }) => String(label) !== "").sort((a, b) => a.left - b.left);
       inOrder.slice(1).forEach((box, at) => {
         if (box.left < inOrder[at].right - 1)
-          found.push(`${name}: the labels “${inOrder[at].label}” and “${box.label}” of ${axis} overlap`);
+          problems.push(`${name}: the labels “${inOrder[at].label}” and “${box.label}” of ${axis} overlap`);
       });
     }
     for (const [what, font] of Object.entries(fonts))
-      if (font?.size < SMALLEST_PX) found.push(`${name}: ${what} has ${font.size} px`);
+      if (font?.size < SMALLEST_PX) problems.push(`${name}: ${what} has ${font.size} px`);
   }
-  return found;
+  return problems;
 }

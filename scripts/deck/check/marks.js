@@ -41,7 +41,7 @@ export function saidFigures({ slides, shipped, drawn, book }) {
 /** What a slide shows with the verdicts of its data, and the figures that are said with them. */
 function pictureOf(slide, { shipped, drawn }) {
   const charts = chartsOf(slide).filter(({ element }) => !isDenied(element, shipped.claims));
-  const said = [...boundElements(slide)]
+  const figures = [...boundElements(slide)]
     .filter((element) => !isDenied(element, shipped.claims))
     .map((element) => ({
       element,
@@ -52,8 +52,8 @@ function pictureOf(slide, { shipped, drawn }) {
   return {
     charts,
     marks: marksOf(slide, charts, { shipped, drawn }),
-    said: said.filter(({ place }) => place !== "text"),
-    written: new Set(said.filter(({ place }) => place !== "note").map(({ figure }) => figure.value)),
+    said: figures.filter(({ place }) => place !== "text"),
+    written: new Set(figures.filter(({ place }) => place !== "note").map(({ figure }) => figure.value)),
   };
 }
 
@@ -114,11 +114,11 @@ function isSaidOf({ number }, y) {
 
 /** Whether two marks of one unit, at one place or of one series, have this quotient, about. */
 function isQuotient({ number }, marks) {
-  const have = (one, other) =>
-    one.unit === other.unit &&
-    (one.x === other.x || one.series === other.series) &&
-    Math.abs(one.y / other.y / number - 1) <= PAIRED;
-  return marks.some((one) => marks.some((other) => one !== other && have(one, other)));
+  const have = (mark, other) =>
+    mark.unit === other.unit &&
+    (mark.x === other.x || mark.series === other.series) &&
+    Math.abs(mark.y / other.y / number - 1) <= PAIRED;
+  return marks.some((mark) => marks.some((other) => mark !== other && have(mark, other)));
 }
 
 function shown({ number }) {
@@ -148,8 +148,8 @@ function figureOf(value, { manifest, claims, answer }) {
 function pooledFactors(value, book) {
   const [id, name = ""] = value.trim().split(".");
   const conditions = book.find((claim) => claim.id === id)?.conditions ?? [];
-  const condition = conditions.find((one) =>
-    one.each ? name.startsWith(`${one.name}-`) : one.name === name,
+  const condition = conditions.find((candidate) =>
+    candidate.each ? name.startsWith(`${candidate.name}-`) : candidate.name === name,
   );
   return Object.entries(condition?.over ?? {})
     .filter(([factor, levels]) => Array.isArray(levels) && levels.length > 1 && factor !== condition.each)

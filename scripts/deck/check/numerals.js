@@ -74,11 +74,11 @@ export function sourceIds({ slides, shipped, own }) {
  * @returns {{numeral: string, index: number}[]}
  */
 export function numeralsIn(text, sizes = new Set()) {
-  const blank = (found) => " ".repeat(found.length);
+  const blank = (match) => " ".repeat(match.length);
   const rest = text
     .replace(ADDRESS, blank)
-    .replace(IO_SIZE, (found, count, unit = "") =>
-      sizes.has(Number(count) * BYTES[unit.toLowerCase()]) ? blank(found) : found,
+    .replace(IO_SIZE, (match, count, unit = "") =>
+      sizes.has(Number(count) * BYTES[unit.toLowerCase()]) ? blank(match) : match,
     );
   return [...rest.matchAll(WITH_DIGITS), ...rest.matchAll(WORD), ...rest.matchAll(PHRASE)]
     .map(({ 0: numeral, index }) => ({ numeral: numeral.replace(/[.,!?]+$/, ""), index }))
@@ -107,8 +107,8 @@ function shares(text) {
 
 /** The sizes that the experiments of a manifest have as levels, in bytes: those of I/O, of objects, or of anything else. */
 export function ioSizes(manifest) {
-  const factors = Object.values(manifest?.experiments ?? {}).flatMap((one) =>
-    Object.entries(one.factors ?? {}),
+  const factors = Object.values(manifest?.experiments ?? {}).flatMap((experiment) =>
+    Object.entries(experiment.factors ?? {}),
   );
   return new Set(factors.flatMap(([name, levels]) => (name.endsWith("_size_bytes") ? levels : [])));
 }

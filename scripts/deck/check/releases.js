@@ -21,10 +21,10 @@ export function releasesCurrent({ beside }) {
   return [...beside].flatMap(([name, { releases }]) =>
     Object.entries(releases?.against ?? {}).flatMap(([older, { claims }]) => {
       const stale = Object.entries(claims ?? {}).some(([id, { conditions }]) =>
-        Object.entries(conditions).some(([condition, found]) =>
+        Object.entries(conditions).some(([condition, sides]) =>
           SIDES.some((side) => {
             const now = beside.get(side === "against" ? older : name)?.claims?.claims?.[id];
-            return found[side] && now?.conditions?.[condition]?.estimate !== found[side].estimate;
+            return sides[side] && now?.conditions?.[condition]?.estimate !== sides[side].estimate;
           }),
         ),
       );

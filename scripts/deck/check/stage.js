@@ -20,7 +20,7 @@ export async function stageProblems({ cuts, data }) {
     const browser = await launchChromium();
     try {
       const page = await browser.newPage({ viewport: STAGE, reducedMotion: "reduce" });
-      const found = new Map();
+      const messagesById = new Map();
       for (const cut of cuts) {
         const address = new URL(server.url);
         address.searchParams.set("cut", String(cut));
@@ -28,17 +28,17 @@ export async function stageProblems({ cuts, data }) {
         await page.waitForSelector("html[data-deck-ready]");
         for (const [position, { id, steps }] of (await page.evaluate(slidesOfDeck)).entries()) {
           // That a slide has no id is a problem of its text.
-          if (id === "" || found.has(id)) continue;
+          if (id === "" || messagesById.has(id)) continue;
           const messages = new Set();
           for (const step of steps) {
             await page.evaluate(showSlide, { position, step, patience: FRAMES_FOR_A_CHART });
             for (const look of [layoutProblems, chartTextProblems])
               for (const text of await page.evaluate(look, id)) messages.add(text.slice(id.length + 2));
           }
-          found.set(id, messages);
+          messagesById.set(id, messages);
         }
       }
-      return [...found].flatMap(([id, messages]) => [...messages].map((message) => ({ id, message })));
+      return [...messagesById].flatMap(([id, messages]) => [...messages].map((message) => ({ id, message })));
     } finally {
       await browser.close();
     }
@@ -50,8 +50,8 @@ export async function stageProblems({ cuts, data }) {
 /** Each slide and the steps that it is shown in, from -1: nothing revealed yet. Runs in the page. */
 function slidesOfDeck() {
   return [...document.querySelectorAll(".slides section:not(.stack)")].map((slide) => {
-    const indices = [...slide.querySelectorAll(".fragment")].map((one) =>
-      Number(one.dataset.fragmentIndex ?? 0),
+    const indices = [...slide.querySelectorAll(".fragment")].map((fragment) =>
+      Number(fragment.dataset.fragmentIndex ?? 0),
     );
     return { id: slide.id, steps: [-1, ...new Set(indices)].sort((a, b) => a - b) };
   });

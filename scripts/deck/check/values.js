@@ -99,14 +99,14 @@ function answers(value, shipped) {
 
 function notIn(document, value, path, place) {
   if (COMPUTED.has(value)) return null;
-  const found = follow(document, path);
-  if (path.length === 0 || found === undefined) {
+  const target = follow(document, path);
+  if (path.length === 0 || target === undefined) {
     const known = [...path.keys()]
       .map((length) => follow(document, path.slice(0, length)))
       .findLast(isObject);
     return `${place} has no ${path.join(".") || "such value"}${listed(Object.keys(known ?? document))}`;
   }
-  return isObject(found) ? `${path.join(".")} is no single value${listed(Object.keys(found))}` : null;
+  return isObject(target) ? `${path.join(".")} is no single value${listed(Object.keys(target))}` : null;
 }
 
 function notInDesign({ experiments = {} }, [experiment = "", ...path]) {

@@ -33,11 +33,11 @@ const OF_VALUES = [
       : null,
   ({ words }) => {
     for (const { 0: written, 1: value, index } of words.matchAll(VALUE)) {
-      const said = AT_SIZE.exec(words.slice(index + written.length))?.[1];
+      const size = AT_SIZE.exec(words.slice(index + written.length))?.[1];
       const named = [...value.matchAll(NAMED_SIZE)].map(
         ([, bytes, size]) => Number(bytes) || bytesIn(size.toUpperCase())[0],
       );
-      if (said && named.length > 0 && !named.includes(bytesIn(said)[0])) return `says ${said} of ${value}`;
+      if (size && named.length > 0 && !named.includes(bytesIn(size)[0])) return `says ${size} of ${value}`;
     }
     return null;
   },
@@ -47,7 +47,13 @@ const OF_VALUES = [
 export function wordsOfValues({ slides }) {
   return slides.flatMap((slide) =>
     sentencesOf(slide).flatMap((sentence) =>
-      OF_VALUES.map((rule) => rule(sentence, sentence.values))
+      // How many there were is neither a worst case nor a median.
+      OF_VALUES.map((rule) =>
+        rule(
+          sentence,
+          sentence.values.filter((value) => !value.endsWith("_n")),
+        ),
+      )
         .filter(Boolean)
         .map((message) => ({
           file: sentence.file,

@@ -20,7 +20,7 @@ const PATIENCE_MS = 120_000;
  *   `pointsReady`, milliseconds until very many points were drawn
  */
 export async function measure(browser, { talk, points }, changes) {
-  const found = await opened(browser, talk, async (page, seen) => {
+  const figures = await opened(browser, talk, async (page, seen) => {
     const scripts = await page.evaluate(scriptsBefore, seen.chartsReady);
     const frames = await page.evaluate(changeSlides, { changes, framesEach: FRAMES_EACH });
     return {
@@ -31,7 +31,7 @@ export async function measure(browser, { talk, points }, changes) {
       canvasMegabytes: (await page.evaluate(canvasBytes)) / 1e6,
     };
   });
-  return { ...found, pointsReady: await opened(browser, points, (_, { chartsReady }) => chartsReady) };
+  return { ...figures, pointsReady: await opened(browser, points, (_, { chartsReady }) => chartsReady) };
 }
 
 /** What `look` finds on a page whose charts are drawn. */

@@ -58,7 +58,7 @@ export function wordsOf({ manifest, claims, answer = null }, { shipped = false }
     resolve: (value) => numbers.resolve(value),
     absent: (value) => numbers.absent(value),
     text: (value, literal) => numbers.textFor(value, literal, { shipped }).text,
-    chooses: (when) => when.every((one) => isChosen(one, claims)),
+    chooses: (when) => when.every((condition) => isChosen(condition, claims)),
   };
 }
 

@@ -87,8 +87,8 @@ class Scan {
       if (number !== 1)
         this.#inside("tr", place, () => {
           for (const cell of cells.filter(({ text }) => text !== "")) {
-            const found = this.#place(cell.text);
-            this.#inside("td", found, () => this.#inline(cell.tokens));
+            const cellPlace = this.#place(cell.text);
+            this.#inside("td", cellPlace, () => this.#inline(cell.tokens));
           }
         });
       this.#at = place.end;
@@ -133,9 +133,9 @@ class Scan {
   #place(raw) {
     let [start, end] = [null, this.#at];
     for (const line of linesOf(raw)) {
-      const found = this.#find(line, end);
-      start ??= found.at;
-      end = found.end;
+      const place = this.#find(line, end);
+      start ??= place.at;
+      end = place.end;
     }
     return start === null ? null : { start, end };
   }

@@ -93,12 +93,12 @@ function chosen({ attributes }, words) {
  * @throws {Error} if the page does not name its data set in the way that the deck expects
  */
 export function pinPage(html, name) {
-  let found = 0;
+  let count = 0;
   const pinned = html.replace(/<meta\b[^>]*\bname="replay:data-set"[^>]*>/g, (meta) => {
-    found += 1;
+    count += 1;
     return `${meta.replace(/(\bcontent=)"[^"]*"/, `$1"${name}"`)}\n    <meta name="replay:frozen" content="${name}" />`;
   });
-  if (found !== 1)
-    throw new Error(`index.html has ${found} elements <meta name="replay:data-set" …> instead of one`);
+  if (count !== 1)
+    throw new Error(`index.html has ${count} elements <meta name="replay:data-set" …> instead of one`);
   return pinned;
 }

@@ -75,8 +75,8 @@ export function* boundElements(slide) {
 /** The place of an element's attribute in the slide's text; that of the element if the attribute is not in its tag. */
 export function placeOf(slide, element, attribute) {
   const tag = slide.text.slice(element.start, element.innerStart);
-  const found = new RegExp(`[\\s"']${attribute}\\s*=`, "i").exec(tag);
-  return element.start + (found ? found.index + 1 : 0);
+  const match = new RegExp(`[\\s"']${attribute}\\s*=`, "i").exec(tag);
+  return element.start + (match ? match.index + 1 : 0);
 }
 
 /**

@@ -64,7 +64,7 @@ class Builder {
     this.readable = [...text.matchAll(/[<&]/g)]
       .filter(({ index }) => marks[index] !== 0)
       .reduce(
-        (result, { 0: found, index }) => result.slice(0, index) + STAND_INS[found] + result.slice(index + 1),
+        (result, { 0: sign, index }) => result.slice(0, index) + STAND_INS[sign] + result.slice(index + 1),
         text,
       );
   }
@@ -186,12 +186,12 @@ export function* everything(node) {
 
 /** An element and every element below it. */
 export function* elements(node) {
-  for (const one of everything(node)) if (isElement(one)) yield one;
+  for (const descendant of everything(node)) if (isElement(descendant)) yield descendant;
 }
 
 /** All text below an element. */
 export function textOf(node) {
-  return [...everything(node)].map((one) => one.text ?? "").join("");
+  return [...everything(node)].map((descendant) => descendant.text ?? "").join("");
 }
 
 /**

@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { parse } from "csv-parse/sync";
 
 import { POINTS, pointsCsv } from "../../../scripts/deck/perf/points.js";
-import { withClients } from "../support/chapters.js";
+import { withClients, withMoving } from "../support/chapters.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 
 let deck;
@@ -17,9 +17,9 @@ after(() => deck?.close());
 
 test("a chart of some series shows only those, and keeps the numbers of all", async () => {
   const page = await deck.openDeck();
-  await goTo(page, "mirroring-cost");
-  const [chart] = await chartsOf(page, "mirroring-cost");
-  const chosen = await page.getAttribute("#mirroring-cost canvas", "data-chart-series");
+  await goTo(page, "iops");
+  const [chart] = await chartsOf(page, "iops");
+  const chosen = await page.getAttribute("#iops canvas", "data-chart-series");
   assert.deepEqual(
     [...chart.shown].sort(),
     chosen
@@ -33,22 +33,22 @@ test("a chart of some series shows only those, and keeps the numbers of all", as
 
 for (const [reducedMotion, between] of [
   ["no-preference", null],
-  ["no-preference", "throughput-write-seq"],
+  ["no-preference", "between"],
   ["reduce", null],
 ])
   test(`a chart begins where it stood on the slide before${between ? " the last one" : ""}, with the wish for motion ${reducedMotion}`, async () => {
-    const page = await deck.openDeck("?data=fixture", { hash: "#/throughput", reducedMotion });
-    await goTo(page, "throughput");
+    const page = await deck.openDeck("?data=fixture", { reducedMotion, prepare: withMoving });
+    await goTo(page, "bytes");
     const { before, first, settled } = await page.evaluate((other) => {
       const { charts } = window.replay.deck.getPlugin("chart-csv");
       const chartOf = (id) => charts.get(document.querySelector(`#${id} canvas[data-id="write-seq"]`)).chart;
       const yOf = (chart) => chart.getDatasetMeta(0).data.at(-1).y;
-      const before = yOf(chartOf("throughput"));
-      for (const id of [other, "iops"].filter(Boolean)) {
+      const before = yOf(chartOf("bytes"));
+      for (const id of [other, "operations"].filter(Boolean)) {
         const { h, v } = window.replay.deck.getIndices(document.getElementById(id));
         window.replay.deck.slide(h, v);
       }
-      const chart = chartOf("iops");
+      const chart = chartOf("operations");
       const first = yOf(chart);
       chart.update("none");
       return { before, first, settled: yOf(chart) };

@@ -26,15 +26,15 @@ async function sizeOf(file) {
 test("both themes are photographed slide by slide, and laid out on as many sheets as needed", async () => {
   const out = await mkdtemp(path.join(tmpdir(), "replay-sheet-"));
   const grid = ["--columns", "2", "--rows", "1", "--width", "320"];
-  await contactSheet("--out", out, "--data", "fixture", "--theme", "both", "--only", "throughput", ...grid);
-  const files = (await readdir(out)).map((name) => name.replace(/-\d+-throughput/, "-N-throughput")).sort();
+  await contactSheet("--out", out, "--data", "fixture", "--theme", "both", "--only", "claims-", ...grid);
+  const files = (await readdir(out)).map((name) => name.replace(/-\d+-claims/, "-N-claims")).sort();
   const expected = ["light", "dark"].flatMap((theme) => [
-    `${theme}-N-throughput-write-seq.png`,
-    `${theme}-N-throughput.png`,
+    `${theme}-N-claims-latency.png`,
+    `${theme}-N-claims-mirroring.png`,
     `${theme}-sheet-1.png`,
   ]);
   assert.deepEqual(files, expected.sort());
-  const [photograph] = (await readdir(out)).filter((name) => name.includes("write-seq"));
+  const [photograph] = (await readdir(out)).filter((name) => name.includes("claims-latency"));
   assert.deepEqual(await sizeOf(path.join(out, photograph)), [1280, 720]);
   const [width, height] = await sizeOf(path.join(out, "light-sheet-1.png"));
   assert.equal(width, 2 * 320 + 3 * 16);

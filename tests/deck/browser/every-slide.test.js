@@ -59,7 +59,10 @@ const layout = (page, id) => page.evaluate(layoutProblems, id);
 const chartTexts = (page, id) => page.evaluate(chartTextProblems, id);
 const drawing = (page, id) => page.evaluate(drawingProblems, id);
 const axe = async (page, id) => {
-  const problems = await axeProblems(page, { include: [`[id="${id}"]`, ".slide-number"], slideOnly: id });
+  const problems = await axeProblems(page, {
+    include: [`[id="${id}"]`, ".slide-number", ".minutes"],
+    slideOnly: id,
+  });
   return problems.map((text) => `${id}: ${text}`);
 };
 

@@ -84,7 +84,7 @@ test("a clicker's keys move on and back, and the address always names the curren
 });
 
 test("a deck that is opened at the address of its last slide shows that slide", async () => {
-  const last = "amplification-second-site";
+  const last = "amplification-operations";
   const direct = await deck.openDeck("?data=fixture", { hash: `#/${last}` });
   assert.equal((await slideIds(direct)).at(-1), last);
   assert.equal(await direct.evaluate(() => window.replay.deck.getCurrentSlide().id), last);
@@ -96,14 +96,14 @@ test("an address that is followed while reveal still writes the last one leads t
   const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
   const there = await page.evaluate(async () => {
     const here = location.href;
-    location.hash = "#/amplification-second-site";
+    location.hash = "#/amplification-operations";
     // As reveal does up to a second after a move, here before the page hears of the address that came.
     history.replaceState(history.state, "", here);
     await new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
     await new Promise((resolve) => setTimeout(resolve));
     return window.replay.deck.getCurrentSlide().id;
   });
-  assert.equal(there, "amplification-second-site");
-  await page.waitForFunction(() => location.hash.startsWith("#/amplification-second-site"));
+  assert.equal(there, "amplification-operations");
+  await page.waitForFunction(() => location.hash.startsWith("#/amplification-operations"));
   await page.close();
 });

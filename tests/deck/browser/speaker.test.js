@@ -160,6 +160,71 @@ test("a spot follows the mouse, on stage and from the speaker view", async () =>
   await page.close();
 });
 
+test("bets are placed by key in the speaker view and by mouse on stage, and both windows show them", async () => {
+  const page = await deck.openDeck("?data=fixture&cut=20", { hash: "#/bet" });
+  await goTo(page, "bet");
+  const open = async () => {
+    const speaker = await openSpeaker(page);
+    const current = framesOf(speaker).find((frame) => frame.url().includes("postMessageEvents"));
+    await current.waitForFunction(
+      () => window.replay.charts.charts.get(document.querySelector("#bet canvas"))?.drawn,
+    );
+    await speaker.locator("#speaker-controls").focus();
+    return { speaker, current };
+  };
+  /** What both windows answer a third one: the name of each bet, and its place along x. */
+  const answers = () =>
+    page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const channel = new BroadcastChannel(document.documentElement.dataset.echo);
+          const heard = [];
+          channel.onmessage = ({ data: { kept } }) => {
+            if (kept) heard.push([...kept].map(([name, { x }]) => [name, x]));
+            if (heard.length < 2) return;
+            channel.close();
+            resolve(heard);
+          };
+          channel.postMessage({ kept: null });
+        }),
+    );
+  const { speaker, current } = await open();
+  const views = [page, current];
+  const pictures = () =>
+    Promise.all(views.map((view) => view.evaluate(() => document.querySelector("#bet canvas").toDataURL())));
+  /** Acts, and waits until both windows draw something else. */
+  const change = async (act) => {
+    const before = await pictures();
+    await act();
+    for (const [at, view] of views.entries())
+      await view.waitForFunction(
+        (was) => document.querySelector("#bet canvas").toDataURL() !== was,
+        before[at],
+        { polling: 100 },
+      );
+  };
+  for (const key of ["a", "x", "x", "u"]) await change(() => speaker.keyboard.press(key));
+  const journal = ["a journal", 5];
+  assert.deepEqual(await answers(), [[journal], [journal]]);
+  await page.bringToFront();
+  await change(() => page.locator("#bet canvas").click({ position: { x: 640, y: 200 } }));
+  await change(() => page.keyboard.press("u"));
+  await speaker.bringToFront();
+  await change(() => speaker.keyboard.press("x"));
+  const [onStage, inFrame] = await answers();
+  assert.deepEqual(onStage, inFrame);
+  assert.deepEqual([onStage[0], onStage[1][0], onStage.length], [journal, "a snapshot a minute", 2]);
+  await speaker.close();
+  const { speaker: later } = await open();
+  assert.deepEqual(await answers(), [onStage, onStage], "a speaker view that is opened later");
+  await page.bringToFront();
+  await page.keyboard.press("?");
+  assert.match(await page.locator("dialog.keys-help").innerText(), /Bets: take the next one/);
+  assert.deepEqual(page.complaints, []);
+  await later.close();
+  await page.close();
+});
+
 test("no note needs scrolling in the speaker view at 1440×900", async () => {
   const page = await deck.openDeck("?data=fixture");
   const speaker = await openSpeaker(page);

@@ -206,8 +206,8 @@ test("a cut shows its own slides and seconds, and an address of another slide le
   const takeAway = await deck.lendShipped();
   const whole = await facts("?data=tentacle", "#/shop");
   const short = await facts("?data=tentacle&cut=20", "#/shop");
-  assert.equal(whole.seconds, 27 * 60 + 15);
-  assert.equal(short.seconds, 18 * 60 + 15);
+  assert.equal(whole.seconds, 28 * 60 + 48);
+  assert.equal(short.seconds, 18 * 60 + 34);
   assert.equal(short.only30, 0);
   for (const { untimed, emptyStacks } of [whole, short]) {
     assert.deepEqual(untimed, []);
@@ -224,6 +224,64 @@ test("a cut shows its own slides and seconds, and an address of another slide le
   assert.equal(told.here, before);
   assert.equal(told.notices, 1);
   await takeAway();
+});
+
+test("a square for each minute of the cut is full when it is spoken; the appendix has numbers instead", async () => {
+  const page = await deck.openDeck("?data=fixture&cut=20", { hash: "#/shop" });
+  const look = (id) =>
+    page.evaluate((name) => {
+      const { deck } = window.replay;
+      const counted = deck.getSlides();
+      const slide = name === null ? counted.at(-1) : document.getElementById(name);
+      const { h, v } = deck.getIndices(slide);
+      deck.slide(h, v);
+      const row = document.querySelector(".minutes");
+      const stage = document.querySelector(".slides").getBoundingClientRect();
+      const box = row.getBoundingClientRect();
+      const scale = deck.getScale();
+      return {
+        minutes: Math.round(counted.reduce((sum, { dataset }) => sum + Number(dataset.timing), 0) / 60),
+        squares: row.children.length,
+        spoken: row.querySelectorAll(".spoken").length,
+        shown: row.checkVisibility(),
+        number: document.querySelector(".slide-number").checkVisibility(),
+        words: row.getAttribute("aria-label"),
+        // px of the stage
+        right: Math.round((stage.right - box.right) / scale),
+        bottom: Math.round((stage.bottom - box.bottom) / scale),
+        color: getComputedStyle(row.firstElementChild).backgroundColor,
+        count: counted.length,
+        width: Math.round(box.width / scale),
+      };
+    }, id);
+  const first = await look("shop");
+  assert.equal(first.squares, first.minutes);
+  assert.ok(first.minutes > 3, `${first.minutes} minutes`);
+  assert.equal(first.spoken, 1);
+  assert.deepEqual([first.shown, first.number], [true, false]);
+  assert.equal(first.words, `Slide 1 of ${first.count}`);
+  const { spoken, words } = await look(null);
+  assert.equal(spoken, first.minutes);
+  assert.equal(words, `Slide ${first.count} of ${first.count}`);
+  const light = await look("bet");
+  assert.notEqual(light.color, first.color, "on a dark slide and on a light one");
+  const appendix = await look("setup");
+  assert.deepEqual([appendix.shown, appendix.number], [false, true]);
+  for (const viewport of [
+    { width: 1280, height: 720 },
+    { width: 1920, height: 1080 },
+    { width: 1024, height: 768 },
+  ]) {
+    await page.setViewportSize(viewport);
+    await page.waitForFunction(
+      ({ width }) => Math.abs(window.replay.deck.getScale() - width / 1280) < 0.01,
+      viewport,
+    );
+    const { right, bottom, width } = await look("bet");
+    assert.deepEqual([right, bottom, width], [72, 25, 15 * first.minutes - 6], JSON.stringify(viewport));
+  }
+  assert.deepEqual(page.complaints, []);
+  await page.close();
 });
 
 test("an address with an impossible request gets a message", async () => {

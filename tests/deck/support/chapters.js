@@ -191,6 +191,35 @@ ${["iops", "latency-mean", "latency-p99"]
 </div>
 `;
 
+const moving = (id, chart) => `<!-- .slide: id="${id}" data-auto-animate data-timing="10" -->
+## Writes
+
+<div class="panels">
+<div class="panel"><canvas data-id="write-seq" data-chart="line" data-chart-src="${FOLDER}/${chart}-write-seq.csv"></canvas></div>
+<div class="panel"><canvas data-id="write-rand" data-chart="line" data-chart-src="${FOLDER}/${chart}-write-rand.csv"></canvas></div>
+</div>
+
+<!-- Note -->
+It moves.
+`;
+const STILL = `<!-- .slide: id="between" data-timing="10" -->
+## Between
+
+<!-- Note -->
+Nothing moves.
+`;
+
+/** Two slides whose charts move on from each other, and one beside them, in place of a chapter. */
+export async function withMoving(page) {
+  await onlyChapters(page, ["slides/rpo/95-amplification.md"]);
+  await page.route("**/slides/rpo/95-amplification.md", (route) =>
+    route.fulfill({
+      contentType: "text/markdown; charset=utf-8",
+      body: [moving("bytes", "throughput"), moving("operations", "iops"), STILL].join("\n\n"),
+    }),
+  );
+}
+
 /** One slide in place of a chapter, with all series of charts whose axis is a count of clients, beside these chapters. */
 export async function withClients(page, beside = []) {
   await onlyChapters(page, [...beside, "slides/rpo/95-amplification.md"]);

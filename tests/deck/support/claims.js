@@ -14,7 +14,7 @@ export function judged(claim, verdict, { n = 10 } = {}) {
     Object.entries(claim.conditions).map(([name, condition]) => [name, found(condition, verdict, n)]),
   );
   const reason = Object.values(conditions)[0]?.reason ?? `${claim.experiment} is not part of this data set`;
-  return { ...claim, verdict, reason, conditions };
+  return { ...claim, verdict, over_campaigns: "in this campaign", reason, conditions };
 }
 
 /** A claims document in which every claim has this verdict; those without conditions cannot have been measured. */

@@ -42,7 +42,7 @@ const ANSWERS = {
 function answerFile(n) {
   const header = [
     ...["name", "label", "mode", "recovery_point_worst_seconds", "recovery_point_median_seconds"],
-    ...["recovery_point_n", "recovery_point_source", "recovery_time_median_seconds"],
+    ...["recovery_point_n", "recovery_point_source", "recovery_time_worst_seconds"],
     ...["latency_added_4k_seconds", "latency_added_4k_low_seconds", "latency_added_4k_high_seconds"],
     ...["latency_added_4k_n", "latency_added_4k_source"],
   ];

@@ -5,15 +5,9 @@ import path from "node:path";
 import { test } from "node:test";
 
 import { adviceOf } from "../../../deck/data/advice.js";
-import {
-  answerModel,
-  answerOrigin,
-  answerSource,
-  decisionTable,
-  parseAnswer,
-  waysOf,
-} from "../../../deck/data/answer.js";
-import { appendixNumbers } from "../../../deck/stage/slide-number.js";
+import { answerModel, answerOrigin, answerSource, parseAnswer, waysOf } from "../../../deck/data/answer.js";
+import { decisionTable } from "../../../deck/data/decisions.js";
+import { appendixNumbers, minutesOf } from "../../../deck/stage/slide-number.js";
 import { movedSentence } from "../../../deck/text/releases.js";
 import { columnTitles } from "../../../deck/text/stacked-tables.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
@@ -27,7 +21,7 @@ const COLUMNS = [
     "recovery_point_median_seconds",
     "recovery_point_n",
   ],
-  ...["recovery_point_source", "recovery_time_median_seconds", "latency_added_4k_seconds"],
+  ...["recovery_point_source", "recovery_time_worst_seconds", "latency_added_4k_seconds"],
   ...[
     "latency_added_4k_low_seconds",
     "latency_added_4k_high_seconds",
@@ -47,7 +41,7 @@ const JOURNAL = {
   ...{
     recovery_point_worst_seconds: 5.64,
     recovery_point_median_seconds: 2.9,
-    recovery_time_median_seconds: 0.0803,
+    recovery_time_worst_seconds: 0.0803,
   },
   ...{
     latency_added_4k_seconds: 0.00241,
@@ -151,6 +145,16 @@ test("a typical write and the slowest of a hundred are the price, where the data
   });
 });
 
+test("beside another answer, a way has a height of the same kind, or none", () => {
+  const stretch = { ...LOST, name: "stretch-20", label: "Stretch", mode: "stretch" };
+  const beside = parseAnswer(
+    csvOf({ ...stretch, recovery_point_worst_seconds: 0, media_bytes_per_byte_4k: 8 }, NONE),
+  );
+  const heightOf = (drawn) => valuesOf(answerModel("quadrant", beside, drawn)).Stretch;
+  assert.deepEqual(heightOf({}), [0, 8, null, null]);
+  assert.deepEqual(heightOf({ price: waysOf(answer).price }), [0, null, null, null]);
+});
+
 test("as squares, the last seconds before the loss: those that never arrived come last", () => {
   const model = answerModel("squares", answer);
   assert.deepEqual(model.xs, ["confirmed", "never arrived"]);
@@ -165,7 +169,7 @@ test("as a forest, the prices alone; and where the figures come from is said", (
     Snapshots: [0.0001],
     "Each second": [null],
   });
-  assert.equal(answerOrigin(answer), "lost: site-loss, n = 20 · price: write-latency, n = 6");
+  assert.equal(answerOrigin(answer), "lost: n = 20, price: n = 6");
   assert.match(answerOrigin(null), /derive it again/);
 });
 
@@ -284,6 +288,16 @@ test("releases: how many estimates moved in the newest, since each older one tha
   const counted = { ...sets[3], releases: { against: { "r-16": against(counts) } } };
   assert.equal(movedSentence(["a"], [...sets.slice(0, 3), counted]), null);
   assert.equal(movedSentence(["a"], sets.slice(0, 1)), null);
+});
+
+test("a minute of the talk is spoken when the slide that ends nearest to it is on show", () => {
+  const seconds = [55, 80, 20, 115];
+  assert.deepEqual(
+    seconds.map((_, at) => minutesOf(seconds, at)),
+    [1, 2, 3, 5].map((spoken) => ({ all: 5, spoken })),
+  );
+  // On no slide of the talk.
+  assert.deepEqual(minutesOf(seconds, -1), { all: 5, spoken: 0 });
 });
 
 test("the slides of the appendix have numbers of their own, from its first one", () => {

@@ -175,8 +175,15 @@ test("a deck that takes a bundle shows it in place of its own data, and a frozen
   const bundle = await read(document());
   const fetchFile = () => Promise.resolve(new Response("", { status: 404 }));
   const data = new DataOnShow({ search: "?data=other", usual: "reference", fetchFile });
-  const page = (frozen) => ({ baseURI: HERE, querySelector: () => frozen });
+  const listening = [];
+  const page = (frozen) => ({
+    baseURI: HERE,
+    querySelector: () => frozen,
+    addEventListener: (type) => listening.push(type),
+  });
   showBundle(bundle, data, page(null));
+  showBundle(bundle, data, page(null));
+  assert.deepEqual(listening, ["click"], "its tables are saved once, however many bundles are shown");
   await data.load();
   assert.deepEqual([data.dataSet, data.shipped, data.problem], ["mine.bundle", false, null]);
   assert.equal(data.manifest.label, "Mine");

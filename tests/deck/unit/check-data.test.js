@@ -73,7 +73,7 @@ test("a count is written as a plain number, and has no part that only a ratio ha
   assert.match(await told('<data value="small.left.interval">0</data>'), /say "0 to 2"$/);
   assert.match(
     await told('<data value="small.left.percent">200 %</data>'),
-    /a count has no "percent"; there are estimate, low, high, interval, n/,
+    /a count has no "percent"; there are estimate, low, high, interval, n, region/,
   );
 });
 

@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  anyExploratory,
-  claimRows,
-  claimSource,
-  decidingCondition,
-  soFar,
-  regionText,
-} from "../../../deck/data/claims.js";
+import { anyExploratory, claimSource, decidingCondition, regionText } from "../../../deck/data/claims.js";
+import { claimRows, soFar } from "../../../deck/data/claim-rows.js";
 import { slideOfChart } from "../../../deck/text/claims-table.js";
-import { claimsModel, wantedClaims } from "../../../deck/data/claim-charts.js";
+import { wantedClaims } from "../../../deck/data/claim-charts.js";
+import { claimsModel } from "../../../deck/data/claims-model.js";
 
 const ratio = { says: "a ÷ b", estimate: 15.64, low: 12, high: 20, n: 6, region: { low: 7.5, high: 13.3 } };
 const half = {
@@ -76,15 +71,18 @@ for (const [value, text] of [
   ["small.ratio.n", "6"],
   ["small.ratio.inverse", "0.064×"],
   ["small.ratio.inverse-percent", "6.4 %"],
+  ["small.ratio.region", "7.50× to 13.3×"],
   ["small.half.percent", "48 %"],
   ["small.half.inverse", "2.1×"],
   ["single.ratio", "16×"],
   ["single.ratio.interval", "no interval"],
   ["later.ratio.n", "0"],
+  ["later.ratio.region", "7.50× to 13.3×"],
   ["counted.left", "0"],
   ["counted.left.estimate", "0"],
   ["counted.left.interval", "0"],
   ["counted.left.n", "6"],
+  ["counted.left.region", "exactly 0"],
   ["counted.some", "2"],
   ["counted.some.low", "0"],
   ["counted.some.interval", "0 to 2"],
@@ -99,7 +97,7 @@ test("a value that no claim has is null, never a guess", () => {
     "small",
     "small.speed",
     "small.ratio.loudness",
-    "small.ratio.region",
+    "small.ratio.edge",
     "small.ratio.low.more",
     "small.verdict.low",
     "small.conditions",
@@ -180,10 +178,13 @@ test("a claim leads to the first slide that draws its chart and mentions it, els
       canvas("other/aggregate/c", "one", "spoken"),
       canvas("e/aggregate/c", "two"),
       canvas("e/aggregate/c", "three", "spoken"),
+      canvas("e/aggregate/ratio-c", "four", "as-ratio"),
     ],
   };
   assert.equal(slideOfChart(root, "e/c", "unspoken"), "two");
   assert.equal(slideOfChart(root, "e/c", "spoken"), "three");
+  assert.equal(slideOfChart(root, "e/c", "as-ratio"), "four", "key R shows it");
+  assert.equal(slideOfChart(root, "e/ratio-c", "unspoken"), "four");
   assert.equal(slideOfChart(root, "e/d", "spoken"), null);
   assert.equal(slideOfChart(root, null, "spoken"), null);
 });
@@ -213,6 +214,18 @@ test("a chart asks for conditions of claims by name, or for claims, of which it 
   assert.deepEqual(series[0].points[0].region, { low: 7.5, high: 13.3 });
 });
 
+test("a chart may turn a ratio round, such as a time into a speed, with its interval and region", () => {
+  const wanted = wantedClaims({ chartClaims: "speed = 1 / small.half | as it is = small.ratio" });
+  assert.deepEqual(wanted[0], { label: "speed", id: "small", condition: "half", isInverse: true });
+  const [speed, ratioItself] = claimsModel(claims, wanted).series.map(({ points: [point] }) => point);
+  const { y, low, high, n } = speed;
+  assert.deepEqual([y, low, high, n], [1 / 0.48213, 1 / 0.52, 1 / 0.45, 6]);
+  assert.deepEqual(ratioItself.region, { low: 7.5, high: 13.3 });
+  const open = { claims: { a: { conditions: { ratio: { ...ratio, region: { low: null, high: 0.8 } } } } } };
+  const [turned] = claimsModel(open, wantedClaims({ chartClaims: "1/a.ratio" })).series;
+  assert.deepEqual(turned.points[0].region, { low: 1.25, high: null });
+});
+
 test("a claim of several campaigns is drawn as these, their mean, and what another one may be expected to find", () => {
   const campaign = { estimate: 1.8, low: 1.6, high: 2, n: 6, verdict: "refuted", host: "a host" };
   const condition = {
@@ -240,6 +253,17 @@ test("a claim of several campaigns is drawn as these, their mean, and what anoth
     ["mine, other", 1.8, undefined, undefined, "✗"],
     ["Mean", 1.9, 1.2, 3, ""],
   ]);
+  // The data set is one of them, or somebody's own.
+  const names = (of) => rows(claimsModel({ ...of, data_set: "local" }, one)).map(([name, y]) => [name, y]);
+  assert.deepEqual(names(document).slice(-2), [
+    ["local: unexpected", 15.64],
+    ["Mean", 1.9],
+  ]);
+  const expected = { ...condition, prediction: { low: 1.2, high: 16 } };
+  const claim = { sentence: "Small ones.", verdict: "held", conditions: { ratio: expected } };
+  assert.deepEqual(names({ claims: { small: claim } }).at(-2), ["local: as expected", 15.64]);
+  for (const name of ["mine", "mine.bundle"])
+    assert.equal(rows(claimsModel({ ...document, data_set: name }, one)).length, 4, name);
   const alone = rows(claimsModel(document, one, { byCampaign: false }));
   assert.deepEqual(alone, [["Small ones.", 15.64, 1.2, 3, "✓"]]);
   const both = rows(claimsModel(document, wantedClaims({ releaseClaims: "small large" })));

@@ -129,6 +129,7 @@ test("a phone's slides are as wide as its screen and show all steps; the preview
     assert.equal(options.navigationMode, "linear");
     assert.equal(options.jumpToSlide, false);
     assert.equal(options.controls, false);
+    assert.equal(options.progress, false);
   }
 });
 

@@ -17,7 +17,7 @@ import {
 import { qrPath, qrTarget } from "../../../deck/stage/qr.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { EventStream } from "../../../scripts/deck/event-stream.js";
-import { readTalkFile } from "../../../scripts/deck/talk-file.js";
+import { readTalks } from "../../../scripts/deck/talk-file.js";
 
 test("a chapter's CR LF, byte order mark and outer blank lines are gone before it is parted", () => {
   assert.equal(normaliseChapter("\uFEFF\r\n\r\n# A\r\n\r\n\r\n# B\r\n\r\n"), "# A\n\n\n# B");
@@ -27,15 +27,19 @@ test("no two series of one experiment share colour or marker, and all lines are 
   const folder = new URL("../../../config/experiments/", import.meta.url);
   const names = (await readdir(folder)).filter((name) => name.endsWith(".yaml"));
   assert.ok(names.length > 0);
-  const styles = seriesStyles(readTalkFile(PROJECT).series);
-  for (const name of names) {
-    const { variants } = parse(await readFile(new URL(name, folder), "utf8"));
-    const labels = variants.map(({ label }) => label);
-    const together = labels.filter((label) => Object.hasOwn(styles, label));
-    for (const label of together) assert.deepEqual(styles[label].dash, [], label);
-    for (const property of ["color", "pointStyle"]) {
-      const values = together.map((label) => JSON.stringify(styles[label][property]));
-      assert.equal(new Set(values).size, values.length, `${name}: ${property} of ${together.join(" | ")}`);
+  for (const { name: talk, series } of readTalks(PROJECT)) {
+    const styles = seriesStyles(series);
+    // Its layers are bars of one chain, each with its name.
+    for (const name of names.filter((one) => one !== "layers.yaml")) {
+      const { variants } = parse(await readFile(new URL(name, folder), "utf8"));
+      const labels = variants.map(({ label }) => label);
+      const together = labels.filter((label) => Object.hasOwn(styles, label));
+      for (const label of together) assert.deepEqual(styles[label].dash, [], label);
+      for (const property of ["color", "pointStyle"]) {
+        const values = together.map((label) => JSON.stringify(styles[label][property]));
+        const where = `${talk}, ${name}: ${property} of ${together.join(" | ")}`;
+        assert.equal(new Set(values).size, values.length, where);
+      }
     }
   }
 });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
+import { Bets } from "../../../deck/stage/bets.js";
 import { keyList } from "../../../deck/stage/key-list.js";
 import { CODE, decide } from "../../../deck/stage/keys.js";
 
@@ -142,4 +143,31 @@ test("the list of keys names every working key once", () => {
     }
     for (const { does } of list) assert.match(does, /\w/);
   }
+});
+
+test("bets go to the other windows, and one that opens later asks for them", () => {
+  const told = [];
+  let hear;
+  // A message is a copy.
+  const echo = {
+    tell: (message) => told.push(structuredClone(message)),
+    listen: (heard) => (hear = heard),
+  };
+  const root = new EventTarget();
+  const slide = { querySelectorAll: () => [] };
+  const deck = { getRevealElement: () => root, getCurrentSlide: () => slide };
+  const { keys } = Bets({ deck, charts: { charts: new Map() }, echo });
+  for (const { code, run } of keys) {
+    assert.equal(stage({ keyCode: code }), "pass");
+    // On a slide without bets.
+    run();
+  }
+  const [first, second] = ["a journal", "nothing"].map((name) => new Map([[name, { x: Infinity, y: 0.01 }]]));
+  hear({ kept: first });
+  hear({ kept: second });
+  hear({ code: 84 });
+  hear({ kept: null });
+  hear({ bets: second });
+  root.dispatchEvent(new Event("chart-csv:bets"));
+  assert.deepEqual(told, [{ kept: null }, { kept: first }, { bets: second }]);
 });

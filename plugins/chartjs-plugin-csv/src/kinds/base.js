@@ -34,6 +34,9 @@ export class KindController extends DatasetController {
   /** Whether it draws the runs behind its points, as faint dots. */
   static drawsRuns = false;
 
+  /** Whether it has an axis of values, along which the page's marks are drawn. */
+  static hasValueAxis = true;
+
   /** What the key above the plot explains, and the name of an axis: `{title, items: {text, style, color}[]}`. */
   static key() {
     return { title: null, items: [] };

@@ -1,4 +1,7 @@
-/** Bets: names that a click places in an empty quadrant, and that every other one of the page with the same ones shows. */
+/**
+ * Bets: names that a click or a key of the page's places in an empty quadrant, and that every other one of the page with the
+ * same ones shows.
+ */
 
 import { Chart } from "chart.js";
 import { csvOf } from "../plugin.js";
@@ -9,21 +12,30 @@ import { drawMark } from "./pen.js";
 
 /** The size of a bet, in sizes of the chart's font. */
 const BET = 1.5;
+/** Keys place bets in so many rows of cells; the columns are those that the x axis names. */
+const ROWS = 3;
 
-/** Bets that were placed on this page: name → {x, y} in the units of the axes. */
-const bets = new Map();
+/**
+ * Bets that were placed on this page: name → {x, y} in the units of the axes. The last is in hand: keys move it.
+ * @type {Map<string, {x: number, y: number}>}
+ */
+export const bets = new Map();
 
-/** The bets that a chart shows, in px. */
+/** The bets that a chart shows, in px; those in one place stand beside each other. */
 function betsIn(chart) {
   const { x, y } = chart.scales;
+  const size = BET * emOf(chart);
+  const taken = new Map();
   return namesOf(chart)
     .filter((name) => bets.has(name))
-    .map((name) => ({
-      name,
-      x: x.getPixelForValue(bets.get(name).x),
-      y: y.getPixelForValue(bets.get(name).y),
-      size: BET * emOf(chart),
-    }))
+    .map((name) => {
+      const at = bets.get(name);
+      const place = `${at.x} ${at.y}`;
+      const before = taken.get(place) ?? 0;
+      taken.set(place, before + 1);
+      const middle = x.getPixelForValue(at.x) + before * size * 1.2;
+      return { name, x: middle, y: y.getPixelForValue(at.y), size };
+    })
     .filter((one) => Number.isFinite(one.x) && Number.isFinite(one.y));
 }
 
@@ -78,7 +90,62 @@ export function pressBet(chart, { x, y }) {
     if (!next) return false;
     bets.set(next, { x: chart.scales.x.getValueForPixel(x), y: chart.scales.y.getValueForPixel(y) });
   }
-  for (const other of Object.values(Chart.instances))
-    if (other.config.type === chart.config.type) other.update("none");
+  tell(chart);
   return true;
+}
+
+/**
+ * Places the next bet, or moves the one in hand to the next column or row of cells, and from the last to the first.
+ * @param {import("chart.js").Chart<any, any, any>} chart   a quadrant with bets, on show
+ * @param {"name"|"x"|"y"} step
+ */
+export function stepBet(chart, step) {
+  const { x, y } = chart.scales;
+  const middles = Array.from({ length: ROWS }, (_, row) => y.bottom - ((row + 0.5) / ROWS) * y.height);
+  const [name, at] = nextBet(bets, step, {
+    names: namesOf(chart),
+    x: x.ticks.map(({ value }) => value),
+    y: middles.map((px) => y.getValueForPixel(px)),
+  });
+  bets.delete(name);
+  bets.set(name, at);
+  tell(chart);
+}
+
+/**
+ * The bet that a step places, and where. Pure.
+ * @param {Map<string, {x: number, y: number}>} placed   the last is in hand
+ * @param {"name"|"x"|"y"} step
+ * @param {{names: string[], x: number[], y: number[]}} cells   their middles, in order
+ * @returns {[string, {x: number, y: number}]}
+ */
+export function nextBet(placed, step, { names, ...cells }) {
+  const inHand = [...placed.keys()].filter((name) => names.includes(name)).at(-1);
+  if (step === "name" || inHand === undefined) {
+    const name = names.find((one) => !placed.has(one)) ?? names[(names.indexOf(inHand) + 1) % names.length];
+    return [name, placed.get(name) ?? { x: cells.x[0], y: cells.y[0] }];
+  }
+  const at = placed.get(inHand);
+  const next = cells[step].find((value) => value > at[step]) ?? cells[step][0];
+  return [inHand, { ...at, [step]: next }];
+}
+
+/**
+ * Shows these bets instead of those of the page.
+ * @param {Map<string, {x: number, y: number}>} all
+ */
+export function showBets(all) {
+  bets.clear();
+  for (const [name, at] of all) bets.set(name, at);
+  redraw();
+}
+
+/** Shows what was changed, and tells the page, which may have other windows. */
+function tell(chart) {
+  redraw();
+  chart.canvas.dispatchEvent(new CustomEvent("chart-csv:bets", { bubbles: true, detail: bets }));
+}
+
+function redraw() {
+  for (const chart of Object.values(Chart.instances)) if (csvOf(chart)?.settings.bets) chart.update("none");
 }

@@ -65,7 +65,7 @@ export class BrokenScale extends Logarithmic {
 export function drawBreaks({ ctx, chartArea: { left, bottom }, scales }, color) {
   const look = { color, width: 2 };
   for (const scale of Object.values(scales)) {
-    for (const at of (scale.breaks ?? []).flatMap((one) => [one - 4, one + 5])) {
+    for (const at of (scale.breaks ?? []).flatMap((middle) => [middle - 4, middle + 5])) {
       if (scale.isHorizontal()) stroke(ctx, { x: at - 4, y: bottom + 7 }, { x: at + 4, y: bottom - 7 }, look);
       else stroke(ctx, { x: left - 7, y: at + 4 }, { x: left + 7, y: at - 4 }, look);
     }

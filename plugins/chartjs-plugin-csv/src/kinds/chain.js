@@ -255,7 +255,7 @@ export default {
 
   table(chart, { rowTable, textCell, valueCell }) {
     const { model, axes, settings } = chart;
-    const first = (name) => model.series.find((one) => one.name === name)?.points[0]?.y;
+    const first = (name) => model.series.find((candidate) => candidate.name === name)?.points[0]?.y;
     const names = model.series.map(({ name }) => name);
     const columns = model.xs.map((x, index) => ({
       title: String(x),

@@ -100,9 +100,9 @@ class DumbbellController extends KindController {
     const distance = Math.hypot(last.mark.x - first.mark.x, last.mark.y - first.mark.y);
     if (first !== last && distance < CLOSE * first.mark.size && !isStrong)
       return [label(bothInWords(this.short(first.y), this.short(last.y)), last, outwards)];
-    return shown.map((one) => {
+    return shown.map((point) => {
       const inwards = this.isFlipped ? ["above", "below", "left", "right"] : ["right", "left", "below"];
-      return label(this.short(one.y), one, one === last && one !== first ? outwards : inwards);
+      return label(this.short(point.y), point, point === last && point !== first ? outwards : inwards);
     });
   }
 }

@@ -124,14 +124,14 @@ export function rowScale(given) {
   const most = rowsOf(model.xs, entries.length, { heightOf: () => MOST_LINES }).count;
   const unnamed = Array.from({ length: most }, () => ({ text: "" }));
   const scale = laneScale(given, unnamed, (chart) => lanesIn(chart, own));
-  scale.afterDataLimits = (one) => {
-    one.max = layoutIn(one.chart).count - 1;
+  scale.afterDataLimits = (drawn) => {
+    drawn.max = layoutIn(drawn.chart).count - 1;
   };
-  scale.afterFit = (one) => {
-    const { chart } = one;
+  scale.afterFit = (drawn) => {
+    const { chart } = drawn;
     if (!layoutIn(chart).isBeside) return;
     const widths = model.xs.map((x) => textWidth(chart, nameOf(x, settings)));
-    one.width = Math.min(HEADING.share * chart.width, Math.max(...widths)) + HEADING.gap;
+    drawn.width = Math.min(HEADING.share * chart.width, Math.max(...widths)) + HEADING.gap;
   };
   return scale;
 }

@@ -31,14 +31,14 @@ function channels(color) {
 export function colorAt(ramp, share) {
   const at = Math.max(0, Math.min(1, share)) * (ramp.length - 1);
   const low = Math.min(Math.floor(at), ramp.length - 2);
-  const mixed = ramp[low].map((one, i) => Math.round(one + (ramp[low + 1][i] - one) * (at - low)));
+  const mixed = ramp[low].map((byte, i) => Math.round(byte + (ramp[low + 1][i] - byte) * (at - low)));
   return `rgb(${mixed.join(", ")})`;
 }
 
 /** Relative luminance as WCAG 2 has it. Pure. */
 function luminance(rgb) {
-  const [r, g, b] = rgb.map((one) => {
-    const share = one / 255;
+  const [r, g, b] = rgb.map((byte) => {
+    const share = byte / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
@@ -63,6 +63,7 @@ function rampIn(chart) {
 
 class HeatmapController extends KindController {
   static id = "heatmap";
+  static hasValueAxis = false;
 
   static key(chart) {
     const { settings } = csvOf(chart);
@@ -171,11 +172,11 @@ export default {
     const measured = all.filter(({ y }) => y !== null).sort((a, b) => a.y - b.y);
     const tell = ({ name, x, y }) => `${say.y(y)} for ${name} at ${say.x(x)}`;
     const gaps = all.length - measured.length;
-    const found = measured.length
+    const findings = measured.length
       ? [`lowest ${tell(measured[0])}`, `highest ${tell(measured.at(-1))}`]
       : ["nothing measured"];
-    if (gaps) found.push(`not measured in ${gaps} of ${all.length}`);
-    return `Heat map${say.title ? ` of ${say.title}` : ""}, ${model.series.length} by ${model.xs.length}: ${found.join("; ")}`;
+    if (gaps) findings.push(`not measured in ${gaps} of ${all.length}`);
+    return `Heat map${say.title ? ` of ${say.title}` : ""}, ${model.series.length} by ${model.xs.length}: ${findings.join("; ")}`;
   },
 
   table: (chart, { crossTable }) => crossTable([chart]),

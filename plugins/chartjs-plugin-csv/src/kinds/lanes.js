@@ -67,9 +67,9 @@ export function namesInLanes(names, lane, widthOf) {
   const isOuter = (at) => at === 0 || at === names.length - 1;
   const more = (at) => (fits ? 0 : isOuter(at) ? lane / 2 : lane);
   const lines = names.map((name, at) => wrapLabel(name, narrow + more(at), widthOf));
-  if (fits) return lines.map((one) => ({ lines: one, row: 0 }));
+  if (fits) return lines.map((nameLines) => ({ lines: nameLines, row: 0 }));
   const upper = Math.max(...lines.filter((_, at) => at % 2 === 0).map(({ length }) => length));
-  return lines.map((one, at) => ({ lines: one, row: at % 2 === 0 ? 0 : upper }));
+  return lines.map((nameLines, at) => ({ lines: nameLines, row: at % 2 === 0 ? 0 : upper }));
 }
 
 /** The scale of the measured values of a kind with lanes. */

@@ -26,12 +26,15 @@ const AFTER = 0.4;
 export function placeLabels(chart, top) {
   const em = emOf(chart);
   const controllers = shownIn(chart);
-  const all = [...controllerOf(chart).labels(chart), ...controllers.flatMap((one) => one.labels())];
+  const all = [
+    ...controllerOf(chart).labels(chart),
+    ...controllers.flatMap((controller) => controller.labels()),
+  ];
   const fixed = all
     .filter(({ isFixed }) => isFixed)
     .map((label) => {
-      const one = measured(chart, label);
-      return { ...one, ...one.places[0] };
+      const sized = measured(chart, label);
+      return { ...sized, ...sized.places[0] };
     });
   const labels = all
     .filter(({ isFixed }) => !isFixed)
@@ -41,26 +44,29 @@ export function placeLabels(chart, top) {
       ...{ left, top: upper, right: left + width, bottom: upper + height, cost: HIDING },
     })),
     ...controllerOf(chart).obstacles(chart),
-    ...controllers.flatMap((one) => [
-      ...marksOf(one)
+    ...controllers.flatMap((controller) => [
+      ...marksOf(controller)
         .filter(({ style }) => style !== "none")
         .map(boxOf),
-      ...one.obstacles(),
+      ...controller.obstacles(),
     ]),
   ].map((box) => ({ ...box, cost: box.cost * em }));
   const { left, bottom } = chart.chartArea;
   const area = { left: left + 1, right: chart.width - 2, top, bottom: bottom - 1 };
   let wanted = labels.map((label) => measured(chart, label));
-  let found = placeBoxes(wanted, { area, obstacles });
+  let boxes = placeBoxes(wanted, { area, obstacles });
   // A label that has no place, or only one where it hides something, is made shorter.
-  const isPoor = ({ brief }, index) => brief && !(found[index]?.cost < HIDING * em);
+  const isPoor = ({ brief }, index) => brief && !(boxes[index]?.cost < HIDING * em);
   if (labels.some(isPoor)) {
     wanted = labels.map((label, index) =>
       isPoor(label, index) ? measured(chart, label, label.brief) : wanted[index],
     );
-    found = placeBoxes(wanted, { area, obstacles });
+    boxes = placeBoxes(wanted, { area, obstacles });
   }
-  return [...fixed, ...wanted.flatMap((one, index) => (found[index] ? [{ ...one, ...found[index] }] : []))];
+  return [
+    ...fixed,
+    ...wanted.flatMap((label, index) => (boxes[index] ? [{ ...label, ...boxes[index] }] : [])),
+  ];
 }
 
 /** A label with its size, px, and the places that it may have. */

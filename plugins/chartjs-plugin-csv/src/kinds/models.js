@@ -41,7 +41,8 @@ export function placesIn(model, at) {
 }
 
 function pointsAt(model, name, x, title) {
-  const points = model.series.find((one) => one.name === name)?.points.filter((point) => point.x === x) ?? [];
+  const points =
+    model.series.find((candidate) => candidate.name === name)?.points.filter((point) => point.x === x) ?? [];
   const absent = [{ y: null, low: null, high: null, n: null }];
   return (points.length ? points : absent).map((point) => ({ ...point, x: title }));
 }

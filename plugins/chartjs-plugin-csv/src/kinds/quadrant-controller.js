@@ -25,7 +25,7 @@ export class QuadrantController extends KindController {
     const { settings, entries, model } = csvOf(chart);
     const titleOf = (role) => String(model.xs[ROLES.indexOf(role)]);
     const hasTail = entries.some(({ points }) => points.some(({ role }) => role === "tail"));
-    const isShown = shownIn(chart).some((one) => marksOf(one).length > 0);
+    const isShown = shownIn(chart).some((controller) => marksOf(controller).length > 0);
     return {
       title: chart.options.indexAxis === "y" ? settings.xTitle : settings.yTitle,
       items: [
@@ -48,8 +48,8 @@ export class QuadrantController extends KindController {
     const { lost, page } = themeOf(chart);
     const width = ARROW * emOf(chart);
     for (const controller of shownIn(chart)) {
-      const found = controller.arrow;
-      if (found) arrow(chart.ctx, found.from, found.to, { color: lost, width, page });
+      const path = controller.arrow;
+      if (path) arrow(chart.ctx, path.from, path.to, { color: lost, width, page });
     }
     drawBets(chart);
   }
@@ -121,14 +121,14 @@ export class QuadrantController extends KindController {
       ...{ left: Math.min(from.x, to.x) - 3, right: Math.max(from.x, to.x) + 3 },
       ...{ top: Math.min(from.y, to.y) - 3, bottom: Math.max(from.y, to.y) + 3, cost },
     });
-    const found = this.arrow;
+    const path = this.arrow;
     return [
       ...(marks.length > 1 ? [box(marks[0], marks.at(-1), 6)] : []),
       ...marks.flatMap((mark) => [
         ...this.#intervalOf(mark).map((end) => box(mark, end, 5)),
         ...(Number.isFinite(mark.bound) ? [box(mark, this.#boundOf(mark), 6)] : []),
       ]),
-      ...(found ? [box(found.from, found.to, 200)] : []),
+      ...(path ? [box(path.from, path.to, 200)] : []),
     ];
   }
 
@@ -168,8 +168,8 @@ export class QuadrantController extends KindController {
       sides: ["right", "above", "left", "below"],
       importance: isStrong ? 2 : 1,
     };
-    const found = this.arrow;
-    if (!found) return [own];
+    const path = this.arrow;
+    if (!path) return [own];
     const tip = points.find(({ role }) => role === "to");
     const figure = { text: short(tip.x, settings.xUnit, settings), weight: 700, color: lost };
     const words = { text: settings.arrow, size: FIGURE.sub, weight: 600, color: lost };
@@ -178,7 +178,7 @@ export class QuadrantController extends KindController {
       {
         lines: [{ ...figure, size: FIGURE.tip }, ...(settings.arrow ? [words] : [])],
         brief: [{ ...figure, size: FIGURE.sub }],
-        at: { ...found.to, reach: 4 },
+        at: { ...path.to, reach: 4 },
         sides: ["right", "above", "below"],
         importance: 3,
       },

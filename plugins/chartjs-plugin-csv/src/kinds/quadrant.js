@@ -38,6 +38,12 @@ function lossInWords(value, settings) {
 export default {
   id: QuadrantController.id,
   controller: QuadrantController,
+  /** The ways of the first file, and those that only a further one has. */
+  join: ([first, ...further]) => {
+    const known = new Set(first.series.map(({ name }) => name));
+    const added = further.flatMap(({ series }) => series.filter(({ name }) => !known.has(name)));
+    return { ...first, series: [...first.series, ...added] };
+  },
   defaults: () => ({ yScale: "logarithmic", bands: false, ...ROWS }),
 
   /** A way's columns → its points in the plot. A way without x or y has none, and is named below the chart. */

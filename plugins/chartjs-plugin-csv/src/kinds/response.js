@@ -32,7 +32,7 @@ const FIGURE = 1.2;
 export function kneeOf(points) {
   const worth = points.map(({ x, y }) => (x > 0 && y > 0 ? x / y : 0));
   const at = worth.indexOf(Math.max(...worth));
-  return worth[at] > 0 && worth.slice(at + 1).some((one) => one > 0) ? at : null;
+  return worth[at] > 0 && worth.slice(at + 1).some((ratio) => ratio > 0) ? at : null;
 }
 
 class ResponseController extends KindController {
@@ -52,7 +52,7 @@ class ResponseController extends KindController {
   static behind(chart) {
     const { left, right, top, bottom } = chart.chartArea;
     const least = kneesIn(chart).reduce(
-      (first, one) => (first === null || one.point.x < first.point.x ? one : first),
+      (first, knee) => (first === null || knee.point.x < first.point.x ? knee : first),
       null,
     );
     if (!least) return;
@@ -164,7 +164,7 @@ export default {
     const loads = placesIn(waiting, at);
     const keyOf = ({ x, block, attempt }) => JSON.stringify([x, block, attempt]);
     const series = waiting.series.map(({ name, points }) => {
-      const others = work.series.find((one) => one.name === name)?.points ?? [];
+      const others = work.series.find((candidate) => candidate.name === name)?.points ?? [];
       const workAt = new Map(others.map((point) => [keyOf(point), point.y]));
       return {
         name,

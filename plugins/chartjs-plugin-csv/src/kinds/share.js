@@ -23,7 +23,7 @@ const DOWN = 0.7;
 const BETWEEN = 3;
 const FIGURE = 1.2;
 /** What is left for figures at both ends, of the height above the ground. */
-const ROOM = 0.3;
+const ROOM = 0.5;
 /** More parts than this cannot be told apart. */
 const MOST = 24;
 
@@ -148,7 +148,7 @@ export default {
     const index = laneScale(given, lanes);
     index.title.text = settings.xTitle ?? model.xLabel;
     index.title.display = index.title.text !== "";
-    // A third of the length beyond the ends is for figures.
+    // Beyond the ends is room for figures.
     return { index, value: { type: "linear", display: false, min: -DOWN - ROOM, max: 1 + ROOM } };
   },
 

@@ -60,6 +60,7 @@ export function fit(counts, { width, height, largest }) {
 
 class SquaresController extends KindController {
   static id = "squares";
+  static hasValueAxis = false;
 
   static key(chart) {
     const { model, settings } = csvOf(chart);
@@ -245,10 +246,10 @@ function totalOf(points, unit) {
 function unitIn(chart) {
   const { settings, model } = csvOf(chart);
   let unit = settings.unit ?? 1;
-  const most = (one) =>
+  const most = (worth) =>
     Math.max(
       ...aboutIn(chart).map(({ points }) =>
-        isTrials(model) ? Math.max(...points.map(({ y }) => squaresOf(y, one))) : totalOf(points, one),
+        isTrials(model) ? Math.max(...points.map(({ y }) => squaresOf(y, worth))) : totalOf(points, worth),
       ),
     );
   while (most(unit) > MOST) unit *= 10;

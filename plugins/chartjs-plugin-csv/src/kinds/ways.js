@@ -28,13 +28,13 @@ const ONE_PLACE = 1.1;
 
 /** The ways to whose other state an arrow leads: of several that end at one place, the first. */
 export function waysWithArrow(series) {
-  const found = [];
+  const ways = [];
   for (const way of series) {
     const { to } = columnsOf(way);
     const near = (other) => Math.abs(Math.log(columnsOf(other).to.y / to.y)) < Math.log(ONE_PLACE);
-    if (isThere(to) && !found.some(near)) found.push(way);
+    if (isThere(to) && !ways.some(near)) ways.push(way);
   }
-  return found;
+  return ways;
 }
 
 /** The points of a way: its typical, its tail above that, and the tip of its arrow; none of a way without a place. */

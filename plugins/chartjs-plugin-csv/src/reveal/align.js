@@ -1,4 +1,3 @@
-import { keyBeside } from "../labels.js";
 import { csvOf } from "../plugin.js";
 import { unite } from "../range.js";
 
@@ -21,11 +20,13 @@ export function alignPlots(slots) {
 function shareKeys(slots) {
   const places = new Map(slots.map((slot) => [csvOf(slot.chart).room, slot.box.getBoundingClientRect()]));
   const alike = grouped(slots, (slot) => {
-    const key = keyBeside(slot.chart);
+    const { key } = csvOf(slot.chart).room;
     return key === null ? slot : `${Math.round(slot.box.getBoundingClientRect().top)} ${key}`;
   });
   for (const rooms of alike) {
-    const last = rooms.reduce((one, other) => (places.get(other).left > places.get(one).left ? other : one));
+    const last = rooms.reduce((rightmost, other) =>
+      places.get(other).left > places.get(rightmost).left ? other : rightmost,
+    );
     for (const room of rooms) room.setKey(room === last);
   }
 }

@@ -2,7 +2,7 @@ import { COMPANIONS, companionUrl, runsUrl } from "../companions.js";
 import { seriesNames } from "../entries.js";
 
 /** What a reader may choose of a chart. */
-const NOTHING = { shown: null, scale: null, runs: false, range: null, used: null, overlay: null };
+const NOTHING = { shown: null, scale: null, runs: null, range: null, used: null, overlay: null };
 
 /** A reader's choices for one canvas; they outlive the chart itself. */
 export class Choice {
@@ -15,7 +15,7 @@ export class Choice {
 
   /** A copy of `{shown, scale, runs, range, used, overlay}`. */
   get state() {
-    return { ...this.#chosen };
+    return { ...this.#chosen, runs: Boolean(this.#chosen.runs) };
   }
 
   /** @returns {object} the options of the csv plugin that the change affects, with their new values */

@@ -1,7 +1,7 @@
 /** Longest wait, ms: a chart of the next slide must not wait for a page that is never idle. */
 const TIMEOUT = 250;
 /** After this time, ms, work that has not ended no longer keeps the next from its turn: its file may never arrive. */
-const PATIENCE = 1000;
+export const PATIENCE = 1000;
 
 /**
  * A queue whose items are handled one by one while the browser is idle. Work that takes a while, as its promise says, ends
@@ -21,6 +21,23 @@ export class IdleQueue {
   add(item) {
     this.#items.add(item);
     this.#schedule();
+  }
+
+  /** Begins nothing before this work has ended, or has taken too long. @param {unknown} work   a promise must not reject */
+  after(work) {
+    if (typeof work?.then !== "function") return;
+    this.#cancel();
+    const turn = (this.#busy = {});
+    const over = () => {
+      if (this.#busy !== turn) return;
+      this.#busy = null;
+      this.#schedule();
+    };
+    const timer = setTimeout(over, PATIENCE);
+    work.then(() => {
+      clearTimeout(timer);
+      over();
+    });
   }
 
   /** @returns {boolean} whether it was waiting */
@@ -49,28 +66,13 @@ export class IdleQueue {
       const [item] = this.#items;
       if (item === undefined) return;
       this.#items.delete(item);
-      this.#await(this.#work(item));
+      this.after(this.#work(item));
       this.#schedule();
     };
     // Safari has no idle callbacks.
     this.#handle = globalThis.requestIdleCallback
       ? { idle: requestIdleCallback(next, { timeout: TIMEOUT }) }
       : { timer: setTimeout(next, 0) };
-  }
-
-  #await(work) {
-    if (typeof work?.then !== "function") return;
-    const turn = (this.#busy = {});
-    const over = () => {
-      if (this.#busy !== turn) return;
-      this.#busy = null;
-      this.#schedule();
-    };
-    const timer = setTimeout(over, PATIENCE);
-    work.then(() => {
-      clearTimeout(timer);
-      over();
-    });
   }
 
   #cancel() {

@@ -48,7 +48,7 @@ function move(before, { box, chart }) {
 /** Where the box of a chart is in its slide, px of the unscaled slide. */
 function placeInSlide(box) {
   const slide = box.closest("section");
-  const [inner, outer] = [box, slide].map((one) => one.getBoundingClientRect());
+  const [inner, outer] = [box, slide].map((element) => element.getBoundingClientRect());
   const scale = outer.width / slide.offsetWidth || 1;
   return { x: (inner.left - outer.left) / scale, y: (inner.top - outer.top) / scale };
 }
@@ -56,6 +56,6 @@ function placeInSlide(box) {
 /** Where a mark stands and how large it is, px: what Chart.js moves. */
 function placeOf(mark, { x, y }) {
   const moved = { x, y, base: mark.horizontal ? x : y, width: 0, height: 0 };
-  const found = Object.entries(moved).filter(([name]) => Number.isFinite(mark[name]));
-  return Object.fromEntries(found.map(([name, by]) => [name, mark[name] + by]));
+  const finite = Object.entries(moved).filter(([name]) => Number.isFinite(mark[name]));
+  return Object.fromEntries(finite.map(([name, by]) => [name, mark[name] + by]));
 }

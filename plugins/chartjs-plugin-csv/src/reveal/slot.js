@@ -163,7 +163,8 @@ export class Slot {
     try {
       const { used } = this.state;
       const { context, kind, src, url, more } = this;
-      await loadKind(kind, context.kinds);
+      const drawnBy = await loadKind(kind, context.kinds);
+      if (drawnBy?.controller.hasValueAxis !== false) await context.fetchNames();
       const { options, chartOptions, styles, palette, fetch, marks } = context;
       const deckOptions = [options, await chartOptions?.(kind, src, this)];
       const { width, height } = this.#size;
@@ -268,7 +269,7 @@ export class Slot {
    * @returns {Promise<boolean>} whether they are drawn; if not, `runsError` may say why
    */
   async showRuns(runs) {
-    await this.#choose({ runs: Boolean(runs) });
+    await this.#choose({ runs: runs || null });
     return Boolean(this.chart && csvOf(this.chart).runs);
   }
 

@@ -1,0 +1,87 @@
+/** Claims as charts draw them: the estimates of claims.json with their intervals and regions. Pure. */
+
+import { VERDICT_SIGNS, decidingName, isCount } from "./claims.js";
+import { unbroken } from "./format.js";
+
+const X = "Estimate";
+
+/**
+ * A series for each claim with its estimate and, where several campaigns measured it, what another one may be expected to
+ * find. A claim that the data lack has no value. A single claim of several campaigns has a series for each of these, and their
+ * mean.
+ * @param {object} document   claims.json
+ * @param {ReturnType<typeof import("./claim-charts.js").wantedClaims>} wanted
+ * @param {{byCampaign?: boolean, isJudged?: boolean}} [options]   byCampaign: false for one estimate of a single claim, too;
+ *   isJudged: with the region of the claim and its verdict
+ * @returns {import("chartjs-plugin-csv").Model}
+ */
+export function claimsModel(document, wanted, { byCampaign = true, isJudged = true } = {}) {
+  const series = wanted.map(({ label, id, condition, isInverse = false }) => {
+    const claim = document.claims?.[id];
+    const given = claim?.conditions?.[condition ?? decidingName(claim)];
+    const isShown = given && !isCount(given) && given.estimate > 0;
+    const found = isShown && isInverse ? inverseOf(given) : given;
+    const { region, ...estimated } = isShown ? found : {};
+    const judged = isJudged ? { ...estimated, region } : estimated;
+    const point = pointOf(judged, { ends: isShown ? found.prediction : null });
+    if (isJudged) point.note = VERDICT_SIGNS[claim?.verdict] ?? "";
+    return { name: label ?? unbroken(claim?.sentence ?? id), points: [point], found: isShown ? found : null };
+  });
+  const campaigns = byCampaign && series.length === 1 ? campaignsOf(series[0].found, document.data_set) : [];
+  return {
+    kind: "wide",
+    xLabel: "Claim",
+    xs: [X],
+    series: campaigns.length ? campaigns : series.map(({ name, points }) => ({ name, points })),
+  };
+}
+
+/** A ratio the other way round; of a single campaign. */
+function inverseOf({ estimate, n, region, prediction, ...ends }) {
+  return {
+    n,
+    estimate: 1 / estimate,
+    ...endsOfInverse(ends),
+    region: region && endsOfInverse(region),
+    prediction: prediction && endsOfInverse(prediction),
+  };
+}
+
+/** An end that is open, or 0, stays open. */
+function endsOfInverse({ low, high }) {
+  return { low: high ? 1 / high : null, high: low ? 1 / low : null };
+}
+
+/**
+ * Each campaign's estimate, that of a data set which is none of them and whether it is what they let expect, and their mean;
+ * none if there is one campaign only.
+ */
+function campaignsOf(condition, dataSet) {
+  const { campaigns = [], mean = null, prediction = null, region } = condition ?? {};
+  if (campaigns.length < 2) return [];
+  const isName = (name) => campaigns.filter((one) => one.name === name).length === 1;
+  // A bundle adds its ending to the name of the data set that it holds.
+  const isOwn = dataSet && campaigns.every(({ name }) => ![name, `${name}.bundle`].includes(dataSet));
+  const own = { ...pointOf(condition), note: VERDICT_SIGNS[condition.verdict] ?? "" };
+  return [
+    ...campaigns.map((one) => ({
+      name: isName(one.name) ? one.name : `${one.name}, ${one.host}`,
+      points: [{ ...pointOf({ ...one, region }), note: VERDICT_SIGNS[one.verdict] ?? "" }],
+    })),
+    ...(isOwn ? [{ name: `${dataSet}${comparedWith(prediction, condition.estimate)}`, points: [own] }] : []),
+    ...(mean ? [{ name: "Mean", points: [pointOf({ ...mean, region }, { ends: prediction })] }] : []),
+  ];
+}
+
+/** Whether an estimate lies where the next campaign's ratio is to be expected, as the end of its name. */
+function comparedWith(prediction, estimate) {
+  if (!prediction) return "";
+  return prediction.low <= estimate && estimate <= prediction.high ? ": as expected" : ": unexpected";
+}
+
+function pointOf(
+  { estimate = null, low = null, high = null, n = null, region = null },
+  { ends = null } = {},
+) {
+  return { x: X, y: estimate, low, high, n, region, ...(ends ? { min: ends.low, max: ends.high } : {}) };
+}
