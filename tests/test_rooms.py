@@ -9,6 +9,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from replay.base.paths import ROOT
 from support.patience import patient
 
 PACKAGE = ROOT / "scripts" / "replay"
-MODULES = sorted(found.name for found in pkgutil.walk_packages(replay.__path__, "replay."))
+MODULES = sorted(module.name for module in pkgutil.walk_packages(replay.__path__, "replay."))
 #: From the ground up: a room imports from itself and from those before it, never from those after it.
 GROUND = ("base", "design", "evidence", "tools")
 DATA_TOWER = ("derive", "claims", "exchange")
@@ -59,20 +60,23 @@ def test_every_folder_is_a_room_that_says_what_it_is_for():
         assert ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text())), room
 
 
+def own_modules() -> list[Path]:
+    """Return the modules of the package; `files/` is for others."""
+    return [path for path in sorted(PACKAGE.rglob("*.py")) if "files" not in path.relative_to(PACKAGE).parts]
+
+
 def arrows() -> dict[str, set[str]]:
     """Return the modules that each module imports, also inside functions and only for type checkers."""
-    found: dict[str, set[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
-        if "files" in path.relative_to(PACKAGE).parts:
-            continue
+    imported: dict[str, set[str]] = {}
+    for path in own_modules():
         names = set()
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom):
                 names |= {
-                    name if (name := f"{node.module}.{one.name}") in MODULES else node.module for one in node.names
+                    name if (name := f"{node.module}.{alias.name}") in MODULES else node.module for alias in node.names
                 }
-        found[name_of(path)] = (names & set(MODULES)) - {name_of(path)}
-    return found
+        imported[name_of(path)] = (names & set(MODULES)) - {name_of(path)}
+    return imported
 
 
 def test_no_imports_go_in_a_circle():
@@ -84,12 +88,22 @@ def test_the_house_has_at_most_nine_floors_and_190_modules():
     room_of = {module: module.split(".")[1] for module in arrows() if "." in module and not module.endswith("__main__")}
     below = {room: set() for room in ORDER}
     for module, imported in arrows().items():
-        below.get(room_of.get(module), set()).update(room_of[one] for one in imported if one in room_of)
+        below.get(room_of.get(module), set()).update(room_of[other] for other in imported if other in room_of)
     floor: dict[str, int] = {}
     for room in ORDER:
         floor[room] = 1 + max((floor[other] for other in below[room] - {room}), default=0)
     assert max(floor.values()) <= 9, floor
     assert len([path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]) <= 190
+
+
+def test_no_two_classes_have_one_name():
+    classes = Counter(
+        node.name
+        for path in own_modules()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in classes.items() if count > 1] == []
 
 
 def test_the_whole_package_is_walked():
@@ -131,7 +145,7 @@ def test_every_form_of_import_is_found(text):
 #: fork of one that has loaded what is not Replay's, which takes most of the time.
 LOADER = """
 import importlib, json, os, sys
-import jsonschema, orjson, pandas, rich.console, rich.progress, yaml
+import jsonschema, pandas, rich.console, rich.progress, yaml
 assert not [name for name in sys.modules if name.split(".")[0] == "replay"]
 for line in sys.stdin:
     if os.fork() == 0:
@@ -150,8 +164,8 @@ def loaded():
     lines = "".join(f"{json.dumps(names)}\n" for names in rooms.values())
     done = subprocess.run([sys.executable, "-c", LOADER], input=lines, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found = map(json.loads, done.stdout.splitlines())
-    return {room: (names, found) for (room, names), found in zip(rooms.items(), found, strict=True)}
+    modules = map(json.loads, done.stdout.splitlines())
+    return {room: (names, all_loaded) for (room, names), all_loaded in zip(rooms.items(), modules, strict=True)}
 
 
 def name_of(path: Path) -> str:
@@ -161,9 +175,9 @@ def name_of(path: Path) -> str:
 @pytest.mark.xdist_group("modules that a room loads")
 @pytest.mark.parametrize("room", DATA_TOWER)
 def test_deriving_and_judging_load_nothing_that_knows_a_cluster(room, loaded):
-    names, found = loaded[room]
-    assert set(names) <= set(found)
-    assert [name for name in found if name.startswith(tuple(f"replay.{one}" for one in CLUSTER_TOWER))] == []
+    names, all_loaded = loaded[room]
+    assert set(names) <= set(all_loaded)
+    assert [name for name in all_loaded if name.startswith(tuple(f"replay.{room}" for room in CLUSTER_TOWER))] == []
 
 
 # Tests of one group run in one process: what they share is neither made twice nor broken by one beside another --------

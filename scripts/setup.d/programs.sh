@@ -1,17 +1,19 @@
 # shellcheck shell=bash
 # The programs that measuring needs, and the packages of apt that hold them.
 
-# What a client of a cluster runs, what a cluster itself is made of, and what only the tests use.
-client_programs="ceph rbd rados fio iperf3"
-sandbox_programs="$client_programs ceph-mon ceph-osd ceph-mgr rbd-mirror monmaptool ceph-authtool"
+# What a client of a cluster runs besides the benchmark tools, whose modules name their programs, and what a cluster
+# itself is made of.
+client_programs=(ceph)
+sandbox_programs=(ceph ceph-mon ceph-osd ceph-mgr rbd-mirror monmaptool ceph-authtool)
 
 # The release for those who may install nothing: that of Debian's stable suite.
 release_without_root=18
 
-# Prints the package of a program: Debian and Ubuntu name all but the browser alike (known_name).
+# Prints the package of a program that is no benchmark tool's: Debian and Ubuntu name all but the browser alike
+# (known_name).
 package_of() {
   case $1 in
-    ceph | rbd | rados | ceph-authtool) echo ceph-common ;;
+    ceph | ceph-authtool) echo ceph-common ;;
     monmaptool) echo ceph-base ;;
     sshd) echo openssh-server ;;
     *) echo "$1" ;;
@@ -55,16 +57,23 @@ add_package() {
 
 # Adds to `packages` what is missing for `level`; calls present_only when it can not be had here.
 plan_programs() {
-  local programs program missing="" reason
+  local programs=() program package missing="" lacking=() reason
+  local python=$checkout/.venv/bin/python tools
+  # Without a Python there is no list, and nothing can be measured: plan_python says so.
+  [[ -x $python ]] || find_python || return 0
+  tools=$(PYTHONPATH=$checkout/scripts "$python" -B -S -m replay.tools.programs) ||
+    fail "the programs of the benchmark tools cannot be listed" "see what Python says above"
   case $level in
-    client | slurm) programs=$client_programs ;;
+    client | slurm) programs=("${client_programs[@]}") ;;
     # Tests start an sshd of their own, for clients on other hosts.
-    test) programs="$sandbox_programs chromium sshd" ;;
-    *) programs=$sandbox_programs ;;
+    test) programs=("${sandbox_programs[@]}" chromium sshd) ;;
+    *) programs=("${sandbox_programs[@]}") ;;
   esac
-  for program in $programs; do
-    has_program "$program" || missing+=" $program"
-  done
+  while read -r program package _; do
+    has_program "$program" && continue
+    missing+=" $program"
+    lacking+=("${package:-$(package_of "$program")}")
+  done < <(printf '%s\n' "${programs[@]}" "$tools")
   [[ -z $missing ]] && return
   local by_hand="install$missing by hand, or use another machine"
   reason=$(host_reason)
@@ -80,8 +89,8 @@ plan_programs() {
   elif ! may_install; then
     present_only "you are neither root nor may use sudo without a password, and it lacks$missing" "$by_hand"
   else
-    for program in $missing; do
-      add_package "$(known_name "$(package_of "$program")")"
+    for package in "${lacking[@]}"; do
+      add_package "$(known_name "$package")"
     done
     # The ceph command is written in Python and needs these bindings.
     [[ " $missing " == *" ceph "* ]] && add_package python3-rados

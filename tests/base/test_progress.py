@@ -175,6 +175,20 @@ def test_progress_of_another_process_is_shown_as_ones_own(monkeypatch):
     assert 'a quote " and' in log.getvalue()
 
 
+def test_what_comes_before_a_part_is_not_said_of_the_part_before(monkeypatch):
+    told, now = io.StringIO(), 0
+    with monkeypatch.context() as patch:
+        patch.setenv(EVENTS, "1")
+        Progress(told).doing("looking around", "demo block 2")
+    told.seek(0)
+    outer = Progress(io.StringIO(), lambda: now)
+    outer.start("demo block 1", 1)
+    for line in told:
+        outer.tell(line)
+    now = 10
+    assert outer.still_running() == "[0/1] demo block 2: looking around … 10 s"
+
+
 @given(
     st.dictionaries(st.text(min_size=1), st.tuples(st.integers(0, 20), st.floats(0.1, 1e4)), min_size=1),
     st.integers(0, 50),

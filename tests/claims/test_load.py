@@ -8,7 +8,7 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT
-from replay.claims.answer_plan import FIGURES, load_answer_plan
+from replay.claims.answer import FIGURES, load_answer_plan
 from replay.claims.tables import read_table
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand

@@ -20,8 +20,8 @@ COLUMNS = ("row", "what it is", "experiment", "data", "slide", "claim")
 DASH = "\N{EN DASH}"
 REASON = re.compile(rf"{DASH} \S+( \S+){{2,}}")
 TOKEN = re.compile(r"`([^`]+)`")
-#: A chart's address in a slide: its experiment and its name.
-CHART = re.compile(r'data-chart-src="benchmarks/[^/"]+/([^/"]+)/aggregate/([^/"]+)\.csv"')
+#: A chart's address in a slide, alone or among further ones: its experiment and its name.
+CHART = re.compile(r'benchmarks/[^/"]+/([^/"]+)/aggregate/([^/"]+?)\.csv\b')
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,11 @@ def bodies_of(text):
 
 
 def drawn_on(text):
-    """Return `<experiment>/<chart>` of each slide's charts, by the slide's id."""
-    return {slide: {"/".join(found) for found in CHART.findall(body)} for slide, body in bodies_of(text).items()}
+    """Return `<experiment>/<chart>` of each slide's charts by the slide's id, with what key R shows of ratios."""
+    return {
+        slide: {f"{name}/{chart}" for name, own in CHART.findall(body) for chart in (own, own.removeprefix("ratio-"))}
+        for slide, body in bodies_of(text).items()
+    }
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,16 @@ import math
 import pytest
 
 from replay.base.stats import mean_with_interval, paired_log_ratio
-from replay.claims.answer import answer_csv, answer_rows, columns
-from replay.claims.answer_plan import FIGURES, AnswerPlan, FigureSource, Mode, ModePresupposition
+from replay.claims.answer import (
+    FIGURES,
+    AnswerPlan,
+    FigureSource,
+    Mode,
+    ModePresupposition,
+    answer_csv,
+    answer_rows,
+    columns,
+)
 from replay.claims.tables import Table
 from replay.derive.facts import parse_predicate
 

@@ -44,6 +44,8 @@ def test_where_no_cell_counts_nothing_is_presented(tmp_path, monkeypatch, capfd)
     assert derive_and_judge("mine", ["rbd-journaling"], 1) == 1
     said = capfd.readouterr().out
     assert "next: remove the cause" in said and "npm run present" not in said
+    assert derive_and_judge("mine", ["rbd-journaling"], 4, FAILURE) == 4
+    assert capfd.readouterr().out.endswith(f"\nmeasuring ended early: {FAILURE.what}\nnext: measure again later\n")
 
 
 @pytest.mark.slow

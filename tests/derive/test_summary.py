@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from replay.derive.computed import computed_metrics, of_whole_run, write_costs
+from replay.derive.entry import parameters
 from replay.derive.experiment import derive_experiment
 from replay.derive.facts import facts_of
 from replay.evidence.record import bottleneck_of
@@ -36,6 +39,14 @@ def test_facts_that_the_design_does_not_record_come_from_the_sidecars_if_they_ag
     assert entry_of(tree)["parameters"]["snapshot_interval_seconds"] == 5
     tree.attempt(1, "write-seq-65536", facts={"with-journal": {"snapshot_interval_seconds": 60}})
     assert "snapshot_interval_seconds" not in entry_of(tree)["parameters"]
+
+
+def test_writes_a_second_with_a_size_are_also_bytes_a_second():
+    factors = {"io_size_bytes": [65536], "writes_per_second": [30, 240], "io_type": ["randwrite"]}
+    found = parameters(SimpleNamespace(public={}, factors=factors), [])
+    assert (found["smallest_write_bytes_per_second"], found["largest_write_bytes_per_second"]) == (1966080, 15728640)
+    alone = parameters(SimpleNamespace(public={}, factors={"io_size_bytes": [4096]}), [])
+    assert alone == {"smallest_io_size_bytes": 4096, "largest_io_size_bytes": 4096}
 
 
 def test_the_control_says_how_many_of_its_intervals_exclude_1(directory):

@@ -8,8 +8,7 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.design.configuration import experiment_names
-from replay.design.design import SCALES
-from replay.design.plan_file import PlannedBlock, read_plan_file
+from replay.design.design import SCALES, PlannedBlock, read_plan_file
 from support.plans import plan_of
 
 

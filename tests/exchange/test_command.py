@@ -38,6 +38,7 @@ from replay.exchange.compare_text import (
     document,
     summary_lines,
 )
+from replay.exchange.sides import _options
 from support.compared import METRIC, comparison, experiment, runs, side
 from support.datasets import spread_of
 from support.foreign_results import job, report, write
@@ -270,6 +271,12 @@ def test_options_that_differ_are_named_before_any_ratio():
     text = page(outcome, [])
     assert all(text.index(line) < text.index("<svg") for line in expected)
     assert [one["option"] for one in document(outcome, [])["differences"]] == ["cores", "direct", "rate"]
+
+
+def test_the_ends_of_levels_and_what_follows_from_them_are_no_options():
+    ends = {"largest_io_size_bytes": 4096, "smallest_write_bytes_per_second": 122880, "blocks": 6}
+    entry = {"factors": {"io_size_bytes": [4096]}, "parameters": {**ends, "image_size_bytes": 1048576}}
+    assert _options(entry, ["v"], []) == {"v": {"image_size_bytes": "1048576"}}
 
 
 def test_a_factor_that_only_one_side_states_is_a_difference():

@@ -338,6 +338,16 @@ def test_rows_of_ceph_s_tools_are_drawn_over_time(tmp_path, benchmarks, name):
     assert list((benchmarks / "mine").glob("imported-*/aggregate/iops-over-time*.csv")) != []
 
 
+def test_a_write_and_a_read_of_rados_bench_are_two_points_although_a_read_states_no_threads(tmp_path, benchmarks):
+    command, read = output("rados-bench-seq-4m.txt").split(b"\n", 1)
+    assert command.startswith(b"$ rados")
+    write(tmp_path / "mine", {"write.txt": output("rados-bench-write-4m.txt"), "read.txt": read})
+    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    found = rows(benchmarks / "mine" / "imported-rados-bench" / "tidy.csv")
+    assert {row["mode"]: row["threads"] for row in found} == {"write": "16", "read": "unstated"}
+    assert all(float(row["operations_per_second"]) > 0 for row in found)
+
+
 def test_runs_without_a_number_that_all_state_are_points_of_their_own(tmp_path, benchmarks):
     mixed = job(rw="randread")
     mixed["read"] |= {"total_ios": 20_000, "io_bytes": 20_000 * 5000 + 123}

@@ -208,7 +208,7 @@ def test_the_figures_of_the_tables_are_those_of_the_csvs(report):
 @pytest.mark.parametrize(
     ("without", "section", "line"),
     [
-        ("site-loss", "What a lost site takes with it", "What a lost site takes with it. replay measure --site mine"),
+        ("site-loss", "What a lost site takes with it", "--experiment site-loss, or failover on a cluster that Replay"),
         ("write-latency", "What a write pays", "What a write pays. replay measure --site mine --experiment write-lat"),
         ("mirror-replay", "while nobody writes", "How fast several images catch up together."),
         ("replica-lag", "How far the copy was behind", "How far the copy is behind under a load."),

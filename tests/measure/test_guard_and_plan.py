@@ -26,8 +26,8 @@ from replay.design.sizing import (
     HOST_SECONDS,
     PILOTS,
     UNASKED,
-    Estimate,
     PoolCopies,
+    RemainingWork,
     Terms,
     reckon,
     seconds_by_design,
@@ -546,8 +546,8 @@ def test_mirroring_is_awaited_after_cells_and_after_the_pilots_of_the_first_bloc
 def test_a_run_says_how_long_each_experiment_takes_and_all_of_them_together():
     placement, baseline = talk("placement"), talk("baseline")
     estimates = [
-        (placement, 6, Estimate(96, 96, 1800, 2**30, 2**31, 2)),
-        (baseline, 6, Estimate(0, 168)),
+        (placement, 6, RemainingWork(96, 96, 1800, 2**30, 2**31, 2)),
+        (baseline, 6, RemainingWork(0, 168)),
     ]
     assert plan_lines(estimates) == [
         "placement at scale talk: 6 block(s), 96 of 96 cells to measure, about 30 min 00 s, about 1.0 GiB from "
@@ -562,7 +562,7 @@ def test_a_run_says_how_long_each_experiment_takes_and_all_of_them_together():
 
 def test_skipped_variants_are_listed_with_their_reason():
     skipped = expand(load_experiment("failover"), "talk", missing={"second_site": "no second cluster"})
-    first, second = plan_lines([(skipped, 0, Estimate())])
+    first, second = plan_lines([(skipped, 0, RemainingWork())])
     assert first == "failover: all of it is skipped, because it needs second_site: no second cluster"
     assert second.startswith("failover at scale talk: 0 block(s), 0 of 0 cells")
 

@@ -16,9 +16,8 @@ from replay.base.paths import config_directory
 from replay.base.progress import Progress
 from replay.cluster.site import Ceilings
 from replay.design.configuration import load_experiment
-from replay.design.design import plan_digest
+from replay.design.design import PlanFile, PlannedBlock, plan_digest
 from replay.design.expansion import expand, narrowed
-from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.design.sizing import PoolCopies
 from replay.measure import block, command, job
 from replay.measure.job import Job, exit_status_of

@@ -249,10 +249,10 @@ def test_with_its_pool_the_lock_is_gone(lock, rados):
     assert one.ledger.owned() == [] and one.said == []
 
 
-def test_a_user_who_may_not_lock_leaves_no_entry(lock, rados):
+def test_a_user_who_may_not_lock_is_refused_and_leaves_no_entry(lock, rados):
     one = lock()
     rados.failing = errno.EPERM
-    with pytest.raises(CephCommandError):
+    with pytest.raises(RefusedError, match="this user may not write to pool replay"):
         one.acquire()
     assert one.ledger.owned() == []
 

@@ -15,6 +15,7 @@ from replay.base.errors import RefusedError
 from replay.base.paths import state_directory
 from replay.cluster import admin_commands
 from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.mirroring import POLL_AGE
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Ceilings, Site
 from replay.cluster.site_file import load_site
@@ -55,7 +56,8 @@ def keyrings(
     """The user that `preflight` asks an administrator to make, on both clusters, and neighbours of similar names."""
     folder = tmp_path_factory.mktemp("keyrings")
     for name, cluster in (("left", administrator), ("right", second_administrator)):
-        capabilities = ("mon", "profile rbd", "osd", "profile rbd pool=replay", "mgr", "profile rbd pool=replay")
+        mon = "profile rbd" if name == "left" else f'profile rbd, allow command "config get" with key={POLL_AGE}'
+        capabilities = ("mon", mon, "osd", "profile rbd pool=replay", "mgr", "profile rbd pool=replay")
         text = make_user(cluster, USER, *capabilities)
         (folder / name).write_text(text)
         (folder / name).chmod(0o600)

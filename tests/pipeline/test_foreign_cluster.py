@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from replay.cluster.mirroring import POLL_AGE
 from replay.ownership.pools import await_clean
 from replay.sandbox import load
 from support.administrator import administrator_of, delete_pool, make_user, session_of, site_text, tell
@@ -34,7 +35,8 @@ def keyrings(sandbox_directory, tmp_path_factory):
     folder = tmp_path_factory.mktemp("keyrings")
     clusters = administrators(sandbox_directory)
     for name, cluster in clusters.items():
-        capabilities = ("mon", "profile rbd", "osd", "profile rbd pool=replay", "mgr", "profile rbd pool=replay")
+        mon = "profile rbd" if name == "left" else f'profile rbd, allow command "config get" with key={POLL_AGE}'
+        capabilities = ("mon", mon, "osd", "profile rbd pool=replay", "mgr", "profile rbd pool=replay")
         text = make_user(cluster, USER, *capabilities)
         (folder / name).write_text(text)
         (folder / name).chmod(0o600)

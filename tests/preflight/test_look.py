@@ -15,12 +15,12 @@ import yaml
 
 from replay.cli.main import main
 from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.mirroring import POLL_AGE
 from replay.cluster.session import MonitorSession
 from replay.cluster.site_file import load_site
-from replay.ownership.daemon_settings import POLL_AGE, mirror_daemons
-from replay.preflight.look import asker, asking, command
-from replay.preflight.look.asker import Copy, copies_of
-from replay.preflight.look.asking import SYNCS
+from replay.ownership.daemon_settings import mirror_daemons
+from replay.preflight.look import asking, command
+from replay.preflight.look.asking import SYNCS, ImageCopy, copies_of
 from replay.preflight.look.page import clock_text, interval_seconds, schedule_of
 from support.large_cluster import FSID, answers
 from support.samples import fixture_json
@@ -30,7 +30,7 @@ NOW = 1_795_400_000.0
 READING = {
     *("status", "health", "versions", "df", "osd pool ls", "osd df", "osd tree", "osd perf", "config get"),
     *("config dump", "rbd ls", "rbd mirror pool info", "rbd mirror pool status"),
-    *("rbd mirror snapshot schedule ls", "time-sync-status", asker.STATUSES_KIND, asker.JOURNALED_KIND),
+    *("rbd mirror snapshot schedule ls", "time-sync-status", asking.STATUSES_KIND, asking.JOURNALED_KIND),
     *("rbd journal status", "rbd journal info"),
 }
 SCHEDULES = [
@@ -118,11 +118,11 @@ class Fake:
     def of_images(self, cluster: Cluster, what: str, pool: str, seconds: float) -> Any:
         if what == "journaled":
             found = self.journaled if pool == "replay" else {"names": [], "looked_at": len(STATES) + 1}
-            return self.answer(cluster.name, asker.JOURNALED_KIND, lambda: found)
+            return self.answer(cluster.name, asking.JOURNALED_KIND, lambda: found)
         assert (what, pool, seconds >= 1) == ("statuses", "replay", True)
         here = STATES if cluster.name == "secondary" else dict.fromkeys(STATES, ORIGINAL)
         images = [{"name": image, **said, "peer_sites": [STATES[image]]} for image, said in here.items()]
-        return self.answer(cluster.name, asker.STATUSES_KIND, lambda: images)
+        return self.answer(cluster.name, asking.STATUSES_KIND, lambda: images)
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
 
     monkeypatch.setattr(MonitorSession, "command", ask)
     monkeypatch.setattr(Cluster, "run", run)
-    monkeypatch.setattr(asker, "read_images", made.of_images)
+    monkeypatch.setattr(asking, "read_images", made.of_images)
     monkeypatch.setattr(asking, "round_trip_seconds", lambda site: 0.0118)
     monkeypatch.setattr(command, "time", SimpleNamespace(time=lambda: NOW))
     clock = [0.0]
@@ -309,10 +309,10 @@ def test_a_site_is_written_with_limits_and_never_over_another(
 def test_copies_are_those_of_images_that_this_cluster_writes() -> None:
     here = {"name": "theirs", **replaying(entries_behind_primary=0)}
     first = {"images": [{"name": "mine", "state": "up+stopped", "description": "local image is primary"}, here]}
-    assert copies_of(first, {"images": [{"name": "mine", **behind(3)}]}) == [Copy("mine", "replaying", 3)]
-    assert copies_of(first, {"images": []}) == [Copy("mine", "unknown")]
+    assert copies_of(first, {"images": [{"name": "mine", **behind(3)}]}) == [ImageCopy("mine", "replaying", 3)]
+    assert copies_of(first, {"images": []}) == [ImageCopy("mine", "unknown")]
     broken = {"name": "mine", "state": "up+error", "description": "split-brain detected"}
-    assert copies_of(first, {"images": [broken]}) == [Copy("mine", "error")]
+    assert copies_of(first, {"images": [broken]}) == [ImageCopy("mine", "error")]
 
 
 @pytest.mark.parametrize(

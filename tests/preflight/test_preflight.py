@@ -140,6 +140,7 @@ def test_commands_for_this_machine_run_with_the_release_that_the_site_names(
         checked = subprocess.run(["sh", "-n"], input="\n".join(lines), text=True, capture_output=True, check=False)
         assert (checked.returncode, checked.stderr) == (0, "")
     assert "run with Ceph 20 (tentacle), as the site's file says" in text_of(report)
+    assert "If the clusters are newer" not in text_of(report)
     assert not any("ceph()" in line for form in ("plain", "cephadm") for line in preflight.commands_in(report, form))
     # What the functions run is what Replay itself runs: here, a program that prints its arguments.
     monkeypatch.setattr(Programs, "command", lambda self, argv, **_: ["echo", *argv])
@@ -263,7 +264,8 @@ def test_no_user_is_printed_over_a_keyring_that_exists(write_site: WriteSite, tm
     (tmp_path / "keyring").symlink_to(tmp_path / "nowhere")
     site = _load(write_site, tmp_path)
     assert admin_commands.user(site) == []
-    assert len(admin_commands.second_user(site)) == 1
+    (made,) = admin_commands.second_user(site)
+    assert "mon 'profile rbd, allow command \"config get\" with key=rbd_mirror_journal_poll_age' osd" in made.text
     (tmp_path / "second.keyring").write_text("somebody's")
     assert admin_commands.second_user(site) == []
 
@@ -298,6 +300,7 @@ def test_a_site_without_its_files_gets_all_commands_and_is_refused(write_site: W
     assert set(report.findings.commands()) >= set(admin_commands.everything(site))
     text = text_of(report)
     assert "no such file" in text and "Measuring would be REFUSED" in text
+    assert "If the clusters are newer, first name their client_release." in text
 
 
 def test_with_a_keyring_but_no_conf_nothing_is_printed(write_site: WriteSite, tmp_path: Path) -> None:
@@ -474,7 +477,7 @@ def test_only_the_experiments_that_are_named_are_reckoned(
         ([], 5, "skip: the first cluster's pool has no peer yet, and takes no mirror snapshot without one"),
         (["north"], 5, "ok: the pools of both clusters have their peers"),
         (["north"], 5, "note: rbd_mirror_journal_poll_age is 5 s by the second cluster's configuration"),
-        (["north"], None, "is not told to client.replay, so no cell records it: mon 'allow command \"config get\"'"),
+        (["north"], None, "is not told to client.replay, so no cell records it; the command that preflight prints"),
     ],
 )
 def test_the_peers_of_both_clusters_and_the_poll_age_in_use_are_said(

@@ -16,7 +16,7 @@ from replay.ownership.pools import ExperimentPool
 from replay.protocols import object_bench
 from replay.protocols.drivers.fio import FioProcess
 from replay.protocols.drivers.rados_bench import RadosRounds
-from replay.protocols.layers import LayerByLayer
+from replay.protocols.object_bench import LayerByLayer
 from replay.protocols.targets import images
 from replay.tools import fio
 from support.bench import bench_of, cell

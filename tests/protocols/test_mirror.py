@@ -9,14 +9,14 @@ from types import SimpleNamespace
 import pytest
 
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.cluster.mirroring import ReplayCounters
+from replay.cluster.mirroring import POLL_AGE, ReplayCounters
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured, Wait
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio import FioProcess
 from replay.protocols.observers import copies, mirror
-from replay.protocols.observers.mirror import POLL_AGE, MirrorPosition
+from replay.protocols.observers.mirror import MirrorPosition
 from replay.protocols.single_tool import SingleTool
 from replay.tools import Result
 from support.bench import bench_of, cells

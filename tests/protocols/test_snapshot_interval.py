@@ -75,7 +75,6 @@ def test_snapshots_are_taken_in_the_cell_and_their_trimming_is_awaited_after_it(
     charts = json.loads((folder.parent / "manifest.json").read_text())["experiments"]["snapshot-interval"]["charts"]
     around = charts["latency-around-snapshot-randwrite-4096"]
     assert (around["series"], around["x"]["unit"]) == (["Every 3 s"], "seconds")
-    assert charts["latency-over-time-randwrite-4096"]["series"] == ["No snapshots", "Every 3 s"]
     evidence = campaign.evidence("snapshot-interval")
     for word in (str(campaign.sandbox_directory), os.uname().nodename + ":", "/tmp/", "replay-fio"):
         assert word.encode() not in evidence

@@ -40,6 +40,23 @@ describe("a fresh Debian", () => {
     assert.ok(changes.some((call) => call.startsWith("uv sync --locked")));
   });
 
+  it("gets the package that a benchmark tool's module names", (t) => {
+    const system = new FakeSystem(t);
+    system.installCeph();
+    system.python("3.12.1", { programs: ["fio fio --version", "newbench newbench-tools -V"] });
+    const { out } = system.setup("--for", "client", "--check");
+    assert.match(out, /^ {2}- packages of this system: newbench-tools$/m);
+  });
+
+  it("is told why, where the benchmark tools' modules cannot be read", (t) => {
+    const system = new FakeSystem(t);
+    system.program("python3", 'case "$*" in *%d*) echo 3.12.1 ;; *) echo "SyntaxError" >&2; exit 1 ;; esac');
+    const { status, error, changes } = system.setup();
+    assert.equal(status, 1);
+    assert.match(error, /SyntaxError\nsetup: the programs of the benchmark tools cannot be listed\n/);
+    assert.deepEqual(changes, []);
+  });
+
   it("gets a browser and sshd only for the tests", (t) => {
     const { changes } = new FakeSystem(t).setup("--for", "test");
     assert.ok(changes.some((call) => call.includes("chromium") && call.includes(" openssh-server")));
@@ -327,9 +344,22 @@ describe("a Python that is too old", () => {
   it("ends a set-up that needs it", (t) => {
     const system = new FakeSystem(t);
     system.python("3.9.2");
-    const { status, error } = system.setup("--for", "derive");
-    assert.equal(status, 1);
-    assert.match(error, /Python 3\.9\.2/);
+    for (const level of ["derive", "client", "sandbox"]) {
+      const { status, error, changes } = system.setup("--for", level);
+      assert.equal(status, 1);
+      assert.match(error, /Python 3\.9\.2/);
+      assert.deepEqual(changes, []);
+    }
+  });
+
+  it("or none at all is said, also where Ceph's programs are missing", (t) => {
+    const system = new FakeSystem(t);
+    system.without("python3");
+    const { status, out, changes } = system.setup();
+    assert.equal(status, 3);
+    assert.match(out, /Python is missing: Replay needs 3\.11 or later/);
+    assert.deepEqual(changes, []);
+    assert.match(system.setup("--for", "client").error, /Python is missing/);
   });
 
   it("beside a newer one is passed over", (t) => {

@@ -16,6 +16,7 @@ import yaml
 
 from replay.base.paths import ROOT
 from replay.sandbox.release_sources import debian_archive, mmdebstrap
+from replay.tools.programs import programs
 from support.campaign import Campaign
 from support.patience import patient
 
@@ -31,7 +32,9 @@ CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 def test_the_image_installs_the_programs_of_a_client_and_the_uv_of_the_set_up():
     packages = " ".join(re.findall(r"apt-get install -qy --no-install-recommends ((?:[^&]|\\\n)*)", CONTAINERFILE))
-    assert {"ceph-common", "python3-rados", "fio", "iperf3", "openssh-client", "util-linux"} <= set(packages.split())
+    assert {"ceph-common", "python3-rados", "openssh-client", "util-linux"} <= set(packages.split())
+    listed, named = "python3 -B -S -m replay.tools.programs >/programs", '$(cut -d " " -f 2 /programs)'
+    assert CONTAINERFILE.index(listed) < CONTAINERFILE.index(named), "the tools' packages are those that they name"
     [wanted] = re.findall(r"^wanted_uv=(.+)$", (ROOT / "scripts/setup.d/environments.sh").read_text(), re.MULTILINE)
     assert f'"uv=={wanted}"' in CONTAINERFILE
     assert "uv sync --locked" in CONTAINERFILE
@@ -208,6 +211,9 @@ def test_a_container_measures_with_conf_and_keyring_mounted_and_leaves_results_i
         return said
 
     assert replay("--version").startswith("replay ")
+    for program in programs():
+        run = ("run", "--rm", "--network=host", "--cgroups=disabled", f"--entrypoint={program.name}")
+        podman.run(*run, IMAGE, *program.version_arguments, seconds=60)
     replay("init", ".")
     experiment = "client-sweep"
     campaign.configure(experiment, target_seconds=1, image_size_bytes=8 << 20, factors={"clients": [1]})

@@ -25,7 +25,7 @@ def test_every_command_is_an_npm_script(workflow: dict) -> None:
     commands = [step["run"] for step in steps_of(workflow) if "run" in step]
     assert commands
     for command in commands:
-        name = re.fullmatch(r"npm run ([a-z:]+)(?: -- --talk [a-z-]+)?", command)
+        name = re.fullmatch(r'npm run ([a-z:]+)(?: -- --talk [a-z-]+| -- --since "\$BEFORE")?', command)
         assert name, command
         assert name[1] in scripts, command
 
@@ -36,6 +36,7 @@ def test_no_command_is_made_of_what_others_write(workflow: dict) -> None:
         assert "${{" not in step.get("run", "")
     expressions = re.findall(r"\$\{\{\s*(.+?)\s*\}\}", WORKFLOW.read_text(encoding="utf-8"))
     assert set(expressions) == {
+        "github.event.before",
         "steps.pages.outputs.base_url",
         "steps.deployment.outputs.page_url",
         "github.server_url",
@@ -48,6 +49,7 @@ def test_each_job_has_only_the_rights_that_it_needs(workflow: dict) -> None:
     rights = {name: job["permissions"] for name, job in workflow["jobs"].items()}
     assert rights == {
         "check": {"contents": "read"},
+        "golden": {"contents": "read"},
         "build": {"contents": "read", "pages": "read"},
         "deploy": {"pages": "write", "id-token": "write"},
     }

@@ -8,24 +8,24 @@ from typing import Any
 
 from replay.base.stats import Estimate
 from replay.exchange.compare_text import SINGLE, WELCH, Comparison
-from replay.exchange.sides import Experiment, Metric, Run, Side
+from replay.exchange.sides import Experiment, Metric, Side, TidyRun
 
 METRIC = Metric("iops", "operations_per_second", "IOPS", "operations_per_second", "higher")
 _MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def runs(values: Sequence[float], *, variant: str = "v", start: int | None = 0, **levels: str) -> list[Run]:
+def runs(values: Sequence[float], *, variant: str = "v", start: int | None = 0, **levels: str) -> list[TidyRun]:
     """Return a run of 5 s for each value, each in its own block: one every 100 s, the first at `start` seconds."""
     found = []
     for number, value in enumerate(values):
         began = None if start is None else _MOMENT + timedelta(seconds=start + 100 * number)
         moments = ["", ""] if began is None else [began.isoformat(), (began + timedelta(seconds=5)).isoformat()]
-        found.append(Run(variant, levels, number + 1, *moments, {METRIC.column: value}))
+        found.append(TidyRun(variant, levels, number + 1, *moments, {METRIC.column: value}))
     return found
 
 
 def experiment(
-    rows: Iterable[Run], *, name: str = "e", factors: Mapping[str, tuple[str, ...]] | None = None
+    rows: Iterable[TidyRun], *, name: str = "e", factors: Mapping[str, tuple[str, ...]] | None = None
 ) -> Experiment:
     """Return an experiment of these runs, measured on one host."""
     return Experiment(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from replay.design.configuration import load_experiment
-from replay.design.design import plan_digest
+from replay.design.design import PlanFile, PlannedBlock, plan_digest
 from replay.design.expansion import expand
-from replay.design.plan_file import PlanFile, PlannedBlock
 
 
 def plan_of(*names: str, scale: str = "quick") -> PlanFile:

@@ -28,11 +28,11 @@ def protocols_text() -> str:
     return "\n".join(
         [
             _row("protocol", "what it does", "tool, programs", "levels and options"),
-            _row("---", "---", "---", "---"),
+            "|---|---|---|---|",
             *protocols,
             "",
-            _row("level or option", "of what", "default", "meaning"),
-            _row("---", "---", "---", "---"),
+            _row("level or option", "of what", "meaning"),
+            "|---|---|---|",
             *sorted(set(declared)),
             "",
         ]
@@ -64,14 +64,14 @@ def _protocol(name: str) -> tuple[str, str, str]:
 
 
 def _factor(factor: Factor) -> str:
-    return _row(f"`{factor.name}`", ", ".join(f"`{word}`" for word in factor.words) or "level", "", factor.meaning)
+    return _row(f"`{factor.name}`", ", ".join(f"`{word}`" for word in factor.words) or "level", factor.meaning)
 
 
 def _option(option: Option) -> str:
-    kind = option.kind if not option.unit else f"{option.kind}, {option.unit}"
-    default = "" if option.default is REQUIRED else _value(option.default)
     place = "option or level" if option.varies else "option"
-    return _row(f"`{option.name}`", f"{place}: {kind}", default, option.meaning)
+    unit = f", {option.unit}" if option.unit else ""
+    default = "" if option.default is REQUIRED else f"; default {_value(option.default)}"
+    return _row(f"`{option.name}`", f"{place}: {option.kind.removeprefix('a ')}{unit}{default}", option.meaning)
 
 
 def _value(value: Any) -> str:

@@ -16,7 +16,7 @@ import pytest
 from replay.base import paths
 from replay.base.paths import ROOT, program_digest
 from replay.base.snakemake import end_of, run_snakemake
-from replay.design.plan_file import PlannedBlock
+from replay.design.design import PlannedBlock
 from support.datasets import append, append_raw, digests, measured
 from support.plans import plan_of
 
@@ -42,7 +42,7 @@ def configuration(tmp_path):
 #: Loading takes most of the time of a run.
 SNAKEMAKE = """
 import json, os, sys
-import jsonschema, orjson, smart_open, yaml, yte  # which it loads when it runs, and so do the rules
+import jsonschema, smart_open, yaml, yte  # which it loads when it runs, and so do the rules
 import snakemake.api, snakemake.dag, snakemake.scheduling.job_scheduler, snakemake.workflow
 from snakemake.cli import main
 

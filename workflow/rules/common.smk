@@ -10,8 +10,8 @@ from replay.base.paths import benchmarks_directory, config_directory, program_fi
 from replay.base.programs import older_releases
 from replay.base.snakemake import rule_path
 from replay.claims.judge import campaign_folders
-from replay.design.plan_file import read_plan_file
 from replay.design.configuration import answer_path, claims_path
+from replay.design.design import read_plan_file
 from replay.evidence.data_set import data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
 
 # A data set may be called by a number, which `--config` takes for one.

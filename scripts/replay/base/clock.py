@@ -104,10 +104,10 @@ def why_not_in_turns(first: Times, second: Times) -> str:
     return ""
 
 
-def _span(one: tuple[str, str], other: tuple[str, str]) -> tuple[datetime, datetime] | None:
+def _span(first: tuple[str, str], second: tuple[str, str]) -> tuple[datetime, datetime] | None:
     """Return the first start and the last end of a pair; None if a moment or its time zone is missing."""
     moments = []
-    for text in (one[0], other[0], one[1], other[1]):
+    for text in (first[0], second[0], first[1], second[1]):
         try:
             moment = datetime.fromisoformat(text)
         except ValueError:

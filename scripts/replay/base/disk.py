@@ -76,7 +76,7 @@ def _existing(path: Path) -> Path:
 
 def _full(place: Path | None) -> tuple[str, str]:
     places = [place] if place is not None else _places()
-    disks = {mount_point(one): shutil.disk_usage(_existing(one)) for one in places}
+    disks = {mount_point(place): shutil.disk_usage(_existing(place)) for place in places}
     # A failed write does not tell its file; then it is one of Replay's disks that has no room left.
     full = [disk for disk, usage in disks.items() if usage.free < FULL_BELOW_BYTES]
     sizes = " and ".join(

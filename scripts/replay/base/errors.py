@@ -110,6 +110,5 @@ def cleaning_up(*steps: Callable[[], None]) -> Iterator[None]:
 
 
 def take_notes(made: ReplayError, other: BaseException) -> None:
-    """Give a ReplayError the notes of the exception that it stands for."""
     for note in _notes(other):
         made.add_note(note)

@@ -57,13 +57,13 @@ def _is_project(folder: Path) -> bool:
 
 def project_directory() -> Path:
     """Return the project folder. Raises ConfigurationError if there is none."""
-    if (found := find_project()) is None:
+    if (project := find_project()) is None:
         raise ConfigurationError(
             "this is not a Replay project: neither this folder nor any above it has config/sites or slides/*/talk.yaml",
             where=Path.cwd(),
             next_step="go to your project's folder, or create a project here: replay init",
         )
-    return found
+    return project
 
 
 def shown(path: Path) -> str:
@@ -136,8 +136,12 @@ def remember_call(program: str) -> None:
 
     `program` is `sys.argv[0]`. A checkout's `./replay` script has already recorded what the person typed.
     """
-    found = shutil.which(_INSTALLED)
-    if found is not None and Path(program).name == _INSTALLED and Path(found).resolve() == Path(program).resolve():
+    installed = shutil.which(_INSTALLED)
+    if (
+        installed is not None
+        and Path(program).name == _INSTALLED
+        and Path(installed).resolve() == Path(program).resolve()
+    ):
         os.environ.setdefault(_VARIABLE, _INSTALLED)
 
 

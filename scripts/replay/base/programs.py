@@ -52,11 +52,9 @@ class Release:
 
     @property
     def title(self) -> str:
-        """The release for people, such as `18 (reef)`."""
         return title_of(self.number)
 
     def to_json(self) -> dict[str, object]:
-        """Return the content of the folder's record."""
         return {"schema_version": SCHEMA_VERSION, **{k: v for k, v in asdict(self).items() if k != "folder"}}
 
 
@@ -86,14 +84,13 @@ def parse_release(text: str | int) -> int | None:
 
 
 def data_set_of(name: str, release: int) -> str:
-    """Return the name of the data set of one release, of several that share the start of their names."""
     return f"{name}-{release}"
 
 
 def parse_data_set(data_set: str) -> tuple[str, int] | None:
     """Return what `data_set_of` made a name from; None for any other name, such as that of a second run, `mine-2`."""
-    found = _OF_RELEASE.fullmatch(data_set)
-    return (found[1], int(found[2])) if found and int(found[2]) in NAMES else None
+    match = _OF_RELEASE.fullmatch(data_set)
+    return (match[1], int(match[2])) if match and int(match[2]) in NAMES else None
 
 
 def older_releases(data_set: Path) -> list[Path]:
@@ -114,14 +111,15 @@ def major_of(version: str | None) -> int | None:
 def with_names(versions: str) -> str:
     """Return versions, written `18.2.4, 18.2.7`, each with its release's name: `18.2.4 (reef), 18.2.7 (reef)`."""
     return ", ".join(
-        f"{one} ({name})" if (name := NAMES.get(major_of(one) or 0)) else one for one in versions.split(", ")
+        f"{version} ({name})" if (name := NAMES.get(major_of(version) or 0)) else version
+        for version in versions.split(", ")
     )
 
 
 def titles_in(versions: str | None) -> str:
     """Return the releases of some versions, written `18.2.4, 18.2.7`, for people; empty if none is known."""
-    found = {release for one in (versions or "").split(", ") if (release := major_of(one)) is not None}
-    return ", ".join(map(title_of, sorted(found)))
+    releases = {release for version in (versions or "").split(", ") if (release := major_of(version)) is not None}
+    return ", ".join(map(title_of, sorted(releases)))
 
 
 def releases_directory() -> Path:
@@ -152,7 +150,7 @@ def known_releases() -> list[Release]:
     """Return every release that this machine has, oldest first."""
     folders = releases_directory().glob("[0-9]*/")
     numbers = sorted(int(folder.name) for folder in folders if folder.name.isdigit())
-    return [found for number in numbers if (found := find_release(number)) is not None]
+    return [release for number in numbers if (release := find_release(number)) is not None]
 
 
 # The programs of the host, or of a release ----------------------------------------------------------------------------
@@ -214,8 +212,8 @@ class Programs:
         `name` may also be a path.
         """
         if self.release is None or Path(name).name not in OF_RELEASE:
-            found = shutil.which(name) or shutil.which(name, path=":".join(_FOLDERS))
-            return Path(found) if found else None
+            absolute = shutil.which(name) or shutil.which(name, path=":".join(_FOLDERS))
+            return Path(absolute) if absolute else None
         for folder in (Path("/usr/bin"), Path("/usr/sbin")):
             path = folder / Path(name).name
             if os.access(self.release.folder / path.relative_to("/"), os.X_OK):
@@ -225,8 +223,8 @@ class Programs:
     def folder_of(self, name: str) -> Path | None:
         """Return a folder of Ceph's libraries, such as `rados-classes`, as programs see it; None if there is none."""
         root = self.release.folder if self.release else Path("/")
-        found = [path for place in ("lib64", "lib", "lib/*") for path in sorted((root / "usr").glob(f"{place}/{name}"))]
-        return Path("/") / found[0].relative_to(root) if found else None
+        paths = [path for place in ("lib64", "lib", "lib/*") for path in sorted((root / "usr").glob(f"{place}/{name}"))]
+        return Path("/") / paths[0].relative_to(root) if paths else None
 
     def command(self, argv: Sequence[str], *, dies_with_parent: bool = False) -> list[str]:
         """Return the argv that runs `argv` with the program found here. The running program sees `argv` itself.
@@ -276,9 +274,9 @@ class Programs:
         except OSError as error:
             raise ReplayError(f"cannot be entered: {error}", where=where, next_step="install util-linux") from error
         if done.returncode != 0:
-            said = (done.stderr or done.stdout).strip().splitlines()
+            lines = (done.stderr or done.stdout).strip().splitlines()
             raise ReplayError(
-                f"cannot be entered: {said[-1] if said else f'exit status {done.returncode}'}",
+                f"cannot be entered: {lines[-1] if lines else f'exit status {done.returncode}'}",
                 where=where,
                 next_step="run this as root, or let users have namespaces of their own: "
                 "sudo sysctl kernel.unprivileged_userns_clone=1, and on Ubuntu 24.04 or later "

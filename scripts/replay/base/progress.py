@@ -55,12 +55,10 @@ class Account:
 
     @property
     def left(self) -> int:
-        """The number of remaining steps."""
         return sum(part.steps for part in self.parts.values())
 
     @property
     def total(self) -> int:
-        """All steps."""
         return self.done + self.left
 
     def step_done(self, name: str) -> None:
@@ -179,7 +177,6 @@ class Progress:
             self._last_line = self.clock()
 
     def repeat(self, steps: int) -> None:
-        """Add steps of this part that are done again."""
         with self._counting:
             self.account.resize(self.title, self.account.parts[self.title].steps + steps)
         self._emit("repeat", steps=steps)
@@ -195,11 +192,11 @@ class Progress:
         """Write text to the log only."""
         self._keep(text)
 
-    def doing(self, what: str) -> None:
-        """Say what happens between steps. A pipe shows it only if it takes long."""
-        self.now = what
+    def doing(self, what: str, title: str = "") -> None:
+        """Say what happens between steps, or before the part of that title starts. A pipe shows it if it takes long."""
+        self.title, self.now = title or self.title, what
         self._started = self.clock()
-        self._emit("doing", what=what)
+        self._emit("doing", what=what, title=self.title)
 
     def tell(self, line: str) -> None:
         """Handle a line of another process's standard output: a progress event, or else text that stays."""

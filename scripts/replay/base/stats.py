@@ -111,7 +111,7 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Differ
     Source: Student's t-test for pairs; Hoefler & Belli 2015, section 3.2.1. Raises ValueError for unpaired samples, and
     for fewer than two pairs.
     """
-    differences = [one - other for one, other in zip(first, second, strict=True)]
+    differences = [left - right for left, right in zip(first, second, strict=True)]
     freedom = float(len(differences) - 1)
     p_value = 2 * one_sided_p_value(differences, 0.0)
     return Difference(*mean_with_interval(differences)[:3], freedom, p_value)
@@ -164,10 +164,10 @@ def one_sided_p_value(values: Sequence[float], edge: float) -> float:
 
     Source: Student's t-test; Hoefler & Belli 2015, section 3.2.1. Raises ValueError for fewer than two values.
     """
-    found = mean_with_interval(values)
-    if found.low is None:
+    interval = mean_with_interval(values)
+    if interval.low is None:
         raise ValueError("one value has no interval")
-    return tail_probability(abs(found.value - edge), (found.high - found.low) / 2, found.n)
+    return tail_probability(abs(interval.value - edge), (interval.high - interval.low) / 2, interval.n)
 
 
 def log_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> list[float]:
@@ -275,7 +275,7 @@ def quantile_bound(values: Sequence[float]) -> float | None:
     Source: David & Nagaraja 2003, "Order Statistics", section 7.1 (a one-sided confidence bound of a quantile).
     """
     ordered, n = sorted(values), len(values)
-    return next((one for k, one in enumerate(ordered) if _at_most(k, n, QUANTILE) >= CONFIDENCE), None)
+    return next((value for k, value in enumerate(ordered) if _at_most(k, n, QUANTILE) >= CONFIDENCE), None)
 
 
 def confidence_of_largest(n: int) -> float:

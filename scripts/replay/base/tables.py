@@ -85,10 +85,10 @@ def write_if_changed(path: Path, text: str) -> bool:
 def _remove_abandoned(path: Path) -> None:
     """Remove what earlier processes of this machine left because they were killed while they wrote the file."""
     begin, end = f".{path.name}.", ".partial"
-    for one in path.parent.iterdir():
-        name = one.name
+    for neighbour in path.parent.iterdir():
+        name = neighbour.name
         if name.startswith(begin) and name.endswith(end) and not _is_alive(name[len(begin) : -len(end)]):
-            one.unlink(missing_ok=True)
+            neighbour.unlink(missing_ok=True)
 
 
 def _is_alive(process: str) -> bool:

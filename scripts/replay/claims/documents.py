@@ -86,7 +86,7 @@ def _claim(judgement: Judgement, over: ClaimOverCampaigns) -> dict[str, Any]:
         "kind": claim.kind,
         "sentence": claim.sentence,
         "source": claim.source,
-        "says": [vars(said) for said in claim.says],
+        "says": [vars(quotation) for quotation in claim.says],
         "differs": claim.differs or None,
         "ours": claim.ours or None,
         "experiment": claim.experiment,
@@ -171,18 +171,15 @@ def _campaigns(over: ConditionOverCampaigns) -> dict[str, Any]:
 
 
 def kind_of(condition: Condition | Count) -> str:
-    """Return what a condition compares: `ratio`, or `count` for exact comparison."""
     return "count" if isinstance(condition, Count) else "ratio"
 
 
 def six_digits(value: float | None) -> float | None:
-    """Return a number with six significant digits, for the files."""
     return None if value is None else float(f"{value:.6g}")
 
 
-def rounded(one: Any, *names: str) -> dict[str, float | None]:
-    """Return numbers of a result by their names, for the files."""
-    return {name: six_digits(getattr(one, name)) for name in names}
+def rounded(numbers: Any, *names: str) -> dict[str, float | None]:
+    return {name: six_digits(getattr(numbers, name)) for name in names}
 
 
 def as_csv(assessment: Assessment) -> str:
@@ -228,7 +225,6 @@ def comparison_document(first: Assessment, second: Assessment, compared: Sequenc
 
 
 def compared_claims(compared: Sequence[ClaimComparison]) -> dict[str, Any]:
-    """Return what was compared of each claim, by its id, for programs."""
     return {comparison.claim.id: _claim_document(comparison) for comparison in compared}
 
 

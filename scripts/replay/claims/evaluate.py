@@ -78,24 +78,26 @@ def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
 
     The runs of independent samples are no pairs, so one side may have more.
     """
-    found = [_measured(selector, condition.metric, table) for _, selector in condition.terms]
-    every = dict.fromkeys(block for of_term in found for block in of_term)
-    shared = [block for block in every if all(block in of_term for of_term in found)]
+    measured = [_measured(selector, condition.metric, table) for _, selector in condition.terms]
+    every = dict.fromkeys(block for of_term in measured for block in of_term)
+    shared = [block for block in every if all(block in of_term for of_term in measured)]
     counted = every if condition.independent else shared
-    rows_of = {block: [row for of_term in found if block in of_term for row in of_term[block][0]] for block in counted}
+    rows_of = {
+        block: [row for of_term in measured if block in of_term for row in of_term[block][0]] for block in counted
+    }
     used = [row for rows in rows_of.values() for row in rows]
     says = filled(condition.says, used)
-    if condition.independent and not all(found):
+    if condition.independent and not all(measured):
         return ConditionResult(condition, NOT_MEASURED, "one side has no run", says)
     if not counted:
         return ConditionResult(condition, NOT_MEASURED, "no block holds all of its cells", says)
     weights = [weight for weight, _ in condition.terms]
     logs = {
-        block: math.fsum(weight * of_term[block][1] for weight, of_term in zip(weights, found, strict=True))
+        block: math.fsum(weight * of_term[block][1] for weight, of_term in zip(weights, measured, strict=True))
         for block in shared
     }
     if condition.independent:
-        estimate, freedom = _welch(*([mean for _, mean in of_term.values()] for of_term in found))
+        estimate, freedom = _welch(*([mean for _, mean in of_term.values()] for of_term in measured))
     else:
         estimate, freedom = statistics.mean_with_interval([*logs.values()], confidence_of(condition)), None
     result = ConditionResult(
@@ -107,7 +109,7 @@ def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
         n=estimate.n,
         cells=tuple(dict.fromkeys(row["cell"] for row in used)),
         blocks={block: math.exp(value) for block, value in logs.items()},
-        neighbours=not condition.independent and all(_are_neighbours(found, block) for block in shared),
+        neighbours=not condition.independent and all(_are_neighbours(measured, block) for block in shared),
         freedom=freedom,
         times={
             block: (min(row.get("started_at") or "" for row in rows), max(row.get("ended_at") or "" for row in rows))
@@ -125,18 +127,18 @@ _Measured = dict[int, tuple[list[Row], float]]
 
 def _measured(selector: Selector, metric: str, table: Table) -> _Measured:
     """Return the blocks that have all cells of a selector, each with a value above 0."""
-    found: _Measured = {}
+    by_block: _Measured = {}
     for block in table.blocks:
         rows = table.find(block, selector) or []
         values = [float(row.get(metric) or 0) for row in rows]
         if rows and all(value > 0 for value in values):
-            found[block] = rows, math.fsum(math.log(value) for value in values) / len(values)
-    return found
+            by_block[block] = rows, math.fsum(math.log(value) for value in values) / len(values)
+    return by_block
 
 
-def _are_neighbours(found: Sequence[_Measured], block: int) -> bool:
+def _are_neighbours(measured: Sequence[_Measured], block: int) -> bool:
     """Return whether the cells over and under each ratio belong to the same sets: terms come in such pairs."""
-    sets = [{row["point"] for row in of_term[block][0]} for of_term in found]
+    sets = [{row["point"] for row in of_term[block][0]} for of_term in measured]
     return sets[::2] == sets[1::2]
 
 
@@ -269,7 +271,6 @@ class ConditionComparison:
 
     @property
     def condition(self) -> Condition | Count:
-        """The condition."""
         return self.results[0].condition
 
 
@@ -282,12 +283,10 @@ class ClaimComparison:
 
     @property
     def claim(self) -> Claim:
-        """The claim."""
         return self.judgements[0].claim
 
     @property
     def verdicts_differ(self) -> bool:
-        """Return whether the data sets give the claim different verdicts."""
         return len({judgement.verdict for judgement in self.judgements}) > 1
 
 

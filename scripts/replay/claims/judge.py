@@ -180,9 +180,9 @@ def _p_value(result: ConditionResult) -> float:
         if edge is not None
     ]
     if all(inside for _, inside in tails):
-        largest = max(one for one, _ in tails)
+        largest = max(p_value for p_value, _ in tails)
         return largest if region.equivalence else min(1.0, 2 * largest)
-    return min(1.0, 2 * min(one for one, inside in tails if not inside))
+    return min(1.0, 2 * min(p_value for p_value, inside in tails if not inside))
 
 
 def _error(judgement: Judgement) -> float:

@@ -124,8 +124,8 @@ def _claim(
         presupposes_nothing=raw.get("presupposes_nothing", ""),
         kind=raw.get("kind", CLAIM),
         says=tuple(
-            _quotation(said, raw["source"], sources, at("says", index))
-            for index, said in enumerate(raw.get("says", ()))
+            _quotation(quoted, raw["source"], sources, at("says", index))
+            for index, quoted in enumerate(raw.get("says", ()))
         ),
         differs=raw.get("differs", ""),
         ours=raw.get("ours", ""),

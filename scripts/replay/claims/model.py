@@ -33,7 +33,6 @@ class Selector:
     levels: Mapping[str, tuple[Any, ...]]
 
     def points(self) -> Iterator[dict[str, Any]]:
-        """Yield each combination of levels."""
         for combination in itertools.product(*self.levels.values()):
             yield dict(zip(self.levels, combination, strict=True))
 
@@ -223,7 +222,6 @@ class ConditionResult:
 
     @property
     def hosts(self) -> list[str]:
-        """The hosts that measured its blocks."""
         return sorted({origin.host for origin in self.origins.values()})
 
 
@@ -332,5 +330,4 @@ class Assessment:
 
     @property
     def measured(self) -> tuple[Judgement, ...]:
-        """The verdicts on the claims that are measured."""
         return tuple(judgement for judgement in self.judgements if judgement.verdict != NOT_MEASURED)

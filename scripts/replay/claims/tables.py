@@ -74,7 +74,6 @@ class Table:
 
     @property
     def blocks(self) -> list[int]:
-        """The blocks that have rows, in order."""
         return sorted({key[0] for key in self.rows})
 
     def find(self, block: int, selector: Selector) -> list[Row] | None:
@@ -263,7 +262,6 @@ def _distance(predicate: Predicate, value: float | str) -> float:
 
 
 def origin_of(rows: Sequence[Row]) -> Origin:
-    """Return the host and the bottleneck of a block's cells."""
     return Origin(*(agreed(str(row.get(column) or "") for row in rows) for column in ("host", "limiter")))
 
 
@@ -309,7 +307,6 @@ def _counted(row: Row, metric: str) -> float | None:
 
 
 def furthest(values: Sequence[float], claimed: int) -> float:
-    """Return the count that differs most from the claimed one."""
     return max(values, key=lambda value: (abs(value - claimed), value))
 
 

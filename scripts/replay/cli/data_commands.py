@@ -289,10 +289,10 @@ def _raw(parser: Parser) -> None:
     def command(name: str, help_text: str) -> Parser:
         return commands.add_parser(name, help=help_text, description=help_text)
 
-    def several(one: Parser) -> None:
-        one.add_argument("packs", nargs="*", type=Path, metavar="PACK", help="packs")
-        add_data(one, help="all packs and open blocks of a data set")
-        one.add_argument("--experiment", metavar="NAME", help="with --data: only this experiment")
+    def several(parser: Parser) -> None:
+        parser.add_argument("packs", nargs="*", type=Path, metavar="PACK", help="packs")
+        add_data(parser, help="all packs and open blocks of a data set")
+        parser.add_argument("--experiment", metavar="NAME", help="with --data: only this experiment")
 
     several(command("ls", "List attempts, with whether each is valid."))
     cat = command("cat", "Print one file of a pack, unchanged.")

@@ -175,7 +175,10 @@ def derive_and_judge(data_set: str, experiments: list[str], status: int, failure
             return status or failed
     if not any(seal["valid"] for name in measured for seal in History(folder / name / "raw").seals()):
         print("\nno cell of it counts, so there is nothing to present; what is said above tells why")
-        print("next: remove the cause, then run the same command again: it measures what is missing")
+        if failure is not None:
+            _say_failure(failure)
+        else:
+            print("next: remove the cause, then run the same command again: it measures what is missing")
         return status
     _say_first(data_set)
     present = deck_command("present", "--data", data_set)

@@ -49,8 +49,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End with status 2; say what is wrong and where the options are listed."""
         for pattern, sentence in _SENTENCES:
-            if found := re.fullmatch(pattern, message, re.DOTALL):
-                message = found.expand(sentence)
+            if match := re.fullmatch(pattern, message, re.DOTALL):
+                message = match.expand(sentence)
                 break
         self.refuse(message)
 
@@ -75,7 +75,7 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse an unknown choice or command, and suggest the one that was probably meant."""
         if action.choices is not None and value not in action.choices:
-            known = [str(one) for one in action.choices]
+            known = [str(choice) for choice in action.choices]
             name = "/".join(action.option_strings)
             what = f"{name} {value}: expected one of {', '.join(known)}" if name else f"there is no command {value!r}"
             self.refuse(what, did_you_mean(str(value), known) or (suggestion("", known) if not name else ""))
@@ -102,7 +102,6 @@ class Command:
     level: Callable[[argparse.Namespace], str] = lambda options: DERIVED
 
     def parser(self) -> Parser:
-        """Return a parser for this command alone."""
         parser = Parser(prog=f"{called_as()} {self.name}", **self.texts())
         self.add_arguments(parser)
         return parser
@@ -125,7 +124,6 @@ class Command:
         return status
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
-        """Parse the arguments of this command and run it; return the exit status."""
         return self.call(self.parser().parse_args(arguments))
 
 
@@ -137,7 +135,6 @@ def _function(name: str) -> Callable[[argparse.Namespace], int]:
 def add_data(
     to: Any, *, required: bool = False, option: str = "--data", help: str = "the data set, a folder in benchmarks/"
 ) -> None:
-    """Add the option that names a data set, a folder in `benchmarks/`."""
     made = to.add_argument(option, metavar="NAME", required=required, type=data_set_name, help=help)
     made.completer = lambda **_: _names(benchmarks_directory, "*/")
 

@@ -63,9 +63,8 @@ class Made:
 
 
 def template(name: str, words: Mapping[str, str]) -> str:
-    """Return a template of `new` with its words replaced."""
     text = program_file("templates", "new", name).read_text(encoding="utf-8")
-    return re.sub("|".join(map(re.escape, words)), lambda found: words[found[0]], text)
+    return re.sub("|".join(map(re.escape, words)), lambda match: words[match[0]], text)
 
 
 def measuring(experiment: str, data_set: str = TRIAL) -> list[str]:
@@ -152,7 +151,9 @@ def _configured(experiment: str) -> Mapping[str, Any]:
 def _entry(claim: str, experiment: Mapping[str, Any]) -> str:
     name = experiment["name"]
     over, under, levels = _first_pair(experiment)
-    drawn = (one for one in experiment["metrics"] if one.get("ratio") and not {"series", "entity"} & one.keys())
+    drawn = (
+        metric for metric in experiment["metrics"] if metric.get("ratio") and not {"series", "entity"} & metric.keys()
+    )
     metric = next(drawn, None)
     if metric is None:
         raise ConfigurationError(
@@ -179,8 +180,8 @@ def _first_pair(experiment: Mapping[str, Any]) -> tuple[Variant, Variant, Mappin
     """Return the variant above and the one below the line, and the levels of the first point that has both."""
     for cell_set in expand(experiment, "smoke").sets:
         variants = [cell.variant for cell in cell_set.cells]
-        reference = next((one for one in variants if one.reference), None)
-        other = next((one for one in variants if not (one.reference or one.control)), None)
+        reference = next((variant for variant in variants if variant.reference), None)
+        other = next((variant for variant in variants if not (variant.reference or variant.control)), None)
         if reference is not None and other is not None:
             if experiment.get("ratio_direction") == "variant/reference":
                 return other, reference, cell_set.levels

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from replay.cluster.cluster import Cluster
+from replay.cluster.mirroring import POLL_AGE
 from replay.cluster.site import Pool, Site
 
 #: Prefix of every name that Replay creates.
@@ -143,9 +144,9 @@ def rights(site: Site) -> dict[str, str]:
 
 
 def second_rights(site: Site) -> dict[str, str]:
-    """Return the capabilities of the user on the second cluster."""
+    """Return the capabilities of the user on the second cluster. It may ask which poll age its mirror daemons have."""
     profile = f"profile rbd pool={site.pools.data.name}"
-    return {"mon": "profile rbd", "osd": profile, "mgr": profile}
+    return {"mon": f'profile rbd, allow command "config get" with key={POLL_AGE}', "osd": profile, "mgr": profile}
 
 
 def _user(cluster: Cluster, caps: dict[str, str]) -> list[AdminCommand]:

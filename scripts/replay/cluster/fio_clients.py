@@ -210,9 +210,9 @@ def versions_here(programs: Programs) -> Versions:
 
 def check_versions(here: Versions, there: Mapping[str, Versions]) -> None:
     """Raise RefusedError naming the first host whose versions differ from this machine's."""
-    for host, one in there.items():
+    for host, theirs in there.items():
         for name in ("fio", "librbd"):
-            mine, its = getattr(here, name), getattr(one, name)
+            mine, its = getattr(here, name), getattr(theirs, name)
             if its is None or its != mine:
                 raise RefusedError(
                     f"its {name} is {its or 'unknown'}, this machine's is {mine or 'unknown'}",

@@ -88,7 +88,6 @@ class Verdict:
 
     @property
     def fit(self) -> bool:
-        """Whether the cluster may be measured."""
         return not self.refuse
 
     @property
@@ -144,13 +143,12 @@ def nameless(message: str) -> str:
     A monitor is often called like its host.
     """
     message = re.sub(
-        r"\b(quorum) \S+|\b(mons?) \S+(?= (?:is|are)\b)", lambda found: f"{found[1] or found[2]} …", message
+        r"\b(quorum) \S+|\b(mons?) \S+(?= (?:is|are)\b)", lambda match: f"{match[1] or match[2]} …", message
     )
     return re.sub(r"\b(mon|mgr|mds|rgw|rbd-mirror|client|host)\.[\w.:-]+", r"\1.…", message)
 
 
 def no_answer(why: str) -> Verdict:
-    """Return the verdict on a cluster that does not say how it is."""
     summary = {"status": "unknown", "codes": [], "muted": []}
     return Verdict((("NO_ANSWER", why),), (), (), summary)
 

@@ -184,11 +184,11 @@ def what_hosts_did(
     """Return `hosts`, `osds` and `left_out` of HostSampler.between; times are by the server's clock."""
     names = {host: f"host-{number}" for number, host in enumerate(sorted({p.host for p in places.values()}), start=1)}
     idle = defaultdict(list)
-    for one in cpu:
-        idle[one.labels.get("instance", "")].append(one)
+    for series in cpu:
+        idle[series.labels.get("instance", "")].append(series)
     counters = {
-        word: {(one.labels.get("instance", ""), one.labels.get("device", "")): one for one in found}
-        for word, found in disks.items()
+        word: {(series.labels.get("instance", ""), series.labels.get("device", "")): series for series in counted}
+        for word, counted in disks.items()
     }
     hosts: dict[str, Any] = {}
     osds: dict[str, Any] = {}
@@ -209,10 +209,10 @@ def what_hosts_did(
             left_out[f"{osd} disk"] = str(error)
         if osd in cpu_of_osds:
             try:
-                changes = [change_between(one, begin, end) for one in cpu_of_osds[osd]]
+                changes = [change_between(series, begin, end) for series in cpu_of_osds[osd]]
                 osds[osd]["cpu"] = {
-                    "seconds": round(max(one.seconds for one in changes), 3),
-                    "cpu_seconds": round(sum(one.value for one in changes), 4),
+                    "seconds": round(max(change.seconds for change in changes), 3),
+                    "cpu_seconds": round(sum(change.value for change in changes), 4),
                 }
             except LeftOutError as error:
                 left_out[f"{osd} cpu"] = str(error)
@@ -255,11 +255,11 @@ def _disk_record(
     if place.device is None:
         raise LeftOutError("the manager does not report its disk")
     record: dict[str, Any] = {}
-    for word, found in counters.items():
-        one = found.get((place.instance, place.device))
-        if one is None:
+    for word, by_place in counters.items():
+        series = by_place.get((place.instance, place.device))
+        if series is None:
             raise LeftOutError(f"node_exporter does not report its disk {place.device}")
-        change = change_between(one, begin, end)
+        change = change_between(series, begin, end)
         record |= {"seconds": round(change.seconds, 3), word: round(change.value, 4)}
     return record
 

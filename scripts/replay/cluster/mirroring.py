@@ -18,6 +18,9 @@ from replay.cluster.cluster import CephCommandError, Cluster, NoAnswerError, ask
 from replay.cluster.site import Site
 from replay.evidence.record import Wait
 
+#: A mirror daemon's setting: after how many seconds it looks again at a journal in which it found nothing.
+POLL_AGE = "rbd_mirror_journal_poll_age"
+
 
 @dataclass(frozen=True)
 class ReplayCounters:

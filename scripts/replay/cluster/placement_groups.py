@@ -218,7 +218,6 @@ def groups_at(
 
 
 def states_in(status: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """Return the `pgs_by_state` of `ceph status`."""
     return status.get("pgmap", {}).get("pgs_by_state", ())
 
 

@@ -188,14 +188,14 @@ def _result_in(body: bytes, kind: str) -> list[Any]:
         status, data = answer["status"], answer.get("data") or {}
         if status != "success":
             raise PrometheusError(f"answered an error: {answer.get('errorType')}: {answer.get('error')}")
-        found, result = data["resultType"], data["result"]
+        result_type, result = data["resultType"], data["result"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise PrometheusError(
             f"its answer is not one of the API of Prometheus: {body[:200]!r}",
             next_step="set prometheus.url to the address of Prometheus itself, not of a dashboard",
         ) from error
-    if found != kind or not isinstance(result, list):
-        raise PrometheusError(f"its answer is a {found}, but a {kind} was requested")
+    if result_type != kind or not isinstance(result, list):
+        raise PrometheusError(f"its answer is a {result_type}, but a {kind} was requested")
     return result
 
 

@@ -218,7 +218,6 @@ class Background:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self._process.pid
 
     @property
@@ -281,7 +280,6 @@ class Background:
         self._frozen = True
 
     def thaw(self) -> None:
-        """Let a frozen process continue."""
         if self._frozen:
             self._signal(signal.SIGCONT)
             self._frozen = False

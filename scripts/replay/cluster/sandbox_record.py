@@ -100,11 +100,9 @@ class Layout:
         return self.programs if self.link is None else self.programs.inside(self.link.entry(site))
 
     def address(self, site: str) -> str:
-        """Return the address of a site's daemons."""
         return LOOPBACK if self.link is None else self.link.addresses[site]
 
     def cluster(self, name: str) -> Path:
-        """Folder of one cluster."""
         return self.directory / name
 
     def conf(self, name: str) -> Path:
@@ -120,7 +118,6 @@ class Layout:
         return self.cluster(name) / daemon
 
     def log(self, name: str, daemon: str) -> Path:
-        """The daemon's own log."""
         return self.cluster(name) / "log" / f"{daemon}.log"
 
     def output(self, name: str, daemon: str) -> Path:
@@ -141,7 +138,6 @@ class Layout:
 
     @property
     def mirror_work(self) -> Path:
-        """Working directory of rbd-mirror."""
         return self.directory / "rbd-mirror"
 
 
@@ -179,7 +175,6 @@ class SandboxCluster:
 
     @property
     def osd_ids(self) -> list[int]:
-        """Numbers of the OSDs."""
         return list(range(len(self.osd_uuids)))
 
     @property
@@ -248,12 +243,10 @@ class Sandbox:
 
     @property
     def layout(self) -> Layout:
-        """Paths and programs of this sandbox."""
         return Layout(Path(self.directory), Path(self.run_dir), self.options.release, self.link)
 
     @property
     def fsids(self) -> list[str]:
-        """The identity of each cluster."""
         return [cluster.fsid for cluster in self.clusters.values()]
 
     def to_json(self) -> dict[str, Any]:
@@ -280,7 +273,6 @@ class IncompatibleStateError(SandboxError):
 
 
 def exists(directory: Path) -> bool:
-    """Return whether a sandbox's state file exists."""
     return (directory / STATE_FILE).exists()
 
 

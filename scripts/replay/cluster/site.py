@@ -128,7 +128,6 @@ class Site:
 
     @property
     def secondary(self) -> Cluster | None:
-        """The mirroring cluster, if there is one."""
         return self.second_site.cluster if self.second_site else None
 
 

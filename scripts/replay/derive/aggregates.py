@@ -344,7 +344,7 @@ def by_two_factors(tidy: pd.DataFrame, design: CombinedDesign) -> Iterator[Aggre
         factors = tuple(name for name in (*design.workload_factors, design.x_factor) if name not in (None, *axes))
         stated = used[used[metric["metric"]].notna()]
         groups = stated.groupby(list(factors), sort=False) if factors else [((), stated)]
-        by_rank = {_rank_of(found, factors, design): rows for found, rows in groups}
+        by_rank = {_rank_of(key, factors, design): rows for key, rows in groups}
         for rank in sorted(by_rank):
             runs = _of_one_variant(by_rank[rank], design)
             along = runs.groupby(metric["rows"])[metric["x_factor"]].nunique()
@@ -382,7 +382,7 @@ def _of_series(
         }
     ).sort_values(["order", "x", "block"], kind="stable")
     points = _spread(drawn, ["order", "x"])
-    drawn, points = (one.assign(series=[names[at] for at in one["order"]]) for one in (drawn, points))
+    drawn, points = (table.assign(series=[names[at] for at in table["order"]]) for table in (drawn, points))
     return Aggregate(
         **identity_of(metric, levels),
         unit=metric["unit"],

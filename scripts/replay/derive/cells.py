@@ -90,7 +90,6 @@ class AttemptRecord:
 
     @property
     def cell_ids(self) -> frozenset[str]:
-        """The cells that the attempt holds."""
         return frozenset(row.cell_id for row in self.rows)
 
 
@@ -279,7 +278,6 @@ def binned(series: Iterable[tuple[float, str, float]], wanted: Wanted) -> dict[t
 
 
 def middle_seconds(bin_number: int, width: float) -> float:
-    """Return the middle of a bin in seconds."""
     return (bin_number + 0.5) * width
 
 

@@ -123,7 +123,6 @@ def per_write(ledger: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[s
 
 
 def is_whole(ledger: Mapping[str, Any], cluster: str) -> bool:
-    """Return whether every OSD of a cluster is in the ledger."""
     left_out = [*ledger.get("left_out", ()), *ledger.get("unanswered", ())]
     return not any(word.startswith(f"{cluster} osd.") for word in left_out)
 

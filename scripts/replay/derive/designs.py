@@ -76,7 +76,6 @@ class CombinedDesign:
         return tuple(levels[factor] for factor in self.workload_factors)
 
     def x(self, levels: Mapping[str, Any]) -> Any:
-        """Return the level along the axis, or None."""
         return None if self.x_factor is None else levels[self.x_factor]
 
     def check(self, where: str) -> None:

@@ -182,14 +182,18 @@ def parameters(design: CombinedDesign, sidecars: Iterable[Mapping[str, Any]]) ->
     """Return what the measurement's parameters were, as they were recorded, never from today's configuration.
 
     These are the numbers of the recorded design itself, its options, the smallest and largest level of each numeric
-    factor (`smallest_io_size_bytes`), and the facts on which all sidecars that state them agree. What was not recorded
-    is left out.
+    factor (`smallest_io_size_bytes`), the bytes a second that these ask for (`largest_write_bytes_per_second`), and the
+    facts on which all sidecars that state them agree. What was not recorded is left out.
     """
     numbers = {key: value for key, value in design.public.items() if _is_number(value) and key != "schema_version"}
     numbers |= design.public.get("options", {})
     for name, levels in design.factors.items():
         if levels and all(_is_number(level) for level in levels):
             numbers |= {f"smallest_{name}": min(levels), f"largest_{name}": max(levels)}
+    for end in ("smallest", "largest"):
+        rate, size = (numbers.get(f"{end}_{name}") for name in ("writes_per_second", "io_size_bytes"))
+        if rate and size:
+            numbers[f"{end}_write_bytes_per_second"] = rate * size
     stated: dict[str, set[Any]] = {}
     for sidecar in sidecars:
         for name in RECORDED_FACTS:
@@ -233,12 +237,12 @@ def limits(design: CombinedDesign, counted: pd.DataFrame, rows: Iterable[CellRow
     """
     bottlenecks = [row.bottleneck for row in rows]
     names, axis = [*design.labels], design.factors.get(design.x_factor or "", (None,))
-    found: dict[tuple[str, int, int], Counter[str]] = defaultdict(Counter)
+    counts: dict[tuple[str, int, int], Counter[str]] = defaultdict(Counter)
     for each in counted[[*design.factors, "variant", "limiter"]].to_dict("records"):
         workload = "-".join(map(level_text, design.workload(each))) or EVERY_WORKLOAD
-        found[workload, names.index(each["variant"]), axis.index(design.x(each))][each["limiter"]] += 1
+        counts[workload, names.index(each["variant"]), axis.index(design.x(each))][each["limiter"]] += 1
     points: dict[str, Any] = {}
-    for (workload, variant, x), resources in sorted(found.items()):
+    for (workload, variant, x), resources in sorted(counts.items()):
         of_workload, name, words = points.setdefault(workload, {}), names[variant], _words(resources)
         if design.x_factor is None:
             of_workload[name] = words
@@ -299,7 +303,6 @@ def _words(counts: Counter[str]) -> str:
 
 
 def _counts(words: Iterable[str]) -> dict[str, int]:
-    """Return how often each word occurs, sorted by word."""
     return dict(sorted(Counter(words).items()))
 
 

@@ -199,7 +199,6 @@ class Predicate:
     value: float | str
 
     def holds(self, value: float | str) -> bool:
-        """Return whether a value of the fact meets the predicate."""
         return _COMPARISONS[self.comparison][0](value, self.value)
 
     def text(self) -> str:
@@ -213,11 +212,11 @@ class Predicate:
         """Return what the fact must be, for people, such as `at least 25%`."""
         return f"{_COMPARISONS[self.comparison][1]} {_shown(self.fact, self.value, 3)}".strip()
 
-    def found_in_words(self, found: float | str) -> str:
+    def found_in_words(self, value: float | str) -> str:
         """Return a value that was found, with enough digits to tell it from the required value."""
         asked = _shown(self.fact, self.value, 3)
-        shown = [_shown(self.fact, found, digits) for digits in range(3, 16)]
-        return next((text for text in shown if text != asked), shown[-1]) if found != self.value else asked
+        shown = [_shown(self.fact, value, digits) for digits in range(3, 16)]
+        return next((text for text in shown if text != asked), shown[-1]) if value != self.value else asked
 
 
 def parse_predicate(text: str, where: str) -> Predicate:

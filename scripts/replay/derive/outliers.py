@@ -67,7 +67,6 @@ class Flagged(NamedTuple):
     runs: int
 
     def sentence(self) -> str:
-        """Return a summary to print."""
         count = f"{len(self.outliers):,} of {self.runs:,} runs in charts"
         return f"{count} lie far from the median of their point (modified z above {LIMIT}); all are kept"
 

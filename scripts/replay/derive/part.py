@@ -55,7 +55,6 @@ class Derived:
     written: tuple[Path, ...] = ()
 
     def lines(self) -> list[str]:
-        """Return the notes and the result, as a person reads them."""
         void = [f"{self.name}: void, its output cannot stand: {note}" for note in self.notes]
         return [*void, f"{self.name}: {self.cells} cells, {len(self.written)} files changed"]
 

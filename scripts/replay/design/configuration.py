@@ -309,12 +309,16 @@ def claims_that_presuppose(facts: Collection[str]) -> list[tuple[str, str, str]]
     """
     if not claims_path().exists():
         return []
-    found = []
+    presupposing = []
     for claim in load_claims_document().data["claims"]:
-        decided = [one.get("decides", "any") for one in claim.get("presupposes", ()) if one["that"].split()[0] in facts]
+        decided = [
+            presupposed.get("decides", "any")
+            for presupposed in claim.get("presupposes", ())
+            if presupposed["that"].split()[0] in facts
+        ]
         if decided:
-            found.append((claim["id"], claim["experiment"], "any" if "any" in decided else decided[0]))
-    return found
+            presupposing.append((claim["id"], claim["experiment"], "any" if "any" in decided else decided[0]))
+    return presupposing
 
 
 def registered_throughout(sittings: Iterable[Mapping[str, str] | None]) -> dict[str, str]:

@@ -39,7 +39,6 @@ class Option:
 
     @property
     def expected(self) -> str:
-        """What a value must be, in words."""
         least = "" if self.kind not in (WHOLE, NUMBER) else " of at least 0" if self.can_be_zero else " above 0"
         return f"{self.kind}{least}"
 
@@ -109,12 +108,10 @@ def protocol_class(name: str) -> Any:
 
 
 def protocol_for(bench: Any, design: Any) -> Any:
-    """Return the protocol of a design's cells, for one block."""
     return protocol_class(design.configuration["protocol"])(bench, design)
 
 
 def needs_of(name: str) -> Needs:
-    """Return the declarations of the protocol of that name."""
     return protocol_class(name).needs
 
 

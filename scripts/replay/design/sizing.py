@@ -154,7 +154,7 @@ UNASKED = Terms()
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RemainingWork:
     """The remaining work: cells, seconds, bytes that clients write, bytes that reach media (copies and journals).
 
     `earlier_blocks` is the number of blocks that the seconds come from; 0 if they come from the design alone.
@@ -167,9 +167,8 @@ class Estimate:
     media_bytes: float = 0.0
     earlier_blocks: int = 0
 
-    def __add__(self, other: Estimate) -> Estimate:
-        """Return the sum of both."""
-        return Estimate(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+    def __add__(self, other: RemainingWork) -> RemainingWork:
+        return RemainingWork(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
 
 def reckon(
@@ -177,7 +176,7 @@ def reckon(
     todo: Sequence[Sequence[CellSet]],
     receipts: Iterable[Mapping[str, Any]],
     terms: Terms = UNASKED,
-) -> Estimate:
+) -> RemainingWork:
     """Estimate what it takes to measure `todo`, the missing sets of each block. Pure.
 
     `receipts` are those of this experiment's earlier blocks, at any scale.
@@ -201,7 +200,7 @@ def reckon(
             seconds_by_design(design, cells, first=number == 0, terms=terms) for number, cells in enumerate(blocks)
         )
     left, in_all = sum(map(len, blocks)), len(blocks) * sum(len(cell_set.cells) for cell_set in design.sets)
-    return Estimate(left, in_all, seconds, client, media, len(per_set) if left else 0)
+    return RemainingWork(left, in_all, seconds, client, media, len(per_set) if left else 0)
 
 
 def seconds_per_set(receipts: Iterable[Mapping[str, Any]], scale: str, *, sized_once: bool) -> list[float]:
@@ -240,7 +239,9 @@ def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool, ter
 def bytes_at_once(design: Design) -> int:
     """Return how many bytes of images a block of the design keeps at the same time."""
     protocol = design.configuration["protocol"]
-    sizes = [image.size_bytes for image in _images(protocol, [cell for one in design.sets for cell in one.cells])]
+    sizes = [
+        image.size_bytes for image in _images(protocol, [cell for cell_set in design.sets for cell in cell_set.cells])
+    ]
     return max(sizes, default=0) if needs_of(protocol).image_per_cell else sum(sizes)
 
 

@@ -74,7 +74,6 @@ class History:
         return [document for path, document in self._documents() if path.endswith(f"/{SEAL}")]
 
     def receipts(self) -> list[Mapping[str, Any]]:
-        """Return the receipts of all complete blocks."""
         return [document for path, document in self._documents() if RECEIPT.fullmatch(path)]
 
     def versions(self) -> list[Mapping[str, Any]]:
@@ -175,7 +174,6 @@ class BlockWriter:
         return self.history.lacks(self.block, cell_set)
 
     def next_attempt(self, point: str) -> int:
-        """Return the number of a set's next attempt."""
         return 1 + max((number for number, _ in self.history.attempts(self.block, point)), default=0)
 
     def registered(self) -> list[Mapping[str, str] | None]:

@@ -26,7 +26,6 @@ _LISTED_BLOCK = re.compile(r"[0-9a-f]{64} [ *](block-\d{2,}-[0-9a-f]+\.tar\.gz)"
 
 
 def raw_directory(data_set: str, experiment: str) -> Path:
-    """Return the folder of an experiment's evidence."""
     return benchmarks_directory() / data_set / experiment / "raw"
 
 
@@ -171,7 +170,6 @@ COMPRESSION_LEVEL = 9
 
 
 def pack_name(block: int, plan: str) -> str:
-    """Return the name of the pack for a block and a plan."""
     return SEALED_BLOCK.format(block=f"{block:02d}", plan=plan)
 
 

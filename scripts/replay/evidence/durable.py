@@ -32,12 +32,10 @@ def working_name(path: Path) -> Path:
 
 
 def finished_name(path: Path) -> Path:
-    """Return the final name for a working name."""
     return path.with_name(path.name[1:].removesuffix(".partial"))
 
 
 def is_working(name: str) -> bool:
-    """Return whether a name is a working name."""
     return name.startswith(".") and name.endswith(".partial")
 
 
@@ -118,7 +116,6 @@ def locked(folder: str | Path, *, shared: bool = False) -> Iterator[None]:
 
 
 def sha256(content: bytes) -> str:
-    """Return the SHA-256 of some bytes, in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()
 
 

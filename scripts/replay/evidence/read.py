@@ -55,7 +55,6 @@ class Pack:
 
     @property
     def block(self) -> int:
-        """The block's number."""
         return int(PACK.fullmatch(self.name)["block"])
 
     def content(self) -> bytes:
@@ -87,7 +86,6 @@ class OpenBlock:
 
     @property
     def block(self) -> int:
-        """The block's number."""
         return int(OPEN.fullmatch(self.name)["block"])
 
     def listed(self) -> Iterator[tuple[str, dict[str, str]]]:
@@ -131,12 +129,12 @@ class Listing:
 
     def designs(self) -> dict[str, dict]:
         """Return the recorded designs by digest. Raises EvidenceError naming one that is missing or altered."""
-        found = {}
+        by_digest = {}
         for name, digest in self.sums.items():
             if match := DESIGN.fullmatch(name):
                 path = f"{self.raw}/{name}"
-                found[match["digest"]] = parse_json(path, _read_verified(path, digest))
-        return found
+                by_digest[match["digest"]] = parse_json(path, _read_verified(path, digest))
+        return by_digest
 
 
 def list_raw(raw: str | os.PathLike[str]) -> Listing:

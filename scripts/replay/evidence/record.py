@@ -305,9 +305,9 @@ def busy_fractions(sample: Mapping[str, Any]) -> tuple[list[float], list[float]]
     """Return how busy the observed hosts' CPUs and the observed OSDs' disks were, from 0 to 1."""
     hosts: Mapping[str, Any] = sample.get("hosts", {})
     osds: Mapping[str, Any] = sample.get("osds", {})
-    cpus = [1 - one["cpu_idle_seconds"] / (one["cpus"] * one["seconds"]) for one in hosts.values()]
-    disks = [one["disk"]["busy_seconds"] / one["disk"]["seconds"] for one in osds.values() if "disk" in one]
-    return [_fraction(one) for one in cpus], [_fraction(one) for one in disks]
+    cpus = [1 - host["cpu_idle_seconds"] / (host["cpus"] * host["seconds"]) for host in hosts.values()]
+    disks = [osd["disk"]["busy_seconds"] / osd["disk"]["seconds"] for osd in osds.values() if "disk" in osd]
+    return [_fraction(fraction) for fraction in cpus], [_fraction(fraction) for fraction in disks]
 
 
 def bottleneck_of_hosts(sample: Mapping[str, Any]) -> str:

@@ -42,7 +42,10 @@ def run(options: argparse.Namespace) -> int:
     if redaction.findings:
         raise ConfigurationError(
             "this must not leave:\n"
-            + "\n".join(f"    {one.text!r} looks like {one.looks_like} ({one.where})" for one in _once(redaction)),
+            + "\n".join(
+                f"    {finding.text!r} looks like {finding.looks_like} ({finding.where})"
+                for finding in _once(redaction)
+            ),
             where=options.data,
             next_step="write something else in its place: --replace 'OLD=NEW'",
         )
@@ -72,7 +75,7 @@ def bundle_of(data_set: Path, redaction: Redaction, label: str | None) -> dict[s
         claims = json.loads(path.read_bytes())
         files["claims.json"] = json_text(redaction.document(claims, CLAIMS, "claims"))
         book = load_book(data_set).claims if claims_path().exists() else ()
-        versions = {one.id: one.digest for one in book if one.id in claims["claims"]}
+        versions = {claim.id: claim.digest for claim in book if claim.id in claims["claims"]}
     for table in [*data_set.glob("answer.csv"), *sorted(data_set.glob("*/aggregate/*.csv"))]:
         name = table.relative_to(data_set).as_posix()
         rows = [*csv.reader(io.StringIO(table.read_text(encoding="utf-8"), newline=""))]
@@ -97,11 +100,11 @@ def _names_here() -> set[str]:
     return {host, host.partition(".")[0], user} - _COMMON
 
 
-def _once(redaction: Redaction) -> list[Finding]:
+def _once(redaction: Redaction) -> list[SuspectText]:
     """Return each text that must not leave, with the first place where it stands."""
-    first: dict[str, Finding] = {}
-    for one in redaction.findings:
-        first.setdefault(one.text, one)
+    first: dict[str, SuspectText] = {}
+    for finding in redaction.findings:
+        first.setdefault(finding.text, finding)
     return [*first.values()]
 
 
@@ -114,7 +117,7 @@ def _show(redaction: Redaction, *, everything: bool) -> None:
     print(f"{len(texts)} different texts would leave:")
     for text, places in texts.items():
         print(f"  {text}    ({places[0]}{f' and {len(places) - 1} more' if len(places) > 1 else ''})")
-    figures = [one for one in redaction.leaving if not isinstance(one[1], str)]
+    figures = [figure for figure in redaction.leaving if not isinstance(figure[1], str)]
     print(f"and {len(figures)} figures beside those of the tables{':' if everything else '; --list shows them'}")
     if everything:
         for where, value in figures:
@@ -163,7 +166,7 @@ _SUSPECTS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 @dataclass(frozen=True)
-class Finding:
+class SuspectText:
     """A text that must not leave as it is: where it stands, and what it looks like."""
 
     where: str
@@ -244,21 +247,21 @@ class Redaction:
         self._replace = dict(replace or {})
         self._names = names
         self.leaving: list[tuple[str, Any]] = []
-        self.findings: list[Finding] = []
+        self.findings: list[SuspectText] = []
 
     def document(self, value: Any, allowed: Any, where: str) -> Any:
         """Return what of a value may leave; what has another form than the allowed one is left out."""
         if isinstance(allowed, str):
             return self._leaf(value, allowed, where)
         if isinstance(allowed, list) and isinstance(value, Sequence) and not isinstance(value, str):
-            return [self.document(one, allowed[0], f"{where}[{at}]") for at, one in enumerate(value)]
+            return [self.document(item, allowed[0], f"{where}[{at}]") for at, item in enumerate(value)]
         if not isinstance(value, Mapping):
             return None
         if isinstance(allowed, list):
             return {
-                self._text(str(key), where): self.document(one, allowed[0], f"{where}.{key}")
-                for key, one in value.items()
-                if _fits(one, allowed[0])
+                self._text(str(key), where): self.document(item, allowed[0], f"{where}.{key}")
+                for key, item in value.items()
+                if _fits(item, allowed[0])
             }
         return {
             key: self.document(value[key], form, f"{where}.{key}")
@@ -292,9 +295,9 @@ class Redaction:
     def _screened(self, text: str, where: str, seen: str) -> str:
         """Note a text, and what it seems to name: `seen` is what of it is looked at."""
         if len(text) > LONGEST:
-            self.findings.append(Finding(where, f"{text[:60]}…", "longer than any text of a talk"))
-        elif text and (found := suspect(seen, self._names)):
-            self.findings.append(Finding(where, text, found))
+            self.findings.append(SuspectText(where, f"{text[:60]}…", "longer than any text of a talk"))
+        elif text and (looks_like := suspect(seen, self._names)):
+            self.findings.append(SuspectText(where, text, looks_like))
         return self._noted(text, where)
 
     def _noted(self, text: str, where: str) -> str:

@@ -23,16 +23,16 @@ from replay.exchange.compare_text import (
     WELCH,
     Checked,
     Comparison,
-    Difference,
     NotCompared,
     Outcome,
+    StatedDifference,
     check,
     document,
     ratio_text,
     summary_lines,
 )
 from replay.exchange.page import write_page
-from replay.exchange.sides import Experiment, Metric, Run, Side, read_side, what_differs
+from replay.exchange.sides import Experiment, Metric, Side, TidyRun, read_side, what_differs
 
 
 def run(options: argparse.Namespace) -> int:
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
             for number, name in enumerate(names)
         ]
         outcome = compare_sides(at_levels(paired_up(sides, pairs), options.only))
-    checked = [check(one, outcome.comparisons) for one in options.fail_if]
+    checked = [check(condition, outcome.comparisons) for condition in options.fail_if]
     if options.out:
         write_page(options.out, page(outcome, checked))
     if options.json:
@@ -62,25 +62,25 @@ def run(options: argparse.Namespace) -> int:
 
 def _said(checked: Sequence[Checked]) -> int:
     """Say which conditions are met, and where; return the exit status."""
-    for one in checked:
-        for hit in one.met:
+    for condition in checked:
+        for hit in condition.met:
             place = f"{hit.second}: {hit.experiment} {hit.metric.name}, {hit.variant}, {hit.point}"
-            print(f"--fail-if '{one.text}' is met by {place}: {ratio_text(hit)}", file=sys.stderr)
-        if one.undecided:
-            points = "1 point has" if one.undecided == 1 else f"{one.undecided} points have"
-            print(f"--fail-if '{one.text}': {points} no interval, and could not be decided", file=sys.stderr)
-    return 1 if any(one.met for one in checked) else 0
+            print(f"--fail-if '{condition.text}' is met by {place}: {ratio_text(hit)}", file=sys.stderr)
+        if condition.undecided:
+            points = "1 point has" if condition.undecided == 1 else f"{condition.undecided} points have"
+            print(f"--fail-if '{condition.text}': {points} no interval, and could not be decided", file=sys.stderr)
+    return 1 if any(condition.met for condition in checked) else 0
 
 
 # What of the sides is compared, and the ratio at each point that they share. Pure ------------------------------------
 
 #: The runs of one variant at the points of an experiment, by block.
-Points = dict[tuple[tuple[str, str], ...], dict[int, Run]]
+Points = dict[tuple[tuple[str, str], ...], dict[int, TidyRun]]
 
 
 def compare_sides(sides: tuple[Side, ...]) -> Outcome:
     """Compare every side with the first one."""
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     missing: list[NotCompared] = []
     first = sides[0]
     for second in sides[1:]:
@@ -90,30 +90,31 @@ def compare_sides(sides: tuple[Side, ...]) -> Outcome:
                 missing.append(NotCompared(first.name, second.name, name, f"not in {absent[0]}"))
                 continue
             compared, why = _experiment(first, second, name)
-            found += compared
+            comparisons += compared
             missing += [NotCompared(first.name, second.name, name, text) for text in why]
-    differences = [one for second in sides[1:] for one in differences_of(first, second, found)]
-    return Outcome(sides, tuple(found), tuple(missing), tuple(differences))
+    differences = [difference for second in sides[1:] for difference in differences_of(first, second, comparisons)]
+    return Outcome(sides, tuple(comparisons), tuple(missing), tuple(differences))
 
 
-def differences_of(first: Side, second: Side, comparisons: Iterable[Comparison]) -> list[Difference]:
+def differences_of(first: Side, second: Side, comparisons: Iterable[Comparison]) -> list[StatedDifference]:
     """Return what differs between two sides besides what is compared: the set-up, and options of what is compared."""
     names = first.name, second.name
     told = [side.manifest.get("setup") or {} for side in (first, second)]
-    found = [Difference(*names, "", name, values) for name, values in what_differs(*told)]
-    pairs = dict.fromkeys((one.experiment, one.variants) for one in comparisons if one.second == second.name)
+    differences = [StatedDifference(*names, "", name, values) for name, values in what_differs(*told)]
+    pairs = dict.fromkeys(
+        (comparison.experiment, comparison.variants) for comparison in comparisons if comparison.second == second.name
+    )
     for experiment, variants in pairs:
         both = first.experiments[experiment], second.experiments[experiment]
         options = [
-            {**_only_here(one, other), **one.options.get(variant, {})}
-            for one, other, variant in zip(both, reversed(both), variants, strict=True)
+            {**_only_here(mine, other), **mine.options.get(variant, {})}
+            for mine, other, variant in zip(both, reversed(both), variants, strict=True)
         ]
-        found += [Difference(*names, experiment, name, values) for name, values in what_differs(*options)]
-    return list(dict.fromkeys(found))
+        differences += [StatedDifference(*names, experiment, name, values) for name, values in what_differs(*options)]
+    return list(dict.fromkeys(differences))
 
 
 def _only_here(experiment: Experiment, other: Experiment) -> dict[str, str]:
-    """Return the level of each factor that the other experiment does not state."""
     return {name: ", ".join(experiment.levels(name)) for name in experiment.factors if name not in other.factors}
 
 
@@ -125,10 +126,12 @@ def _experiment(first: Side, second: Side, name: str) -> tuple[list[Comparison],
         return [], [why]
     factors = [factor for factor in experiments[0].factors if factor in experiments[1].factors]
     apart = why_hosts_differ(*experiments)
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     missing: list[str] = []
     for variants in _variants(experiments):
-        points = tuple(_points(one, variant, factors) for one, variant in zip(experiments, variants, strict=True))
+        points = tuple(
+            _points(experiment, variant, factors) for experiment, variant in zip(experiments, variants, strict=True)
+        )
         shared = sorted(points[0].keys() & points[1].keys(), key=lambda point: _rank(point, experiments[0]))
         for side, here, there in zip(names, points, reversed(points), strict=True):
             if only := len(here.keys() - there.keys()):
@@ -136,24 +139,24 @@ def _experiment(first: Side, second: Side, name: str) -> tuple[list[Comparison],
         for metric in _metrics(experiments):
             for point in shared:
                 runs = points[0][point], points[1][point]
-                values = tuple(_values(one, metric.column) for one in runs)
+                values = tuple(_values(by_block, metric.column) for by_block in runs)
                 if all(values):
                     estimated = _estimate(runs, values, apart)
-                    found.append(Comparison(*names, name, metric, variants, point, values, *estimated))
-    for side, one, other in zip(names, experiments, reversed(experiments), strict=True):
-        if len(one.variants) > 1 or len(other.variants) > 1:
-            missing += [f"the variant {variant} is only in {side}" for variant in one.variants
+                    comparisons.append(Comparison(*names, name, metric, variants, point, values, *estimated))
+    for side, experiment, other in zip(names, experiments, reversed(experiments), strict=True):
+        if len(experiment.variants) > 1 or len(other.variants) > 1:
+            missing += [f"the variant {variant} is only in {side}" for variant in experiment.variants
                         if variant not in other.variants]  # fmt: skip
-    if not found and not missing:
+    if not comparisons and not missing:
         missing.append("both state no metric in common")
-    return found, missing
+    return comparisons, missing
 
 
 def why_points_differ(names: tuple[str, str], experiments: tuple[Experiment, Experiment]) -> str:
     """Return why no point of an experiment can be the same on both sides; empty if some can."""
-    for side, one, other in zip(names, experiments, reversed(experiments), strict=True):
-        for factor in one.factors:
-            levels = one.levels(factor)
+    for side, experiment, other in zip(names, experiments, reversed(experiments), strict=True):
+        for factor in experiment.factors:
+            levels = experiment.levels(factor)
             if factor not in other.factors and len(levels) > 1:
                 return f"{factor} varies in {side}, and the other data set does not state it"
             if factor in other.factors and not set(levels) & set(other.levels(factor)):
@@ -164,7 +167,7 @@ def why_points_differ(names: tuple[str, str], experiments: tuple[Experiment, Exp
 
 def _variants(experiments: tuple[Experiment, Experiment]) -> list[tuple[str, str]]:
     """Return the pairs of variants to compare: those of the same name, or the only ones, whatever their names."""
-    first, second = (one.variants for one in experiments)
+    first, second = (experiment.variants for experiment in experiments)
     if len(first) == len(second) == 1:
         return [(first[0], second[0])]
     return [(variant, variant) for variant in first if variant in second]
@@ -172,7 +175,7 @@ def _variants(experiments: tuple[Experiment, Experiment]) -> list[tuple[str, str
 
 def _metrics(experiments: tuple[Experiment, Experiment]) -> Iterator[Metric]:
     """Yield the metrics that have the same meaning on both sides."""
-    first, second = (one.metrics for one in experiments)
+    first, second = (experiment.metrics for experiment in experiments)
     for name, metric in first.items():
         if name in second and (second[name].column, second[name].unit) == (metric.column, metric.unit):
             yield metric
@@ -192,12 +195,12 @@ def _rank(point: tuple[tuple[str, str], ...], experiment: Experiment) -> list[tu
     return [(order.index(level) if level in order else len(order), level) for order, level in orders]
 
 
-def _values(runs: Mapping[int, Run], column: str) -> dict[int, float]:
+def _values(runs: Mapping[int, TidyRun], column: str) -> dict[int, float]:
     return {block: run.values[column] for block, run in sorted(runs.items()) if column in run.values}
 
 
 def _estimate(
-    runs: tuple[Mapping[int, Run], ...], values: tuple[Mapping[int, float], ...], apart: str
+    runs: tuple[Mapping[int, TidyRun], ...], values: tuple[Mapping[int, float], ...], apart: str
 ) -> tuple[Any, str, str]:
     """Return the ratio second ÷ first of a point's values by block, the method, and why it is not the stronger one.
 
@@ -213,18 +216,18 @@ def _estimate(
     else:
         why = apart or why_not_in_turns(
             *(
-                {block: (one[block].started_at, one[block].ended_at) for block in several}
-                for one, several in zip(runs, values, strict=True)
+                {block: (by_block[block].started_at, by_block[block].ended_at) for block in several}
+                for by_block, several in zip(runs, values, strict=True)
             )
         )
         method = WELCH if why else PAIRED
     try:
-        found = (paired_log_ratio if method == PAIRED else independent_log_ratio)(over, under)
+        estimate = (paired_log_ratio if method == PAIRED else independent_log_ratio)(over, under)
     except ValueError as error:
         return None, NONE, str(error)
-    if found.low is None and method != SINGLE:
+    if estimate.low is None and method != SINGLE:
         why = "the runs differ so much that no number holds the end of the interval"
-    return found, method, why
+    return estimate, method, why
 
 
 def why_hosts_differ(first: Experiment, second: Experiment) -> str:
@@ -247,7 +250,10 @@ def paired_up(sides: Sequence[Side], pairs: Sequence[Pair]) -> tuple[Side, ...]:
     """
     if not pairs:
         return tuple(sides)
-    known = [set(sides[0].manifest["experiments"]), {name for one in sides[1:] for name in one.manifest["experiments"]}]
+    known = [
+        set(sides[0].manifest["experiments"]),
+        {name for side in sides[1:] for name in side.manifest["experiments"]},
+    ]
     for first, other in pairs:
         if first == other and first in known[0] | known[1]:
             continue  # whoever lacks it is named with what is not compared
@@ -260,7 +266,7 @@ def paired_up(sides: Sequence[Side], pairs: Sequence[Pair]) -> tuple[Side, ...]:
 
 
 def _renamed(side: Side, pairs: Iterable[Pair], place: int) -> Side:
-    names = {one if one == other else f"{other} ÷ {one}": (one, other)[place] for one, other in pairs}
+    names = {first if first == other else f"{other} ÷ {first}": (first, other)[place] for first, other in pairs}
     return replace(
         side, experiments={name: side.experiments[own] for name, own in names.items() if own in side.experiments}
     )
@@ -272,7 +278,7 @@ def at_levels(sides: Sequence[Side], wanted: Iterable[str]) -> tuple[Side, ...]:
     Levels of one factor are alternatives; several factors all have to fit. A factor that an experiment does not state
     leaves its runs as they are. Raises ConfigurationError for an unknown factor or level, or if no run is left.
     """
-    chosen = _chosen([one for side in sides for one in side.experiments.values()], wanted)
+    chosen = _chosen([experiment for side in sides for experiment in side.experiments.values()], wanted)
     return tuple(_narrowed(side, chosen) for side in sides)
 
 
@@ -280,12 +286,12 @@ def _chosen(experiments: Sequence[Experiment], wanted: Iterable[str]) -> dict[st
     chosen: dict[str, set[str]] = {}
     for text in wanted:
         factor, _, level = text.partition("=")
-        factors = sorted({name for one in experiments for name in one.factors})
+        factors = sorted({name for experiment in experiments for name in experiment.factors})
         if factor not in factors:
             raise ConfigurationError(
                 f"--only {text}: no data set has a factor {factor!r}", next_step=suggestion(factor, factors)
             )
-        levels = list(dict.fromkeys(name for one in experiments for name in one.factors.get(factor, ())))
+        levels = list(dict.fromkeys(name for experiment in experiments for name in experiment.factors.get(factor, ())))
         if level not in levels:
             raise ConfigurationError(
                 f"--only {text}: no data set has this level of {factor}", next_step=f"there are: {', '.join(levels)}"
@@ -296,14 +302,14 @@ def _chosen(experiments: Sequence[Experiment], wanted: Iterable[str]) -> dict[st
 
 def _narrowed(side: Side, chosen: Mapping[str, set[str]]) -> Side:
     kept = {}
-    for name, one in side.experiments.items():
+    for name, experiment in side.experiments.items():
         runs = tuple(
             run
-            for run in one.runs
+            for run in experiment.runs
             if all(run.levels.get(factor) in (None, *levels) for factor, levels in chosen.items())
         )
         if runs:
-            kept[name] = replace(one, runs=runs)
+            kept[name] = replace(experiment, runs=runs)
     if side.experiments and not kept:
         raise ConfigurationError(f"--only: {side.name} has no run at these levels")
     return replace(side, experiments=kept)

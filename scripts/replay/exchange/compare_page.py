@@ -78,19 +78,21 @@ def _conditions(checked: Sequence[Checked]) -> str:
     if not checked:
         return ""
     items = []
-    for one in checked:
-        where = "; ".join(f"{hit.second}: {hit.experiment}, {hit.variant}, {hit.point}" for hit in one.met)
-        said = (
-            f"met at {len(one.met)} of {one.decided} points: {where}" if one.met else f"not met at {one.decided} points"
+    for condition in checked:
+        where = "; ".join(f"{hit.second}: {hit.experiment}, {hit.variant}, {hit.point}" for hit in condition.met)
+        outcome = (
+            f"met at {len(condition.met)} of {condition.decided} points: {where}"
+            if condition.met
+            else f"not met at {condition.decided} points"
         )
-        more = f"; {one.undecided} more points have no interval" if one.undecided else ""
-        items.append(f"<li><code>{escape(one.text)}</code>: {escape(said + more)}</li>")
+        more = f"; {condition.undecided} more points have no interval" if condition.undecided else ""
+        items.append(f"<li><code>{escape(condition.text)}</code>: {escape(outcome + more)}</li>")
     return f"<h2>Conditions</h2>\n<ul>{''.join(items)}</ul>"
 
 
 def _pair(outcome: Outcome, number: int) -> str:
     first, second = outcome.sides[0].name, outcome.sides[number].name
-    here = [one for one in outcome.comparisons if one.second == second]
+    here = [comparison for comparison in outcome.comparisons if comparison.second == second]
     parts = [heading(f"{second} ÷ {first}")]
     if differs := difference_lines(outcome, second):
         parts += [heading("What differs besides what is compared", 3), bullets(differs)]
@@ -98,14 +100,14 @@ def _pair(outcome: Outcome, number: int) -> str:
     if single := single_line(here):
         parts.append(paragraph(f"{single}."))
     groups: dict[tuple[str, str], list[Comparison]] = {}
-    for one in here:
-        groups.setdefault((one.experiment, one.metric.name), []).append(one)
+    for comparison in here:
+        groups.setdefault((comparison.experiment, comparison.metric.name), []).append(comparison)
     for place, ((experiment, _), group) in enumerate(groups.items()):
         parts.append(_section(group, _title(outcome, number, experiment), f"f{number}-{place}"))
-    missing = [one for one in outcome.not_compared if one.second == second]
+    missing = [gap for gap in outcome.not_compared if gap.second == second]
     if missing:
         parts.append(heading(f"Not compared: {second} with {first}", 3))
-        parts.append(bullets(f"{one.experiment}: {one.why}" for one in missing))
+        parts.append(bullets(f"{gap.experiment}: {gap.why}" for gap in missing))
     return "\n".join(parts)
 
 
@@ -119,7 +121,7 @@ def _section(group: Sequence[Comparison], experiment: str, identifier: str) -> s
     metric = group[0].metric
     title = f"{metric.title}: {experiment}"
     better = f"; {metric.better} is better" if metric.better else ""
-    drawn = [one for one in group if one.estimate]
+    drawn = [comparison for comparison in group if comparison.estimate]
     figures = []
     for number, start in enumerate(range(0, len(drawn), ROWS)):
         rows = drawn[start : start + ROWS]
@@ -131,36 +133,49 @@ def _section(group: Sequence[Comparison], experiment: str, identifier: str) -> s
 def _table(group: Sequence[Comparison], caption: str) -> str:
     """Return the table of a group; its caption says what is the same in all rows."""
     first, second = group[0].first, group[0].second
-    place = [Column("variant", [one.variant for one in group])]
+    place = [Column("variant", [comparison.variant for comparison in group])]
     for number, (factor, _) in enumerate(group[0].levels):
-        levels = [one.levels[number][1] for one in group]
+        levels = [comparison.levels[number][1] for comparison in group]
         are_numbers = all(text.replace(".", "", 1).isdecimal() for text in levels)
         place.append(Column(words(factor), levels, NUMBER if are_numbers else ""))
-    how = Column("method", [f"{one.method} ({one.why})" if one.why else one.method for one in group])
-    same = [one for one in (*place, how) if len(group) > 1 and len(set(one.texts)) == 1]
-    medians = [[number_text(float(f"{median([*one.values[side].values()]):.4g}")) for one in group] for side in (0, 1)]
-    counts = [[str(len(one.values[side])) for one in group] for side in (0, 1)]
-    said = [f"{one.verdict}, {one.judgement}" if one.judgement else one.verdict for one in group]
-    beyond = [(one.judgement or "beyond") if one.verdict in (HIGHER, LOWER) else "" for one in group]
+    how = Column(
+        "method",
+        [f"{comparison.method} ({comparison.why})" if comparison.why else comparison.method for comparison in group],
+    )
+    same = [column for column in (*place, how) if len(group) > 1 and len(set(column.texts)) == 1]
+    medians = [
+        [number_text(float(f"{median([*comparison.values[side].values()]):.4g}")) for comparison in group]
+        for side in (0, 1)
+    ]
+    counts = [[str(len(comparison.values[side])) for comparison in group] for side in (0, 1)]
+    verdicts = [
+        f"{comparison.verdict}, {comparison.judgement}" if comparison.judgement else comparison.verdict
+        for comparison in group
+    ]
+    beyond = [
+        (comparison.judgement or "beyond") if comparison.verdict in (HIGHER, LOWER) else "" for comparison in group
+    ]
     columns = [
-        *(one for one in place if one not in same),
+        *(column for column in place if column not in same),
         Column(f"{first}: median", medians[0], NUMBER),
         Column("n", counts[0], NUMBER),
         Column(f"{second}: median", medians[1], NUMBER),
         Column("n", counts[1], NUMBER),
-        Column("ratio (95 % interval)", [ratio_text(one) for one in group], NUMBER),
-        Column("that is", said, kinds=beyond),
+        Column("ratio (95 % interval)", [ratio_text(comparison) for comparison in group], NUMBER),
+        Column("that is", verdicts, kinds=beyond),
         *([] if how in same else [how]),
     ]
-    shared = "; ".join([caption, *(f"{one.heading}: {one.texts[0]}" for one in same)])
+    shared = "; ".join([caption, *(f"{column.heading}: {column.texts[0]}" for column in same)])
     return table(columns, shared, f"{caption}, {second}")
 
 
 def _reading(comparisons: Sequence[Comparison]) -> str:
     """Return how to read the figures: the methods that were used, and what many intervals mean."""
-    used = dict.fromkeys(one.method for one in comparisons)
+    used = dict.fromkeys(comparison.method for comparison in comparisons)
     items = [f"<dt>{method}</dt><dd>{text}</dd>" for method, text in _METHODS.items() if method in used]
-    intervals = sum(one.estimate is not None and one.estimate.low is not None for one in comparisons)
+    intervals = sum(
+        comparison.estimate is not None and comparison.estimate.low is not None for comparison in comparisons
+    )
     chance = (
         f"<p>Each interval is a 95 % interval of its own. Of the {intervals} intervals here, "
         f"about {intervals * 0.05:.0f} would lie beside 1 by chance if nothing had changed at all. "
@@ -183,9 +198,9 @@ def _downloads(comparisons: Sequence[Comparison]) -> str:
     return f"<h2>The data</h2>\n<ul>{ratios}{runs}</ul>"
 
 
-def _download(name: str, text: str, said: str) -> str:
+def _download(name: str, text: str, summary: str) -> str:
     address = f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text.encode()).decode()}"
-    return f'<li><a download="{name}" href="{address}">{name}</a>: {said} behind this page</li>'
+    return f'<li><a download="{name}" href="{address}">{name}</a>: {summary} behind this page</li>'
 
 
 # A chart of ratios with their intervals as SVG: a row for each point, on a logarithmic axis with a line at 1.
@@ -205,7 +220,7 @@ def figure(comparisons: Sequence[Comparison], title: str, identifier: str) -> st
 
     The axis is symmetric about 1, so that a halving and a doubling are equally far away.
     """
-    values = [value for one in comparisons for value in one.estimate[:3]]
+    values = [value for comparison in comparisons for value in comparison.estimate[:3]]
     far = max(abs(math.log(value)) for value in values if value is not None and value > 0)
     # A little more than the farthest value, and enough that noise of a thousandth does not fill the chart.
     reach = max(far * 1.08, math.log(1.02))
@@ -217,15 +232,15 @@ def figure(comparisons: Sequence[Comparison], title: str, identifier: str) -> st
     bottom = TOP + ROW * len(comparisons)
     parts = [_axis(x, reach, bottom)]
     labels = _labels_of(comparisons)
-    for number, (one, label) in enumerate(zip(comparisons, labels, strict=True)):
-        parts.append(_mark(one, label, x, TOP + ROW * (number + 0.5)))
+    for number, (comparison, label) in enumerate(zip(comparisons, labels, strict=True)):
+        parts.append(_mark(comparison, label, x, TOP + ROW * (number + 0.5)))
     pairs = zip(comparisons, labels, strict=True)
-    said = "; ".join(f"{label}: {ratio_text(one)}, {one.verdict}" for one, label in pairs)
+    description = "; ".join(f"{label}: {ratio_text(comparison)}, {comparison.verdict}" for comparison, label in pairs)
     divided = f"{comparisons[0].second} ÷ {comparisons[0].first}"
     return (
         f'<svg role="img" aria-labelledby="{identifier}-t {identifier}-d" '
         f'viewBox="0 0 {WIDTH} {bottom + BOTTOM}">'
-        f'<title id="{identifier}-t">{escape(title)}</title><desc id="{identifier}-d">{escape(said)}</desc>'
+        f'<title id="{identifier}-t">{escape(title)}</title><desc id="{identifier}-d">{escape(description)}</desc>'
         f"{''.join(parts)}"
         f'<text class="axis" x="{WIDTH - RIGHT}" y="{bottom + 38}" text-anchor="end">'
         f"{escape(divided if len(divided) <= _AXIS_LETTERS else 'ratio')}, with 95 % interval</text></svg>"
@@ -254,27 +269,27 @@ def _axis(x: _Scale, reach: float, bottom: float) -> str:
     return "".join(parts)
 
 
-def _mark(one: Comparison, label: str, x: _Scale, y: float) -> str:
-    value, low, high, _ = one.estimate
+def _mark(comparison: Comparison, label: str, x: _Scale, y: float) -> str:
+    value, low, high, _ = comparison.estimate
     at = x(value)
     text = (
         f'<text x="{LEFT - 12}" y="{y + 4.5:.1f}" text-anchor="end">{escape(shortened(label, _LABEL_LETTERS))}</text>'
     )
-    if one.verdict == UNKNOWN:
+    if comparison.verdict == UNKNOWN:
         return f'{text}<path class="unknown" d="M{at - 5:.1f} {y - 5:.1f}l10 10m0 -10l-10 10"/>'
     span = f'<line class="span" x1="{x(low):.1f}" y1="{y:.1f}" x2="{x(high):.1f}" y2="{y:.1f}"/>'
-    if one.verdict == WITHIN:
+    if comparison.verdict == WITHIN:
         return f'{text}{span}<circle class="within" cx="{at:.1f}" cy="{y:.1f}" r="5"/>'
-    kind = one.judgement or "beyond"
+    kind = comparison.judgement or "beyond"
     return f'{text}{span}<path class="{kind}" d="M{at:.1f} {y - 7:.1f}l7 7l-7 7l-7 -7z"/>'
 
 
 def _labels_of(comparisons: Sequence[Comparison]) -> list[str]:
     """Return the names of rows: the levels that differ between them. The table below has the other levels."""
-    variants = {one.variant for one in comparisons}
-    varying = {pair[0] for one in comparisons for pair in one.levels if pair not in comparisons[0].levels}
+    variants = {comparison.variant for comparison in comparisons}
+    varying = {pair[0] for comparison in comparisons for pair in comparison.levels if pair not in comparisons[0].levels}
     labels = []
-    for one in comparisons:
-        parts = [one.variant] if len(variants) > 1 or not varying else []
-        labels.append(" · ".join([*parts, *(level for factor, level in one.levels if factor in varying)]))
+    for comparison in comparisons:
+        parts = [comparison.variant] if len(variants) > 1 or not varying else []
+        labels.append(" · ".join([*parts, *(level for factor, level in comparison.levels if factor in varying)]))
     return labels

@@ -48,7 +48,6 @@ class Comparison:
 
     @property
     def point(self) -> str:
-        """The point in words."""
         return ", ".join(f"{factor} = {level}" for factor, level in self.levels) or "the only point"
 
     @property
@@ -83,7 +82,7 @@ class NotCompared:
 
 
 @dataclass(frozen=True)
-class Difference:
+class StatedDifference:
     """An option, or a fact of the set-up, that differs between two sides; None where a side does not state it.
 
     `experiment` is empty for the set-up, which is that of the whole data set.
@@ -103,34 +102,36 @@ class Outcome:
     sides: tuple[Side, ...]
     comparisons: tuple[Comparison, ...]
     not_compared: tuple[NotCompared, ...] = ()
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[StatedDifference, ...] = ()
 
 
-def row_of(one: Comparison) -> dict[str, Any]:
+def row_of(comparison: Comparison) -> dict[str, Any]:
     """Return a comparison by the names of COLUMNS; missing values are None."""
-    ratio, low, high = (one.estimate[:3]) if one.estimate else (None, None, None)
-    medians = [median(list(values.values())) for values in one.values]
+    ratio, low, high = (comparison.estimate[:3]) if comparison.estimate else (None, None, None)
+    medians = [median(list(values.values())) for values in comparison.values]
     fields = (
-        one.first, one.second, one.experiment, one.metric.name, one.metric.unit, one.metric.better, *one.variants,
-        "; ".join(f"{factor}={level}" for factor, level in one.levels), *map(len, one.values), *medians,
-        ratio, low, high, one.method, one.verdict, one.why,
+        comparison.first, comparison.second, comparison.experiment,
+        comparison.metric.name, comparison.metric.unit, comparison.metric.better, *comparison.variants,
+        "; ".join(f"{factor}={level}" for factor, level in comparison.levels), *map(len, comparison.values), *medians,
+        ratio, low, high, comparison.method, comparison.verdict, comparison.why,
     )  # fmt: skip
     return dict(zip(COLUMNS, fields, strict=True))
 
 
 def comparisons_csv(comparisons: Sequence[Comparison]) -> str:
-    """Return a CSV with a row for each ratio."""
-    return csv_text([COLUMNS, *([*map(level_text, row_of(one).values())] for one in comparisons)])
+    return csv_text([COLUMNS, *([*map(level_text, row_of(comparison).values())] for comparison in comparisons)])
 
 
 def runs_csv(comparisons: Sequence[Comparison]) -> str:
     """Return a CSV of the runs behind the ratios, each run once."""
     rows: dict[tuple[str, ...], None] = {}
-    for one in comparisons:
-        point = "; ".join(f"{factor}={level}" for factor, level in one.levels)
-        for side, variant, values in zip((one.first, one.second), one.variants, one.values, strict=True):
+    for comparison in comparisons:
+        point = "; ".join(f"{factor}={level}" for factor, level in comparison.levels)
+        for side, variant, values in zip(
+            (comparison.first, comparison.second), comparison.variants, comparison.values, strict=True
+        ):
             for block, value in values.items():
-                key = (side, one.experiment, one.metric.name, one.metric.unit, variant, point)
+                key = (side, comparison.experiment, comparison.metric.name, comparison.metric.unit, variant, point)
                 rows[(*key, str(block), number_text(value))] = None
     return csv_text([RUN_COLUMNS, *rows])
 
@@ -143,39 +144,39 @@ def provenance(side: Side) -> dict[str, Any]:
         **{key: manifest.get(key) for key in keys},
         "setup": manifest.get("setup") or {},
         "git_commits": manifest.get("git_commits") or [],
-        "imported": sorted(one.name for one in side.experiments.values() if one.imported),
+        "imported": sorted(experiment.name for experiment in side.experiments.values() if experiment.imported),
         "exploratory_claims": {name: list(claims) for name, claims in side.exploratory.items()},
-        "tables": {f"{one.name}/tidy.csv": one.tidy_sha256 for one in side.experiments.values()},
+        "tables": {f"{experiment.name}/tidy.csv": experiment.tidy_sha256 for experiment in side.experiments.values()},
     }
 
 
 def exploratory_lines(outcome: Outcome) -> list[str]:
     """Return a line for each side and compared experiment with exploratory claims: its figures test none of them."""
     why = "was measured before they were registered"
-    compared = {one.experiment for one in outcome.comparisons}
+    compared = {comparison.experiment for comparison in outcome.comparisons}
     return [
-        f"exploratory in {side.name}, because {one.name} {why}: {', '.join(side.exploratory[one.name])}"
+        f"exploratory in {side.name}, because {experiment.name} {why}: {', '.join(side.exploratory[experiment.name])}"
         for side in outcome.sides
-        for name, one in side.experiments.items()
-        if name in compared and one.name in side.exploratory
+        for name, experiment in side.experiments.items()
+        if name in compared and experiment.name in side.exploratory
     ]
 
 
 def difference_lines(outcome: Outcome, second: str) -> list[str]:
     """Return what differs between the first data set and `second` besides what is compared: a line for each option."""
     experiments: dict[str, list[str]] = {}
-    for one in outcome.differences:
-        if one.second == second:
-            stated = [NOT_STATED if value is None else value for value in one.values]
-            text = f"{one.option}: {stated[0]} in {one.first}, {stated[1]} in {one.second}"
-            experiments.setdefault(text, []).append(one.experiment)
-    several = len({one.experiment for one in outcome.comparisons if one.second == second}) > 1
+    for difference in outcome.differences:
+        if difference.second == second:
+            stated = [NOT_STATED if value is None else value for value in difference.values]
+            text = f"{difference.option}: {stated[0]} in {difference.first}, {stated[1]} in {difference.second}"
+            experiments.setdefault(text, []).append(difference.experiment)
+    several = len({comparison.experiment for comparison in outcome.comparisons if comparison.second == second}) > 1
     return [f"{text} ({', '.join(names)})" if several and any(names) else text for text, names in experiments.items()]
 
 
 def single_line(comparisons: Sequence[Comparison]) -> str:
     """Return that some ratios rest on a single run, empty if none does."""
-    single = sum(one.method == SINGLE for one in comparisons)
+    single = sum(comparison.method == SINGLE for comparison in comparisons)
     which = "each ratio rests" if single == len(comparisons) else f"{single} of {len(comparisons)} ratios rest"
     return f"n = 1: {which} on a single run, which cannot say whether a difference is more than noise" if single else ""
 
@@ -187,33 +188,38 @@ def document(outcome: Outcome, checked: Sequence[Checked]) -> dict[str, Any]:
         "confidence": CONFIDENCE,
         "data_sets": {side.name: provenance(side) for side in outcome.sides},
         "comparisons": [
-            {key: rounded(value) if isinstance(value, float) else value for key, value in row_of(one).items()}
-            for one in outcome.comparisons
+            {key: rounded(value) if isinstance(value, float) else value for key, value in row_of(comparison).items()}
+            for comparison in outcome.comparisons
         ],
-        "differences": [vars(one) for one in outcome.differences],
-        "not_compared": [vars(one) for one in outcome.not_compared],
+        "differences": [vars(difference) for difference in outcome.differences],
+        "not_compared": [vars(gap) for gap in outcome.not_compared],
         "conditions": [
-            {"condition": one.text, "decided": one.decided, "undecided": one.undecided, "met": len(one.met)}
-            for one in checked
+            {
+                "condition": condition.text,
+                "decided": condition.decided,
+                "undecided": condition.undecided,
+                "met": len(condition.met),
+            }
+            for condition in checked
         ],
     }
 
 
-def ratio_text(one: Comparison) -> str:
+def ratio_text(comparison: Comparison) -> str:
     """Return a ratio with its interval, in three digits: `0.982 (0.961 to 1.00)`; more if a bound would read as 1."""
-    if one.estimate is None:
+    if comparison.estimate is None:
         return "none"
-    value, low, high, _ = one.estimate
+    value, low, high, _ = comparison.estimate
     if low is None or high is None:
         return f"{value:#.3g}"
-    nearest = {HIGHER: low, LOWER: high}.get(one.verdict, 2.0)
+    nearest = {HIGHER: low, LOWER: high}.get(comparison.verdict, 2.0)
     digits = next((number for number in range(3, 9) if float(f"{nearest:.{number}g}") != 1), 9)
     return f"{value:#.{digits}g} ({low:#.{digits}g} to {high:#.{digits}g})"
 
 
 def counted(comparisons: Sequence[Comparison]) -> str:
     """Return how many ratios have which verdict, in one sentence without its full stop."""
-    counts = Counter(one.verdict for one in comparisons)
+    counts = Counter(comparison.verdict for comparison in comparisons)
     words = {HIGHER: "higher", LOWER: "lower", WITHIN: "no difference beyond noise", UNKNOWN: "without an interval"}
     parts = [f"{counts[verdict]} {words[verdict]}" for verdict in VERDICTS if counts[verdict]]
     return f"{len(comparisons)} {'ratio' if len(comparisons) == 1 else 'ratios'}: {', '.join(parts)}"
@@ -223,14 +229,15 @@ def summary_lines(outcome: Outcome) -> list[str]:
     """Return what a terminal shows for each pair of data sets: what differs, the verdicts, and ratios beyond noise."""
     lines: list[str] = []
     for second in outcome.sides[1:]:
-        here = [one for one in outcome.comparisons if one.second == second.name]
+        here = [comparison for comparison in outcome.comparisons if comparison.second == second.name]
         lines += [f"differs: {line}" for line in difference_lines(outcome, second.name)]
         lines.append(f"{second.name} ÷ {outcome.sides[0].name}: {counted(here) if here else 'no point is in both'}")
         lines += [line for line in [single_line(here)] if line]
-        beyond = [one for one in here if one.verdict in (HIGHER, LOWER)]
-        for one in beyond[:SHOWN]:
-            said = f"  ({one.judgement})" if one.judgement else ""
-            lines.append(f"  {one.experiment} {one.metric.name}, {one.variant}, {one.point}: {ratio_text(one)}{said}")
+        beyond = [comparison for comparison in here if comparison.verdict in (HIGHER, LOWER)]
+        for comparison in beyond[:SHOWN]:
+            place = f"{comparison.experiment} {comparison.metric.name}, {comparison.variant}, {comparison.point}"
+            judged = f"  ({comparison.judgement})" if comparison.judgement else ""
+            lines.append(f"  {place}: {ratio_text(comparison)}{judged}")
         if len(beyond) > SHOWN:
             lines.append(f"  and {len(beyond) - SHOWN} more")
         for missing in outcome.not_compared:
@@ -259,18 +266,22 @@ def check(condition: tuple[str, str, float], comparisons: Sequence[Comparison]) 
     """
     metric, sign, limit = condition
     text = f"{metric}{sign}{limit:g}"
-    here = [one for one in comparisons if metric in (one.metric.name, one.metric.column)]
+    here = [comparison for comparison in comparisons if metric in (comparison.metric.name, comparison.metric.column)]
     if not here:
-        known = sorted({one.metric.name for one in comparisons})
+        known = sorted({comparison.metric.name for comparison in comparisons})
         raise ConfigurationError(
             f"--fail-if '{text}': no point compares {metric}",
             next_step=suggestion(metric, known) if known else "compare data sets that share points",
         )
-    decided = [one for one in here if one.estimate and one.estimate.low is not None]
+    decided = [comparison for comparison in here if comparison.estimate and comparison.estimate.low is not None]
     if not decided:
         raise ConfigurationError(
             f"--fail-if '{text}': no ratio of {metric} has an interval, so this can be neither met nor ruled out",
             next_step="measure or import two runs or more of each point",
         )
-    met = (one for one in decided if (one.estimate.high < limit if sign == "<" else one.estimate.low > limit))
+    met = (
+        comparison
+        for comparison in decided
+        if (comparison.estimate.high < limit if sign == "<" else comparison.estimate.low > limit)
+    )
     return Checked(text, tuple(met), len(decided), len(here) - len(decided))

@@ -58,7 +58,6 @@ def document(title: str, parts: Iterable[str]) -> str:
 
 
 def heading(text: str, level: int = 2) -> str:
-    """Return a heading."""
     return f"<h{level}>{escape(text)}</h{level}>"
 
 
@@ -68,7 +67,6 @@ def paragraph(text: str, kind: str = "") -> str:
 
 
 def bullets(lines: Iterable[str]) -> str:
-    """Return a list."""
     return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
 
 
@@ -82,7 +80,7 @@ def table(columns: Sequence[Column], caption: str, label: str = "", *, stacked: 
 
     With `stacked`, for columns of sentences, the cells of a row stand below each other where the page is narrow.
     """
-    head = "".join(f'<th scope="col"{class_of(one.kind)}>{escape(one.heading)}</th>' for one in columns)
+    head = "".join(f'<th scope="col"{class_of(column.kind)}>{escape(column.heading)}</th>' for column in columns)
     rows = "".join(_row(columns, number) for number in range(len(columns[0].texts)))
     body = f"<caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
     return scrolled(f"<table{class_of('stacked' if stacked else '')}>{body}</table>", f"Table: {label or caption}")
@@ -103,7 +101,6 @@ def class_of(name: str) -> str:
 
 
 def shortened(text: str, letters: int) -> str:
-    """Return a text of at most so many letters."""
     return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
@@ -127,7 +124,7 @@ def origin(name: str, facts: Mapping[str, Any]) -> str:
 def _value(value: Any) -> str:
     """Return a fact as text; empty for unknown facts, and for those that do not hold, such as `altered` usually."""
     if isinstance(value, dict):
-        return "; ".join(f"{words(str(key))}: {_value(one)}" for key, one in value.items())
+        return "; ".join(f"{words(str(key))}: {_value(item)}" for key, item in value.items())
     if isinstance(value, list):
         return ", ".join(map(_value, value))
     if value is None or value is False:
@@ -182,10 +179,10 @@ def strip(rows: Sequence[Row], title: str, key: str, written: Callable[[float], 
         for tick in _thinned(ticks)
         for name in [written(tick).replace(".0 ", " ")]  # a tick is a round number
     )
-    said = "; ".join(f"{row.label}: {row.said}" for row in rows)
+    description = "; ".join(f"{row.label}: {row.said}" for row in rows)
     return (
         f'<figure class="strip"><figcaption>{escape(key)}</figcaption>'
-        f'<div role="img" aria-label="{escape(f"{title}. {said}")}">{lines}'
+        f'<div role="img" aria-label="{escape(f"{title}. {description}")}">{lines}'
         f'<div class="row"><svg>{axis}</svg></div></div></figure>'
     )
 
@@ -225,7 +222,7 @@ def _steps(largest: float) -> list[float]:
     if largest <= 0:
         return [0.0, 1.0]
     power = 10.0 ** math.floor(math.log10(largest))
-    step = next(one for one in (power / 5, power / 2, power, 2 * power, 5 * power) if largest <= 4 * one)
+    step = next(step for step in (power / 5, power / 2, power, 2 * power, 5 * power) if largest <= 4 * step)
     return [step * number for number in range(math.ceil(largest / step - 1e-9) + 1)]
 
 
@@ -269,9 +266,9 @@ def over_time(title: str, table: Any, written: Callable[[float], str]) -> str:
     ]
     lines = list(table.groupby("series", sort=False))
     for number, (_, points) in enumerate(lines):
-        upper = [f"{x(one.x):.1f},{y(one.high):.1f}" for one in points.itertuples()]
-        lower = [f"{x(one.x):.1f},{y(one.low):.1f}" for one in points.iloc[::-1].itertuples()]
-        middle = [f"{x(one.x):.1f},{y(one.y):.1f}" for one in points.itertuples()]
+        upper = [f"{x(point.x):.1f},{y(point.high):.1f}" for point in points.itertuples()]
+        lower = [f"{x(point.x):.1f},{y(point.low):.1f}" for point in points.iloc[::-1].itertuples()]
+        middle = [f"{x(point.x):.1f},{y(point.y):.1f}" for point in points.itertuples()]
         parts.append(f'<polygon class="band" points="{" ".join(upper + lower)}"/>')
         parts.append(f'<polyline class="line line-{number % _DASHES}" points="{" ".join(middle)}"/>')
     ends = [y(float(points["y"].iloc[-1])) for _, points in lines]
@@ -282,11 +279,11 @@ def over_time(title: str, table: Any, written: Callable[[float], str]) -> str:
             f'<path class="line line-{number % _DASHES}" d="M{right + 4} {end:.1f}L{right + 16} {at:.1f}"/>'
             f'<text x="{right + 20}" y="{at + 4.5:.1f}">{escape(name)}</text>'
         )
-    said = "; ".join(
+    description = "; ".join(
         f"{series}: {written(float(points['y'].min()))} to {written(float(points['y'].max()))}"
         for series, points in lines
     )
-    label = escape(f"{title}. {said}")
+    label = escape(f"{title}. {description}")
     svg = f'<svg role="img" aria-label="{label}" viewBox="0 0 {_WIDTH} {_DEEP}">{"".join(parts)}</svg>'
     return "\n".join([heading(title, 3), scrolled(svg, f"Chart: {title}")])
 

@@ -42,7 +42,7 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Run:
+class TidyRun:
     """A row of tidy.csv that aggregates use. `values` has its figures by column; moments may be empty."""
 
     variant: str
@@ -68,7 +68,7 @@ class Experiment:
     machines: Mapping[str, Sequence[str]]
     factors: Mapping[str, tuple[str, ...]]
     metrics: Mapping[str, Metric]
-    runs: tuple[Run, ...]
+    runs: tuple[TidyRun, ...]
     tidy_sha256: str
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -85,8 +85,8 @@ class Experiment:
 
 def what_differs(*stated: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str | None, ...]]]:
     """Yield what is stated differently: its name, and the value of each as text, None where one does not state it."""
-    for name in dict.fromkeys(name for one in stated for name in one):
-        first, *others = (one.get(name) for one in stated)
+    for name in dict.fromkeys(name for facts in stated for name in facts):
+        first, *others = (facts.get(name) for facts in stated)
         if any(value != first for value in others):
             yield name, tuple(None if value is None else level_text(value) for value in (first, *others))
 
@@ -122,22 +122,22 @@ def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
     _verify_derived(folder)
     manifest = read_manifest(folder)
     experiments = {
-        one: _experiment(folder, one, entry)
-        for one, entry in manifest["experiments"].items()
-        if not only or one in only
+        name: _experiment(folder, name, entry)
+        for name, entry in manifest["experiments"].items()
+        if not only or name in only
     }
     if variant:
-        known = {one for experiment in experiments.values() for one in experiment.variants}
+        known = {name for experiment in experiments.values() for name in experiment.variants}
         if variant not in known:
             raise ConfigurationError(
                 f"{folder_name} has no runs of a variant {variant!r}", next_step=suggestion(variant, sorted(known))
             )
         experiments = {
-            one: replace(experiment, runs=tuple(run for run in experiment.runs if run.variant == variant))
-            for one, experiment in experiments.items()
+            name: replace(experiment, runs=tuple(run for run in experiment.runs if run.variant == variant))
+            for name, experiment in experiments.items()
         }
-    present = {one: found for one, found in experiments.items() if found.runs}
-    for raw in (folder / one / "raw" for one in present):
+    present = {name: experiment for name, experiment in experiments.items() if experiment.runs}
+    for raw in (folder / name / "raw" for name in present):
         if raw.is_dir():
             verify_packs(raw)
     return Side(name, manifest, present, exploratory=_exploratory(folder, present))
@@ -167,10 +167,10 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
     try:
         content = path.read_bytes()
         metrics = _metrics(entry["charts"].values())
-        columns = {*FURTHER_COLUMNS, *(one.column for one in metrics.values())}
+        columns = {*FURTHER_COLUMNS, *(metric.column for metric in metrics.values())}
         runs = _runs(content.decode(), tuple(entry["factors"]), columns)
         variants = dict.fromkeys(run.variant for run in runs)
-        designs = [json.loads(one.read_text()) for one in sorted((folder / name / "raw").glob("design-*.json"))]
+        designs = [json.loads(path.read_text()) for path in sorted((folder / name / "raw").glob("design-*.json"))]
         return Experiment(
             name,
             entry["title"],
@@ -181,7 +181,7 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
             runs,
             sha256(content),
             _options(entry, [*variants], designs),
-            tuple(dict.fromkeys(one["note"] for design in designs for one in design.get("notes", ()))),
+            tuple(dict.fromkeys(note["note"] for design in designs for note in design.get("notes", ()))),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(
@@ -193,16 +193,17 @@ def _options(
     entry: Mapping[str, Any], variants: Collection[str], designs: Collection[Mapping[str, Any]]
 ) -> dict[str, dict[str, str]]:
     """Return the options of each variant: those of the experiment, and its own as the designs state them."""
-    ranges = {f"{end}_{factor}" for factor in entry["factors"] for end in ("smallest", "largest")}
+    levels = (*entry["factors"], "write_bytes_per_second")
+    ranges = {f"{end}_{name}" for name in levels for end in ("smallest", "largest")}
     shared = {name: value for name, value in entry["parameters"].items() if name not in {"blocks", *ranges}}
-    found = {variant: {name: {text} for name, text in _flat(shared)} for variant in variants}
+    options = {variant: {name: {text} for name, text in _flat(shared)} for variant in variants}
     for design in designs:
         for variant in design["variants"]:
             for name, text in _flat(variant.get("options", {})):
-                found.get(variant["name"], {}).setdefault(name, set()).add(text)
+                options.get(variant["name"], {}).setdefault(name, set()).add(text)
     return {
         variant: {name: " or ".join(sorted(texts)) for name, texts in options.items()}
-        for variant, options in found.items()
+        for variant, options in options.items()
     }
 
 
@@ -217,18 +218,18 @@ def _flat(options: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, s
 
 def _metrics(charts: Collection[Mapping[str, Any]]) -> dict[str, Metric]:
     """Return the metrics that charts draw from a column of tidy.csv, by name, in their order, without ratios."""
-    found: dict[str, Metric] = {}
+    metrics: dict[str, Metric] = {}
     for chart in charts:
         name, column, y = chart["metric"], chart.get("column"), chart["y"]
         if column and y["unit"] != "ratio" and not name.startswith("ratio-"):
-            found.setdefault(name, Metric(name, column, y["label"], y["unit"], y.get("better")))
-    return found
+            metrics.setdefault(name, Metric(name, column, y["label"], y["unit"], y.get("better")))
+    return metrics
 
 
-def _runs(text: str, factors: Collection[str], columns: Collection[str]) -> tuple[Run, ...]:
+def _runs(text: str, factors: Collection[str], columns: Collection[str]) -> tuple[TidyRun, ...]:
     """Return the rows of a tidy table that aggregates use. Raises KeyError or ValueError if it is not such a table."""
     return tuple(
-        Run(
+        TidyRun(
             row["variant"],
             {factor: row[factor] for factor in factors},
             int(row["block"]),
@@ -254,14 +255,14 @@ def _exploratory(folder: Path, experiments: Collection[str]) -> dict[str, tuple[
     Raises EvidenceError if claims.json cannot be read.
     """
     path = folder / "claims.json"
-    found: dict[str, list[str]] = {}
+    by_experiment: dict[str, list[str]] = {}
     try:
         claims = json.loads(path.read_bytes())["claims"] if path.exists() else {}
         for name, claim in sorted(claims.items()):
             if claim["exploratory"] and claim["experiment"] in experiments:
-                found.setdefault(claim["experiment"], []).append(name)
+                by_experiment.setdefault(claim["experiment"], []).append(name)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(
             f"cannot be read: {type(error).__name__}: {error}", where=path, next_step=_derive_again(folder)
         ) from error
-    return {experiment: tuple(names) for experiment, names in sorted(found.items())}
+    return {experiment: tuple(names) for experiment, names in sorted(by_experiment.items())}

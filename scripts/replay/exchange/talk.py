@@ -23,13 +23,13 @@ from replay.base.programs import COMPARED_RELEASES
 from replay.base.tables import level_text
 from replay.base.terminal import waiting
 from replay.exchange.importing.arrange import LOADS
-from replay.exchange.sides import Metric, Run, Side, read_side
+from replay.exchange.sides import Metric, Side, TidyRun, read_side
 from replay.exchange.talk_parts import Slide
 from replay.exchange.talk_points import (
     CLIENTS,
     SIZES,
+    MeasuredVariant,
     Told,
-    Variant,
     Walk,
     along,
     compared,
@@ -68,15 +68,15 @@ def run(options: argparse.Namespace) -> int:
         )
     side = read_side(benchmarks_directory(), options.data, options.experiment)
     told = _told(side, options.experiment)
-    variants = {name: one for one in told.variants for name in (one.name, one.label)}
+    variants = {name: variant for variant in told.variants for name in (variant.name, variant.label)}
     # From here on, what they name.
     options.metric = _chosen("--metric", dict.fromkeys(options.metric), told.experiment.metrics, "no chart draws it")
     options.layers = _chosen("--layers", options.layers, variants, "no such variant")
     with waiting(f"writing {options.out}"):
-        slides, said = _write_whole(folder, side, told, options)
-    appendix = sum(one.in_appendix for one in slides)
+        slides, sentence = _write_whole(folder, side, told, options)
+    appendix = sum(slide.in_appendix for slide in slides)
     print(f"wrote {options.out}: {len(slides) - appendix} slides and {appendix} in the appendix, each with notes")
-    print(said)
+    print(sentence)
     _say_next(folder, options.out)
     return 0
 
@@ -100,22 +100,22 @@ def _told(side: Side, wanted: Sequence[str]) -> Told:
             raise ConfigurationError(
                 f"--experiment {name}: {side.name} has no runs of it", next_step=suggestion(name, sorted(entries))
             )
-    name = max(side.experiments, key=lambda one: len(side.experiments[one].runs), default=None)
+    name = max(side.experiments, key=lambda name: len(side.experiments[name].runs), default=None)
     if name is None or not side.experiments[name].metrics:
         raise ConfigurationError(f"{side.name} has no charts, so there is nothing to tell", where=side.name)
     entry, experiment = entries[name], side.experiments[name]
     points = points_of(entry["factors"], experiment.runs)
-    by_levels = {tuple(map(level_text, one.levels.values())): one.name for one in points}
-    found: dict[tuple[str, str], dict[int, Run]] = {}
+    by_levels = {tuple(map(level_text, point.levels.values())): point.name for point in points}
+    runs: dict[tuple[str, str], dict[int, TidyRun]] = {}
     for run in experiment.runs:
         key = run.variant, by_levels[tuple(run.levels.values())]
-        found.setdefault(key, {})[run.block] = run
-    variants = [Variant(one["name"], one["label"], at) for at, one in enumerate(entry["variants"])
-                if one["name"] in experiment.variants and not one.get("control")]  # fmt: skip
-    reference = next((one for one in variants if entry["variants"][one.at]["reference"]), None)
+        runs.setdefault(key, {})[run.block] = run
+    variants = [MeasuredVariant(variant["name"], variant["label"], at) for at, variant in enumerate(entry["variants"])
+                if variant["name"] in experiment.variants and not variant.get("control")]  # fmt: skip
+    reference = next((variant for variant in variants if entry["variants"][variant.at]["reference"]), None)
     # Without a reference there is nothing to divide by: the variants are different things.
-    chosen = [reference, *(one for one in variants if one != reference)] if reference else variants[:1]
-    return Told(side.name, name, entry, experiment, tuple(chosen), points, found)
+    chosen = [reference, *(variant for variant in variants if variant != reference)] if reference else variants[:1]
+    return Told(side.name, name, entry, experiment, tuple(chosen), points, runs)
 
 
 def _chosen(option: str, wanted: Iterable[str], known: Mapping[str, Any], why: str) -> list[Any]:
@@ -152,10 +152,10 @@ def _write(folder: Path, side: Side, told: Told, options: argparse.Namespace) ->
     tail = known[sense.tail] if sense.tail else None
     chosen = options.metric or [rate, *([tail] if tail else [])]
     first, *others = told.variants
-    shared = [(one, point) for one in others for point in told.points if sense.same_load((first, one), point)]
+    shared = [(other, point) for other in others for point in told.points if sense.same_load((first, other), point)]
     ratios = [*compared(told, chosen, shared)]
     walks = [*_walks(told, sense, rate, tail, options.layers)] if ratios or not others else []
-    claimed = [*ratios, *(each for one in walks for each in one.ratios)]
+    claimed = [*ratios, *(each for walk in walks for each in walk.ratios)]
 
     _copy(source, folder, told.name)
     # The folder is a project from here on, so that its data are derived under its own claims.
@@ -166,19 +166,23 @@ def _write(folder: Path, side: Side, told: Told, options: argparse.Namespace) ->
     _judge(folder, side.name)
     verdicts = folder / "benchmarks" / side.name / "claims.json"
     document = json.loads(verdicts.read_bytes()) if claimed else {}
-    by_metric = {one.name: findings_of(document, [each for each in ratios if each.metric == one]) for one in chosen}
-    walked = [(one, findings_of(document, one.ratios)) for one in walks]
-    told_walks = [(one, found) for one, found in walked if len(found) == len(one.ratios)]
+    by_metric = {
+        metric.name: findings_of(document, [each for each in ratios if each.metric == metric]) for metric in chosen
+    }
+    walked = [(walk, findings_of(document, walk.ratios)) for walk in walks]
+    told_walks = [(walk, findings) for walk, findings in walked if len(findings) == len(walk.ratios)]
     plan = Plan(told, sense, side.manifest, rate, tail, by_metric, told_walks)
     slides = talk_slides(plan)
     _put(folder / TALK_FILE, talk_yaml(options.title or _title(plan), plan, slides))
-    _put(folder / CHAPTER, "\n\n\n".join(one.text for one in slides) + "\n")
+    _put(folder / CHAPTER, "\n\n\n".join(slide.text for slide in slides) + "\n")
     if options.look:
         shutil.copytree(options.look, folder / LOOK)
     return slides, _summary(plan)
 
 
-def _walks(told: Told, sense: Sense, rate: Metric, tail: Metric | None, layers: Sequence[Variant]) -> Iterable[Walk]:
+def _walks(
+    told: Told, sense: Sense, rate: Metric, tail: Metric | None, layers: Sequence[MeasuredVariant]
+) -> Iterable[Walk]:
     """Yield the walks through layers, along a load as far as it was reached, and along sizes.
 
     Of a single variant, its tail has one as well.
@@ -186,18 +190,18 @@ def _walks(told: Told, sense: Sense, rate: Metric, tail: Metric | None, layers: 
     known = told.experiment.metrics
     latency = known.get("latency-mean")
     if layers and latency:
-        stated = [one for one in told.points if sense.same_load(layers, one) and all(
-            told.values(each.name, one, metric.column) for each in layers for metric in (rate, latency))]  # fmt: skip
-        yield from (through_layers(told, (rate, latency), layers, one) for one in stated[:1])
-    reached = [one for one in told.points if sense.is_reached(told.variants[0], one)]
-    found = [walk for name, factors in (("curve", LOADS), ("clients", CLIENTS)) if latency
+        stated = [point for point in told.points if sense.same_load(layers, point) and all(
+            told.values(each.name, point, metric.column) for each in layers for metric in (rate, latency))]  # fmt: skip
+        yield from (through_layers(told, (rate, latency), layers, point) for point in stated[:1])
+    reached = [point for point in told.points if sense.is_reached(told.variants[0], point)]
+    walks = [walk for name, factors in (("curve", LOADS), ("clients", CLIENTS)) if latency
              for walk in along(told, name, factors, (rate, latency), reached)]  # fmt: skip
     if (throughput := known.get("throughput")) not in (None, rate):
-        found += along(told, "sizes", SIZES, (rate, throughput), told.points)
-    yield from found
-    if tail and found and len(told.variants) == 1 and (typical := known.get("latency-p50", latency)):
-        points = told.points if found[0].axis in SIZES else reached
-        yield from [*along(told, "tail", (found[0].axis,), (typical, tail), points)][:1]
+        walks += along(told, "sizes", SIZES, (rate, throughput), told.points)
+    yield from walks
+    if tail and walks and len(told.variants) == 1 and (typical := known.get("latency-p50", latency)):
+        points = told.points if walks[0].axis in SIZES else reached
+        yield from [*along(told, "tail", (walks[0].axis,), (typical, tail), points)][:1]
 
 
 def _copy(source: Path, folder: Path, experiment: str) -> None:
@@ -259,7 +263,7 @@ def _say_next(folder: Path, out: Path) -> None:
 
 def _title(plan: Plan) -> str:
     """Return the question that the talk asks, if nobody gave it one."""
-    labels = [one.label for one in plan.told.variants]
+    labels = [variant.label for variant in plan.told.variants]
     if len(labels) == 1:
         return f"What does {plan.manifest['label']} do?"
     if (noun := noun_of(plan.told)) != VARIANT:
@@ -268,7 +272,7 @@ def _title(plan: Plan) -> str:
 
 
 def _summary(plan: Plan) -> str:
-    sense, settled = plan.sense, sum(one.is_settled for one in plan.findings)
+    sense, settled = plan.sense, sum(finding.is_settled for finding in plan.findings)
     parts = [f"n = {sense.runs}: {settled} of {len(plan.findings)} comparisons settled"]
     if not plan.findings:
         parts = [f"n = {sense.runs}: nothing is compared"]
@@ -281,8 +285,8 @@ def _summary(plan: Plan) -> str:
 
 def talk_yaml(title: str, plan: Plan, slides: Sequence[Slide]) -> str:
     """Return the talk's talk.yaml."""
-    seconds = sum(one.seconds for one in slides if not one.in_appendix)
-    claims = {one.ratio.claim: None for one in plan.findings} | {one.claim: None for one, _ in plan.walks}
+    seconds = sum(slide.seconds for slide in slides if not slide.in_appendix)
+    claims = {finding.ratio.claim: None for finding in plan.findings} | {walk.claim: None for walk, _ in plan.walks}
     return _TALK + _yaml(
         {
             "title": title,
@@ -304,12 +308,12 @@ def talk_yaml(title: str, plan: Plan, slides: Sequence[Slide]) -> str:
 
 def _series(plan: Plan) -> dict[str, list[str]]:
     """Return the looks of what is drawn, the same in every chart: reads are circles, writes are squares."""
-    looks = {"reference": [one.label for one in plan.told.variants[:1]],
-             "accent": [one.label for one in plan.told.variants[1:2]], "blue": []}  # fmt: skip
-    for one in plan.findings:
-        look = looks["blue" if "writes" in one.ratio.point.kind else "reference"]
-        if one.ratio.label not in look:
-            look.append(one.ratio.label)
+    looks = {"reference": [variant.label for variant in plan.told.variants[:1]],
+             "accent": [variant.label for variant in plan.told.variants[1:2]], "indigo": [], "petrol": []}  # fmt: skip
+    for finding in plan.findings:
+        look = looks["petrol" if "writes" in finding.ratio.point.kind else "indigo"]
+        if finding.ratio.label not in look:
+            look.append(finding.ratio.label)
     return {look: names for look, names in looks.items() if names}
 
 

@@ -66,14 +66,14 @@ def rows_of(findings: Sequence[Finding]) -> Sequence[Finding]:
     """Return the ratios that a picture has room for: of too many, only those that are settled, if any is."""
     if len(findings) <= ROWS:
         return findings
-    return ([one for one in findings if one.is_settled] or findings)[:ROWS]
+    return ([finding for finding in findings if finding.is_settled] or findings)[:ROWS]
 
 
 def forest(plan: Plan, findings: Sequence[Finding]) -> str:
     """Return a picture of ratios with their intervals, a row each, filled if it is settled."""
     rows = rows_of(findings)
-    drawn = " | ".join(f"{one.ratio.label} = {one.ratio.claim}.{one.ratio.name}" for one in rows)
-    filled = " | ".join(one.ratio.label for one in rows if one.is_settled) or "none"
+    drawn = " | ".join(f"{row.ratio.label} = {row.ratio.claim}.{row.ratio.name}" for row in rows)
+    filled = " | ".join(row.ratio.label for row in rows if row.is_settled) or "none"
     return (
         f'<canvas data-chart="forest" data-chart-src="benchmarks/{plan.told.data_set}/claims.json" '
         f'data-chart-claims="{escape(drawn)}" data-chart-emphasis="{escape(filled)}" data-chart-judged="false" '
@@ -108,7 +108,7 @@ def response(plan: Plan, work: Drawn, waiting: Drawn, kind: str, walk: Walk) -> 
     """Return the curve of what waits against what is finished, along the loads of a walk."""
     more = f' data-chart-more="{file(plan.told, work.chart)}" data-chart-load-name="{walk.unit.strip()}"'
     more += f' data-chart-x-unit="{plan.rate.unit}" data-chart-x-title="{first_upper(kind)} a second"'
-    more += f' data-chart-at="{" | ".join(one.tag for one in walk.cells)}"'
+    more += f' data-chart-at="{" | ".join(cell.tag for cell in walk.cells)}"'
     return canvas(plan.told, "response", waiting.chart, more + _only(waiting))
 
 
@@ -125,28 +125,30 @@ def heat_maps(plan: Plan) -> dict[str, tuple[str, list[Point]]]:
     """Return the chart of the rate by what was in flight and how many sent it, with its points, by kind."""
     told, variant = plan.told, plan.told.variants[0]
     charts = {
-        name: one
-        for name, one in told.entry["charts"].items()
-        if {one.get("rows"), one["x"].get("factor")} <= {*LOADS} and one["metric"].startswith(f"{plan.rate.name}-by-")
+        name: chart
+        for name, chart in told.entry["charts"].items()
+        if {chart.get("rows"), chart["x"].get("factor")} <= {*LOADS}
+        and chart["metric"].startswith(f"{plan.rate.name}-by-")
     }
-    found: dict[str, tuple[str, list[Point]]] = {}
+    maps: dict[str, tuple[str, list[Point]]] = {}
     for point in told.points:
         if not told.values(variant.name, point, plan.rate.column):
             continue
-        chart = next((name for name, one in charts.items() if one["workload"].items() <= point.levels.items()), None)
-        if chart and found.setdefault(point.kind, (chart, []))[0] == chart:
-            found[point.kind][1].append(point)
-    return found
+        chart = next(
+            (name for name, chart in charts.items() if chart["workload"].items() <= point.levels.items()), None
+        )
+        if chart and maps.setdefault(point.kind, (chart, []))[0] == chart:
+            maps[point.kind][1].append(point)
+    return maps
 
 
 def side_by_side(charts: Iterable[tuple[str, str]]) -> str:
     """Return charts beside each other, each with its heading; "" for none."""
-    rows = [f'<div class="panel"><h3>{heading}</h3>{one}</div>' for heading, one in charts]
+    rows = [f'<div class="panel"><h3>{heading}</h3>{chart}</div>' for heading, chart in charts]
     return "\n".join(['<div class="panels">', *rows, "</div>"]) if rows else ""
 
 
 def canvas(told: Told, kind: str, chart: str, more: str = "") -> str:
-    """Return a chart of the experiment."""
     return f'<canvas data-chart="{kind}" data-chart-src="{file(told, chart)}"{more}></canvas>'
 
 
@@ -204,14 +206,14 @@ def measure(plan: Plan, text: str) -> str:
 
 def busy(plan: Plan, findings: Sequence[Finding]) -> str:
     """Return the line below a picture that says what was full where something is settled; "" if nothing was."""
-    found: dict[str, list[tuple[float, str]]] = {}
-    for one in findings:
-        full = [plan.sense.busy.get((variant.name, one.ratio.point.name)) for variant in plan.told.variants]
-        if one.is_settled and None not in full:
+    shares: dict[str, list[tuple[float, str]]] = {}
+    for finding in findings:
+        full = [plan.sense.busy.get((variant.name, finding.ratio.point.name)) for variant in plan.told.variants]
+        if finding.is_settled and None not in full:
             what, share = min(full, key=lambda pair: pair[1])
-            found.setdefault(what, []).append((share, one.ratio.point.phrase))
+            shares.setdefault(what, []).append((share, finding.ratio.point.phrase))
     texts = []
-    for what, points in found.items():
+    for what, points in shares.items():
         share = sourced(f"{min(points)[0]:.0f} %", SOURCE)
         texts.append(f"{what} was {share} busy or more at {', '.join(text for _, text in points)}")
     return f'<p class="source">{first_upper("; ".join(texts))}</p>' if texts else ""
@@ -220,7 +222,9 @@ def busy(plan: Plan, findings: Sequence[Finding]) -> str:
 def differences(told: Told) -> Iterable[tuple[str, str]]:
     """Yield what differs between the variants, with the value of each."""
     for name, values in told.differing.items():
-        texts = [f"{sourced(text)} with {told.label(one)}" for text, one in zip(values, told.variants, strict=True)]
+        texts = [
+            f"{sourced(text)} with {told.label(variant)}" for text, variant in zip(values, told.variants, strict=True)
+        ]
         yield f"<code>{escape(name)}</code> differs", ", ".join(texts)
 
 
@@ -300,33 +304,33 @@ def _fixed_on(walk: Walk, plan: Plan) -> list[str]:
 
 def _titles(plan: Plan, walk: Walk) -> dict[str, str]:
     """Return the names of a walk's metrics, as headings."""
-    named = {one["metric"]: name for name, one in plan.told.entry["charts"].items()}
+    named = {chart["metric"]: name for name, chart in plan.told.entry["charts"].items()}
     return {metric: plan.told.bound(f"charts.{named[metric]}.y.label") for metric in walk.steps}
 
 
 def _tails(plan: Plan, walk: Walk) -> str:
     """Return a picture of the tail along a walk, for the first two kinds of operations."""
-    told, found, first = plan.told, {}, walk.cells[0].point
+    told, by_kind, first = plan.told, {}, walk.cells[0].point
     same = [factor for factor in first.levels if factor not in _OF_KIND]
     for point in told.points:
-        drawn = [told.along(one.name, point, walk.axis) for one in (plan.rate, plan.tail)]
+        drawn = [told.along(metric.name, point, walk.axis) for metric in (plan.rate, plan.tail)]
         if all(drawn) and all(point.levels[factor] == first.levels[factor] for factor in same):
             if walk.axis in LOADS:
-                found[point.kind] = response(plan, *drawn, point.kind, walk)
+                by_kind[point.kind] = response(plan, *drawn, point.kind, walk)
             else:
-                found[point.kind] = _line(told, drawn[1])
-    return side_by_side((first_upper(kind), one) for kind, one in [*found.items()][:PANELS])
+                by_kind[point.kind] = _line(told, drawn[1])
+    return side_by_side((first_upper(kind), chart) for kind, chart in [*by_kind.items()][:PANELS])
 
 
 def load_slides(plan: Plan) -> list[Slide]:
     """Return the slide of heat maps of what was in flight by how many sent it, if both were varied."""
-    told, variant, found = plan.told, plan.told.variants[0], heat_maps(plan)
-    if not found:
+    told, variant, by_kind = plan.told, plan.told.variants[0], heat_maps(plan)
+    if not by_kind:
         return []
-    (kind, (_, points)), *_ = found.items()
-    rates = {one.name: median([*told.values(variant.name, one, plan.rate.column).values()]) for one in points}
-    enough = [one for one in points if rates[one.name] >= max(rates.values()) / SAME]
-    factors = [one for one in LOADS if len(told.entry["factors"].get(one, ())) > 1]
+    (kind, (_, points)), *_ = by_kind.items()
+    rates = {point.name: median([*told.values(variant.name, point, plan.rate.column).values()]) for point in points}
+    enough = [point for point in points if rates[point.name] >= max(rates.values()) / SAME]
+    factors = [factor for factor in LOADS if len(told.entry["factors"].get(factor, ())) > 1]
 
     def sent(point: Point) -> tuple[int, ...]:
         levels = [point.levels[factor] for factor in factors]
@@ -335,8 +339,12 @@ def load_slides(plan: Plan) -> list[Slide]:
     least = min(enough, key=sent)
     load = " and ".join(told.words_of(factor, least.levels[factor]) for factor in factors)
     title = f"{first_upper(kind)}: {load} come within {sourced('10 %')} of the most."
-    maps = [(first_upper(kind), canvas(told, "heatmap", chart)) for kind, (chart, _) in [*found.items()][:PANELS]]
-    sizes = [told.words_of(one, least.levels[one]) for one in SIZES if len(told.entry["factors"].get(one, ())) > 1]
+    maps = [(first_upper(kind), canvas(told, "heatmap", chart)) for kind, (chart, _) in [*by_kind.items()][:PANELS]]
+    sizes = [
+        told.words_of(factor, least.levels[factor])
+        for factor in SIZES
+        if len(told.entry["factors"].get(factor, ())) > 1
+    ]
     where = ", ".join([told.label(variant), *sizes, "medians: programs (jobs) by what each had in flight"])
     body = [f"## {title}", measure(plan, where), side_by_side(maps)]
     note = (

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from replay.base.tables import level_text
 from replay.claims import brief
 from replay.derive.designs import level_name
-from replay.exchange.sides import NOT_STATED, Experiment, Metric, Run, what_differs
+from replay.exchange.sides import NOT_STATED, Experiment, Metric, TidyRun, what_differs
 
 #: The source of figures that are counted or computed from the talk's data, and of its claims.
 SOURCE = "data"
@@ -51,7 +51,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Variant:
+class MeasuredVariant:
     """A variant that has runs; `at` is its place in the manifest."""
 
     name: str
@@ -74,21 +74,20 @@ class Told:
     name: str
     entry: Mapping[str, Any]
     experiment: Experiment
-    variants: tuple[Variant, ...]
+    variants: tuple[MeasuredVariant, ...]
     points: tuple[Point, ...]
-    runs: Mapping[tuple[str, str], Mapping[int, Run]]
+    runs: Mapping[tuple[str, str], Mapping[int, TidyRun]]
 
     @property
     def axis(self) -> str | None:
-        """The factor along the x axis of its charts."""
-        factors = (one["x"].get("factor") for one in self.entry["charts"].values() if "rows" not in one)
-        return next((one for one in factors if one in self.entry["factors"]), None)
+        factors = (chart["x"].get("factor") for chart in self.entry["charts"].values() if "rows" not in chart)
+        return next((factor for factor in factors if factor in self.entry["factors"]), None)
 
     @property
     def differing(self) -> dict[str, list[str]]:
         """The options, and facts of the runs, that differ between the variants: the value of each variant."""
-        found = what_differs(*(self.experiment.options.get(one.name, {}) for one in self.variants))
-        return {name: [NOT_STATED if text is None else text for text in texts] for name, texts in found}
+        differences = what_differs(*(self.experiment.options.get(variant.name, {}) for variant in self.variants))
+        return {name: [NOT_STATED if text is None else text for text in texts] for name, texts in differences}
 
     def values(self, variant: str, point: Point, column: str) -> dict[int, float]:
         """Return a column of a point's runs, as far as it is above 0."""
@@ -98,23 +97,23 @@ class Told:
     def chart(self, metric: str, point: Point) -> str | None:
         """Return the name of the chart that draws a metric at a point; None if there is none over an axis."""
         return next(
-            (name for name, one in self.entry["charts"].items()
-             if one["metric"] == metric and one["x"].get("factor") in self.entry["factors"]
-             and one["workload"].items() <= point.levels.items()),
+            (name for name, described in self.entry["charts"].items()
+             if described["metric"] == metric and described["x"].get("factor") in self.entry["factors"]
+             and described["workload"].items() <= point.levels.items()),
             None,
         )  # fmt: skip
 
     def along(self, metric: str, point: Point, axis: str) -> Drawn | None:
         """Return where a metric is drawn along a factor at a point; None if it is not."""
-        for name, one in sorted(self.entry["charts"].items(), key=lambda pair: "rows" in pair[1]):
-            rows, is_here = one.get("rows"), one["workload"].items() <= point.levels.items()
-            if one["x"].get("factor") != axis or not is_here:
+        for name, chart in sorted(self.entry["charts"].items(), key=lambda pair: "rows" in pair[1]):
+            rows, is_here = chart.get("rows"), chart["workload"].items() <= point.levels.items()
+            if chart["x"].get("factor") != axis or not is_here:
                 continue
-            if rows is None and one["metric"] == metric:
+            if rows is None and chart["metric"] == metric:
                 return Drawn(name, None)
-            if rows and one["metric"].startswith(f"{metric}-by-"):
+            if rows and chart["metric"].startswith(f"{metric}-by-"):
                 level = level_name(point.levels[rows], "bytes" if rows in SIZES else None)
-                if row := next((each for each in one["series"] if each.rpartition(" ")[2] == level), None):
+                if row := next((each for each in chart["series"] if each.rpartition(" ")[2] == level), None):
                     return Drawn(name, row)
         return None
 
@@ -122,8 +121,7 @@ class Told:
         """Return the markup of a value of the experiment in the manifest."""
         return bound(f"manifest.experiments.{self.name}.{path}")
 
-    def label(self, variant: Variant) -> str:
-        """Return the markup of a variant's label."""
+    def label(self, variant: MeasuredVariant) -> str:
         return self.bound(f"variants.{variant.at}.label")
 
     def level(self, factor: str, level: Any) -> str:
@@ -158,11 +156,10 @@ def counted(number: int) -> str:
 
 def first_upper(text: str) -> str:
     """Return a text with a capital letter, inside the markup that it may begin with."""
-    return re.sub(r"^((?:<span[^>]*>)?)([a-z])", lambda found: found[1] + found[2].upper(), text)
+    return re.sub(r"^((?:<span[^>]*>)?)([a-z])", lambda match: match[1] + match[2].upper(), text)
 
 
 def slug(text: str) -> str:
-    """Return a text as words in lower case with dashes between them."""
     return _NOT_PLAIN.sub("-", text.lower()).strip("-") or "x"
 
 
@@ -191,19 +188,19 @@ def kind_of(levels: Mapping[str, Any]) -> tuple[str, str]:
 # Points --------------------------------------------------------------------------------------------------------------
 
 
-def points_of(factors: Mapping[str, Sequence[Any]], runs: Iterable[Run]) -> tuple[Point, ...]:
+def points_of(factors: Mapping[str, Sequence[Any]], runs: Iterable[TidyRun]) -> tuple[Point, ...]:
     """Return the points that have runs: reads, then writes, each in the order of the levels."""
-    typed = {name: {level_text(one): one for one in levels} for name, levels in factors.items()}
+    typed = {name: {level_text(level): level for level in levels} for name, levels in factors.items()}
     present = dict.fromkeys(tuple(run.levels[name] for name in factors) for run in runs)
-    found = [{name: typed[name][text] for name, text in zip(factors, texts, strict=True)} for texts in present]
-    varied = [name for name in factors if len({one[name] for one in found}) > 1]
-    has_both = len({kind_of(one)[0] for one in found}) > 1
+    combinations = [{name: typed[name][text] for name, text in zip(factors, texts, strict=True)} for texts in present]
+    varied = [name for name in factors if len({point[name] for point in combinations}) > 1]
+    has_both = len({kind_of(point)[0] for point in combinations}) > 1
 
     def rank(levels: Mapping[str, Any]) -> tuple[Any, ...]:
         pattern, kind = kind_of(levels)
         return _KINDS.index(kind), pattern, *(factors[name].index(levels[name]) for name in factors)
 
-    return tuple(_point(levels, varied, has_both=has_both) for levels in sorted(found, key=rank))
+    return tuple(_point(levels, varied, has_both=has_both) for levels in sorted(combinations, key=rank))
 
 
 def _point(levels: Mapping[str, Any], varied: Sequence[str], *, has_both: bool) -> Point:
@@ -250,16 +247,15 @@ class Ratio:
     under: Mapping[str, Any]
 
     def bound(self, part: str = "estimate") -> str:
-        """Return the markup of a part of its estimate."""
         return bound(f"{self.claim}.{self.name}.{part}")
 
 
-def compared(told: Told, metrics: Iterable[Metric], shared: Sequence[tuple[Variant, Point]]) -> Iterator[Ratio]:
+def compared(told: Told, metrics: Iterable[Metric], shared: Sequence[tuple[MeasuredVariant, Point]]) -> Iterator[Ratio]:
     """Yield each metric of each other variant divided by that of the first one, at each point that both can share."""
     first, several = told.variants[0], len(told.variants) > 2
     for metric in metrics:
         for variant, point in shared:
-            both = [told.values(one.name, point, metric.column) for one in (variant, first)]
+            both = [told.values(side.name, point, metric.column) for side in (variant, first)]
             if both[0].keys() & both[1].keys():
                 yield Ratio(
                     slug(metric.name), slug(f"{variant.name}-{point.name}"), metric, point,
@@ -274,12 +270,12 @@ def compared(told: Told, metrics: Iterable[Metric], shared: Sequence[tuple[Varia
 LEAST_LEVELS = 3
 
 
-class Cell(NamedTuple):
+class WalkedCell(NamedTuple):
     """A place on a walk: its markup, its name in an id, and what was measured there."""
 
     place: str
     tag: str
-    variant: Variant
+    variant: MeasuredVariant
     point: Point
 
 
@@ -294,20 +290,18 @@ class Walk:
     claim: str
     axis: str
     unit: str
-    cells: tuple[Cell, ...]
+    cells: tuple[WalkedCell, ...]
     steps: Mapping[str, tuple[Ratio, ...]]
     to_last: Mapping[str, tuple[Ratio, ...]]
 
     @property
     def kind(self) -> str:
-        """What its operations are."""
         return self.cells[0].point.kind
 
     @property
     def ratios(self) -> list[Ratio]:
-        """All of its ratios, each once."""
         every = [*self.steps.values(), *self.to_last.values()]
-        return [*{one.name: one for several in every for one in several}.values()]
+        return [*{each.name: each for several in every for each in several}.values()]
 
 
 def along(
@@ -319,7 +313,7 @@ def along(
     which all metrics are stated and drawn along that factor.
     """
     variant = told.variants[0]
-    axis = next((one for one in factors if len(told.entry["factors"].get(one, ())) >= LEAST_LEVELS), None)
+    axis = next((factor for factor in factors if len(told.entry["factors"].get(factor, ())) >= LEAST_LEVELS), None)
     rows: dict[str, dict[tuple[Any, ...], list[Point]]] = {}
     for point in points if axis else ():
         stated = all(told.values(variant.name, point, metric.column) for metric in metrics)
@@ -331,20 +325,30 @@ def along(
         enough = [row for row in several.values() if len(row) >= LEAST_LEVELS]
         if enough:
             row = enough[-1 if name == "sizes" else 0]
-            cells = [Cell(told.level(axis, one.levels[axis]), str(one.levels[axis]), variant, one) for one in row]
+            cells = [
+                WalkedCell(told.level(axis, point.levels[axis]), str(point.levels[axis]), variant, point)
+                for point in row
+            ]
             unit = "" if name == "sizes" else words(axis).format("").rstrip()
             yield _walk(name, name if is_first else f"{name}-{slug(kind)}", axis, unit, cells, metrics)
             is_first = False
 
 
-def through_layers(told: Told, metrics: Sequence[Metric], layers: Sequence[Variant], point: Point) -> Walk:
+def through_layers(told: Told, metrics: Sequence[Metric], layers: Sequence[MeasuredVariant], point: Point) -> Walk:
     """Return the walk through variants of which each lies on the one before, at one point."""
-    return _walk("layers", "layers", "", "", [Cell(told.label(one), one.name, one, point) for one in layers], metrics)
+    return _walk(
+        "layers",
+        "layers",
+        "",
+        "",
+        [WalkedCell(told.label(layer), layer.name, layer, point) for layer in layers],
+        metrics,
+    )
 
 
-def _walk(name: str, claim: str, axis: str, unit: str, cells: Sequence[Cell], metrics: Sequence[Metric]) -> Walk:
-    def ratio(metric: Metric, start: Cell, end: Cell) -> Ratio:
-        sides = [{"variant": one.variant.name, **one.point.levels} for one in (end, start)]
+def _walk(name: str, claim: str, axis: str, unit: str, cells: Sequence[WalkedCell], metrics: Sequence[Metric]) -> Walk:
+    def ratio(metric: Metric, start: WalkedCell, end: WalkedCell) -> Ratio:
+        sides = [{"variant": cell.variant.name, **cell.point.levels} for cell in (end, start)]
         way = f"{start.tag} to {end.tag}"
         return Ratio(claim, slug(f"{metric.name}-{way}"), metric, end.point, way, *sides)
 

@@ -21,7 +21,7 @@ from replay.evidence.read import SIDECAR, list_raw
 from replay.exchange.importing.arrange import LOADS
 from replay.exchange.importing.runs import bytes_of
 from replay.exchange.sides import MEAN_LATENCY, RATE, Metric
-from replay.exchange.talk_points import SOURCE, Point, Ratio, Told, Variant, Walk
+from replay.exchange.talk_points import SOURCE, MeasuredVariant, Point, Ratio, Told, Walk
 
 #: By Little's law, rate times latency is what was in flight. So far from what was asked for, the queue was not full.
 _FULL = (0.95, 1.05)
@@ -54,7 +54,7 @@ class Sense:
     runs: int
     in_flight: Mapping[tuple[str, str], float]
     neighbours: bool
-    first: Variant | None
+    first: MeasuredVariant | None
     seconds: float | None
     tail: str | None
     busy: Mapping[tuple[str, str], tuple[str, float]]
@@ -67,27 +67,30 @@ class Sense:
         """Whether runs are so short that a hiccup of the disk is a part of the result."""
         return self.seconds is not None and self.seconds < _SHORT_SECONDS
 
-    def is_full(self, variant: Variant, point: Point) -> bool:
+    def is_full(self, variant: MeasuredVariant, point: Point) -> bool:
         """Return whether the queue was kept full, as far as that is known."""
         return _FULL[0] <= self.in_flight.get((variant.name, point.name), 1.0) <= _FULL[1]
 
-    def is_reached(self, variant: Variant, point: Point) -> bool:
+    def is_reached(self, variant: MeasuredVariant, point: Point) -> bool:
         """Return whether about as much was in flight as was asked for, as far as that is known."""
         return self.in_flight.get((variant.name, point.name), 1.0) >= _REACHED
 
-    def same_load(self, variants: Iterable[Variant], point: Point) -> bool:
+    def same_load(self, variants: Iterable[MeasuredVariant], point: Point) -> bool:
         """Return whether these variants had about as much in flight: otherwise their ratio compares two loads."""
-        shares = [self.in_flight.get((one.name, point.name), 1.0) for one in variants]
+        shares = [self.in_flight.get((variant.name, point.name), 1.0) for variant in variants]
         return max(shares) <= 1.1 * min(shares)
 
 
 def sense_of(told: Told, raw: Path, memory_bytes: float | None) -> Sense:
     """Return what is true of the runs of an experiment, whose evidence is in `raw`, on a machine of so much memory."""
-    options = [told.experiment.options.get(one.name, {}) for one in told.variants]
+    options = [told.experiment.options.get(variant.name, {}) for variant in told.variants]
     every = [run for runs in told.runs.values() for run in runs.values()]
     seconds = [run.values["duration_seconds"] for run in every if "duration_seconds" in run.values]
     neighbours, first = _turns(told)
-    stated = {name: [one.get(name) for one in options] for name in dict.fromkeys(key for one in options for key in one)}
+    stated = {
+        name: [of_variant.get(name) for of_variant in options]
+        for name in dict.fromkeys(key for of_variant in options for key in of_variant)
+    }
     small = max(_SMALL_BYTES, (memory_bytes or 0) / 10)
     sizes = [size for size in stated.get("size", ()) if (known := bytes_of(size)) is not None and known < small]
     return Sense(
@@ -108,11 +111,11 @@ def _in_flight(told: Told, stated: Mapping[str, Any]) -> Iterable[tuple[tuple[st
     if any("rate" in name for name in (*stated, *told.entry["factors"])):
         return  # an open loop: what is in flight follows from the rate
     for (variant, name), runs in told.runs.items():
-        point = next(one for one in told.points if one.name == name)
+        point = next(point for point in told.points if point.name == name)
         asked = [point.levels[factor] for factor in LOADS if factor in point.levels]
         values = [run.values[RATE] * run.values[MEAN_LATENCY] for run in runs.values()
                   if RATE in run.values and MEAN_LATENCY in run.values]  # fmt: skip
-        if values and asked and all(isinstance(one, int) for one in asked):
+        if values and asked and all(isinstance(value, int) for value in asked):
             yield (variant, name), median(values) / math.prod(asked)
 
 
@@ -125,33 +128,33 @@ def _tail(told: Told, every: Iterable[Any]) -> str | None:
     )  # fmt: skip
 
 
-def _turns(told: Told) -> tuple[bool, Variant | None]:
+def _turns(told: Told) -> tuple[bool, MeasuredVariant | None]:
     """Return whether the repetitions of all variants at a point are neighbours in time, and which always ran first."""
     neighbours, firsts = True, set()
     for point in told.points:
-        times = [_times(told, one, point) for one in told.variants]
-        shared = set.intersection(*(set(one) for one in times))
+        times = [_times(told, variant, point) for variant in told.variants]
+        shared = set.intersection(*(set(spans_of_variant) for spans_of_variant in times))
         spans = []
         for block in shared:
-            starts, ends = zip(*(one[block] for one in times), strict=True)
+            starts, ends = zip(*(spans_of_variant[block] for spans_of_variant in times), strict=True)
             spans.append((min(starts), max(ends)))
             firsts.add(told.variants[starts.index(min(starts))])
             longest = max(end - start for start, end in zip(starts, ends, strict=True))
             neighbours &= spans[-1][1] - spans[-1][0] <= (1 + _GAP) * len(times) * longest
-        neighbours &= all(one[1] <= other[0] for one, other in pairwise(sorted(spans)))
+        neighbours &= all(earlier[1] <= later[0] for earlier, later in pairwise(sorted(spans)))
     is_told = len(told.variants) > 1 and bool(firsts)
     return neighbours and is_told, firsts.pop() if len(firsts) == 1 and is_told else None
 
 
-def _times(told: Told, variant: Variant, point: Point) -> dict[int, tuple[float, float]]:
+def _times(told: Told, variant: MeasuredVariant, point: Point) -> dict[int, tuple[float, float]]:
     """Return the start and the end of a point's runs in seconds, as far as they state them."""
-    found = {}
+    spans = {}
     for block, run in told.runs.get((variant.name, point.name), {}).items():
         if run.ended_at and (run.started_at or "duration_seconds" in run.values):
             end = seconds_of(run.ended_at)
             start = seconds_of(run.started_at) if run.started_at else end - run.values["duration_seconds"]
-            found[block] = (start, end)
-    return found
+            spans[block] = (start, end)
+    return spans
 
 
 def _busy(told: Told, raw: Path) -> dict[tuple[str, str], tuple[str, float]]:
@@ -160,19 +163,19 @@ def _busy(told: Told, raw: Path) -> dict[tuple[str, str], tuple[str, float]]:
     for block in list_raw(raw).blocks:
         for folder in block.folders():
             for sidecar in (json.loads(text) for name, text in folder.contents.items() if SIDECAR.fullmatch(name)):
-                point = next((one for one in told.points if one.levels == sidecar.get("levels")), None)
+                point = next((point for point in told.points if point.levels == sidecar.get("levels")), None)
                 if point is None:
                     continue
                 of_point = shares.setdefault((sidecar["variant"], point.name), {})
                 for name in sidecar["files"].values():
                     for what, share in _shares(folder.contents.get(name, b"").decode(errors="replace")):
                         of_point.setdefault(what, []).append(share)
-    found = {}
+    busiest = {}
     for key, by_what in shares.items():
         full = {what: median(values) for what, values in by_what.items() if median(values) >= _BUSY[what]}
         if full:
-            found[key] = max(full.items(), key=lambda pair: pair[1])
-    return found
+            busiest[key] = max(full.items(), key=lambda pair: pair[1])
+    return busiest
 
 
 def _shares(text: str) -> Iterable[tuple[str, float]]:
@@ -231,7 +234,7 @@ class Finding:
         if self.n < 2:
             return None
         mean = math.fsum(self.logs) / self.n
-        spread = math.sqrt(math.fsum((one - mean) ** 2 for one in self.logs) / (self.n - 1))
+        spread = math.sqrt(math.fsum((value - mean) ** 2 for value in self.logs) / (self.n - 1))
         enough = (n for n in range(2, MOST_RUNS) if (t_quantile(n) + _POWER) * spread / math.sqrt(n) <= math.log(SAME))
         return next(enough, MOST_RUNS)
 
@@ -243,8 +246,8 @@ def claims_document(told: Told, ratios: Iterable[Ratio], *, paired: bool) -> dic
     whether the runs of variants at a point were neighbours in time.
     """
     by_claim: dict[str, list[Ratio]] = {}
-    for one in ratios:
-        by_claim.setdefault(one.claim, []).append(one)
+    for ratio in ratios:
+        by_claim.setdefault(ratio.claim, []).append(ratio)
     return {
         "sources": {SOURCE: "The data of this talk"},
         "claims": [
@@ -258,15 +261,15 @@ def claims_document(told: Told, ratios: Iterable[Ratio], *, paired: bool) -> dic
                 "presupposes_nothing": "it says only what these runs show, whatever limited them",
                 "conditions": [
                     {
-                        "name": one.name,
-                        "says": re.sub(r"[{}]", " ", f"{one.metric.title}, {one.label}"),
-                        **({} if one.metric == several[0].metric else {"metric": one.metric.column}),
-                        **({} if paired or one.over["variant"] == one.under["variant"] else {"independent": True}),
-                        "over": dict(one.over),
-                        "under": dict(one.under),
+                        "name": ratio.name,
+                        "says": re.sub(r"[{}]", " ", f"{ratio.metric.title}, {ratio.label}"),
+                        **({} if ratio.metric == several[0].metric else {"metric": ratio.metric.column}),
+                        **({} if paired or ratio.over["variant"] == ratio.under["variant"] else {"independent": True}),
+                        "over": dict(ratio.over),
+                        "under": dict(ratio.under),
                         "between": [1, 1],
                     }
-                    for one in several
+                    for ratio in several
                 ],
             }
             for claim, several in by_claim.items()
@@ -276,14 +279,16 @@ def claims_document(told: Told, ratios: Iterable[Ratio], *, paired: bool) -> dic
 
 def findings_of(document: Mapping[str, Any], ratios: Iterable[Ratio]) -> list[Finding]:
     """Return what claims.json says of ratios, without those that no block has."""
-    found = []
-    for one in ratios:
-        said = document["claims"][one.claim]["conditions"][one.name]
-        if said["estimate"] is not None:
-            logs = tuple(math.log(value) for value in said["blocks"].values())
-            settled = said["verdict"] == REFUTED
-            found.append(Finding(one, said["estimate"], said["low"], said["high"], said["n"], logs, settled))
-    return found
+    findings = []
+    for ratio in ratios:
+        judged = document["claims"][ratio.claim]["conditions"][ratio.name]
+        if judged["estimate"] is not None:
+            logs = tuple(math.log(value) for value in judged["blocks"].values())
+            settled = judged["verdict"] == REFUTED
+            findings.append(
+                Finding(ratio, judged["estimate"], judged["low"], judged["high"], judged["n"], logs, settled)
+            )
+    return findings
 
 
 @dataclass(frozen=True)
@@ -301,4 +306,4 @@ class Plan:
     @property
     def findings(self) -> list[Finding]:
         """All comparisons, those of the rate first."""
-        return [one for several in self.compared.values() for one in several]
+        return [ratio for several in self.compared.values() for ratio in several]

@@ -51,16 +51,16 @@ def talk_slides(plan: Plan) -> list[Slide]:
         layers = [each for each in ranked if each[0].name == "layers"]
         carrying = [each for each in ranked if each not in layers and carries(each[0], plan)]
         later = [walk_slide(plan, *each) for each in ranked if each not in layers + carrying]
-        found = [walk_slide(plan, *each) for each in layers + carrying]
-        found += [_metric(plan, several) for several in plan.compared.values() if several]
-        found, later = [*found, *_mix(plan)], [*later, *load_slides(plan)]
+        slides = [walk_slide(plan, *each) for each in layers + carrying]
+        slides += [_metric(plan, several) for several in plan.compared.values() if several]
+        slides, later = [*slides, *_mix(plan)], [*later, *load_slides(plan)]
     else:
         best = next((each for each in ranked if knee_of(*each) is not None), ranked[0] if ranked else None)
         answers = [walk_slide(plan, *best)._replace(name="answer") if best else _figures(plan)]
-        found, later = _of_one(plan, [each for each in ranked if each is not best]), []
-    main = [_question(plan), *answers, *found[:MOST], _next(plan)]
-    appendix = [*found[MOST:], *later, _setup(plan), _method(plan)]
-    return [*main, *(one._replace(in_appendix=True) for one in appendix)]
+        slides, later = _of_one(plan, [each for each in ranked if each is not best]), []
+    main = [_question(plan), *answers, *slides[:MOST], _next(plan)]
+    appendix = [*slides[MOST:], *later, _setup(plan), _method(plan)]
+    return [*main, *(slide._replace(in_appendix=True) for slide in appendix)]
 
 
 def _ranked(plan: Plan) -> list[tuple[Walk, Sequence[Finding]]]:
@@ -107,27 +107,27 @@ def _question(plan: Plan) -> Slide:
 
 
 def _versus(plan: Plan) -> str:
-    *labels, last = (plan.told.label(one) for one in plan.told.variants)
+    *labels, last = (plan.told.label(variant) for variant in plan.told.variants)
     return f"{', '.join(labels)} or {last}"
 
 
 def _answer(plan: Plan) -> Slide:
     title, second = answer(plan)
-    said = title + (f"<br>{second}" if second else "")
+    heading = title + (f"<br>{second}" if second else "")
     if plan.sense.runs > 1:
         # The marks alone look like an answer. The title comes with a click, once the room has seen the lines.
-        finding = f'<span class="finding fragment" data-fragment-index="0">{said}</span>'
-        said = f'{finding}<span class="question">{_versus(plan)}: which is ahead?</span>'
+        finding = f'<span class="finding fragment" data-fragment-index="0">{heading}</span>'
+        heading = f'{finding}<span class="question">{_versus(plan)}: which is ahead?</span>'
     rate = next(several for several in plan.compared.values() if several)
-    widest = sorted(rate, key=lambda one: -one.width)
-    charts = panels(plan, [(one.ratio.metric.name, one.ratio.point) for one in widest])
-    body = [f"## {said}", measure(plan, _with_facts(plan)), charts or forest(plan, rate)]
+    widest = sorted(rate, key=lambda finding: -finding.width)
+    charts = panels(plan, [(finding.ratio.metric.name, finding.ratio.point) for finding in widest])
+    body = [f"## {heading}", measure(plan, _with_facts(plan)), charts or forest(plan, rate)]
     note = (
-        "Look at the marks first: two a load, and one of them leads. That is the chart of a blog post. "
-        "Now look at the lines. They reach from the lowest to the highest run of the same thing on the same machine. "
-        "Only where the marks are further from each other than these lines are long does a difference mean anything. "
-        f"*(click)* We tested {counted(len(plan.findings))} differences, and "
-        f"{counted(sum(one.is_settled for one in plan.findings))} of them stood."
+        "Look at the marks first: at each load, one of them leads. That is the chart of a blog post. "
+        "Now look at the lines. They reach from the lowest to the highest run of the same thing. "
+        "Where the marks are close and the lines are long, the next run may well say the opposite. "
+        f"*(click)* Of {counted(len(plan.findings))} differences that we tested, we can be sure of "
+        f"{counted(sum(finding.is_settled for finding in plan.findings))}."
         if plan.sense.runs > 1
         else "These are figures, one run each. Whether the next run would say the same, nobody knows."
     )
@@ -150,7 +150,9 @@ def _figures(plan: Plan) -> Slide:
     point, several = plan.told.points[0], len(plan.told.points)
     metrics = [plan.rate, *([plan.tail] if plan.tail else [])]
     title = point.phrase if several == 1 else f"{counted(several)} loads"
-    charts = panels(plan, [(one.name, point) for one in metrics], {one.name: subject_of(one) for one in metrics})
+    charts = panels(
+        plan, [(metric.name, point) for metric in metrics], {metric.name: subject_of(metric) for metric in metrics}
+    )
     body = [f"## {first_upper(title)}{fixed(plan)}.", measure(plan, RANGE), charts]
     note = "This is what was measured, and nothing to compare it with. Is it much? Ask what you need."
     return Slide("answer", ANSWER_SECONDS, body, note, "what you need")
@@ -173,7 +175,7 @@ def _metric(plan: Plan, findings: Sequence[Finding]) -> Slide:
     ]
     better = "more, which is better" if metric.better == "higher" else "less, which is better"
     side = "right" if metric.better == "higher" else "left"
-    settled = [one for one in findings if one.is_settled]
+    settled = [finding for finding in findings if finding.is_settled]
     note = f"The same as ratios. To the {side} it is {better}. A bar is where the truth may lie. " + (
         f"Filled are the marks that are settled: the first is {settled[0].ratio.point.phrase}, "
         f"{settled[0].ratio.bound()}, its interval {settled[0].ratio.bound('interval')}."
@@ -181,11 +183,11 @@ def _metric(plan: Plan, findings: Sequence[Finding]) -> Slide:
         else "No mark is filled: not one bar stays on its side of the line once we count how many we looked at. "
         f"The first is {findings[0].ratio.point.phrase}, {findings[0].ratio.bound()}."
     )
-    widest = max(findings, key=lambda one: one.width)
+    widest = max(findings, key=lambda finding: finding.width)
     if widest.width and not widest.is_settled:
         note += (
             f" And look at the longest bar, {widest.ratio.point.phrase}: {widest.ratio.bound('interval')}. "
-            "That is no small difference, that is no knowledge."
+            "That is not a small difference. It means that we do not know."
         )
     if hidden := len(findings) - len(rows_of(findings)):
         note += f" {first_upper(counted(hidden))} more are not shown."
@@ -194,7 +196,7 @@ def _metric(plan: Plan, findings: Sequence[Finding]) -> Slide:
 
 
 def _mix(plan: Plan) -> list[Slide]:
-    point = next((one for one in plan.told.points if one.kind.endswith("reads and writes")), None)
+    point = next((point for point in plan.told.points if point.kind.endswith("reads and writes")), None)
     names = [name for name in (f"read-{plan.rate.name}", f"write-{plan.rate.name}") if point]
     if not names or not all(plan.told.chart(name, point) for name in names):
         return []
@@ -207,11 +209,11 @@ def _mix(plan: Plan) -> list[Slide]:
 
 def _next(plan: Plan) -> Slide:
     told, sense = plan.told, plan.sense
-    empty = [(sense.in_flight[one.name, point.name], point) for point in told.points for one in told.variants
-             if not sense.is_full(one, point)]  # fmt: skip
+    empty = [(sense.in_flight[variant.name, point.name], point) for point in told.points for variant in told.variants
+             if not sense.is_full(variant, point)]  # fmt: skip
     rows = []
-    if found := needs(plan.findings):
-        rows.append(found)
+    if needed := needs(plan.findings):
+        rows.append(needed)
     if empty:
         share, point = min(empty, key=lambda pair: pair[0])
         rows.append((f"{100 * share:.0f} %", f"of what was asked for was in flight, on average, at {point.phrase}."))
@@ -236,9 +238,9 @@ def _next(plan: Plan) -> Slide:
         command = "fio --runtime=60 --ramp_time=5 --size=16g"
         body.append(f"<p><code>{command}</code>, in random order, {sourced('five')} times</p>")
     note = (
-        "What would settle more? Long runs, some seconds of warm-up that do not count, a file that no cache can hold, "
-        "and a coin that says which goes first. Then the same command makes this talk again, perhaps with another "
-        "title."
+        "What would settle more? Longer runs, a few seconds of warm-up that do not count, a file that no cache can "
+        "hold, and a coin that says which goes first. Then the same command makes this talk again, perhaps with "
+        "another title."
     )
     return Slide("next", SECONDS, body, note, "what you will measure next", ' class="night"')
 
@@ -249,7 +251,7 @@ def _setup(plan: Plan) -> Slide:
     names = {"tool_versions": "Tool", "ceph_version": "Ceph", "cpu": "Processor", "cores": "Cores"}
     facts += [(title, bound(f"manifest.setup.{key}")) for key, title in names.items() if setup.get(key)]
     facts.append(("Runs of each load", sourced(str(plan.sense.runs), SOURCE)))
-    facts.append(("Kinds", ", ".join(dict.fromkeys(one.kind for one in told.points))))
+    facts.append(("Kinds", ", ".join(dict.fromkeys(point.kind for point in told.points))))
     facts += [(term, told.bound(f"factors.{factor}")) for factor, (_, term) in FACTOR_WORDS.items()
               if factor in told.entry["factors"] and (factor != "rw_mix_read" or _mix(plan))]  # fmt: skip
     facts += [(f"<code>{factor}</code>", told.bound(f"factors.{factor}")) for factor in told.entry["factors"]

@@ -24,21 +24,21 @@ VARIANT = "variant"
 def answer(plan: Plan) -> tuple[str, str]:
     """Return the title of the answer and its second line, by the first rule that applies."""
     findings, told = plan.findings, plan.told
-    settled = [one for one in findings if one.is_settled]
-    rate = [one for one in findings if one.ratio.metric == findings[0].ratio.metric]
-    furthest = max(rate, key=lambda one: abs(math.log(one.estimate)))
-    n = max(one.n for one in findings)
+    settled = [finding for finding in findings if finding.is_settled]
+    rate = [finding for finding in findings if finding.ratio.metric == findings[0].ratio.metric]
+    furthest = max(rate, key=lambda finding: abs(math.log(finding.estimate)))
+    n = max(finding.n for finding in findings)
     if n == 1:
         apart = f"{first_upper(furthest.ratio.point.phrase)}: <em>{furthest.ratio.bound()}</em>, by chance or not."
         return "One run each: figures, and no answer.", apart
-    if 4 * sum(one.is_same for one in findings) >= 3 * len(findings):
+    if 4 * sum(finding.is_same for finding in findings) >= 3 * len(findings):
         return f"No difference that counts: within {sourced('10 %')}.", ""
     if len(told.variants) > 2:
         title = f"{first_upper(counted(len(settled)))} of {counted(len(findings))} comparisons are settled."
         return title, _spread_and_distance(plan, rate)
-    if 2 * len(settled) >= len(findings) and len({(one.ratio.metric.name, one.is_better) for one in settled}) == len(
-        {one.ratio.metric.name for one in settled}
-    ):
+    if 2 * len(settled) >= len(findings) and len(
+        {(finding.ratio.metric.name, finding.is_better) for finding in settled}
+    ) == len({finding.ratio.metric.name for finding in settled}):
         return _one_way(settled, told), ""
     if 4 * len(settled) >= len(findings) and (parted := _parted(settled, told)):
         return parted, ""
@@ -54,10 +54,10 @@ def noun_of(told: Told) -> str:
 def _spread_and_distance(plan: Plan, rate: Sequence[Finding]) -> str:
     """Return how far the runs of one side are apart at most, and how far the medians of the sides."""
     spreads, distances = [], []
-    for one in rate:
+    for finding in rate:
         values = [
-            [*plan.told.values(str(side["variant"]), one.ratio.point, one.ratio.metric.column).values()]
-            for side in (one.ratio.over, one.ratio.under)
+            [*plan.told.values(str(side["variant"]), finding.ratio.point, finding.ratio.metric.column).values()]
+            for side in (finding.ratio.over, finding.ratio.under)
         ]
         spreads += [max(several) / min(several) for several in values]
         medians = [median(several) for several in values]
@@ -74,12 +74,12 @@ def _times(ratio: float) -> str:
 
 def _one_way(settled: Sequence[Finding], told: Told) -> str:
     """Return the title where all that is settled of a metric goes one way: from the smallest ratio to the largest."""
-    leading = [one for one in settled if one.ratio.metric == settled[0].ratio.metric]
-    least, most = (edge(leading, key=lambda one: one.estimate) for edge in (min, max))
+    leading = [finding for finding in settled if finding.ratio.metric == settled[0].ratio.metric]
+    least, most = (edge(leading, key=lambda finding: finding.estimate) for edge in (min, max))
     is_one = f"{least.estimate:.2g}" == f"{most.estimate:.2g}"
     range_ = least.ratio.bound() if is_one else f"{least.ratio.bound()} to {most.ratio.bound()}"
     what = subject_of(settled[0].ratio.metric)
-    tails = [one for one in settled if one.ratio.metric != settled[0].ratio.metric]
+    tails = [finding for finding in settled if finding.ratio.metric != settled[0].ratio.metric]
     more = f", and {'shorter' if tails[0].is_better else 'longer'} tails" if tails else ""
     return f"{told.label(told.variants[1])}: <em>{range_}</em> the {what if what.isupper() else what.lower()}{more}."
 
@@ -89,10 +89,10 @@ def _parted(settled: Sequence[Finding], told: Told) -> str | None:
     for factor in told.entry["factors"]:
         sides: dict[Any, set[bool]] = {}
         kinds: dict[Any, str] = {}
-        for one in settled:
-            level = one.ratio.point.levels[factor]
-            sides.setdefault(level, set()).add(one.is_better)
-            kinds[level] = one.ratio.point.kind if factor in KIND_FACTORS else told.words_of(factor, level)
+        for finding in settled:
+            level = finding.ratio.point.levels[factor]
+            sides.setdefault(level, set()).add(finding.is_better)
+            kinds[level] = finding.ratio.point.kind if factor in KIND_FACTORS else told.words_of(factor, level)
         if set(map(len, sides.values())) == {1} and len(set.union(*sides.values())) == 2:
             ahead = " and ".join(kinds[level] for level, side in sides.items() if True in side)
             return f"{told.label(told.variants[1])} for {ahead}, {told.label(told.variants[0])} for the rest."
@@ -107,7 +107,7 @@ def not_the_same_question(told: Told) -> str:
         levels[variant] = depths.pop() if len(depths) == 1 else None
     first, other = levels
     if levels[first] != levels[other] and None not in levels.values():
-        depths = [told.level("io_depth", levels[one]) for one in (first, other)]
+        depths = [told.level("io_depth", levels[variant]) for variant in (first, other)]
         return f"{told.label(first)} had {depths[0]} in flight, {told.label(other)} {depths[1]}: not the same question."
     return f"{told.label(first)} and {told.label(other)} had no load in common: nothing to compare."
 
@@ -128,7 +128,7 @@ def subject_of(metric: Metric) -> str:
 
 def title_of(findings: Sequence[Finding], told: Told) -> str:
     """Return the title of a metric: how many points are settled, and which, or who is ahead in how many."""
-    settled = [one for one in findings if one.is_settled]
+    settled = [finding for finding in findings if finding.is_settled]
     subject, all_of = subject_of(findings[0].ratio.metric), counted(len(findings))
     if len(findings) == 1:
         head = f"{subject}: {'settled' if settled else 'not settled'}"
@@ -136,14 +136,14 @@ def title_of(findings: Sequence[Finding], told: Told) -> str:
         head = f"{subject}: {counted(len(settled))} of {all_of} {'are' if len(settled) > 1 else 'is'} settled"
     if not settled:
         return f"{head}."
-    ways = {one.is_better for one in settled}
+    ways = {finding.is_better for finding in settled}
     if len(settled) <= 2:
         disagree = ", and they disagree" if len(ways) == 2 else ""
-        figures = [f"{one.ratio.point.phrase}: <em>{one.ratio.bound()}</em>" for one in settled]
+        figures = [f"{finding.ratio.point.phrase}: <em>{finding.ratio.bound()}</em>" for finding in settled]
         return f"{head}{disagree}.<br>{first_upper('; '.join(figures))}."
     if len(told.variants) > 2:
         return f"{head}."
-    ahead = sum(one.is_better for one in settled)
+    ahead = sum(finding.is_better for finding in settled)
     behind = counted(len(settled) - ahead)
     return f"{subject}: {told.label(told.variants[1])} is ahead in {counted(ahead)} of {all_of}, behind in {behind}."
 
@@ -155,7 +155,7 @@ def knee_of(walk: Walk, findings: Sequence[Finding]) -> int | None:
     """
     if walk.name not in ("curve", "clients"):
         return None
-    by_name = {one.ratio.name: one.estimate for one in findings}
+    by_name = {finding.ratio.name: finding.estimate for finding in findings}
     to_last = [by_name[work.name] / by_name[waiting.name] for work, waiting in zip(*walk.to_last.values(), strict=True)]
     least = min(to_last)
     return to_last.index(least) if least < 1 else None
@@ -163,13 +163,13 @@ def knee_of(walk: Walk, findings: Sequence[Finding]) -> int | None:
 
 def title_of_walk(walk: Walk, findings: Sequence[Finding], tail: Metric | None) -> str:
     """Return the title of a walk: what its ends do, or from where on a load brings more waiting than work."""
-    one, other = walk.to_last.values()
+    ratios, other = walk.to_last.values()
     knee = knee_of(walk, findings)
     start = knee or 0
     first, last = walk.cells[start].place, walk.cells[-1].place
-    over, under = one[start].bound(), other[start].bound()
+    over, under = ratios[start].bound(), other[start].bound()
     if walk.name == "tail" and tail:
-        typical = "typical" if one[0].metric.name.endswith("p50") else "mean"
+        typical = "typical" if ratios[0].metric.name.endswith("p50") else "mean"
         figures = f"<em>{over}</em> the {typical} wait,<br><em>{under}</em> that of {sourced(tail_text(tail))}"
         return f"{first_upper(walk.kind)} from {first} to {last}{walk.unit}: {figures}."
     figures = f"<em>{over}</em> the {walk.kind}, <em>{under}</em> the {'bytes' if walk.name == 'sizes' else 'wait'}"
@@ -182,7 +182,9 @@ def title_of_turn(walk: Walk, settled: Sequence[Finding], told: Told) -> str:
     """Return the title of a walk on which one side is ahead here, and the other there."""
     places = {
         is_ahead: " and ".join(
-            told.words_of(walk.axis, one.ratio.point.levels[walk.axis]) for one in settled if one.is_better is is_ahead
+            told.words_of(walk.axis, finding.ratio.point.levels[walk.axis])
+            for finding in settled
+            if finding.is_better is is_ahead
         )
         for is_ahead in (True, False)
     }
@@ -195,15 +197,15 @@ def settled_on(walk: Walk, plan: Plan) -> list[Finding]:
     """Return what is settled of the rate at the points of a walk."""
     names = {cell.point.name for cell in walk.cells}
     return [
-        one for one in plan.findings
-        if one.is_settled and one.ratio.metric == plan.rate and one.ratio.point.name in names
+        finding for finding in plan.findings
+        if finding.is_settled and finding.ratio.metric == plan.rate and finding.ratio.point.name in names
     ]  # fmt: skip
 
 
 def carries(walk: Walk, plan: Plan) -> bool:
     """Return whether a walk shows a finding that ratios do not: a load, where they are settled; sizes that disagree."""
     settled = settled_on(walk, plan)
-    return len({one.is_better for one in settled}) == 2 if walk.name == "sizes" else bool(settled)
+    return len({finding.is_better for finding in settled}) == 2 if walk.name == "sizes" else bool(settled)
 
 
 # What next -----------------------------------------------------------------------------------------------------------
@@ -211,7 +213,9 @@ def carries(walk: Walk, plan: Plan) -> bool:
 
 def next_step(findings: Sequence[Finding], sense: Sense, *, is_full: bool) -> str:
     """Return the title of the last slide: the first thing that would make the answer better."""
-    needed = [(runs, one) for one in findings if not one.is_settled and (runs := one.runs_needed) is not None]
+    needed = [
+        (runs, finding) for finding in findings if not finding.is_settled and (runs := finding.runs_needed) is not None
+    ]
     if not is_full:
         return "Fill the queue first."
     if sense.runs == 1:
@@ -220,7 +224,7 @@ def next_step(findings: Sequence[Finding], sense: Sense, *, is_full: bool) -> st
         return "Change one thing, and compare."
     if needed and median([runs for runs, _ in needed]) > MANY_RUNS:
         return "Longer runs, not more of them."
-    further = [(runs - one.n, one) for runs, one in needed if runs > one.n]
+    further = [(runs - finding.n, finding) for runs, finding in needed if runs > finding.n]
     if further:
         more, closest = min(further, key=lambda pair: pair[0])
         runs = "run settles" if more == 1 else "runs settle"
@@ -231,9 +235,9 @@ def next_step(findings: Sequence[Finding], sense: Sense, *, is_full: bool) -> st
 def needs(findings: Sequence[Finding]) -> tuple[str, str] | None:
     """Return how many runs would settle the open rates, by kind: the figure of the most, and a sentence."""
     by_kind: dict[str, list[int]] = {}
-    for one in findings:
-        if one.ratio.metric.column == RATE and not one.is_settled and one.runs_needed is not None:
-            by_kind.setdefault(one.ratio.point.kind, []).append(one.runs_needed)
+    for finding in findings:
+        if finding.ratio.metric.column == RATE and not finding.is_settled and finding.runs_needed is not None:
+            by_kind.setdefault(finding.ratio.point.kind, []).append(finding.runs_needed)
     if not by_kind:
         return None
     ranges = {kind: _range(numbers) for kind, numbers in by_kind.items()}
@@ -243,5 +247,5 @@ def needs(findings: Sequence[Finding]) -> tuple[str, str] | None:
 
 
 def _range(numbers: Sequence[int]) -> str:
-    texts = [f"over {one - 1}" if one == MOST_RUNS else str(one) for one in (min(numbers), max(numbers))]
+    texts = [f"over {number - 1}" if number == MOST_RUNS else str(number) for number in (min(numbers), max(numbers))]
     return texts[0] if texts[0] == texts[1] else " to ".join(texts)

@@ -192,7 +192,7 @@ def redact(text: str, words: Mapping[str, str]) -> str:
     if not words:
         return text
     either = "|".join(map(re.escape, words))
-    return re.sub(rf"(?<![\w/.-])(?:{either})(?![\w-])", lambda found: words[found[0]], text)
+    return re.sub(rf"(?<![\w/.-])(?:{either})(?![\w-])", lambda match: words[match[0]], text)
 
 
 def redact_cell(measured: Measured, words: Mapping[str, str]) -> None:

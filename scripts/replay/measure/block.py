@@ -8,9 +8,8 @@ from pathlib import Path
 
 from replay.base.errors import ReplayError
 from replay.base.progress import Progress
-from replay.design.design import Design, plan_digest
+from replay.design.design import Design, plan_digest, read_plan_file
 from replay.design.needs import protocol_for
-from replay.design.plan_file import read_plan_file
 from replay.evidence.attempts import BlockWriter, record_design
 from replay.evidence.data_set import raw_directory
 from replay.evidence.seal import seal
@@ -33,7 +32,7 @@ def measure(job: Job, progress: Progress) -> Path:
     plan = read_plan_file(job.plan_file)
     design, site = planned(plan, job)
     raw = raw_directory(plan.data_set, design.name)
-    progress.doing(f"{design.title_of_block(job.block)}: looking for what an interrupted run left behind")
+    progress.doing("looking for what an interrupted run left behind", design.title_of_block(job.block))
     with naming_absent_daemons(site), open_bench(site, plan.data_set, progress.line) as bench:
         make_ready(plan, design, bench, raw, progress)
         with cluster_lock(site, bench.session, bench.ledger, say=progress.line) as lock, Guard(bench) as guard:

@@ -17,9 +17,8 @@ from replay.base.paths import ROOT, benchmarks_directory, project_directory, rep
 from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
 from replay.base.terminal import waiting
-from replay.design.design import Design
-from replay.design.plan_file import PlanFile, PlannedBlock
-from replay.design.sizing import UNASKED, Estimate, Terms, bytes_at_once
+from replay.design.design import Design, PlanFile, PlannedBlock
+from replay.design.sizing import UNASKED, RemainingWork, Terms, bytes_at_once
 from replay.evidence.attempts import History, record_design
 from replay.evidence.data_set import raw_directory, refuse_copies, sealed_block
 from replay.measure.job import Failure, take_failure
@@ -49,7 +48,7 @@ def run(
     site, plan, designs, data_set, todo = asked.site, asked.plan, asked.designs, asked.plan.data_set, asked.plan.blocks
     names = list(designs)
     packs = {block: sealed_block(raw_directory(data_set, block.experiment), block.block, block.plan) for block in todo}
-    before = {one for one, pack in packs.items() if pack.exists()}
+    before = {block for block, pack in packs.items() if pack.exists()}
     # A dry run asks no cluster.
     terms = terms_of(site, None if options.dry_run or before == packs.keys() else copies_on(site))
     print("\n".join(plan_lines(asked.estimates(terms))), flush=True)
@@ -76,7 +75,7 @@ def run(
         how += [INTO_SHIPPED] if options.into_shipped else []
         print(f"next: to continue, run {replay_command('measure', *asked.again, *how)}")
     with waiting("reading what was measured", spinner=False):
-        _say_costs(data_set, [one for one, pack in packs.items() if pack.exists() and one not in before])
+        _say_costs(data_set, [block for block, pack in packs.items() if pack.exists() and block not in before])
         _say_invalid(data_set, names)
     return afterwards(data_set, names, status, failure)
 
@@ -103,7 +102,7 @@ def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
             record_design(raw_directory(data_set, design.name), design.public(), design.digest)
 
 
-def plan_lines(estimates: Sequence[tuple[Design, int, Estimate]]) -> list[str]:
+def plan_lines(estimates: Sequence[tuple[Design, int, RemainingWork]]) -> list[str]:
     """Return the lines that say what a run will do: skipped variants, each (design, blocks, estimate), and the sum."""
     lines = []
     for design, blocks, figures in estimates:
@@ -114,13 +113,13 @@ def plan_lines(estimates: Sequence[tuple[Design, int, Estimate]]) -> list[str]:
         told = f"; time estimated from {figures.earlier_blocks} earlier block(s)" if figures.earlier_blocks else ""
         lines.append(f"{design.name} at scale {design.scale}: {blocks} block(s), {_amounts(figures)}{told}")
     if len(estimates) > 1:
-        total = sum((figures for _, _, figures in estimates), Estimate())
+        total = sum((figures for _, _, figures in estimates), RemainingWork())
         blocks = sum(number for _, number, _ in estimates)
         lines.append(f"all {len(estimates)} experiments: {blocks} block(s), {_amounts(total)}")
     return lines
 
 
-def _amounts(figures: Estimate) -> str:
+def _amounts(figures: RemainingWork) -> str:
     return (
         f"{figures.cells} of {figures.cells_in_all} cells to measure, about {elapsed_text(figures.seconds)}, about "
         f"{figures.client_bytes / 2**30:.1f} GiB from clients, {figures.media_bytes / 2**30:.1f} GiB to media"
@@ -244,9 +243,9 @@ def _is_tracked(folder: Path) -> bool:
     if not folder.is_dir():
         return False
     try:
-        found = subprocess.run(
+        listed = subprocess.run(
             ["git", "ls-files", "--", "."], cwd=folder, capture_output=True, text=True, check=False, timeout=60
         )
     except (FileNotFoundError, subprocess.TimeoutExpired):
         return False
-    return found.returncode == 0 and bool(found.stdout.strip())
+    return listed.returncode == 0 and bool(listed.stdout.strip())

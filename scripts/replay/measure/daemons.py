@@ -88,7 +88,7 @@ class ClusterReading:
 
     def osds(self) -> list[str]:
         """Return the names of the primary cluster's OSDs that returned their counters."""
-        return [name for name, one in self.clusters.get(PRIMARY, {}).items() if "client" in one.counters]
+        return [name for name, daemon in self.clusters.get(PRIMARY, {}).items() if "client" in daemon.counters]
 
 
 class DaemonSampler:
@@ -155,7 +155,7 @@ class DaemonSampler:
     def _ask_osds(self, cluster: str, session: MonitorSession, unanswered: list[str]) -> dict[str, DaemonReading]:
         if cluster not in self._osd_ids:
             self._osd_ids[cluster] = [int(number) for number in session.command({"prefix": "osd ls"})]
-        found = {}
+        readings = {}
         for number in self._osd_ids[cluster]:
             name = f"osd.{number}"
             try:
@@ -163,8 +163,8 @@ class DaemonSampler:
             except CephCommandError as error:
                 unanswered.append(f"{cluster} {name}: {error.what}")
             else:
-                found[name] = DaemonReading(counters_in(answer))
-        return found
+                readings[name] = DaemonReading(counters_in(answer))
+        return readings
 
     def _with_processes(
         self, osds: Mapping[str, DaemonReading], processes: Mapping[str, LocalProcess]
@@ -214,11 +214,11 @@ def _difference(before: DaemonReading | None, after: DaemonReading | None) -> di
     stages: dict[str, dict[str, float]] = {}
     for stage, values in after.counters.items():
         known = before.counters.get(stage, {})
-        found = {name: round(value - known[name], 3) for name, value in values.items() if name in known}
-        if any(value < 0 for value in found.values()):
+        differences = {name: round(value - known[name], 3) for name, value in values.items() if name in known}
+        if any(value < 0 for value in differences.values()):
             return None
-        if found:
-            stages[stage] = found
+        if differences:
+            stages[stage] = differences
     return stages
 
 
@@ -253,21 +253,21 @@ def sandbox_processes(bench: OpenSite) -> dict[str, dict[str, LocalProcess]]:
     confs = {bench.primary_cluster.conf: "primary"}
     if bench.secondary is not None:
         confs[bench.secondary.cluster.conf] = "secondary"
-    found: dict[str, dict[str, LocalProcess]] = {}
-    for one in sandbox.clusters.values():
-        cluster = confs.get(Path(one.conf))
+    processes: dict[str, dict[str, LocalProcess]] = {}
+    for sandbox_cluster in sandbox.clusters.values():
+        cluster = confs.get(Path(sandbox_cluster.conf))
         if cluster is not None:
-            found[cluster] = {
+            processes[cluster] = {
                 # An only monitor or manager has the cluster's name as its id; a stretch cluster has several monitors.
-                (daemon.name if daemon.type == "osd" or one.sites else daemon.type): LocalProcess(
+                (daemon.name if daemon.type == "osd" or sandbox_cluster.sites else daemon.type): LocalProcess(
                     daemon.pid, f"ceph-{daemon.type}"
                 )
-                for daemon in one.daemons
+                for daemon in sandbox_cluster.daemons
                 if daemon.type in ("mon", "mgr", "osd")
             }
-    if sandbox.mirror is not None and "secondary" in found:
-        found["secondary"]["rbd-mirror"] = LocalProcess(sandbox.mirror.pid, "rbd-mirror")
-    return found
+    if sandbox.mirror is not None and "secondary" in processes:
+        processes["secondary"]["rbd-mirror"] = LocalProcess(sandbox.mirror.pid, "rbd-mirror")
+    return processes
 
 
 def read_process(process: LocalProcess, proc: Path = Path("/proc")) -> DaemonReading | None:

@@ -190,9 +190,9 @@ class Guard:
         self.new = {**self.watch.take(), **self.watch.new_in(verdict)}
         trouble = dict(verdict.refuse) if self.bench.daemons_are_here else {**dict(verdict.refuse), **self.new}
         if trouble:
-            said = "; ".join(f"{code}: {health.nameless(text)}" for code, text in sorted(trouble.items()))
+            why = "; ".join(f"{code}: {health.nameless(text)}" for code, text in sorted(trouble.items()))
             reason, detail = measured.invalid or ("unhealthy", "")
-            measured.invalid = (reason, f"{detail}; the cluster says {said}" if detail else said)
+            measured.invalid = (reason, f"{detail}; the cluster says {why}" if detail else why)
         return verdict
 
     def stop_after_cell(self) -> RunStoppedError | None:
@@ -202,8 +202,8 @@ class Guard:
         """
         if not self.new or self.bench.daemons_are_here:
             return None
-        said = "; ".join(f"{code}: {text}" for code, text in sorted(self.new.items()))
-        return RunStoppedError(f"since the block began: {said}", where=self._where(), next_step=KEPT)
+        why = "; ".join(f"{code}: {text}" for code, text in sorted(self.new.items()))
+        return RunStoppedError(f"since the block began: {why}", where=self._where(), next_step=KEPT)
 
     def settle(self) -> Iterator[Wait]:
         """Wait until no placement group is busy with background work; yield the wait if there was one.

@@ -25,9 +25,8 @@ from replay.cluster.placement_groups import CALM_WITHIN_SECONDS, await_calm
 from replay.cluster.session import MonitorSession, versions
 from replay.cluster.site import Site, Stop, missing
 from replay.cluster.site_file import load_site
-from replay.design.design import Design, digest_of, plan_digest
+from replay.design.design import Design, PlanFile, PlannedBlock, digest_of, plan_digest
 from replay.design.expansion import narrowed
-from replay.design.plan_file import PlanFile, PlannedBlock
 from replay.evidence import durable
 from replay.evidence.data_set import pretty_json
 from replay.evidence.record import host, program_version, short_version

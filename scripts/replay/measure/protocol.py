@@ -197,7 +197,6 @@ class Protocol:
         self.driver.open(raw, self.available(sets))
 
     def available(self, sets: Sequence[CellSet]) -> list[CellSet]:
-        """Return the sets without the variants that are unavailable."""
         return [rest for cell_set in sets if (rest := self.without_refused(cell_set)).cells]
 
     def without_refused(self, cell_set: CellSet) -> CellSet:
@@ -220,7 +219,6 @@ class Protocol:
         return waits
 
     def run(self, cell: Cell, seed: int) -> Measured:
-        """Measure the cell while it is observed, and verify it."""
         measured = self.observe(cell, seed)
         self.verify(cell, measured)
         return measured
@@ -304,7 +302,6 @@ class Protocol:
         return {}
 
     def job_options(self, cell: Cell) -> dict[str, Any]:
-        """Return the tool's options for a cell."""
         return dict(self.design.options)
 
     def expected_writes(self, cell: Cell) -> list[Write]:

@@ -16,11 +16,10 @@ from replay.cluster.admin_commands import rights, second_rights
 from replay.cluster.site import Site
 from replay.cluster.site_file import load_site
 from replay.design.configuration import experiment_names
-from replay.design.design import DEFAULT_SCALE, Design, digest_of
+from replay.design.design import DEFAULT_SCALE, Design, PlanFile, digest_of
 from replay.design.expansion import narrowed
 from replay.design.needs import needs_of
-from replay.design.plan_file import PlanFile
-from replay.design.sizing import Estimate, Terms
+from replay.design.sizing import RemainingWork, Terms
 from replay.evidence.data_set import refuse_copies, refuse_mixed_scales
 from replay.measure.signed_plan import (
     Promise,
@@ -54,13 +53,13 @@ class RunPlan:
     designs: Mapping[str, Design]
     again: tuple[str, ...]
 
-    def estimates(self, terms: Terms) -> list[tuple[Design, int, Estimate]]:
+    def estimates(self, terms: Terms) -> list[tuple[Design, int, RemainingWork]]:
         """Return each experiment's design, number of blocks and estimate."""
-        found = []
+        estimates = []
         for name, design in self.designs.items():
             blocks = [block.block for block in self.plan.blocks if block.experiment == name]
-            found.append((design, len(blocks), estimate(design, self.plan.data_set, blocks, terms)))
-        return found
+            estimates.append((design, len(blocks), estimate(design, self.plan.data_set, blocks, terms)))
+        return estimates
 
 
 def chosen(options: argparse.Namespace) -> RunPlan:
@@ -140,7 +139,7 @@ The digest does not cover what follows. Sign here, if your process asks for it i
 def plan_page(
     site: Site,
     promised: Promise,
-    estimates: Sequence[tuple[Design, int, Estimate]],
+    estimates: Sequence[tuple[Design, int, RemainingWork]],
     report: Report,
     now: datetime,
 ) -> str:
@@ -173,10 +172,10 @@ def _title(site: Site, promised: Promise, now: datetime) -> Iterator[str]:
     yield "version of Replay, and an altered file."
 
 
-def _what(estimates: Sequence[tuple[Design, int, Estimate]]) -> Iterator[str]:
+def _what(estimates: Sequence[tuple[Design, int, RemainingWork]]) -> Iterator[str]:
     yield from ("", "## What is measured", "")
     rows = [(design.name, blocks, figures) for design, blocks, figures in estimates if design.sets]
-    total = sum((figures for _, _, figures in rows), Estimate())
+    total = sum((figures for _, _, figures in rows), RemainingWork())
     yield "| experiment | blocks | cells | time | from clients | to media |"
     yield "|---|---|---|---|---|---|"
     for name, blocks, figures in [*rows, ("all", sum(blocks for _, blocks, _ in rows), total)]:
@@ -196,12 +195,12 @@ def _what(estimates: Sequence[tuple[Design, int, Estimate]]) -> Iterator[str]:
 def _row_of(design: Design) -> str:
     needs = needs_of(design.configuration["protocol"])
     programs = ", ".join(dict.fromkeys([design.configuration["tool"], *needs.programs]))
-    levels = "; ".join(f"{name}: {', '.join(map(str, found))}" for name, found in design.factors.items())
+    levels = "; ".join(f"{name}: {', '.join(map(str, levels))}" for name, levels in design.factors.items())
     variants = ", ".join(variant.label for variant in design.variants)
     return f"| {design.name} | {programs} | {variants} | {levels} |"
 
 
-def _where(site: Site, estimates: Sequence[tuple[Design, int, Estimate]]) -> Iterator[str]:
+def _where(site: Site, estimates: Sequence[tuple[Design, int, RemainingWork]]) -> Iterator[str]:
     yield from ("", "## Where", "")
     for pool in site.pools.all():
         made = "Replay makes it" if pool.create else "it exists, or an administrator makes it"

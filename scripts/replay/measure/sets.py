@@ -57,7 +57,6 @@ class SetRun:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every cell was measured."""
         return len(self.order) == len(self.cells.cells)
 
 
@@ -65,7 +64,6 @@ class CommitLatencies(Observer):
     """Reads how fast each OSD committed while the tool's last seconds ran, if this user may ask for it."""
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Add the latencies to the cell's samples."""
         with contextlib.suppress(CephCommandError):
             if latencies := commit_latencies(self.bench.session.command({"prefix": "osd perf"})):
                 measured.samples["osd_commit_latency_seconds"] = latencies
@@ -90,7 +88,6 @@ class SetRunner:
 
     @property
     def name(self) -> str:
-        """The block's name, for messages."""
         return f"{self.design.name}, block {self.block}"
 
     def missing(self) -> Todo:

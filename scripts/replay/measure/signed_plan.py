@@ -19,8 +19,7 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
 from replay.cluster.site_file import fsid_in
-from replay.design.design import Design, plan_digest
-from replay.design.plan_file import PlanFile, PlannedBlock
+from replay.design.design import Design, PlanFile, PlannedBlock, plan_digest
 from replay.evidence.durable import sha256
 
 SCHEMA_VERSION = 1
@@ -41,17 +40,16 @@ class Promise:
     replay_version: str
 
     def public(self) -> dict[str, Any]:
-        """Return it as the file's JSON."""
         return {"schema_version": SCHEMA_VERSION, **asdict(self), "only": list(self.only)}
 
     def blocks(self) -> list[PlannedBlock]:
         """Return the blocks, repetition by repetition: within one, experiments take turns."""
-        found = [
+        planned = [
             PlannedBlock(name, int(block), plan)
-            for name, one in self.experiments.items()
-            for block, plan in one["blocks"].items()
+            for name, experiment in self.experiments.items()
+            for block, plan in experiment["blocks"].items()
         ]
-        return sorted(found, key=lambda one: one.block)
+        return sorted(planned, key=lambda block: block.block)
 
 
 def promise(site: Site, plan: PlanFile, designs: Mapping[str, Design]) -> Promise:
@@ -122,7 +120,6 @@ def with_digest(text: str) -> str:
 
 
 def digest_in(text: str) -> str:
-    """Return the digest that a plan states."""
     return _DIGEST.search(text)[1]
 
 
@@ -147,15 +144,15 @@ def read_signed_plan(path: Path) -> Promise:
         record = list(_RECORD.finditer(text[: stated.start()]))[-1:]
     if not record:
         raise ConfigurationError("this is no plan of `replay measure --plan-only`", where=path)
-    said = json.loads(record[0][1])
-    if said["schema_version"] != SCHEMA_VERSION or said["replay_version"] != version():
+    document = json.loads(record[0][1])
+    if document["schema_version"] != SCHEMA_VERSION or document["replay_version"] != version():
         raise ConfigurationError(
-            f"the plan was made by Replay {said['replay_version']}, and this is {version()}",
+            f"the plan was made by Replay {document['replay_version']}, and this is {version()}",
             where=path,
             next_step=f"measure with that version, or make a new plan: {again}",
         )
-    said.pop("schema_version")
-    return Promise(**said | {"only": tuple(said["only"])})
+    document.pop("schema_version")
+    return Promise(**document | {"only": tuple(document["only"])})
 
 
 def _cluster_facts(cluster: Cluster, fsid: str | None) -> dict[str, Any]:
@@ -168,8 +165,8 @@ def _fsid(cluster: Cluster) -> str:
         with closing(MonitorSession(cluster, connect_timeout_seconds=CONNECT_WITHIN_SECONDS)) as session:
             return session.fsid()
     except CephCommandError as error:
-        if found := fsid_in(cluster.conf):
-            return found
+        if stated := fsid_in(cluster.conf):
+            return stated
         raise ConfigurationError(
             f"a plan has to say which cluster it is for, and this one does not answer: {error.what}",
             where=cluster.conf,

@@ -15,7 +15,7 @@ from typing import Any
 from replay.base.clock import poll
 from replay.base.errors import ReplayError
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.mirroring import MirrorDaemon
+from replay.cluster.mirroring import POLL_AGE, MirrorDaemon
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import require
 from replay.ownership.ledger import Entry, unique_name
@@ -180,7 +180,6 @@ def settings_of_second(bench: OpenSite) -> OsdSettings | None:
     return OsdSettings(replace(bench, session=bench.secondary, ledger=bench.secondary_ledger))
 
 
-POLL_AGE = "rbd_mirror_journal_poll_age"
 #: A mirror daemon leaves this out of the name under which it registers.
 MIRROR_CLIENT_PREFIX = "client.rbd-mirror."
 WITHIN_SECONDS = 30.0
@@ -190,8 +189,8 @@ ANSWER_WITHIN_SECONDS = 5.0
 def mirror_daemons(status: Mapping[str, Any]) -> list[str]:
     """Return the names of the mirror daemons that are registered with a cluster, such as `a`."""
     daemons = status.get("servicemap", {}).get("services", {}).get("rbd-mirror", {}).get("daemons", {})
-    found = [daemon["metadata"] for name, daemon in daemons.items() if name != "summary"]
-    return sorted({str(metadata["id"]) for metadata in found if "id" in metadata})
+    registered = [daemon["metadata"] for name, daemon in daemons.items() if name != "summary"]
+    return sorted({str(metadata["id"]) for metadata in registered if "id" in metadata})
 
 
 def configured_for(daemon: str, option: str) -> dict[str, Any]:
@@ -207,13 +206,13 @@ def configured_poll_age(second: MonitorSession) -> float | None:
     """
     try:
         status = second.status(timeout_seconds=ANSWER_WITHIN_SECONDS)
-        found = {
+        ages = {
             float(second.command(configured_for(daemon, POLL_AGE), timeout_seconds=ANSWER_WITHIN_SECONDS))
             for daemon in mirror_daemons(status)
         }
     except CephCommandError:
         return None
-    return found.pop() if len(found) == 1 else None
+    return ages.pop() if len(ages) == 1 else None
 
 
 class PollAge:
@@ -234,7 +233,7 @@ class PollAge:
         """Set it, and wait until the daemon has it. Raises RefusedError on a foreign cluster."""
         if self.daemon.option(POLL_AGE) != seconds:
             self._settings().set_config(MIRROR_CLIENT, POLL_AGE, f"{seconds:g}")
-            self._await(lambda found: found == seconds, f"{POLL_AGE} = {seconds:g}")
+            self._await(lambda now: now == seconds, f"{POLL_AGE} = {seconds:g}")
 
     def seconds(self) -> float:
         """Return what the daemon says that it is now."""
@@ -244,7 +243,7 @@ class PollAge:
         """Set back what `set` changed, and wait until the daemon knows."""
         before = self.daemon.option(POLL_AGE)
         if self._settings().restore_config(MIRROR_CLIENT, POLL_AGE):
-            self._await(lambda found: found != before, f"another {POLL_AGE} than {before:g}")
+            self._await(lambda now: now != before, f"another {POLL_AGE} than {before:g}")
 
     def _settings(self) -> OsdSettings:
         settings = settings_of_second(self.bench)

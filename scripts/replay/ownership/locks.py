@@ -24,6 +24,7 @@ from typing import IO
 
 from replay.base.clock import poll, utc_now
 from replay.base.errors import RefusedError
+from replay.base.paths import replay_command
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession, Object, place
 from replay.cluster.site import Site, Stop
@@ -84,7 +85,6 @@ class SlotLock:
         self._file = file
 
     def release(self) -> None:
-        """Give the slot back."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -109,7 +109,6 @@ class Holder:
     since: str
 
     def sentence(self) -> str:
-        """Return it for people."""
         return f"process {self.process} of {self.user} on {self.host}, since {self.since}"
 
     def text(self) -> str:
@@ -124,7 +123,6 @@ class Holder:
 
 
 def this_process() -> Holder:
-    """Return the running process."""
     began = start_ticks(os.getpid())
     assert began is not None, "this process is running"
     return Holder(platform.node(), getpass.getuser(), os.getpid(), began, boot_id(), _space(), utc_now())
@@ -165,7 +163,7 @@ class ClusterLock:
         self._renewed = 0.0
 
     def acquire(self, wait_seconds: float = LASTS_SECONDS + 10) -> None:
-        """Take the lock, waiting for a dead holder's to lapse. Raises RefusedError naming the holder.
+        """Take the lock, waiting for a dead holder's to lapse. Raises RefusedError naming the holder, or the user.
 
         Nothing is locked where the pool does not exist, because nothing can run there, and where the package
         python3-rados is missing, which is said.
@@ -202,13 +200,18 @@ class ClusterLock:
             self.say("python3-rados is missing: no lock on the cluster keeps runs of other hosts away")
 
     def _first(self) -> int:
-        """Try to take the lock. A user who may not has created nothing."""
+        """Try to take the lock. A user who may not has created nothing, and is refused."""
         try:
             return self._try(renew=False)
         except CephCommandError as error:
-            if error.exit_status_of_tool in (errno.EPERM, errno.EACCES):
-                self._leave()
-            raise
+            if error.exit_status_of_tool not in (errno.EPERM, errno.EACCES):
+                raise
+            self._leave()
+            raise RefusedError(
+                f"this user may not write to pool {self.site.pools.data.spec}: {error.what}",
+                where=f"site {self.site.name}",
+                next_step=f"see what it lacks: {replay_command('preflight', '--site', self.site.name)}",
+            ) from error
 
     def renew_when_due(self) -> Stop | None:
         """Renew the lock if it is time; return why the run must end if somebody else has it by now.

@@ -56,7 +56,6 @@ class OpenSite:
 
     @property
     def primary_cluster(self) -> Cluster:
-        """The cluster to be measured."""
         return self.session.cluster
 
     @property
@@ -125,7 +124,6 @@ class ClusterWatch:
     # While a block runs -----------------------------------------------------------------------------------------------
 
     def verdict(self) -> health.Verdict:
-        """Return the verdict on the cluster's health at this moment."""
         return health.classify(self._session.status())
 
     def begin(self, verdict: health.Verdict) -> None:

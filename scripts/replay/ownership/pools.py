@@ -260,7 +260,7 @@ def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: st
         except CephCommandError as error:
             if error.exit_status_of_tool != errno.EPERM:
                 raise
-            remove_pool_entries(bench, lambda one: one.id == entry)
+            remove_pool_entries(bench, lambda owned: owned.id == entry)
             raise PoolSizeRefusedError(
                 f"the monitors refuse a pool of size {spec.replicas}: {error.what}", where=f"site {bench.site.name}"
             ) from error
@@ -287,7 +287,7 @@ def remove_pool_entries(bench: OpenSite, chosen: Callable[[Entry], bool]) -> int
     Raises ReplayError naming one that could not be removed.
     """
     with bench.costs.measure("prepare"):
-        entries = [one for one in bench.ledger.owned() if one.kind == "pool" and chosen(one)]
+        entries = [entry for entry in bench.ledger.owned() if entry.kind == "pool" and chosen(entry)]
         return remove_all(bench, entries, "pool(s) could not be removed", lambda entry: entry.pool)
 
 

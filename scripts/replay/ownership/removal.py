@@ -41,12 +41,13 @@ class Remover(ImageRemover):
             "snapshot": self._snapshot,
             "mirror_snapshot_schedule": self._schedule,
             **dict.fromkeys(
-                SET_BACK, lambda one: RemovalOutcome(one, _gone(SET_BACK[one.kind](self.site, self.session, one)))
+                SET_BACK,
+                lambda entry: RemovalOutcome(entry, _gone(SET_BACK[entry.kind](self.site, self.session, entry))),
             ),
-            "io_cap": lambda one: RemovalOutcome(one, _gone(release(**one.details))),
-            "kernel_mapping": lambda one: RemovalOutcome(one, _gone(unmap(self.cluster, one.spec))),
-            "kernel_mount": lambda one: RemovalOutcome(one, _gone(unmount(one.details["folder"]))),
-            "file": lambda one: RemovalOutcome(one, *remove_file(one)),
+            "io_cap": lambda entry: RemovalOutcome(entry, _gone(release(**entry.details))),
+            "kernel_mapping": lambda entry: RemovalOutcome(entry, _gone(unmap(self.cluster, entry.spec))),
+            "kernel_mount": lambda entry: RemovalOutcome(entry, _gone(unmount(entry.details["folder"]))),
+            "file": lambda entry: RemovalOutcome(entry, *remove_file(entry)),
         }
         try:
             outcome = by_kind[entry.kind](entry)
@@ -128,7 +129,7 @@ class Remover(ImageRemover):
         objects = self.cluster.run("rados", "--pool", name, "--all", "ls", timeout_seconds=120).stdout
         foreign = [line for line in objects.splitlines() if line.split("\t")[-1].startswith(_IMAGE_OBJECTS)]
         if foreign and (
-            own := [one.spec for one in self.ledger.owned() if one.kind == "image" and one.pool == entry.pool]
+            own := [image.spec for image in self.ledger.owned() if image.kind == "image" and image.pool == entry.pool]
         ):
             return RemovalOutcome(entry, "left", f"{own[0]} is still in it")
         if foreign:
@@ -296,7 +297,7 @@ def remove_leftover_files(bench: OpenSite) -> int:
 
     Raises ReplayError naming one that could not be removed: it stays in the ledger for `replay clean`.
     """
-    mine = [one for one in bench.ledger.owned() if one.kind == "file" and one.site == bench.site.name]
+    mine = [entry for entry in bench.ledger.owned() if entry.kind == "file" and entry.site == bench.site.name]
     return remove_all(bench, mine, "file(s) could not be removed", lambda entry: entry.name)
 
 
@@ -306,10 +307,10 @@ def remove_leftover_mounts(bench: OpenSite) -> int:
     Returns how many there were. Raises ReplayError naming one that is left. It stays in the ledger, and so does a
     mapping whose mount is left.
     """
-    mine = [one for one in bench.ledger.owned() if one.kind in KINDS and one.site == bench.site.name]
+    mine = [entry for entry in bench.ledger.owned() if entry.kind in KINDS and entry.site == bench.site.name]
     return remove_all(
         bench,
-        sorted(mine, key=lambda one: KINDS.index(one.kind)),
+        sorted(mine, key=lambda entry: KINDS.index(entry.kind)),
         "mount(s) or mapping(s) could not be undone",
         lambda entry: f"{entry.kind} {entry.spec}",
         "end the program that uses it, then run",

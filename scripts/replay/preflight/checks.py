@@ -76,12 +76,10 @@ class Findings:
     def add(
         self, topic: str, level: str, text: str, *, commands: Iterable[AdminCommand] = (), word: str | None = None
     ) -> None:
-        """Add one fact."""
         self.items.append(SiteFinding(topic, level, text, tuple(commands), word))
 
     @property
     def refused(self) -> bool:
-        """Whether measuring would be refused."""
         return any(item.level == "refused" for item in self.items)
 
     def lacking(self) -> dict[str, str]:
@@ -223,11 +221,11 @@ def reads_counters(experiment: Mapping[str, Any]) -> str:
 
 def check_clocks(session: MonitorSession, findings: Findings) -> None:
     """Check the clock skew between the monitors."""
-    found = largest_skew(session.command({"prefix": "time-sync-status"}, timeout_seconds=TIMEOUT_SECONDS))
-    if found is None:
+    skew = largest_skew(session.command({"prefix": "time-sync-status"}, timeout_seconds=TIMEOUT_SECONDS))
+    if skew is None:
         findings.add("clocks", "note", "one monitor: there is no other clock to compare with")
         return
-    name, seconds = found
+    name, seconds = skew
     level = "warning" if seconds > LARGEST_SKEW_SECONDS else "ok"
     findings.add("clocks", level, f"largest skew between monitors: {seconds * 1e3:.1f} ms (mon.{name})")
 
@@ -240,7 +238,6 @@ def largest_skew(answer: Mapping[str, Any]) -> tuple[str, float] | None:
 
 
 def check_bindings(session: MonitorSession, findings: Findings) -> None:
-    """Check that Ceph's Python module is installed."""
     if session.transport != "rados":
         text = "python3-rados is missing: each query of the cluster costs a third of a second of this machine's CPU"
         findings.add("tools", "warning", text, commands=[AdminCommand("apt-get install python3-rados")])

@@ -158,7 +158,9 @@ def _after_findings(report: Report) -> list[str]:
         lines += ["", f"All of it: {_estimate_text(total)}"]
     if commands := commands_in(report):
         lines += ["", *_TO_DO]
-        if (release := report.site.primary.programs.release) and of_release(report.site):
+        if (release := report.site.primary.programs.release) is None:
+            lines.append("They run this machine's ceph. If the clusters are newer, first name their client_release.")
+        elif of_release(report.site):
             lines.append(f"The first two lines have them run with Ceph {release.title}, as the site's file says.")
         lines += [indent(each, "  ") for each in commands]
     if undo := undo_in(report):
@@ -182,7 +184,9 @@ def commands_in(report: Report, form: str = CONF) -> list[str]:
 
 def undo_in(report: Report, form: str = CONF) -> list[str]:
     """Return what undoes these commands, the last one first."""
-    return _in_form(report.site, [one.undo for one in reversed(report.findings.commands()) if one.undo], form)
+    return _in_form(
+        report.site, [command.undo for command in reversed(report.findings.commands()) if command.undo], form
+    )
 
 
 def _in_form(site: Site, texts: list[str], form: str) -> list[str]:
@@ -215,7 +219,7 @@ def _figures(
 ) -> dict[str, dict[str, float]]:
     """Return what remains to be measured of each experiment that has the scale; `bytes_at_once` is of a block."""
     figures = {}
-    for name in (one["name"] for one in experiments if scale in one["scales"]):
+    for name in (experiment["name"] for experiment in experiments if scale in experiment["scales"]):
         design = design_for(site, name, scale)
         plan = estimate(design, data_set, range(1, design.blocks + 1), terms_of(site, copies))
         figures[name] = {

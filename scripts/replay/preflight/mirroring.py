@@ -9,9 +9,10 @@ from typing import Any
 from replay.base.errors import ReplayError
 from replay.cluster import admin_commands
 from replay.cluster.cluster import CephCommandError, Cluster, ask
+from replay.cluster.mirroring import POLL_AGE
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import SecondSite, Site
-from replay.ownership.daemon_settings import POLL_AGE, configured_poll_age
+from replay.ownership.daemon_settings import configured_poll_age
 from replay.preflight.checks import OTHER_CAPABILITIES, TIMEOUT_SECONDS, Findings, check_cluster, check_user
 from replay.sandbox.link import round_trip_seconds
 
@@ -127,7 +128,7 @@ def _check_poll_age(session: MonitorSession, findings: Findings) -> None:
     if seconds is None:
         text = (
             f"{POLL_AGE}, how often the daemon looks for journal entries, is not told to {session.cluster.client}, so "
-            "no cell records it: mon 'allow command \"config get\"' beside profile rbd would tell it"
+            "no cell records it; the command that preflight prints for a new user allows it"
         )
     else:
         text = f"{POLL_AGE} is {seconds:g} s by the second cluster's configuration; cells record it"

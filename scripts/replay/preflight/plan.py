@@ -11,11 +11,10 @@ from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import LOCAL_HOSTS, Site, missing
 from replay.design.configuration import load_experiment_document
-from replay.design.design import Design, digest_of, plan_digest
+from replay.design.design import Design, PlannedBlock, digest_of, plan_digest
 from replay.design.expansion import expand
 from replay.design.needs import check_experiment, lacking
-from replay.design.plan_file import PlannedBlock
-from replay.design.sizing import UNASKED, Estimate, PoolCopies, Terms, reckon
+from replay.design.sizing import UNASKED, PoolCopies, RemainingWork, Terms, reckon
 from replay.evidence.attempts import History
 from replay.evidence.data_set import raw_directory, refuse_copies, refuse_mixed_scales
 from replay.ownership.write_budget import MediaCopies
@@ -72,7 +71,7 @@ def plans(data_set: str, designs: Iterable[Design], blocks: int | None = None) -
     return sorted(blocks_of_designs, key=lambda plan: plan.block)
 
 
-def estimate(design: Design, data_set: str, blocks: Iterable[int], terms: Terms = UNASKED) -> Estimate:
+def estimate(design: Design, data_set: str, blocks: Iterable[int], terms: Terms = UNASKED) -> RemainingWork:
     """Estimate what it takes to measure the missing sets of these blocks.
 
     The time comes from earlier blocks of this data set, if there are any. Client bytes are unknown before a pilot; the

@@ -47,37 +47,37 @@ def check_pools(site: Site, session: MonitorSession, findings: Findings) -> None
 
 
 def _check_pool(
-    wanted: Pool, found: Mapping[str, Any], rules: list[Any], is_data_pool: bool, findings: Findings
+    wanted: Pool, pool: Mapping[str, Any], rules: list[Any], is_data_pool: bool, findings: Findings
 ) -> None:
-    name, kind = wanted.name, "erasure-coded" if found["type"] == 3 else "replicated"
-    device_class = _device_class(rules, found["crush_rule"])
-    text = f"pool {name}: {kind}, size {found['size']}, {found['pg_num']} placement groups"
+    name, kind = wanted.name, "erasure-coded" if pool["type"] == 3 else "replicated"
+    device_class = _device_class(rules, pool["crush_rule"])
+    text = f"pool {name}: {kind}, size {pool['size']}, {pool['pg_num']} placement groups"
     findings.add("pools", "ok", text + (f", device class {device_class}" if device_class else ""))
     if kind == "erasure-coded" and not is_data_pool:
         findings.add("pools", "refused", f"pool {name} is erasure-coded: image metadata needs a replicated pool")
-    if kind == "erasure-coded" and "ec_overwrites" not in found["flags_names"].split(","):
+    if kind == "erasure-coded" and "ec_overwrites" not in pool["flags_names"].split(","):
         # Overwrites cannot be switched off again, so never enable them on somebody else's pool.
         text = f"pool {name} does not allow overwrites: name a separate pool in the site's file"
         findings.add("pools", "refused", text)
-    if wanted.replicas and kind == "replicated" and found["size"] != wanted.replicas:
-        text = f"pool {name} has {found['size']} replicas; the site's file says {wanted.replicas}"
+    if wanted.replicas and kind == "replicated" and pool["size"] != wanted.replicas:
+        text = f"pool {name} has {pool['size']} replicas; the site's file says {wanted.replicas}"
         findings.add("pools", "warning", text)
     if wanted.device_class and device_class != wanted.device_class:
         on = device_class or "any"
         text = f"pool {name} is on device class {on}; the site's file says {wanted.device_class}"
         findings.add("pools", "warning", text)
-    if found.get("options", {}).get("compression_mode", "none") not in ("none", "passive"):
+    if pool.get("options", {}).get("compression_mode", "none") not in ("none", "passive"):
         text = f"pool {name} compresses data, and images are filled with bytes that compress well"
         findings.add("pools", "warning", text)
-    if found.get("quota_max_bytes") or found.get("quota_max_objects"):
+    if pool.get("quota_max_bytes") or pool.get("quota_max_objects"):
         findings.add("pools", "note", f"pool {name} has a quota: ceph osd pool get-quota {name}")
 
 
 def _check_application(
-    cluster: Cluster, wanted: Pool, found: Mapping[str, Any], objects: int, is_data_pool: bool, findings: Findings
+    cluster: Cluster, wanted: Pool, pool: Mapping[str, Any], objects: int, is_data_pool: bool, findings: Findings
 ) -> None:
     """Check that the pool is for block devices; only an empty pool without an application may become one."""
-    applications = sorted(found.get("application_metadata", {}))
+    applications = sorted(pool.get("application_metadata", {}))
     if "rbd" in applications:
         return
     if applications or objects or is_data_pool:

@@ -94,12 +94,14 @@ def _removed(bench: OpenSite, findings: Findings, whence: str = "") -> Iterator[
         started = time.monotonic()
         site, session = bench.site, bench.session
         remover = Remover(site, session.cluster, session, bench.ledger, site.secondary, bench.say)
-        own = [one for one in bench.ledger.owned() if one.data_set == PROBE and one.kind in ("image", "snapshot")]
+        own = [
+            entry for entry in bench.ledger.owned() if entry.data_set == PROBE and entry.kind in ("image", "snapshot")
+        ]
         outcomes = [outcome for entry in reversed(own) if (outcome := remover.remove(entry)) is not None]
-        left = [one for one in outcomes + remover.finish() if one.status == "left"]
-        for one in left:
-            text = f"could not remove {one.entry.spec}: {one.why}; {replay_command('clean', '--site', bench.site.name)}"
-            findings.add("probe", "refused", text)
+        left = [outcome for outcome in outcomes + remover.finish() if outcome.status == "left"]
+        for remaining in left:
+            text = f"could not remove {remaining.entry.spec}: {remaining.why}"
+            findings.add("probe", "refused", f"{text}; {replay_command('clean', '--site', bench.site.name)}")
         if own and not left:
             findings.add("probe", "ok", f"remove all of it{whence}: {time.monotonic() - started:.1f} s")
 

@@ -108,7 +108,7 @@ class TwoEnds(Driver):
             server.kill()
         measured.argv = [argument.replace("{seconds}", str(seconds)) for argument in template]
         measured.facts["network"] = "loopback" if server_host in LOCAL_HOSTS else "between two client hosts"
-        measured.results = {role: (name, self.tool.hide(said)) for role, (name, said) in measured.results.items()}
+        measured.results = {role: (name, self.tool.hide(printed)) for role, (name, printed) in measured.results.items()}
         others = [host for host in (server_host, client_host) if host not in LOCAL_HOSTS]
         words = [word for host in others for word in (host, _address(host))]
         return hidden(measured, dict.fromkeys(sorted(words, key=len, reverse=True), "{host}"))
@@ -188,7 +188,6 @@ class BaselineProtocol(Protocol):
         return {**self.design.options, "ramp_seconds": 0}
 
     def check(self) -> None:
-        """Refuse a network variant with an io_type, and a media variant without one."""
         for cell in (cell for cell_set in self.design.sets for cell in cell_set.cells):
             if (cell.levels["resource"] == MEDIA) != ("io_type" in cell.levels):
                 self.refuse(f"{cell.variant.name}: only media have an io_type")

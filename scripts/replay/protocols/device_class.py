@@ -185,7 +185,6 @@ class CappedImages(Images):
     """An image for each variant in the pool of its class. The OSDs are capped once all images are filled."""
 
     def begin(self) -> None:
-        """Start without classes and images."""
         super().begin()
         self.classes = DeviceClasses(self.bench, self.design.options, application="rbd")
 
@@ -205,12 +204,10 @@ class CappedPools(ObjectPools):
     """A pool of objects on each class."""
 
     def begin(self) -> None:
-        """Start without classes."""
         super().begin()
         self.classes = DeviceClasses(self.bench, self.design.options, application="rados")
 
     def open(self, sets: Sequence[CellSet]) -> None:
-        """Create the classes and their pools, and cap the OSDs."""
         self.classes.open()
         self.classes.cap()
 
@@ -219,11 +216,9 @@ class CappedPools(ObjectPools):
         self.classes.close()
 
     def pool_of(self, cell: Cell) -> str:
-        """Return the pool of the cell's class."""
         return self.classes.pools[str(cell.levels["device_class"])].name
 
     def run_names(self, cell: Cell) -> list[str]:
-        """Return the one run name."""
         return ["replay-write"]
 
 
@@ -231,7 +226,6 @@ class CappedDisks(Observer):
     """Verifies that the cap held while a cell ran, and waits until the capped OSDs have finished its work."""
 
     def begin(self) -> None:
-        """Take the classes from the target."""
         self.classes: DeviceClasses = self.protocol.target.classes
 
     def lacking(self, site: Site) -> dict[str, str]:
@@ -254,7 +248,6 @@ class CappedDisks(Observer):
                 )
 
     def started(self, cell: Cell) -> None:
-        """Read the capped disks' counters."""
         self.before = self.classes.read()
 
     def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
@@ -262,12 +255,10 @@ class CappedDisks(Observer):
         self.classes.observe(measured, self.before)
 
     def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Wait until the capped OSDs are quiet."""
         return [self.classes.await_quiet()]
 
 
 def journal_class(variant: Variant) -> str:
-    """Return the device class of a variant's journal."""
     return str(variant.levels.get("journal_class", variant.levels["device_class"]))
 
 
@@ -297,7 +288,6 @@ class DeviceClass(SingleTool):
     block_seconds = 25.0
 
     def place_of(self, variant: Variant) -> dict[str, Any]:
-        """Return the pools of the variant's classes."""
         pools = self.target.classes.pools
         pool, journal = pools[str(variant.levels["device_class"])], pools[journal_class(variant)]
         return {"pool": pool.name, "journal_pool": journal.name}

@@ -64,7 +64,6 @@ class Trials(Protocol):
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the trial's writer wrote")
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the seconds of writes that were lost, and the seconds until the first write on the other side."""
         lost = metrics.get("recovery_point_seconds", metrics["lost_seconds"])
         return f"{lost:.2f} s lost, first write after {metrics['seconds_to_first_write']:.2f} s"
 
@@ -184,7 +183,6 @@ class LostSite(TrialDriver):
     trial = 1
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return what is missing if the mirror daemon cannot be asked."""
         return lacking_mirror_daemon(site)
 
     def open(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:

@@ -32,7 +32,6 @@ class Mount(Images):
     """An image for each variant. Images for the kernel's client hold a file system with a file in it."""
 
     def begin(self) -> None:
-        """Start without images and mounts."""
         super().begin()
         self.mounts: dict[str, Path] = {}
 
@@ -71,7 +70,6 @@ class Mount(Images):
 
 
 def is_of_kernel(variant: Variant) -> bool:
-    """Return whether a variant uses the kernel's client."""
     return variant.levels.get("client") == KERNEL
 
 

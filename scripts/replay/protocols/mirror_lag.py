@@ -101,12 +101,10 @@ class Replica(Observer):
     """Follows the copy of the cell's image, and adds samples to the driver's table."""
 
     def begin(self) -> None:
-        """Find the mirror daemon."""
         self.copies = Copies(self.bench)
         self.replica: ReplicaSampler | None = None
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return what is missing if the replica's position cannot be read."""
         return lacking_mirror_daemon(site)
 
     def prepare(self, cell: Cell) -> None:
@@ -142,7 +140,6 @@ class Replica(Observer):
             measured.invalid = ("replay_did_not_advance", "the replica did not catch up after the writer had ended")
 
     def stop(self) -> None:
-        """End the process that observes the replica."""
         if self.replica is not None:
             self.replica.close()
 
@@ -233,11 +230,9 @@ class MirrorLagProtocol(Protocol):
             measured.invalid = ("no_snapshot", "no mirror snapshot was taken while the writer wrote")
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return how far the replica was behind."""
         return f"{metrics['lag_median_seconds']:.1f} s behind, {metrics['lag_max_seconds']:.1f} s at most"
 
     def check(self) -> None:
-        """Refuse variants whose level `mode` is not how their image is mirrored."""
         check_modes(self)
 
 

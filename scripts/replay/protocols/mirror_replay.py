@@ -45,12 +45,10 @@ class CatchUp(Driver):
     """Stops replay of a cell's images, overwrites each once, starts replay, and watches until it has caught up."""
 
     def begin(self) -> None:
-        """Start with nothing stopped."""
         self.copies = Copies(self.bench)
         self.stopped: list[str] = []
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return what is missing if fio cannot write, or if replay cannot be stopped and watched."""
         return lacking_flat_pool(site) | lacking_mirror_daemon(site)
 
     def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
@@ -238,12 +236,10 @@ class MirrorReplayProtocol(Protocol):
     mirrored_wait_seconds = 0.0
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the rate of the catch-up, and how long it took."""
         rate = metrics["bytes_per_second"] / 1e6
         return f"{rate:,.1f} MB/s, level after {metrics['seconds_to_catch_up']:.1f} s"
 
     def check(self) -> None:
-        """Refuse variants whose level `mode` is not how their image is mirrored."""
         check_modes(self)
 
 
@@ -255,9 +251,12 @@ def _since(at_rest: Mapping[str, ReplayCounters], now: Mapping[str, ReplayCounte
 
     return {
         entity: ReplayCounters(
-            *(less(getattr(one, key), getattr(at_rest[entity], key)) for key in ReplayCounters.__dataclass_fields__)
+            *(
+                less(getattr(counters, key), getattr(at_rest[entity], key))
+                for key in ReplayCounters.__dataclass_fields__
+            )
         )
-        for entity, one in now.items()
+        for entity, counters in now.items()
     }
 
 

@@ -62,7 +62,6 @@ class PacedClients(FioClients):
     """fio clients whose peak is found first. `finding_peak` is true while they run as a closed loop."""
 
     def begin(self) -> None:
-        """Start without peaks."""
         super().begin()
         self.peaks: dict[str, float] = {}
         self.finding_peak = False
@@ -90,11 +89,11 @@ class PacedClients(FioClients):
     def _find_peak(self, raw: BlockWriter, cell: Cell) -> float:
         self.finding_peak = True
         try:
-            found = run_for_peak(self.protocol, raw, cell)
+            peak = run_for_peak(self.protocol, raw, cell)
         finally:
             self.finding_peak = False
-        found.keep()
-        return found.peak
+        peak.keep()
+        return peak.peak
 
 
 class OfferedRate(FioProfile):
@@ -138,7 +137,6 @@ class OfferedRate(FioProfile):
         return {**options, "io_depth": self.option("rate_io_depth"), "fio_options": paced}
 
     def check(self) -> None:
-        """Refuse invalid shares."""
         shares = [cell.levels["offered_share"] for cell_set in self.design.sets for cell in cell_set.cells]
         if any(not isinstance(share, int | float) or share <= 0 for share in shares):
             self.refuse("offered_rate needs the factor `offered_share`: shares of the peak above 0")
@@ -164,7 +162,6 @@ class JournaledImages(Images):
     """
 
     def begin(self) -> None:
-        """Start without a pool."""
         super().begin()
         self.journal_pool: str | None = None
 
@@ -219,7 +216,6 @@ class JournalClients(MultiClient):
     target = JournaledImages(count="clients")
 
     def place_of(self, variant: Variant) -> dict[str, Any]:
-        """Return the pool of the journals, which for some variants is the data pool."""
         own, data = self.target.journal_pool, self.bench.site.pools.data.name
         return {"journal_pool": own if place_of_journal(variant) == OF_ITS_OWN else data}
 
@@ -235,7 +231,6 @@ class JournalClients(MultiClient):
 
 
 def place_of_journal(variant: Variant) -> str:
-    """Return where a variant's journals are."""
     return str(variant.levels.get("journal_pool", IN_DATA_POOL))
 
 

@@ -1,21 +1,29 @@
 """RADOS objects: `rados bench` in the block's own pools, one for each number of copies.
 
 A cell writes objects, or reads what was written for it, with one instance of the tool or several that start together.
+
+Beside objects, what each layer of a cluster leaves of the one below: the disk, objects in one copy, in all copies, a
+block device. The cells of a set are neighbours, so each layer's rate can be divided by that of the next. Ceph
+acknowledges a write when it is durable, so each write to the disk is flushed as well.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from replay.base.errors import ReplayError
+from replay.base.errors import ReplayError, cleaning_up
+from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet, Skip
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.design.sizing import Write
-from replay.evidence.record import Wait
+from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Caches
-from replay.measure.protocol import Protocol
+from replay.measure.protocol import Protocol, WhileRunning
+from replay.ownership.images import BlockImage
 from replay.ownership.pools import (
     ExperimentPool,
     PoolSizeRefusedError,
@@ -24,9 +32,22 @@ from replay.ownership.pools import (
     create_pool,
     remove_leftover_pools,
 )
+from replay.protocols.drivers.fio import FioProcess, refuse_namespace
 from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, RadosRounds, Rounds
-from replay.protocols.drivers.tool import writes
+from replay.protocols.drivers.tool import (
+    ENGINE,
+    FIO_FILE_OPTION,
+    IO_DEPTH,
+    IO_PATTERN,
+    IO_SIZE,
+    RAMP,
+    ByLevel,
+    in_words_of_tool,
+    writes,
+)
+from replay.protocols.targets.images import Images, OsdFile
 from replay.protocols.targets.objects import Fill, ObjectPools
+from replay.tools.by_level import BLOCK_DEVICE, DISK, OBJECTS
 
 FILL_OPTIONS = (
     Option("fill_most_objects", WHOLE, "objects", "the most that is written beforehand for reads"),
@@ -47,7 +68,6 @@ class ReplicaPools(ObjectPools):
         self.readers: dict[int, dict[tuple[int, int], int]] = {}
 
     def replicas_of(self, levels: Mapping[str, Any]) -> int | None:
-        """Return how many copies of each object these levels ask for."""
         return int(levels["replicas"])
 
     def open(self, sets: Sequence[CellSet]) -> None:
@@ -69,9 +89,9 @@ class ReplicaPools(ObjectPools):
         await_pools(self.bench, self.pools.values())
         for cell in cells:
             if not writes(cell) and self.replicas_of(cell.levels) in self.pools:
-                found = self.readers.setdefault(_size(cell), {})
+                depths = self.readers.setdefault(_size(cell), {})
                 key = (self.replicas_of(cell.levels), _instances(cell))
-                found[key] = max(found.get(key, 0), int(self.protocol.option("threads", cell)))
+                depths[key] = max(depths.get(key, 0), int(self.protocol.option("threads", cell)))
 
     def prepare(self, cell: Cell) -> list[Wait]:
         """Before the first read of a size: remove other sizes' objects, and write this size's into every pool."""
@@ -113,11 +133,9 @@ class ReplicaPools(ObjectPools):
         ]
 
     def pool_of(self, cell: Cell) -> str:
-        """Return the pool with the cell's number of copies."""
         return self.pools[self.replicas_of(cell.levels)].name
 
     def run_names(self, cell: Cell) -> list[str]:
-        """Return a run name for each of the cell's instances."""
         kind, instances = "write" if writes(cell) else "read", _instances(cell)
         return [_run_name(kind, instance, instances) for instance in range(1, instances + 1)]
 
@@ -157,16 +175,14 @@ class Instances(RadosRounds):
     """Several instances at once. A pass must not find the previous one's data in memory."""
 
     def begin(self) -> None:
-        """Prepare to drop caches."""
         self.caches = Caches(self.bench)
 
     def between_passes(self) -> list[Wait]:
-        """Drop the caches."""
         return self.caches.before_cell()[1]
 
     def facts(self, cell: Cell, rounds: Rounds) -> dict[str, Any]:
         """Return the number of instances and passes, and of objects to read."""
-        found: dict[str, Any] = {
+        known: dict[str, Any] = {
             "replicas": self.protocol.target.replicas_of(cell.levels),
             "instances": _instances(cell),
             "passes": len(rounds.runs),
@@ -174,9 +190,9 @@ class Instances(RadosRounds):
             "load_over": "the busiest stretch of each pass that is as long as the tool measured",
         }
         if not writes(cell):
-            each = self.protocol.target.objects_each(_size(cell), found["replicas"], _instances(cell))
-            found["objects_to_read"] = _instances(cell) * each
-        return found
+            each = self.protocol.target.objects_each(_size(cell), known["replicas"], _instances(cell))
+            known["objects_to_read"] = _instances(cell) * each
+        return known
 
 
 class ObjectBench(Protocol):
@@ -211,6 +227,129 @@ def _run_name(kind: str, instance: int, instances: int) -> str:
 
 def _wait(reason: str, started: float, outcome: str, **details: Any) -> Wait:
     return Wait(reason, time.monotonic() - started, outcome, details)
+
+
+# Layer by layer -------------------------------------------------------------------------------------------------------
+
+#: Values of the level `copies` of objects: all are as many as the block device's pool keeps.
+ONE, ALL = "one", "all"
+
+
+def layer_of(cell: Cell) -> str:
+    return str(cell.levels["layer"])
+
+
+class LayerTarget(ReplicaPools):
+    """Pools for objects in one copy and in all copies; beside them a file on the OSDs' disk, and an image."""
+
+    file: OsdFile = OsdFile()
+    image: Images = Images()
+
+    def begin(self) -> None:
+        super().begin()
+        self.file, self.image = self.file.bound_to(self.protocol), self.image.bound_to(self.protocol)
+        self.all_copies: int | None = None
+
+    def lacking(self, site: Site) -> dict[str, str]:
+        return self.file.lacking(site)
+
+    def replicas_of(self, levels: Mapping[str, Any]) -> int | None:
+        """Return how many copies of each object these levels ask for; None for other layers."""
+        if levels.get("layer") != OBJECTS:
+            return None
+        return 1 if levels["copies"] == ONE else self.all_copies
+
+    def open(self, sets: Sequence[CellSet]) -> None:
+        """Create what the layers of these sets need."""
+        pool = self.bench.site.pools.data.name
+        self.all_copies = int(
+            self.bench.session.command({"prefix": "osd pool get", "pool": pool, "var": "size"})["size"]
+        )
+        self.file.open(_of_layer(sets, DISK))
+        super().open(_of_layer(sets, OBJECTS))
+        self.image.open(_of_layer(sets, BLOCK_DEVICE))
+
+    def prepare(self, cell: Cell) -> list[Wait]:
+        """Write the objects that a cell reads."""
+        return super().prepare(in_words_of_tool(cell)) if layer_of(cell) == OBJECTS else []
+
+    def write_of(self, cell: Cell, size_bytes: float) -> Write:
+        layers = {DISK: self.file.write_of, OBJECTS: super().write_of, BLOCK_DEVICE: self.image.write_of}
+        return layers[layer_of(cell)](cell, size_bytes)
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Remove the objects that a cell wrote."""
+        return super().restore(in_words_of_tool(cell), measured) if layer_of(cell) == OBJECTS else []
+
+    def close(self) -> None:
+        """Remove the image, the file and the pools, even if one of them cannot be removed."""
+        with cleaning_up(self.image.close, self.file.close, super().close):
+            pass
+
+    def file_of(self, cell: Cell) -> Path | None:
+        """Return the file that fio uses; None if it uses the image."""
+        return self.file.file_of(cell) if layer_of(cell) == DISK else None
+
+    def of(self, cell: Cell) -> list[BlockImage]:
+        return self.image.of(cell)
+
+
+class ByLayer(ByLevel):
+    """fio for the disk and the block device, `rados bench` for objects."""
+
+    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
+        """Run the tool of the cell's layer."""
+        measured = super().run(cell, seed, while_running=while_running)
+        if layer_of(cell) == OBJECTS:
+            measured.facts["replicas"] = self.protocol.target.replicas_of(cell.levels)
+        return measured
+
+
+class LayerByLayer(Protocol):
+    """Does the same random reads and writes at `levels["layer"]`: disk, objects or block-device."""
+
+    needs = Needs(
+        tools=("layers",),
+        factors=(
+            Factor("layer", "which layer is measured", words=(DISK, OBJECTS, BLOCK_DEVICE), required=True),
+            Factor("copies", "copies of each object: one, or all that the block device's pool keeps", words=(ONE, ALL)),
+            Factor("io_type", "what operations do", words=("read", "write"), required=True),
+            replace(IO_PATTERN, words=("rand",), meaning="where operations go", required=True),
+            IO_SIZE,
+        ),
+        options=(ENGINE, FIO_FILE_OPTION, IO_DEPTH, RAMP, *RADOS_OPTIONS, *FILL_OPTIONS),
+        programs=("fio", "rados", "rbd"),
+    )
+    target = LayerTarget()
+    driver = ByLayer("layer", {DISK: FioProcess(), OBJECTS: RadosRounds(), BLOCK_DEVICE: FioProcess()})
+    overhead_seconds = 4.0
+    block_seconds = 15.0
+
+    def job_options(self, cell: Cell) -> dict[str, Any]:
+        """Return fio's options: on the disk it flushes each write, on the block device it needs no engine for files."""
+        options = dict(self.design.options)
+        if layer_of(cell) != DISK:
+            return {name: value for name, value in options.items() if name not in (ENGINE.name, FIO_FILE_OPTION.name)}
+        return {**options, "fio_options": {"fdatasync": 1}} if writes(cell) else options
+
+    def check(self) -> None:
+        """Refuse objects without a number of copies, copies of anything else, and images that fio cannot reach."""
+        refuse_namespace(self.bench.site, self.design.name)
+        for variant in self.design.variants:
+            if (variant.levels.get("layer") == OBJECTS) != ("copies" in variant.levels):
+                self.refuse(
+                    f"{variant.name}: objects, and only they, have the level copies",
+                    next_step=f"give it `levels: {{ layer: objects, copies: {ONE} }}`, or `{ALL}`",
+                )
+
+
+def _of_layer(sets: Sequence[CellSet], layer: str) -> list[CellSet]:
+    """Return the sets with only the cells of a layer, with their levels in the words of its tool."""
+    rest = [
+        replace(cell_set, cells=tuple(in_words_of_tool(cell) for cell in cell_set.cells if layer_of(cell) == layer))
+        for cell_set in sets
+    ]
+    return [cell_set for cell_set in rest if cell_set.cells]
 
 
 PROTOCOL = ObjectBench

@@ -131,18 +131,15 @@ class PlacedPool(ObjectPools):
         return waits
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
-        """Return new objects in the one pool."""
         return self._write(size_bytes)
 
     def _write(self, size_bytes: float) -> Write:
         return Write(size_bytes, pool=self.pool.name, copies=self.protocol.option("replicas"), adds=True)
 
     def pool_of(self, cell: Cell) -> str:
-        """Return the one pool."""
         return self.pool.name
 
     def run_names(self, cell: Cell) -> list[str]:
-        """Return the run name to write, or the one to read."""
         return [WRITE if writes(cell) else FILL]
 
     def _set(self, cell: Cell) -> list[str]:
@@ -203,7 +200,6 @@ class PlacedRounds(RadosRounds):
         return measured
 
     def facts(self, cell: Cell, rounds: Rounds) -> dict[str, Any]:
-        """Return facts about the pool."""
         return {"replicas": self.protocol.option("replicas"), "objects_in_pool": self.protocol.target.filled}
 
 
@@ -246,11 +242,9 @@ class PlacementProtocol(Protocol):
                 measured.invalid = ("incomplete", what)
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the rate in bytes, and how many primaries the last OSD has."""
         return f"{metrics['bytes_per_second'] / 2**20:,.1f} MiB/s, {metrics['last_osd_primaries']:.0f} primaries"
 
     def check(self) -> None:
-        """Refuse impossible affinities."""
         if bad := [level for level in self.design.factors.get("primary_affinity", ()) if not 0 <= level <= 1]:
             self.refuse(f"primary_affinity: {bad[0]} is not between 0 and 1")
 

@@ -103,7 +103,6 @@ class OneSnapshot(Level):
         measured.facts["snapshots_taken"] = 1
 
     def await_last_snapshot(self) -> Wait:
-        """Wait for the copy of the cell's one snapshot."""
         return self.copies.wait_for(self.made, self.taken)
 
 
@@ -114,7 +113,8 @@ class Amplification(SingleTool):
         SingleTool.needs,
         osd_counters="must",
         factors=tuple(
-            replace(one, words=("write",)) if one.name == "io_type" else one for one in SingleTool.needs.factors
+            replace(factor, words=("write",)) if factor.name == "io_type" else factor
+            for factor in SingleTool.needs.factors
         ),
         options=(
             IO_THREADS,

@@ -45,7 +45,6 @@ class Trims(FirstCopies):
             await_trimmed(self.bench)
 
     def started(self, cell: Cell) -> None:
-        """Set up the cell's sampler."""
         writer = self.protocol.driver
         self.trims = TrimSampler(self.bench.session, own_pools(self.bench), writer.table, writer.log.now)
 
@@ -54,7 +53,6 @@ class Trims(FirstCopies):
         return lambda elapsed_seconds: self.trims.read_when_due()
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Record the sampler's cost."""
         measured.samples["trims"] = self.trims.cost()
 
     def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
@@ -89,7 +87,6 @@ class SnapshotsAfterRamp(Protocol):
         return None if interval is None else float(self.option("ramp_seconds")) + 0.5 * interval
 
     def headline(self, metrics: Mapping[str, float]) -> str:
-        """Return the rate, and the median and worst latency."""
         rate, median = metrics["operations_per_second"], metrics["latency_p50_seconds"]
         worst = metrics["latency_max_seconds"]
         return f"{rate:,.0f} operations/s, half within {1000 * median:.1f} ms, all within {1000 * worst:.0f} ms"
@@ -171,7 +168,6 @@ class WriteLatencyProtocol(SnapshotsAfterRamp):
         return measured
 
     def job_options(self, cell: Cell) -> dict[str, Any]:
-        """Return fio's options for the cell's load."""
         return self.driver.job_options(cell)
 
     def check(self) -> None:

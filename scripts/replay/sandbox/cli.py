@@ -45,7 +45,7 @@ def report(sandbox: Sandbox) -> dict[str, Any]:
         "directory": sandbox.directory,
         "ceph_version": sandbox.ceph_version,
         "daemons": statuses,
-        "health": {name: said for name, (said, _) in answers.items()},
+        "health": {name: health for name, (health, _) in answers.items()},
         "mirroring": mirroring,
         "link": "none" if sandbox.link is None else link.describe(sandbox.link) if has_line else "does not run",
         "ok": has_line and len(ready) == len(statuses) and all(is_well for _, is_well in answers.values()),
@@ -84,15 +84,15 @@ def _mirroring(sandbox: Sandbox) -> str:
     return f"connected, left to right; daemon {daemon_health}, images {summary.get('image_health')}; {images}"
 
 
-def render(found: Mapping[str, Any]) -> str:
+def render(answer: Mapping[str, Any]) -> str:
     """Return the report as a table for people."""
-    rows = [(each["cluster"], each["name"], str(each["pid"] or "-"), each["state"]) for each in found["daemons"]]
-    lines = [f"sandbox in {found['directory']}, Ceph {found['ceph_version']}", ""]
+    rows = [(each["cluster"], each["name"], str(each["pid"] or "-"), each["state"]) for each in answer["daemons"]]
+    lines = [f"sandbox in {answer['directory']}, Ceph {answer['ceph_version']}", ""]
     lines += [*tools.columns([("cluster", "daemon", "pid", "state"), *rows]), ""]
-    lines += [f"{name}: {said}" for name, said in found["health"].items()]
-    lines.append(f"mirroring: {found['mirroring']}")
-    if found["link"] != "none":
-        lines.append(f"line between the sites: {found['link']}")
+    lines += [f"{name}: {health}" for name, health in answer["health"].items()]
+    lines.append(f"mirroring: {answer['mirroring']}")
+    if answer["link"] != "none":
+        lines.append(f"line between the sites: {answer['link']}")
     return "\n".join(lines)
 
 

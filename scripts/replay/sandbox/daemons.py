@@ -98,12 +98,10 @@ def all_roles(sandbox: Sandbox) -> list[Role]:
 
 
 def running(layout: Layout, role: Role) -> processes.Process | None:
-    """Return the process of this daemon, if it is alive."""
     return _alive(layout.pid_file(role.cluster, role.name))
 
 
 def running_link(layout: Layout) -> processes.Process | None:
-    """Return the process that keeps the line between the sites, if it is alive."""
     return _alive(layout.link_file("pid"))
 
 

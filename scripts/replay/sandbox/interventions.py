@@ -100,7 +100,6 @@ class IoCap:
 
     @property
     def folder(self) -> Path:
-        """The group's folder."""
         return self.hierarchy.root / self.group
 
     def make(self, iops: int) -> None:
@@ -117,7 +116,6 @@ class IoCap:
         _write(self.folder / "cgroup.procs", str(pid))
 
     def holds(self, pid: int) -> bool:
-        """Return whether the process is in the group."""
         return str(pid) in _words(self.folder / "cgroup.procs")
 
     def counts(self) -> tuple[int, int]:
@@ -128,16 +126,16 @@ class IoCap:
 
 def parse_counts(text: str, device: str) -> tuple[int, int]:
     """Return (reads, writes) of a disk from `blkio.throttle.io_serviced` or `io.stat`; 0 if it is not named."""
-    said: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for line in text.splitlines():
         name, *rest = line.split()
         if name != device:
             continue
         if len(rest) == 2 and "=" not in rest[0]:
-            said[rest[0]] = int(rest[1])
+            counts[rest[0]] = int(rest[1])
         else:
-            said |= {key: int(value) for key, value in (word.split("=") for word in rest if "=" in word)}
-    return said.get("Read", said.get("rios", 0)), said.get("Write", said.get("wios", 0))
+            counts |= {key: int(value) for key, value in (word.split("=") for word in rest if "=" in word)}
+    return counts.get("Read", counts.get("rios", 0)), counts.get("Write", counts.get("wios", 0))
 
 
 def release(root: str, group: str, home: str) -> bool:
@@ -299,7 +297,6 @@ class SiteLoss:
         self._record()
 
     def _record(self) -> None:
-        """Write the daemons' new pids and sockets."""
         daemons.record(self.sandbox)
         self.sandbox.save()
 

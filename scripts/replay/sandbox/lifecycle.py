@@ -70,18 +70,18 @@ def up(
     """
     folder = _folder(directory)
     with locked(folder, say=say):
-        found = _find(folder, say)
-        wanted = (found.options if found else _usual_options(options, say)).replaced(options)
-        if found is None:
+        sandbox = _find(folder, say)
+        wanted = (sandbox.options if sandbox else _usual_options(options, say)).replaced(options)
+        if sandbox is None:
             releases.ensure(wanted.release_number, say, image)
             return _create(folder, wanted, say)
-        _check_same_options(found, wanted)
-        if not daemons.lost_its_line(found) and all(
-            daemons.is_ready(found.layout, role) for role in daemons.all_roles(found)
+        _check_same_options(sandbox, wanted)
+        if not daemons.lost_its_line(sandbox) and all(
+            daemons.is_ready(sandbox.layout, role) for role in daemons.all_roles(sandbox)
         ):
             say("already running")
-            return found
-        return _restart(found, say)
+            return sandbox
+        return _restart(sandbox, say)
 
 
 def down(directory: Path | str | None = None, *, keep: bool = False, say: Say = lambda line: None) -> bool:
@@ -136,16 +136,16 @@ def _find(folder: Path, say: Say) -> Sandbox | None:
         return None
     reason = ""
     try:
-        found = state.load(folder)
+        sandbox = state.load(folder)
     except IncompatibleStateError as error:
         reason = error.what
     else:
-        if found.phase != "created":
+        if sandbox.phase != "created":
             reason = "its creation was not finished"
-        elif found.ceph_version.split(".")[0] != (version := _version_of(found, say)).split(".")[0]:
-            reason = f"it was made with Ceph {found.ceph_version}, and this is {version}"
+        elif sandbox.ceph_version.split(".")[0] != (version := _version_of(sandbox, say)).split(".")[0]:
+            reason = f"it was made with Ceph {sandbox.ceph_version}, and this is {version}"
     if not reason:
-        return found
+        return sandbox
     say(f"removing the remains of an older sandbox: {reason}")
     processes.stop_all(folder)
     remove(folder)
@@ -161,20 +161,20 @@ def _usual_options(asked: dict[str, Any], say: Say) -> SandboxOptions:
     return usual
 
 
-def _version_of(found: Sandbox, say: Say) -> str:
+def _version_of(sandbox: Sandbox, say: Say) -> str:
     """Return the version of Ceph with which an existing sandbox would start now."""
-    releases.ensure(found.options.release_number, say)
-    return releases.ceph_version(found.layout.programs)
+    releases.ensure(sandbox.options.release_number, say)
+    return releases.ceph_version(sandbox.layout.programs)
 
 
-def _check_same_options(found: Sandbox, wanted: SandboxOptions) -> None:
-    if wanted != found.options:
-        has, asked = asdict(found.options), asdict(wanted)
+def _check_same_options(sandbox: Sandbox, wanted: SandboxOptions) -> None:
+    if wanted != sandbox.options:
+        has, asked = asdict(sandbox.options), asdict(wanted)
         differing = ", ".join(f"{key} is {has[key]}, not {asked[key]}" for key in has if has[key] != asked[key])
         raise SandboxError(
             f"this sandbox already exists with other options: {differing}",
-            where=found.directory,
-            next_step=f"run {state.sandbox_command('down', found.directory)} first, or use another --name",
+            where=sandbox.directory,
+            next_step=f"run {state.sandbox_command('down', sandbox.directory)} first, or use another --name",
         )
 
 

@@ -131,7 +131,6 @@ class Namespaces:
             raise OSError(f"{' '.join(argv)}: {done.stderr.strip() or f'exit status {done.returncode}'}")
 
     def enter(self, site: str) -> None:
-        """Move this process into a site's namespace."""
         self._call(self._libc.setns(self.descriptors[site], _CLONE_NEWNET), "setns")
 
     def _make(self) -> int:
@@ -220,7 +219,7 @@ class TunLine:
                 # A device that is down or full loses the packet, as a network does.
                 with contextlib.suppress(OSError):
                     os.write(other, packet)
-        return min(filter(None, (one.next_arrival() for one in self._directions.values())), default=None)
+        return min(filter(None, (direction.next_arrival() for direction in self._directions.values())), default=None)
 
     @staticmethod
     def _open() -> int:

@@ -80,12 +80,11 @@ class ContainerImage:
 
     @property
     def title(self) -> str:
-        """The source's name."""
         return f"the image {self.name}"
 
     def unpack(self, root: Path, log: IO[str]) -> None:
         """Make a container that never runs, and unpack its `/usr` into `root`."""
-        engine = next((found for name in ("podman", "docker") if (found := shutil.which(name))), None)
+        engine = next((program for name in ("podman", "docker") if (program := shutil.which(name))), None)
         if engine is None:
             raise ReplayError(
                 "neither podman nor docker is installed",

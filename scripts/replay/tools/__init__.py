@@ -1,7 +1,7 @@
 """Benchmark tools, and readers of other cells. A Tool builds its argv; a Reader reads what a run left. All are pure.
 
 A module's instances of Reader are found by their names, so there is no list to extend. A Tool also names its program
-and Debian's package of it, which `programs.py` lists for set-up, releases, preflight and the container.
+and Debian's package of it, which `programs.py` lists for releases, preflight, the set-up and the container.
 
 If a cell is more than one command, the key `tool` of an experiment names a Reader of what the protocol logs. The
 evidence of imported results names a Reader of files that somebody else made.
@@ -24,7 +24,7 @@ __all__ = [
 @cache
 def _readers() -> dict[str, Reader]:
     modules = [import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
-    return {one.name: one for module in modules for one in vars(module).values() if isinstance(one, Reader)}
+    return {value.name: value for module in modules for value in vars(module).values() if isinstance(value, Reader)}
 
 
 def find_reader(name: str) -> Reader | None:
@@ -34,10 +34,10 @@ def find_reader(name: str) -> Reader | None:
 
 def reader(name: str) -> Reader:
     """Return the tool or reader with a name. Raises ConfigurationError if there is none."""
-    found = find_reader(name)
-    if found is None:
+    named = find_reader(name)
+    if named is None:
         raise ConfigurationError(f"nothing reads the tool {name!r}", next_step=f"use one of {', '.join(tool_names())}")
-    return found
+    return named
 
 
 def tool_names() -> list[str]:
@@ -46,5 +46,4 @@ def tool_names() -> list[str]:
 
 
 def tools() -> list[Tool]:
-    """Return the benchmark tools, by name."""
-    return [one for _, one in sorted(_readers().items()) if isinstance(one, Tool)]
+    return [tool for _, tool in sorted(_readers().items()) if isinstance(tool, Tool)]

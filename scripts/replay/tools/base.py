@@ -82,7 +82,6 @@ class Run:
         return self.texts.get(role, "")
 
     def file(self, role: str) -> str:
-        """Return a file's name."""
         return self.names.get(role, role)
 
 
@@ -222,8 +221,8 @@ def roles_by_instance(outputs: Mapping[str, str], instances: int, file: str) -> 
     of passes. Raises OutputError if a run is missing, because a sum without it would be wrong, or if there are more
     instances.
     """
-    found = {(int(match[1] or 1), int(match[2] or 1)) for role in outputs if (match := _ROLE.fullmatch(role))}
-    seen, passes = {instance for instance, _ in found}, max((number for _, number in found), default=0)
+    outputs_left = {(int(match[1] or 1), int(match[2] or 1)) for role in outputs if (match := _ROLE.fullmatch(role))}
+    seen, passes = {instance for instance, _ in outputs_left}, max((number for _, number in outputs_left), default=0)
     if lost := set(range(1, instances + 1)) - seen:
         raise OutputError(
             f"{len(lost)} of {instances} instances left no output: {', '.join(map(str, sorted(lost)))}",
@@ -231,10 +230,10 @@ def roles_by_instance(outputs: Mapping[str, str], instances: int, file: str) -> 
             reason="client_lost",
         )
     wanted = {(instance, number) for instance in range(1, instances + 1) for number in range(1, passes + 1)}
-    if found - wanted:
+    if outputs_left - wanted:
         raise OutputError(f"output of {len(seen)} instances, expected {instances}", file=file)
-    if wanted - found:
-        instance, number = min(wanted - found)
+    if wanted - outputs_left:
+        instance, number = min(wanted - outputs_left)
         raise OutputError(f"no output of instance {instance}, pass {number}", file=file, reason="incomplete")
     return [[role_of(instance, number) for number in range(1, passes + 1)] for instance in range(1, instances + 1)]
 

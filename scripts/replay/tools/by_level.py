@@ -31,15 +31,12 @@ class ToolByLevel(Tool):
         return self._tools[str(level)]
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
-        """Return the argv of the level's tool."""
         return self._tool_of(levels).argv_template(levels_of(levels), options)
 
     def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return the files that the level's tool writes."""
         return self._tool_of(levels).result_files(levels_of(levels), options)
 
     def read(self, run: Run) -> Result:
-        """Parse the output of the level's tool."""
         return self._tool_of(run.levels).read(replace(run, levels=levels_of(run.levels)))
 
 

@@ -55,17 +55,17 @@ class Steps:
 
     def all(self, name: str) -> list[Step]:
         """Return all steps of that name. Raises OutputError (`incomplete`) if there are none."""
-        found = self.any(name)
-        if not found:
+        steps = self.any(name)
+        if not steps:
             self.refuse(f"no step {name!r}", reason="incomplete")
-        return found
+        return steps
 
     def one(self, name: str) -> Step:
         """Return the only step of that name. Raises OutputError."""
-        found = self.all(name)
-        if len(found) > 1:
-            self.refuse(f"{len(found)} steps {name!r}: logs of two runs are mixed", found[1])
-        return found[0]
+        steps = self.all(name)
+        if len(steps) > 1:
+            self.refuse(f"{len(steps)} steps {name!r}: logs of two runs are mixed", steps[1])
+        return steps[0]
 
     def value(self, step: Step, key: str) -> float:
         """Return a step's number that is 0 or more. Raises OutputError."""
@@ -107,15 +107,15 @@ def snapshots_taken(steps: Steps) -> list[Snapshot]:
 
     Raises OutputError for an order that both failed and succeeded: a snapshot without its id would not be counted.
     """
-    found: list[Snapshot] = []
+    snapshots: list[Snapshot] = []
     for step in steps.any("snapshot"):
         match = _SNAPSHOT_ID.search(str(step.get("said", "")))
         if (step["exit_status"] == 0) != (match is not None):
             printed = str(step.get("said"))[:60]
             steps.refuse(f"snapshot: exit status {step['exit_status']}, yet it printed {printed!r}", step)
         if match is not None:
-            found.append(Snapshot(int(match[1]), steps.start(step)))
-    return found
+            snapshots.append(Snapshot(int(match[1]), steps.start(step)))
+    return snapshots
 
 
 # Samples: the CSV of `evidence.record.SampleTable` -------------------------------------------------------------------
@@ -164,13 +164,13 @@ def progress(readings: Iterable[tuple[float, float]], *, started_seconds: float)
     A daemon drops an image's counters when it stops replaying, and counts from 0 when it starts again. So a value that
     is lower than the one before counts in full, and so does the first one if there was none at the start.
     """
-    total, last, found = 0.0, 0.0, []
+    total, last, samples = 0.0, 0.0, []
     for elapsed, value in readings:
         if elapsed >= started_seconds:
             total += value - last if value >= last else value
-            found.append((elapsed, total))
+            samples.append((elapsed, total))
         last = value
-    return found
+    return samples
 
 
 def check_rests(readings: list[tuple[float, float]], what: str, file: str) -> None:
@@ -224,13 +224,13 @@ def read_latency_log(run: Run, steps: Steps) -> list[Logged]:
     """
     write, file = steps.one("write"), run.file("latency")
     origin, lines = steps.value(write, "unix_seconds_at_origin"), int(steps.value(write, "log_lines"))
-    found = [
+    operations = [
         Logged(milliseconds / 1e3 - origin, latency / 1e9)
         for milliseconds, latency, _ in _lines_of(run.text("latency"), file)
     ]
-    if len(found) != lines or not found:
-        raise OutputError(f"it has {len(found)} of {lines} lines", file=file, reason="incomplete")
-    return sorted(found)
+    if len(operations) != lines or not operations:
+        raise OutputError(f"it has {len(operations)} of {lines} lines", file=file, reason="incomplete")
+    return sorted(operations)
 
 
 def series_of_logs(run: Run) -> tuple[tuple[float, str, float], ...]:

@@ -48,7 +48,6 @@ class Fio(Tool):
         return ["fio", "--output-format=json+", "--output={output}", "--name=cell", *job, *image]
 
     def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return the JSON file that `--output` names."""
         return {"output": "result.json"}
 
     def read(self, run: Run) -> Result:
@@ -176,11 +175,13 @@ def check_done(client: Client, levels: Mapping[str, Any]) -> None:
 
     size = levels.get("io_size_bytes")
     in_flight = max(_IN_FLIGHT, int(levels.get("io_depth", 1)) * int(levels.get("jobs", 1)))
-    for which, one in client.directions.items() if size is not None else ():
+    for which, direction in client.directions.items() if size is not None else ():
         # Bytes and latencies count what was completed, operations what was begun after the ramp.
-        counts = one.operations, one.latency.samples
-        if min(abs(one.io_bytes - count * size) for count in counts) > max(in_flight * size, 0.01 * one.io_bytes):
-            refuse(f"{which}s moved {one.io_bytes:.0f} bytes in {one.operations:.0f} operations of {size}")
+        counts = direction.operations, direction.latency.samples
+        if min(abs(direction.io_bytes - count * size) for count in counts) > max(
+            in_flight * size, 0.01 * direction.io_bytes
+        ):
+            refuse(f"{which}s moved {direction.io_bytes:.0f} bytes in {direction.operations:.0f} operations of {size}")
     kind = levels.get("rw", levels.get("io_type"))
     if kind is None or "mixed" in client.directions:
         return
@@ -199,7 +200,7 @@ def _directions_of(kind: str, mix: Any, client: Client) -> tuple[set[str], set[s
     both = set(DIRECTIONS)
     if mix is None:
         return both, set()
-    operations = math.fsum(one.operations for one in client.directions.values())
+    operations = math.fsum(direction.operations for direction in client.directions.values())
     shares = {"read": int(mix) / 100, "write": 1 - int(mix) / 100}
     return {which for which in both if shares[which]}, {which for which in both if shares[which] * operations >= 10}
 
@@ -220,7 +221,7 @@ def metrics(clients: Sequence[Client]) -> dict[str, float]:
     given as `latency_p99_at_least_seconds`, the bin's start.
     """
     present = _by_direction(clients)
-    everything = [one for several in present.values() for one in several]
+    everything = [direction for several in present.values() for direction in several]
     result = {"clients": float(len(clients)), **_summary(everything)}
     if len(present) > 1:
         for which, several in present.items():
@@ -231,7 +232,7 @@ def metrics(clients: Sequence[Client]) -> dict[str, float]:
 def notes(clients: Sequence[Client]) -> tuple[str, ...]:
     """Return what a person should know about the latencies: why percentiles are missing, what is a lower bound."""
     present, measured = _by_direction(clients), metrics(clients)
-    everything = [one for several in present.values() for one in several if one.latency.samples]
+    everything = [direction for several in present.values() for direction in several if direction.latency.samples]
     if not everything:
         return ("no latency: fio did not measure it",)
     texts = [] if [*_merged_percentiles(everything)] else [_why_no_percentiles(present)]
@@ -244,13 +245,15 @@ def notes(clients: Sequence[Client]) -> tuple[str, ...]:
     if bounds:
         names, least = ", ".join(f"p{percent:g}" for percent in bounds), math.floor(10 * min(bounds.values())) / 10
         texts.append(f"{names} ≥ {least:g} s: fio's last bin has no upper end")
-    for kind in sorted({one.latency.total for one in everything} - {""}):
+    for kind in sorted({direction.latency.total for direction in everything} - {""}):
         texts.append(f"its {kind} of latency are those of lat, since those of clat were not measured")
     return tuple(texts)
 
 
 def _why_no_percentiles(present: Mapping[str, Sequence[Direction]]) -> str:
-    if not any(one.latency.percentiles or one.latency.bins for several in present.values() for one in several):
+    if not any(
+        direction.latency.percentiles or direction.latency.bins for several in present.values() for direction in several
+    ):
         return "no percentiles of latency: the report states none"
     if any(len(several) > 1 for several in present.values()):
         return "no percentiles of latency: several jobs have no bins to merge, which only JSON+ has"
@@ -260,14 +263,17 @@ def _why_no_percentiles(present: Mapping[str, Sequence[Direction]]) -> str:
 def _by_direction(clients: Iterable[Client]) -> dict[str, list[Direction]]:
     present: dict[str, list[Direction]] = {}
     for client in clients:
-        for which, one in client.directions.items():
-            present.setdefault(which, []).append(one)
+        for which, direction in client.directions.items():
+            present.setdefault(which, []).append(direction)
     return {which: present[which] for which in (*DIRECTIONS, "mixed") if which in present}
 
 
 def _summary(several: Sequence[Direction]) -> dict[str, float]:
-    operations, io_bytes = sum(one.operations for one in several), sum(one.io_bytes for one in several)
-    seconds = max(one.seconds for one in several)
+    operations, io_bytes = (
+        sum(direction.operations for direction in several),
+        sum(direction.io_bytes for direction in several),
+    )
+    seconds = max(direction.seconds for direction in several)
     result = {
         "operations": operations,
         "bytes": io_bytes,
@@ -275,12 +281,14 @@ def _summary(several: Sequence[Direction]) -> dict[str, float]:
         "operations_per_second": operations / seconds,
         "bytes_per_second": io_bytes / seconds,
     }
-    samples = sum(one.latency.samples for one in several)
+    samples = sum(direction.latency.samples for direction in several)
     if samples:
-        result["latency_mean_seconds"] = math.fsum(one.latency.mean * one.latency.samples for one in several) / samples
-        result["latency_min_seconds"] = min(one.latency.low for one in several)
-        result["latency_max_seconds"] = max(one.latency.high for one in several)
-        last_bin = min(one.latency.last_bin for one in several)
+        result["latency_mean_seconds"] = (
+            math.fsum(direction.latency.mean * direction.latency.samples for direction in several) / samples
+        )
+        result["latency_min_seconds"] = min(direction.latency.low for direction in several)
+        result["latency_max_seconds"] = max(direction.latency.high for direction in several)
+        last_bin = min(direction.latency.last_bin for direction in several)
         for percent, value in _merged_percentiles(several):
             name = _percentile_name(percent, "at_least_" if value >= last_bin else "")
             result[name] = min(value, last_bin)
@@ -292,7 +300,7 @@ def _percentile_name(percent: float, bound: str = "") -> str:
 
 
 def _merged_percentiles(several: Sequence[Direction]) -> Iterable[tuple[float, float]]:
-    if several and all(one.latency.bins for one in several):
+    if several and all(direction.latency.bins for direction in several):
         merged = merge(one.latency.bins for one in several)
         return zip(PERCENTILES, percentiles_seconds(merged, PERCENTILES), strict=True)
     if len(several) == 1:
@@ -305,8 +313,8 @@ def histogram(clients: Iterable[Client]) -> tuple[tuple[str, str, float, float, 
     """Return (client, direction, low_seconds, high_seconds, count) of every bin that holds a sample."""
     rows = []
     for client in clients:
-        for which, one in client.directions.items():
-            for middle, count in sorted(one.latency.bins.items()):
+        for which, direction in client.directions.items():
+            for middle, count in sorted(direction.latency.bins.items()):
                 low, high = bounds_nanoseconds(middle)
                 rows.append((client.name, which, low / 1e9, high / 1e9, count))
     return tuple(rows)

@@ -60,9 +60,9 @@ def read_clients(text: str, file: str, exit_status: int) -> list[Client]:
     shared = report.at("global options").value
     shared = shared if isinstance(shared, dict) else {}
     entries = [_client(entry, shared) for entry in report.rows(present[0])]
-    clients = sorted((one for one in entries if one.name != ALL_CLIENTS), key=lambda one: one.name)
+    clients = sorted((entry for entry in entries if entry.name != ALL_CLIENTS), key=lambda entry: entry.name)
     # For two or more clients fio adds their sum.
-    for total in (one for one in entries if one.name == ALL_CLIENTS):
+    for total in (entry for entry in entries if entry.name == ALL_CLIENTS):
         _check_total(total, clients)
     return clients
 
@@ -132,9 +132,9 @@ def _check_total(total: Client, clients: Sequence[Client]) -> None:
     """Refuse a report in which "All clients" is not the sum of its clients: one of them is missing."""
     for which in dict.fromkeys([*DIRECTIONS, *total.directions]):
         summed = total.directions.get(which)
-        parts = [one.directions[which] for one in clients if which in one.directions]
+        parts = [client.directions[which] for client in clients if which in client.directions]
         for attribute in ("operations", "io_bytes"):
-            of_parts = math.fsum(getattr(one, attribute) for one in parts)
+            of_parts = math.fsum(getattr(part, attribute) for part in parts)
             if not agrees(of_parts, getattr(summed, attribute) if summed else 0.0, relative=_ROUNDING):
                 what = f"{ALL_CLIENTS!r} and the sum of the {len(clients)} clients differ in {which}s: one is missing"
                 total.place.refuse(what, reason="client_lost")
@@ -235,8 +235,8 @@ def bounds_nanoseconds(middle: int) -> tuple[int, int]:
 def merge(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
     """Return the sum of histograms, each of bin to count."""
     total: Counter[int] = Counter()
-    for one in histograms:
-        total.update(one)
+    for histogram in histograms:
+        total.update(histogram)
     return total
 
 

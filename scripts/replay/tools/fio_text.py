@@ -53,7 +53,7 @@ _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 
 
 @dataclass(frozen=True)
-class Section:
+class JobSection:
     """What one job or group of jobs printed: where, its name, group, jobs and error, and its options as printed.
 
     `spans` are its characters in the text: the line that says what it is to do, if there is one, and the section.
@@ -68,14 +68,14 @@ class Section:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-def sections(text: str) -> Iterator[Section]:
+def sections(text: str) -> Iterator[JobSection]:
     """Yield the sections of normal and terse text, in order."""
     headers = list(_HEADER.finditer(text))
-    found = []
+    printed = []
     for match in _SECTION.finditer(text):
         following = _END.search(text, match.end())
         end = following.start() if following else len(text)
-        before = [one for one in headers if one.end() <= match.start() and one["name"] == match["name"]]
+        before = [header for header in headers if header.end() <= match.start() and header["name"] == match["name"]]
         header = before[-1] if before else None
         options = {name: header[name] for name in ("rw", "ioengine", "iodepth")} if header else {}
         if header and (size := _size_of(header["bs"])):
@@ -84,13 +84,13 @@ def sections(text: str) -> Iterator[Section]:
         if first_depth and float(first_depth[1]) >= 99.5:
             options["reached_depth"] = "1"
         spans = [(header.start(), header.end() + 1)] if header else []
-        found.append(Section(
+        printed.append(JobSection(
             (*spans, (match.start(), end)), match["name"], int(match["group"]), int(match["jobs"]),
             int(match["error"]), options=options,
         ))  # fmt: skip
     for match in _TERSE.finditer(text):
-        found.append(
-            Section(
+        printed.append(
+            JobSection(
                 ((match.start(), min(match.end() + 1, len(text))),),
                 match["name"],
                 int(match["group"]),
@@ -99,7 +99,7 @@ def sections(text: str) -> Iterator[Section]:
                 match["fio"],
             )
         )
-    yield from sorted(found, key=lambda one: one.spans[-1])
+    yield from sorted(printed, key=lambda section: section.spans[-1])
 
 
 class FioReport(Reader):
@@ -161,7 +161,7 @@ class FioText(Reader):
 REPORT, TEXT = FioReport(), FioText()
 
 
-def _normal(text: str, section: Section, file: str) -> dict[str, Direction]:
+def _normal(text: str, section: JobSection, file: str) -> dict[str, Direction]:
     issued = _ISSUED.search(text)
     matches = list(_RATE.finditer(text))
     ends = [*(match.start() for match in matches[1:]), len(text)]
@@ -205,7 +205,7 @@ def _latency(text: str, operations: float) -> Latency:
 
 def _last_bin(percentiles: Mapping[float, float]) -> float:
     """Return where the last bin begins: that of fio 2 if one is its middle, which text rounds to 16712 ms."""
-    old = any(round(one, 3) == round(OLD_LAST_MIDDLE, 3) for one in percentiles.values())
+    old = any(round(percentile, 3) == round(OLD_LAST_MIDDLE, 3) for percentile in percentiles.values())
     return OLD_LAST_BIN if old else LAST_BIN
 
 
@@ -239,7 +239,7 @@ def _terse(line: str, file: str) -> dict[str, Direction]:
 def _size_of(text: str) -> int | None:
     """Return the one block size that a job's line names; None if reads and writes differ, or sizes vary."""
     match = _SIZES.match(text)
-    sizes = {_bytes(f"{one}B") for one in match.groups()} if match else set()
+    sizes = {_bytes(f"{size}B") for size in match.groups()} if match else set()
     return int(sizes.pop()) if len(sizes) == 1 else None
 
 

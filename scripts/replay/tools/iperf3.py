@@ -88,16 +88,16 @@ def _check_levels(test: Place, levels: Mapping[str, Any]) -> None:
     names = (("io_depth", "num_streams"), ("io_size_bytes", "blksize"))
     asked |= {key: levels[level] for level, key in names if level in levels}
     for key, wanted in asked.items():
-        found = test.at(key).value
-        if found != wanted:
-            test.refuse(f"{key} is {str(found)[:40]}, expected {wanted}")
+        stated = test.at(key).value
+        if stated != wanted:
+            test.refuse(f"{key} is {str(stated)[:40]}, expected {wanted}")
 
 
 def _count_streams(report: Place) -> int:
     """Return the number of streams. Refuse a test that lost one."""
     streams = int(report.object("start", "test_start").number("num_streams"))
     end = report.object("end")
-    each = [one.object("receiver").number("bytes") for one in end.rows("streams")]
+    each = [row.object("receiver").number("bytes") for row in end.rows("streams")]
     if len(each) != streams or not all(each):
         alive = sum(bool(moved) for moved in each)
         end.refuse(f"{alive} of {streams} streams moved anything", reason="client_lost")
@@ -106,9 +106,9 @@ def _count_streams(report: Place) -> int:
 
 def _series(report: Place) -> tuple[tuple[float, str, float], ...]:
     """Return the rate in bytes/s over time, at the middle of each interval."""
-    found = []
-    for one in report.rows("intervals"):
-        place = one.object("sum")
+    series = []
+    for row in report.rows("intervals"):
+        place = row.object("sum")
         middle = (place.number("start") + place.number("end")) / 2
-        found.append((middle, "bytes_per_second", place.number("bits_per_second") / 8))
-    return tuple(found)
+        series.append((middle, "bytes_per_second", place.number("bits_per_second") / 8))
+    return tuple(series)

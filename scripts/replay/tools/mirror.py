@@ -55,7 +55,7 @@ class MirrorLag(Reader):
         check_levels(clients[0], run.levels)
         steps = whole_steps(run)
         counters_file = run.file("counters")
-        acknowledged = [one.elapsed_seconds for one in read_latency_log(run, steps)]
+        acknowledged = [operation.elapsed_seconds for operation in read_latency_log(run, steps)]
         reported = clients[0].directions["write"].latency.samples
         if len(acknowledged) != reported:
             what = f"{len(acknowledged)} operations are logged, {reported:.0f} reported"
@@ -91,8 +91,8 @@ def _snapshot_position(rows: list[Sample], acknowledged: list[float], steps: Ste
     taken = snapshots_taken(steps)
     if not taken:
         steps.refuse("no mirror snapshot was taken", reason="no_snapshot")
-    held = [bisect_right(acknowledged, one.ordered_seconds) for one in taken]
-    ids = [one.number for one in taken]
+    held = [bisect_right(acknowledged, snapshot.ordered_seconds) for snapshot in taken]
+    ids = [snapshot.number for snapshot in taken]
     positions = []
     for at, copied in moments(rows, IMAGE, _COPIED):
         newest = bisect_right(ids, copied)
@@ -173,8 +173,8 @@ class MirrorReplay(Reader):
         file = run.file("counters")
         rows = read_samples(run.text("counters"), file)
         images_replayed = [_replayed(rows, image, wanted, mode, began, file) for image, wanted in written.items()]
-        seconds = max(one.level_seconds for one in images_replayed) - began
-        rates = [one.rate for one in images_replayed if one.rate is not None]
+        seconds = max(image.level_seconds for image in images_replayed) - began
+        rates = [image.rate for image in images_replayed if image.rate is not None]
         total = math.fsum(written.values())
         metrics = {
             "bytes": total,
@@ -182,8 +182,8 @@ class MirrorReplay(Reader):
             "seconds_to_catch_up": seconds,
             "bytes_per_second": total / seconds,
             **({"image_bytes_per_second": math.fsum(rates) / len(rates)} if rates else {}),
-            "seconds_to_first_progress": min(one.first_seconds for one in images_replayed) - began,
-            "replayed_bytes": sum(one.replayed_bytes for one in images_replayed),
+            "seconds_to_first_progress": min(image.first_seconds for image in images_replayed) - began,
+            "replayed_bytes": sum(image.replayed_bytes for image in images_replayed),
             "write_bytes_per_second": total / write_seconds,
         }
         return Result(metrics=metrics)
@@ -194,12 +194,14 @@ class MirrorReplay(Reader):
         file, clients = run.file("output"), reported_clients(run)
         for client in clients:
             check_levels(client, run.levels)
-        writes = {one.name: one.directions["write"] for one in clients if "write" in one.directions}
+        writes = {client.name: client.directions["write"] for client in clients if "write" in client.directions}
         if len(writes) != images:
             raise OutputError(f"{len(writes)} of {images} images were written to", file=file, reason="client_lost")
-        if len({one.io_bytes for one in writes.values()}) != 1:
+        if len({direction.io_bytes for direction in writes.values()}) != 1:
             raise OutputError("images were not written to alike", file=file, reason="incomplete")
-        return {name: one.io_bytes for name, one in writes.items()}, max(one.seconds for one in writes.values())
+        return {name: direction.io_bytes for name, direction in writes.items()}, max(
+            direction.seconds for direction in writes.values()
+        )
 
 
 REPLAY = MirrorReplay()
@@ -219,8 +221,8 @@ class _Replayed(NamedTuple):
 
 def _replayed(rows: list[Sample], image: str, written: float, mode: str, began: float, file: str) -> _Replayed:
     counter = _COUNTERS[mode]
-    found = progress(moments(rows, image, counter), started_seconds=began)
-    end = found[-1][1] if found else 0.0
+    samples = progress(moments(rows, image, counter), started_seconds=began)
+    end = samples[-1][1] if samples else 0.0
     # A journal's entries are larger than the writes in them. A snapshot counts once it is complete.
     if end < (written if mode == "journal" else 1.0):
         raise OutputError(
@@ -228,14 +230,14 @@ def _replayed(rows: list[Sample], image: str, written: float, mode: str, began: 
             file=file,
             reason="replay_did_not_advance",
         )
-    check_rests(found, f"{image}: the daemon's {counter}", file)
+    check_rests(samples, f"{image}: the daemon's {counter}", file)
     moved = progress(moments(rows, image, "replay_bytes"), started_seconds=began)
     copying = progress(moments(rows, image, _COPY_SECONDS), started_seconds=began)
     return _Replayed(
-        first_seconds=next(at for at, value in found if value > 0),
-        level_seconds=next(at for at, value in found if value == end),
+        first_seconds=next(at for at, value in samples if value > 0),
+        level_seconds=next(at for at, value in samples if value == end),
         replayed_bytes=moved[-1][1] if moved else 0.0,
-        rate=_rate(found) if mode == "journal" else _quotient(moved, copying),
+        rate=_rate(samples) if mode == "journal" else _quotient(moved, copying),
     )
 
 

@@ -20,7 +20,7 @@ _STABLE = {"active", "clean"}
 
 
 @dataclass(frozen=True)
-class Osd:
+class PlacedOsd:
     """An OSD that holds data."""
 
     number: int
@@ -45,7 +45,7 @@ def last_osd(numbers: Iterable[int]) -> int:
     return max(numbers)
 
 
-def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tuple[list[Osd], list[Group]]:
+def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tuple[list[PlacedOsd], list[Group]]:
     """Return the OSDs, by number, and the pool's placement groups. Raises OutputError unless the pool is stable."""
     tree, usage, groups = (
         read_json(outputs.get(role, ""), names.get(role, role)) for role in ("tree", "usage", "groups")
@@ -60,7 +60,7 @@ def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tupl
     if missing := placed.keys() - used.keys():
         usage.refuse(f"osd.{min(missing)} is in the tree, but not in osd df")
     osds = [
-        Osd(
+        PlacedOsd(
             number,
             node.number("crush_weight"),
             node.number("primary_affinity"),
@@ -74,7 +74,7 @@ def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tupl
     return osds, rows
 
 
-def values_of(osds: list[Osd], groups: list[Group]) -> dict[int, dict[str, float]]:
+def values_of(osds: list[PlacedOsd], groups: list[Group]) -> dict[int, dict[str, float]]:
     """Return the values of each OSD by its number."""
     copies = Counter(osd for group in groups for osd in group.osds)
     primaries = Counter(group.primary for group in groups)
@@ -82,8 +82,8 @@ def values_of(osds: list[Osd], groups: list[Group]) -> dict[int, dict[str, float
     for group in groups:
         for osd in group.osds:
             held[osd] += group.bytes
-    weights = math.fsum(one.weight for one in osds)
-    found = {}
+    weights = math.fsum(osd.weight for osd in osds)
+    by_osd = {}
     for osd in osds:
         share = osd.weight / weights
         values = {
@@ -96,8 +96,8 @@ def values_of(osds: list[Osd], groups: list[Group]) -> dict[int, dict[str, float
             values[name] = float(counted[osd.number])
             if total := sum(counted.values()):
                 values[f"{name}_deviation"] = counted[osd.number] / total / share - 1
-        found[osd.number] = values
-    return found
+        by_osd[osd.number] = values
+    return by_osd
 
 
 def placement_metrics(of_osds: Mapping[int, Mapping[str, float]]) -> dict[str, float]:
@@ -105,7 +105,7 @@ def placement_metrics(of_osds: Mapping[int, Mapping[str, float]]) -> dict[str, f
     chosen = of_osds[last_osd(of_osds)]
     metrics = {f"last_osd_{name}": chosen[name] for name in ("placement_groups", "primaries", "bytes", "weight_share")}
     for name in ("placement_groups", "primaries", "bytes"):
-        deviations = [abs(one[f"{name}_deviation"]) for one in of_osds.values() if f"{name}_deviation" in one]
+        deviations = [abs(of_osd[f"{name}_deviation"]) for of_osd in of_osds.values() if f"{name}_deviation" in of_osd]
         if deviations:
             metrics[f"{name}_deviation_worst"] = max(deviations)
     return metrics

@@ -2,7 +2,7 @@
 
     python3 -m replay.tools.programs    one line each: PROGRAM PACKAGE ARGUMENTS-THAT-PRINT-THE-VERSION
 
-Needs only Python's standard library, so that set-up can ask before anything is installed.
+Needs only Python's standard library: it works before anything is installed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Program(NamedTuple):
 
 def programs() -> list[Program]:
     """Return the programs that the benchmark tools run, each once, by name."""
-    return sorted({Program(one.program, one.package, one.version_arguments) for one in tools()})
+    return sorted({Program(tool.program, tool.package, tool.version_arguments) for tool in tools()})
 
 
 if __name__ == "__main__":

@@ -1,23 +1,276 @@
-"""`rados bench`: its argv, and which of its two forms of output a run left (JSON by `-o`, or text). Pure."""
+"""`rados bench`: its argv, what it prints, as text or as JSON (by `-o`), and how several runs of it are one cell. Pure.
+
+The text is that of any release from Hammer (`Max latency:`, no number of objects, columns that run together) to now.
+Rows are used for the course over time: `sec` and `finished` of each (Ceph's src/common/obj_bencher.cc).
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
 
 from replay.tools.base import (
     OutputError,
+    Place,
     Reader,
     Result,
     Run,
     Tool,
+    agrees,
     client_options,
     connection,
+    number,
+    read_json,
     roles_by_instance,
+    rounding_of,
 )
-from replay.tools.rados_output import combined, read_report, read_text
+
+MIB = 2**20
+_MAINTAINING = re.compile(
+    r" *Maintaining (?P<threads>\d{1,9}) concurrent (?P<kind>write|read)s of (?P<size>\d{1,15}) bytes"
+    r"(?: to objects of size (?P<object>\d{1,15}))? for (?:up to|at least) \d+ seconds(?: or \d+ objects)?\.?",
+    re.ASCII,
+)
+_TITLES = re.compile(r" *sec +Cur ops +started +finished +avg MB/s +cur MB/s +last lat(?:\(s\))? +avg lat(?:\(s\))?")
+_ROW = re.compile(r" *(?P<sec>\d{1,9}) +\d{1,9} +\d{1,15} +(?P<finished>\d{1,15}) [ 0-9.eE+-]*", re.ASCII)
+_SUMMARY = re.compile(r" *(?P<label>[A-Z][A-Za-z ]+?)(?: ?\((?:s|MB/sec)\))?:? +(?P<value>\S+)")
+_CHATTER = re.compile(
+    r"|hints = 1| *Object prefix: \S+|.* min lat: \S+ max lat: \S+ avg lat: \S+"
+    r"|Cleaning up.*|Clean up completed.*| *Removed \d+ objects?.*"
+)
+#: The labels of the summary, in all releases. Those that nothing is made of are not read: some are garbage.
+_LABELS = {
+    "Total time run", "Total writes made", "Total reads made", "Write size", "Read size", "Object size", "Bandwidth",
+    "Stddev Bandwidth", "Max bandwidth", "Min bandwidth", "Average IOPS", "Stddev IOPS", "Max IOPS", "Min IOPS",
+    "Average Latency", "Stddev Latency", "Max latency", "Min latency",
+}  # fmt: skip
+#: The label with which a summary ends.
+LAST = "Min latency"
+#: By how much the bandwidth may differ from total and time besides its own rounding: times have six digits or decimals.
+_ROUNDING, _ROUNDING_SECONDS = 1e-4, 1e-6
+
+#: What a line is: the announcement of a run, the columns' titles, a row, a statement of the summary, or of no interest.
+ANNOUNCEMENT, TITLES, ROW, STATEMENT, CHATTER = "announcement", "titles", "row", "statement", "chatter"
+_KINDS = {ANNOUNCEMENT: _MAINTAINING, TITLES: _TITLES, CHATTER: _CHATTER, ROW: _ROW, STATEMENT: _SUMMARY}
+
+Series = tuple[tuple[float, str, float], ...]
+#: (second, operations finished) of a row.
+Row = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The summary. `threads` is None if the output does not state it. `bandwidth` is printed, in MiB/s."""
+
+    file: str
+    kind: str
+    seconds: float
+    operations: float
+    operation_bytes: float
+    object_bytes: float
+    bandwidth: str
+    threads: float | None
+    latency_mean: float
+    latency_max: float
+    latency_min: float
+
+    def refuse(self, what: str) -> NoReturn:
+        """Raise OutputError about the summary."""
+        raise OutputError(what, file=self.file)
+
+    def check(self, levels: Mapping[str, Any]) -> None:
+        """Raise OutputError if the rate contradicts total and time, or statements contradict the requested levels."""
+        if not (self.seconds > 0 and self.operations >= 1 and self.operation_bytes >= 1):
+            self.refuse("no operation was done")
+        computed = self.operations / self.seconds * self.operation_bytes / MIB
+        relative = _ROUNDING + _ROUNDING_SECONDS / self.seconds
+        printed = number(self.bandwidth)
+        if printed is None or not agrees(printed, computed, relative=relative, absolute=rounding_of(self.bandwidth)):
+            self.refuse(f"bandwidth {self.bandwidth[:40]} MiB/s is not total divided by time ({computed:.6g} MiB/s)")
+        mode, size, threads = levels.get("mode"), levels.get("object_size_bytes"), levels.get("threads")
+        if mode is not None and self.kind != ("write" if mode == "write" else "read"):
+            self.refuse(f"the run did {self.kind}s, expected {mode}")
+        if size is not None and size != self.object_bytes:
+            self.refuse(f"the object size is {self.object_bytes:g}, expected {size}")
+        if None not in (threads, self.threads) and threads != self.threads:
+            self.refuse(f"{self.threads:g} threads, expected {threads}")
+
+    def metrics(self) -> dict[str, float]:
+        """Return the metrics, rates as total divided by time."""
+        return {
+            "operations": self.operations,
+            "bytes": self.operations * self.operation_bytes,
+            "duration_seconds": self.seconds,
+            "operations_per_second": self.operations / self.seconds,
+            "bytes_per_second": self.operations * self.operation_bytes / self.seconds,
+            "latency_mean_seconds": self.latency_mean,
+            "latency_max_seconds": self.latency_max,
+            "latency_min_seconds": self.latency_min,
+        }
+
+    def series(self, rows: Sequence[Row]) -> Series:
+        """Return rates over time. Raises OutputError if the rows are not those of this summary."""
+        if rows and (rows[-1][1] > self.operations or rows[-1][0] > self.seconds + 1):
+            self.refuse("a row is past the summary: output of two runs is mixed")
+        return rates(rows, self.operation_bytes, self.file)
+
+
+def rates(rows: Iterable[Row], operation_bytes: float, file: str) -> Series:
+    """Return operations/s and bytes/s from differences of `finished` over `second` of consecutive rows."""
+    series = []
+    for (second, finished), (later, more) in itertools.pairwise(rows):
+        if later <= second or more < finished:
+            what = f"time or operations go backwards at second {later:g}: output of two runs is mixed"
+            raise OutputError(what, file=file)
+        rate = (more - finished) / (later - second)
+        series.append((later, "operations_per_second", rate))
+        series.append((later, "bytes_per_second", rate * operation_bytes))
+    return tuple(series)
+
+
+def read_report(text: str, start: int, file: str) -> tuple[Totals, Series]:
+    """Return the summary in the JSON that begins at `start`, and the rates over time. Raises OutputError."""
+    report = read_json(text, file, start=start)
+    totals = _totals(report)
+    rows = report.rows("datas") if report.at("datas").value is not None else []
+    return totals, totals.series([(row.number("sec"), row.number("finished")) for row in rows])
+
+
+def _totals(summary: Place) -> Totals:
+    kinds = [kind for kind in ("write", "read") if summary.at(f"total_{kind}s_made").value is not None]
+    if len(kinds) != 1:
+        summary.refuse("no total of reads or writes made")
+    kind = kinds[0]
+    size = summary.number(f"{kind}_size")
+    return Totals(
+        file=summary.file,
+        kind=kind,
+        seconds=summary.number("total_time_run"),
+        operations=summary.number(f"total_{kind}s_made"),
+        operation_bytes=size,
+        object_bytes=summary.number("object_size") if summary.at("object_size").value is not None else size,
+        bandwidth=str(summary.at("bandwidth").value),
+        threads=summary.number("concurrent_ios") if summary.at("concurrent_ios").value is not None else None,
+        latency_mean=summary.number("average_latency"),
+        latency_max=summary.number("max_latency"),
+        latency_min=summary.number("min_latency"),
+    )
+
+
+def kind_of(line: str) -> tuple[str, re.Match[str] | None]:
+    """Return what a line of the text is, and its parts; an empty kind if it is no line of `rados bench`."""
+    line = line.rstrip("\r ")
+    for kind, pattern in _KINDS.items():
+        if (match := pattern.fullmatch(line)) and (kind != STATEMENT or match["label"] in _LABELS):
+            return kind, match
+    return "", None
+
+
+def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
+    """Return the summary (None if the text was cut off before its last line) and the rates over time.
+
+    Raises OutputError, naming file and line, if the text is not the output of one run.
+    """
+    lines = text.split("\n")
+    lines.pop()  # What follows the last newline: a line without its newline was cut off.
+    started, titled = None, False
+    rows: list[Row] = []
+    summary: dict[str, str] = {}
+    for position, raw in enumerate(lines, 1):
+        kind, match = kind_of(raw)
+        if kind == CHATTER:
+            continue
+        if not kind:
+            raise OutputError(f"not a line of rados bench: {raw[:120]!r}", file=file, line=position)
+        mixed = {
+            ANNOUNCEMENT: bool(started or titled or summary),
+            TITLES: bool(summary),
+            ROW: bool(summary) or not titled,
+            STATEMENT: kind == STATEMENT and match["label"] in summary,
+        }
+        if mixed[kind]:
+            raise OutputError(f"output of two runs is mixed: {raw[:120]!r}", file=file, line=position)
+        if kind == ANNOUNCEMENT:
+            started = match
+        elif kind == TITLES:
+            titled = True
+        elif kind == ROW:
+            rows.append((float(match["sec"]), float(match["finished"])))
+        else:
+            summary[match["label"]] = match["value"]
+    if not titled and not summary:
+        raise OutputError("not output of rados bench", file=file, line=max(1, len(lines)))
+    if LAST not in summary:
+        return None, rates(rows, float(started["size"]), file) if started else ()
+    # The JSON has the same words as its keys.
+    stated = {label.lower().replace(" ", "_"): value for label, value in summary.items()}
+    totals = _totals(Place(file, {**stated, "concurrent_ios": started["threads"] if started else None}))
+    if started and (started["kind"] != totals.kind or float(started["size"]) != totals.operation_bytes):
+        raise OutputError("the summary is not that of the run that was announced", file=file)
+    return totals, totals.series(rows)
+
+
+# Several runs in one cell --------------------------------------------------------------------------------------------
+
+
+def combined(instances: Sequence[Sequence[Result]]) -> Result:
+    """Return the combined result of a cell's runs. `instances` holds each instance's passes, in order.
+
+    Passes: operations and seconds are summed; the rate is their quotient. Instances: rates are summed, since they ran
+    at once; `duration_seconds` is the longest. The mean latency is weighted by operations. A single run is unchanged.
+    """
+    runs = [run for passes in instances for run in passes]
+    if not all(run.complete for run in runs):
+        return Result(series=_series(instances), complete=False)
+    if len(runs) == 1:
+        return runs[0]
+
+    def total(passes: Sequence[Result], metric: str) -> float:
+        return math.fsum(run.metrics[metric] for run in passes)
+
+    seconds = [total(passes, "duration_seconds") for passes in instances]
+    operations, transferred = total(runs, "operations"), total(runs, "bytes")
+    waited = math.fsum(run.metrics["operations"] * run.metrics["latency_mean_seconds"] for run in runs)
+    added = {
+        f"{metric}_per_second": math.fsum(
+            total(passes, metric) / spent for passes, spent in zip(instances, seconds, strict=True)
+        )
+        for metric in ("operations", "bytes")
+    }
+    return Result(
+        metrics={
+            "operations": operations,
+            "bytes": transferred,
+            "duration_seconds": max(seconds),
+            **added,
+            "latency_mean_seconds": waited / operations,
+            "latency_max_seconds": max(run.metrics["latency_max_seconds"] for run in runs),
+            "latency_min_seconds": min(run.metrics["latency_min_seconds"] for run in runs),
+        },
+        series=_series(instances),
+        notes=tuple(dict.fromkeys(note for run in runs for note in run.notes)),
+    )
+
+
+def _series(instances: Sequence[Sequence[Result]]) -> Series:
+    """Return the rates over time of a single instance: its passes in a row, without the pauses between them.
+
+    Instances that ran at once do not share their seconds, so several have no series.
+    """
+    if len(instances) != 1:
+        return ()
+    series, offset = [], 0.0
+    for run in instances[0]:
+        series += [(offset + elapsed, metric, value) for elapsed, metric, value in run.series]
+        offset += run.metrics.get("duration_seconds", 0.0)
+    return tuple(series)
+
+
+# The tool ------------------------------------------------------------------------------------------------------------
 
 _MODES = {("write", None): "write", ("read", "seq"): "seq", ("read", "rand"): "rand"}
 _REMOVED = re.compile(r" *Removed (\d{1,12}) objects?", re.ASCII)
@@ -48,7 +301,6 @@ class RadosBench(Tool):
         return [*argv, "--format", "json", "-o", "{output}"]
 
     def cleanup_argv_template(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the argv that removes the objects of one run name."""
         return [*self._rados(options), "cleanup", "--run-name", "{run_name}"]
 
     @staticmethod
@@ -57,7 +309,6 @@ class RadosBench(Tool):
         return ["rados", *connection(options), "--pool", "{pool}", *namespace, *client_options(options)]
 
     def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return the JSON file that `-o` names."""
         return {"output": "result.json"}
 
     def read(self, run: Run) -> Result:

@@ -14,6 +14,8 @@ const TOOLS =
   );
 const SANDBOX_PROGRAMS =
   "ceph rbd rados fio ceph-mon ceph-osd ceph-mgr rbd-mirror monmaptool ceph-authtool iperf3".split(" ");
+/** What `python3 -m replay.tools.programs` prints: a program, its package, and arguments. */
+const TOOL_PROGRAMS = ["fio fio --version", "iperf3 iperf3 -v", "rados ceph-common -v", "rbd ceph-common -v"];
 
 export class FakeSystem {
   /** A system with Python and apt for root, without Ceph and without a browser. */
@@ -48,7 +50,8 @@ export class FakeSystem {
   }
 
   #makesVenv() {
-    return `mkdir -p "${this.checkout}/.venv/bin"; : >"${this.checkout}/.venv/bin/python"; chmod +x "${this.checkout}/.venv/bin/python"`;
+    const python = `${this.checkout}/.venv/bin/python`;
+    return `mkdir -p "${path.dirname(python)}"; cat "${this.bin}/python3" >"${python}"; chmod +x "${python}"`;
   }
 
   write(name, text) {
@@ -66,13 +69,17 @@ export class FakeSystem {
     chmodSync(file, 0o755);
   }
 
-  /** Puts a python3 of this version on the PATH; `venv` says whether it can make environments. */
-  python(version, { venv = true } = {}) {
+  /**
+   * Puts a python3 of this version on the PATH; `venv` says whether it can make environments, `programs` which ones the
+   * benchmark tools name.
+   */
+  python(version, { venv = true, programs = TOOL_PROGRAMS } = {}) {
     const short = version.split(".").slice(0, 2).join(".");
     this.program(
       "python3",
       `case "$*" in
         *%d.%d.%d*) echo ${version} ;;
+        *replay.tools.programs) printf '%s\\n' ${programs.map((line) => `"${line}"`).join(" ")} ;;
         *"import venv"*) exit ${venv ? 0 : 1} ;;
         *-venv*) echo python${short}-venv ;;
         "-m venv"*) mkdir -p "$4/bin"; printf '#!/bin/sh\\n' >"$4/bin/python"; chmod +x "$4/bin/python" ;;

@@ -17,7 +17,7 @@ from typing import Any
 
 from replay.design.design import digest_of
 from replay.exchange.importing.files import in_order
-from replay.exchange.importing.runs import Level, Run, whole_number
+from replay.exchange.importing.runs import FoundRun, Level, whole_number
 from replay.tools.base import UNSTATED
 
 #: If more options than this differ, they become one factor, so that the names of files do not grow too long.
@@ -41,7 +41,7 @@ AXES = {
 LOADS = ("io_depth", "jobs", "threads", "io_threads")
 #: What is named beside the options that differ between folders: facts of runs, where folders have none in common.
 VERSION, DATE = "version of the tool", "measured on"
-_FACTS: Mapping[str, Callable[[Run], str | None]] = {
+_FACTS: Mapping[str, Callable[[FoundRun], str | None]] = {
     VERSION: lambda run: run.version,
     DATE: lambda run: run.reported_at and run.reported_at[:10],
 }
@@ -58,7 +58,7 @@ _NOT_PLAIN = re.compile(r"[^A-Za-z0-9]+", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Cell:
+class ImportedCell:
     """A run at its place: block (the repetition, from 1), point, variant (a folder's number), levels of all factors."""
 
     cell_id: str
@@ -66,7 +66,7 @@ class Cell:
     point: str
     variant: str
     levels: Mapping[str, Level]
-    run: Run
+    run: FoundRun
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,13 @@ class Arranged:
     factors: Mapping[str, tuple[Level, ...]]
     x_factor: str | None
     workload_factors: tuple[str, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[ImportedCell, ...]
     shared: Mapping[str, str]
     of_variant: Mapping[str, Mapping[str, str]]
     words: Mapping[str, Mapping[str, str]]
 
 
-def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str], *, pooled: bool = False) -> Arranged:
+def arrange(tool: str, runs: Sequence[FoundRun], variants: Mapping[int, str], *, pooled: bool = False) -> Arranged:
     """Return the runs of one tool as an experiment. `variants`: names by the folders' numbers.
 
     With `pooled`, runs are repetitions whatever their paths and jobs are called.
@@ -112,8 +112,8 @@ def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str], *, pool
     named = [name for name in _NAMED_FIRST if name in columns]
     workload = tuple(dict.fromkeys([*named, *varying]))
     for name in workload:
-        others = tuple(one for one in workload if one != name)
-        kept = [columns[one] for one in (*others, *([x_factor] if x_factor else []))]
+        others = tuple(other for other in workload if other != name)
+        kept = [columns[other] for other in (*others, *([x_factor] if x_factor else []))]
         if name in _TOLD_BY_OTHERS and _follows(columns[name], zip(*kept, strict=True)):
             workload = others
     shared = {
@@ -129,7 +129,7 @@ def arrange(tool: str, runs: Sequence[Run], variants: Mapping[int, str], *, pool
         cells=tuple(_cells(tool, runs, columns, variants)),
         shared=shared,
         of_variant=_of_variants(runs, varied, shared, variants),
-        words={name: found for name, found in words.items() if found},
+        words={name: texts_of_levels for name, texts_of_levels in words.items() if texts_of_levels},
     )
 
 
@@ -142,31 +142,34 @@ def repetitions(arranged: Arranged) -> list[tuple[tuple[str, ...], int]]:
     places: dict[tuple[str, str], list[str]] = {}
     for cell in arranged.cells:
         places.setdefault((cell.point, cell.variant), []).append(cell.run.path)
-    found: dict[tuple[bool, tuple[str, ...]], dict[tuple[str, ...], None]] = {}
+    alike: dict[tuple[bool, tuple[str, ...]], dict[tuple[str, ...], None]] = {}
     for paths in places.values():
         # The parts of the paths that differ; of paths of unequal depth the whole ones.
         parts = [re.findall("[^/]*/|[^/]+", path) for path in dict.fromkeys(paths)]
-        columns = zip(*parts, strict=True) if len({*map(len, parts)}) == 1 else [["".join(one) for one in parts]]
+        columns = zip(*parts, strict=True) if len({*map(len, parts)}) == 1 else [["".join(path) for path in parts]]
         for names in (tuple(sorted(set(column), key=in_order)) for column in columns):
             if len(names) > 1:
                 # With its end, a name is never the beginning of another one.
                 apart = tuple(_apart([f"{name}\0" for name in names]))
-                found.setdefault((names[0].endswith("/"), apart), {})[names] = None
-    return [(next(iter(sets)), len(sets)) for sets in found.values()]
+                alike.setdefault((names[0].endswith("/"), apart), {})[names] = None
+    return [(next(iter(sets)), len(sets)) for sets in alike.values()]
 
 
 def _apart(several: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Return what is between the beginning and the end that names, or lists of folders, have in common."""
     shortest = min(map(len, several))
-    before = next((at for at in range(shortest) if len({one[at] for one in several}) > 1), 0)
-    after = next((at for at in range(shortest - before) if len({one[-1 - at] for one in several}) > 1), 0)
-    return [one[before : len(one) - after] for one in several]
+    before = next((at for at in range(shortest) if len({names[at] for names in several}) > 1), 0)
+    after = next((at for at in range(shortest - before) if len({names[-1 - at] for names in several}) > 1), 0)
+    return [names[before : len(names) - after] for names in several]
 
 
 def _in_rising_order(levels: Iterable[Level]) -> tuple[Level, ...]:
     """Return levels once each: numbers by size, then words as they came."""
     unique = dict.fromkeys(levels)
-    return (*sorted(one for one in unique if isinstance(one, int)), *(one for one in unique if isinstance(one, str)))
+    return (
+        *sorted(level for level in unique if isinstance(level, int)),
+        *(level for level in unique if isinstance(level, str)),
+    )
 
 
 def _with_digits(texts: Sequence[str]) -> list[str]:
@@ -179,7 +182,7 @@ def _with_digits(texts: Sequence[str]) -> list[str]:
     return ["/".join(plain[name] for name in text.split("/")) for text in texts]
 
 
-def _core(runs: Sequence[Run]) -> dict[str, list[Level]]:
+def _core(runs: Sequence[FoundRun]) -> dict[str, list[Level]]:
     """Return the column of each factor that all runs of this tool have; a missing level is `unstated`."""
     names = list(dict.fromkeys(name for run in runs for name in run.levels))
     columns: dict[str, list[Level]] = {}
@@ -195,18 +198,20 @@ def _core(runs: Sequence[Run]) -> dict[str, list[Level]]:
     return columns
 
 
-def _mix_of(run: Run) -> Level:
+def _mix_of(run: FoundRun) -> Level:
     kind = str(run.levels.get("rw", run.levels.get("io_type", UNSTATED))).removeprefix("rand")
     return run.levels.get("rw_mix_read", {"read": 100, "write": 0}.get(kind, UNSTATED))
 
 
-def _varied_options(runs: Sequence[Run]) -> list[str]:
+def _varied_options(runs: Sequence[FoundRun]) -> list[str]:
     """Return the options that differ within a variant."""
     names, places = sorted({name for run in runs for name in run.options}), [(run.folder,) for run in runs]
     return [name for name in names if not _follows([run.options.get(name) for run in runs], places)]
 
 
-def _option_columns(runs: Sequence[Run], varied: list[str], words: dict[str, dict[str, str]]) -> dict[str, list[Level]]:
+def _option_columns(
+    runs: Sequence[FoundRun], varied: list[str], words: dict[str, dict[str, str]]
+) -> dict[str, list[Level]]:
     if len(varied) <= MOST_OPTIONS:
         columns: dict[str, list[Level]] = {}
         for name in varied:
@@ -215,10 +220,10 @@ def _option_columns(runs: Sequence[Run], varied: list[str], words: dict[str, dic
                 factor += "_"
             columns[factor] = _levels_of([run.options.get(name) for run in runs], words.setdefault(factor, {}))
         return columns
-    said = ["; ".join(f"{name}={run.options[name]}" for name in varied if name in run.options) for run in runs]
-    numbers = {text: f"{number:02d}" for number, text in enumerate(dict.fromkeys(said), 1)}
+    stated = ["; ".join(f"{name}={run.options[name]}" for name in varied if name in run.options) for run in runs]
+    numbers = {text: f"{number:02d}" for number, text in enumerate(dict.fromkeys(stated), 1)}
     words[CONFIGURATION] = {number: text for text, number in numbers.items()}
-    return {CONFIGURATION: [numbers[text] for text in said]}
+    return {CONFIGURATION: [numbers[text] for text in stated]}
 
 
 def _levels_of(texts: Sequence[str | None], words: dict[str, str]) -> list[Level]:
@@ -242,16 +247,16 @@ def _plain_levels(texts: Sequence[str], words: dict[str, str]) -> list[Level]:
     return [plain[text] for text in texts]
 
 
-def _folders(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list[str]:
+def _folders(runs: Sequence[FoundRun], columns: Mapping[str, Sequence[Level]]) -> list[str]:
     """Return how paths differ by more than digits: the folders, or the whole path if folders are not enough."""
     folders = _with_digits([run.path.rpartition("/")[0] for run in runs])
     paths = [_MANY_DIGITS.sub("", run.path) for run in runs]
-    enough = _follows(paths, [(*place, one) for place, one in zip(_places(runs, columns), folders, strict=True)])
+    enough = _follows(paths, [(*place, folder) for place, folder in zip(_places(runs, columns), folders, strict=True)])
     telling = folders if enough else _with_digits([run.path for run in runs])
     return ["/".join(parts) for parts in _apart([path.split("/") for path in telling])]
 
 
-def _places(runs: Sequence[Run], columns: Mapping[str, Sequence[Level]]) -> list[tuple[Any, ...]]:
+def _places(runs: Sequence[FoundRun], columns: Mapping[str, Sequence[Level]]) -> list[tuple[Any, ...]]:
     return [(run.folder, *levels) for run, levels in zip(runs, zip(*columns.values(), strict=True), strict=True)]
 
 
@@ -263,27 +268,27 @@ def _follows(levels: Iterable[Level | None], places: Iterable[tuple[Any, ...]]) 
 
 def _axis(columns: Mapping[str, Sequence[Level]]) -> str | None:
     """Return the factor along the axis: the numeric one with the most levels; None if no run states all of its."""
-    numeric = [name for name in AXES if name in columns and all(isinstance(one, int) for one in columns[name])]
+    numeric = [name for name in AXES if name in columns and all(isinstance(level, int) for level in columns[name])]
     return max(numeric, key=lambda name: (len(set(columns[name])), -numeric.index(name)), default=None)
 
 
 def _cells(
-    tool: str, runs: Sequence[Run], columns: Mapping[str, Sequence[Level]], variants: Mapping[int, str]
-) -> list[Cell]:
-    by_place: dict[tuple[Any, ...], list[Run]] = {}
+    tool: str, runs: Sequence[FoundRun], columns: Mapping[str, Sequence[Level]], variants: Mapping[int, str]
+) -> list[ImportedCell]:
+    by_place: dict[tuple[Any, ...], list[FoundRun]] = {}
     for run, place in zip(runs, _places(runs, columns), strict=True):
         by_place.setdefault(place, []).append(run)
-    found = []
+    cells = []
     for (folder, *values), several in by_place.items():
         levels: dict[str, Level] = dict(zip(columns, values, strict=True))
         point, variant = _point(levels), variants[folder]
         cell_id = digest_of({"tool": tool, "imported": True, "variant": variant, "levels": levels})
         for block, run in enumerate(_one_after_another(several), 1):
-            found.append(Cell(cell_id, block, point, variant, levels, run))
-    return found
+            cells.append(ImportedCell(cell_id, block, point, variant, levels, run))
+    return cells
 
 
-def _one_after_another(runs: Sequence[Run]) -> list[Run]:
+def _one_after_another(runs: Sequence[FoundRun]) -> list[FoundRun]:
     """Return repetitions in the order in which they were reported, or else in that of their paths."""
     dated = all(run.reported_at for run in runs)
     return sorted(runs, key=lambda run: (run.reported_at if dated else "", in_order(run.path)))
@@ -295,18 +300,18 @@ def _point(levels: Mapping[str, Level]) -> str:
 
 
 def _of_variants(
-    runs: Sequence[Run], varied: Iterable[str], shared: Mapping[str, str], variants: Mapping[int, str]
+    runs: Sequence[FoundRun], varied: Iterable[str], shared: Mapping[str, str], variants: Mapping[int, str]
 ) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
+    by_variant: dict[str, dict[str, str]] = {}
     for run in runs:
         options = {name: text for name, text in run.options.items() if name not in shared and name not in varied}
         if options:
-            found[variants[run.folder]] = dict(sorted(options.items()))
+            by_variant[variants[run.folder]] = dict(sorted(options.items()))
     for name, fact in _FACTS.items():
         stated: dict[str, set[str]] = {}
         for run in runs:
             stated.setdefault(variants[run.folder], set()).add(fact(run) or "not stated")
         if not set.intersection(*stated.values()):
             for variant, texts in stated.items():
-                found.setdefault(variant, {})[name] = " or ".join(sorted(texts))
-    return found
+                by_variant.setdefault(variant, {})[name] = " or ".join(sorted(texts))
+    return by_variant

@@ -12,7 +12,7 @@ from replay.evidence.durable import sha256
 from replay.exchange.importing.files import LeftOut, SourceFile, files_below
 from replay.exchange.importing.fio_reports import common
 from replay.exchange.importing.recognise import FIO_LOG, read_outputs, recognise
-from replay.exchange.importing.runs import Level, Part, Run
+from replay.exchange.importing.runs import FoundRun, Level, TextPart
 from replay.tools import OutputError, Result
 from replay.tools.base import UNSTATED
 
@@ -27,12 +27,11 @@ _SAME_RUN = "it contains the same run as "
 class Collected:
     """All runs and all files that were found: `sources` by (folder, path), and what was left out, with the reason."""
 
-    runs: list[Run] = field(default_factory=list)
+    runs: list[FoundRun] = field(default_factory=list)
     sources: dict[tuple[int, str], SourceFile] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
 
     def content(self, file: tuple[int, str]) -> bytes:
-        """Return the bytes of a file that was found."""
         return self.sources[file].location.read_bytes()
 
 
@@ -41,65 +40,65 @@ def collect(folders: list[Path], unpacked: Path) -> Collected:
 
     Raises ConfigurationError for a wrong folder.
     """
-    found = Collected()
-    runs: list[Run] = []
+    collected = Collected()
+    runs: list[FoundRun] = []
     texts: dict[tuple[int, str, str], str] = {}
-    logs: list[Part] = []
+    logs: list[TextPart] = []
     # The first of several copies counts.
-    for one in sorted(files_below(folders, unpacked), key=lambda one: _rank(one.path)):
-        if isinstance(one, LeftOut):
-            found.left_out.append(one)
+    for file in sorted(files_below(folders, unpacked), key=lambda file: _rank(file.path)):
+        if isinstance(file, LeftOut):
+            collected.left_out.append(file)
             continue
-        found.sources[one.folder, one.path] = one
+        collected.sources[file.folder, file.path] = file
         try:
-            content = one.location.read_bytes()
+            content = file.location.read_bytes()
         except OSError as error:
-            found.left_out.append(LeftOut(one.folder, one.path, f"it cannot be read: {error.strerror}"))
+            collected.left_out.append(LeftOut(file.folder, file.path, f"it cannot be read: {error.strerror}"))
             continue
         if FIO_LOG.match(content[:_SNIFFED].decode("ascii", "replace")):
-            logs.append(Part(one.folder, one.path, sha256(content), len(content), ((0, len(content)),)))
-        here, reasons = recognise(one.folder, one.path, content)
-        found.left_out += [LeftOut(one.folder, one.path, why) for why in reasons]
+            logs.append(TextPart(file.folder, file.path, sha256(content), len(content), ((0, len(content)),)))
+        here, reasons = recognise(file.folder, file.path, content)
+        collected.left_out += [LeftOut(file.folder, file.path, why) for why in reasons]
         for run in here:
             # A tool prints its rates and its time: two runs do not print the same text, however it is indented.
             text = b"".join(run.parts[0].cut(content).split())
-            key = (one.folder, run.tool, sha256(text))
+            key = (file.folder, run.tool, sha256(text))
             if first := texts.get(key):
-                why = "it contains a run twice" if first == one.path else f"{_SAME_RUN}{first}"
-                found.left_out.append(LeftOut(one.folder, one.path, why))
+                why = "it contains a run twice" if first == file.path else f"{_SAME_RUN}{first}"
+                collected.left_out.append(LeftOut(file.folder, file.path, why))
             else:
-                texts[key] = one.path
+                texts[key] = file.path
                 runs.append(_named_levels(run))
-    found.runs = _with_logs(_combined(runs, found), logs, found)
-    return found
+    collected.runs = _with_logs(_combined(runs, collected), logs, collected)
+    return collected
 
 
 def _failed(left_out: Iterable[LeftOut]) -> Mapping[Folder, Mapping[Output, str]]:
     """Return by folder which outputs of a run hold none, and why; copies and CBT's own files do not count."""
     failed: dict[Folder, dict[Output, str]] = {}
-    for one in left_out:
-        output, above = _output_of(one.path), one.path.rpartition("/")[0]
-        copied = one.why.removeprefix(_SAME_RUN) if one.why.startswith(_SAME_RUN) else ""
+    for left in left_out:
+        output, above = _output_of(left.path), left.path.rpartition("/")[0]
+        copied = left.why.removeprefix(_SAME_RUN) if left.why.startswith(_SAME_RUN) else ""
         # Two outputs of one run cannot be the same: then one of them is lost.
         twice = copied.rpartition("/")[0] == above and _output_of(copied) != output
-        if output and (twice or not (copied or one.why.startswith("CBT's own"))):
-            failed.setdefault((one.folder, above), {})[output] = one.why
+        if output and (twice or not (copied or left.why.startswith("CBT's own"))):
+            failed.setdefault((left.folder, above), {})[output] = left.why
     return failed
 
 
-def _read(run: Run, logs: Iterable[Part], found: Collected) -> Result:
+def _read(run: FoundRun, logs: Iterable[TextPart], collected: Collected) -> Result:
     """Return what the outputs of a run state together, and its logs. Raises OutputError, and OSError."""
-    texts = [part.cut(found.content(part.file)) for part in run.parts]
-    contents = {part.role: found.content(part.file) for part in logs}
+    texts = [part.cut(collected.content(part.file)) for part in run.parts]
+    contents = {part.role: collected.content(part.file) for part in logs}
     return read_outputs(run.tool, texts, run.levels, run.path, contents)
 
 
-def _with_logs(runs: list[Run], logs: Iterable[Part], found: Collected) -> list[Run]:
+def _with_logs(runs: list[FoundRun], logs: Iterable[TextPart], collected: Collected) -> list[FoundRun]:
     """Return the runs with fio's logs over time beside their reports, if it is clear whose they are.
 
     A log that belongs to a run is no longer left out.
     """
-    by_name: dict[tuple[int, str, str], dict[str, list[Part]]] = {}
+    by_name: dict[tuple[int, str, str], dict[str, list[TextPart]]] = {}
     for part in logs:
         above, _, name = part.path.rpartition("/")
         if match := _LOG_NAME.fullmatch(name):
@@ -110,27 +109,27 @@ def _with_logs(runs: list[Run], logs: Iterable[Part], found: Collected) -> list[
     result = []
     for run in runs:
         above = run.path.rpartition("/")[0]
-        parts: list[Part] = []
+        parts: list[TextPart] = []
         for kind, begin in run.logs.items():
             key = (run.folder, above, begin)
             endings = by_name.get(key, {}) if claimed[key] == 1 else {}
-            ending = next((one for one in _LOG_ENDINGS[kind] if one in endings), "")
+            ending = next((ending for ending in _LOG_ENDINGS[kind] if ending in endings), "")
             several = endings.get(ending, [])
             # A sum over only some of the jobs would be wrong.
             if len(several) == run.levels.get("jobs"):
                 parts += [replace(part, role=f"log-{ending}-{place}") for place, part in enumerate(several, 1)]
-        result.append(_with_series(run, parts, found) if parts else run)
+        result.append(_with_series(run, parts, collected) if parts else run)
     return result
 
 
-def _with_series(run: Run, parts: list[Part], found: Collected) -> Run:
+def _with_series(run: FoundRun, parts: list[TextPart], collected: Collected) -> FoundRun:
     """Return a run with logs, or as it was if they cannot be read."""
     try:
-        read = _read(run, parts, found)
+        read = _read(run, parts, collected)
     except (OutputError, OSError):
         return run
     taken = {part.file for part in parts}
-    found.left_out = [one for one in found.left_out if (one.folder, one.path) not in taken]
+    collected.left_out = [left for left in collected.left_out if (left.folder, left.path) not in taken]
     series = frozenset(metric for _, metric, _ in read.series)
     return replace(run, parts=(*run.parts, *parts), series=series)
 
@@ -162,7 +161,7 @@ def _output_of(path: str) -> Output | None:
     """Return which output of a run a file is, None if it is none in a folder of CBT's results."""
     *folders, name = path.split("/")
     match = _OUTPUT.fullmatch(name)
-    if match is None or not any(_OF_CBT.fullmatch(one) for one in folders):
+    if match is None or not any(_OF_CBT.fullmatch(folder) for folder in folders):
         return None
     return int(match["number"]), match["host"] or ""
 
@@ -175,10 +174,10 @@ def _rank(path: str) -> int:
     *folders, name = path.split("/")
     if name.startswith("json_output."):
         return 2
-    return 0 if any(_OF_RESULTS.fullmatch(one) for one in folders) else 1
+    return 0 if any(_OF_RESULTS.fullmatch(folder) for folder in folders) else 1
 
 
-def _named_levels(run: Run) -> Run:
+def _named_levels(run: FoundRun) -> FoundRun:
     """Return a run with the levels that only the folders around its file state.
 
     A folder `seq` or `rand` says how `rados bench` read, and CBT's `concurrent_ops-16` how many threads it had.
@@ -195,26 +194,26 @@ def _named_levels(run: Run) -> Run:
     return replace(run, levels=levels)
 
 
-def _combined(runs: Sequence[Run], found: Collected) -> list[Run]:
+def _combined(runs: Sequence[FoundRun], collected: Collected) -> list[FoundRun]:
     """Return the runs, with those that ran at once as one in the place of the first of them.
 
     The files of those that cannot be combined are left out.
     """
-    failed = _failed(found.left_out)
-    groups: dict[Folder | int, list[Run]] = {}
+    failed = _failed(collected.left_out)
+    groups: dict[Folder | int, list[FoundRun]] = {}
     for place, run in enumerate(runs):
         of_client = _output_of(run.path) is not None
         groups.setdefault((run.folder, run.path.rpartition("/")[0]) if of_client else place, []).append(run)
     folders = {folder: several for folder, several in groups.items() if isinstance(folder, tuple)}
     outputs = {folder: {_output_of(run.path) for run in several} for folder, several in folders.items()}
-    together: list[Run] = []
+    together: list[FoundRun] = []
     for folder, several in groups.items():
         missing = _missing(folder, outputs, failed) if folder in outputs else ""
-        one = missing or (several[0] if len(several) == 1 else _one_of(several, found))
-        if isinstance(one, str):
-            found.left_out += [LeftOut(run.folder, run.path, one) for run in several]
+        run_or_why = missing or (several[0] if len(several) == 1 else _one_of(several, collected))
+        if isinstance(run_or_why, str):
+            collected.left_out += [LeftOut(run.folder, run.path, run_or_why) for run in several]
         else:
-            together.append(one)
+            together.append(run_or_why)
     return together
 
 
@@ -244,7 +243,7 @@ def _name(output: Output) -> str:
     return f"output.{number}.{host}" if host else f"output.{number}"
 
 
-def _one_of(several: list[Run], found: Collected) -> Run | str:
+def _one_of(several: list[FoundRun], collected: Collected) -> FoundRun | str:
     """Return runs at once as one, or why they are none."""
     first = several[0]
     if len({run.tool for run in several}) > 1:
@@ -256,7 +255,7 @@ def _one_of(several: list[Run], found: Collected) -> Run | str:
         jobs = [run.levels["jobs"] for run in several]
         levels["jobs"] = UNSTATED if UNSTATED in jobs else sum(map(int, jobs))
     moments = [run.reported_at for run in several]
-    one = replace(
+    whole = replace(
         first,
         parts=tuple(part for run in several for part in run.parts),
         levels=levels,
@@ -268,9 +267,9 @@ def _one_of(several: list[Run], found: Collected) -> Run | str:
         logs={},
     )
     try:
-        _read(one, (), found)
+        _read(whole, (), collected)
     except OutputError as error:
         return f"together with the others in its folder: {error.what}"
     except OSError as error:
         return f"it cannot be read again: {error.strerror}"
-    return one
+    return whole

@@ -56,8 +56,8 @@ def run(options: argparse.Namespace) -> int:
             collected = collect(folders, Path(unpacked))
         variants = _variants_of(folders)
         experiments = experiments_of(collected, variants, pooled=options.repetitions)
-        for one in experiments:
-            _say_arranged(one, variants)
+        for arranged in experiments:
+            _say_arranged(arranged, variants)
         _say_left_out(collected.left_out, everything=options.left_out)
         if not experiments:
             raise ConfigurationError(
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _folders(options: argparse.Namespace) -> list[Path]:
     """Return the folders that are variants: those that were named, or with `--variants` the ones in the only one."""
-    folders = [Path(one) for one in options.folders]
+    folders = [Path(folder) for folder in options.folders]
     if not options.variants:
         return folders
     if len(folders) != 1 or not folders[0].is_dir():
@@ -98,7 +98,9 @@ def _folders(options: argparse.Namespace) -> list[Path]:
             "--variants takes the folders in one folder for variants",
             next_step="name one folder, or each variant's own",
         )
-    inside = sorted((one for one in folders[0].iterdir() if one.is_dir()), key=lambda one: in_order(one.name))
+    inside = sorted(
+        (folder for folder in folders[0].iterdir() if folder.is_dir()), key=lambda folder: in_order(folder.name)
+    )
     if not inside:
         raise ConfigurationError(
             "--variants: there is no folder in it", where=folders[0], next_step="leave out --variants"
@@ -108,17 +110,17 @@ def _folders(options: argparse.Namespace) -> list[Path]:
 
 def _variants_of(folders: Sequence[Path]) -> dict[str, str]:
     """Return a variant for each folder: its name, made unique, and its label."""
-    found: dict[str, str] = {}
+    variants: dict[str, str] = {}
     for folder in folders:
         base = name_of(folder.resolve()) or "results"
         label, number = base, 1
         slug = _NOT_PLAIN.sub("-", base.lower()).strip("-")[:40] or "results"
         name = slug
-        while name in found:
+        while name in variants:
             number += 1
             label, name = f"{base} ({number})", f"{slug}-{number}"
-        found[name] = label
-    return found
+        variants[name] = label
+    return variants
 
 
 def experiments_of(collected: Collected, variants: Iterable[str], *, pooled: bool) -> list[Arranged]:
@@ -152,8 +154,8 @@ def _write_data_set(
             durable.remove_tree(working)
             working.mkdir()
             try:
-                for one in experiments:
-                    _write_experiment(working / experiment_name(one.tool), one, variants, collected)
+                for experiment in experiments:
+                    _write_experiment(working / experiment_name(experiment.tool), experiment, variants, collected)
                 durable.write_synced(working / ACCOUNT, _account([*variants.values()], experiments, collected).encode())
                 durable.write_synced(working / CAMPAIGN, pretty_json(campaign_of(data_set.name, label, experiments)))
                 durable.put_in_place(working, data_set)
@@ -222,8 +224,8 @@ def _pack(path: Path, files: Mapping[str, Content], collected: Collected) -> str
         return content
 
     def content_of(name: str) -> bytes:
-        one = files[name]
-        return one if isinstance(one, bytes) else one.cut(original(one.file, one.sha256))
+        source = files[name]
+        return source if isinstance(source, bytes) else source.cut(original(source.file, source.sha256))
 
     sums = {name: sha256(content_of(name)) for name in files}
     return write_pack(path, sums, content_of, f"{path}:")
@@ -242,7 +244,7 @@ def _account(labels: Sequence[str], experiments: Sequence[Arranged], collected: 
                 notes.setdefault(part.file, {}).update(dict.fromkeys(() if part.role else cell.run.notes))
     rows = [
         *((*key, *facts, str(runs[key]), "", "; ".join(notes[key])) for key, facts in taken.items()),
-        *((one.folder, one.path, "", "", "", "0", one.why, "") for one in collected.left_out),
+        *((left.folder, left.path, "", "", "", "0", left.why, "") for left in collected.left_out),
     ]
     rows.sort(key=lambda row: (row[0], in_order(row[1]), row[6]))
     return csv_text([ACCOUNT_HEADER, *([labels[row[0]], *row[1:]] for row in rows)])
@@ -292,15 +294,15 @@ def _say_left_out(left_out: Sequence[LeftOut], *, everything: bool) -> None:
     """Print which files were left out, and why: by reason, or one by one."""
     if not left_out:
         return
-    files = len({(one.folder, one.path) for one in left_out})
+    files = len({(left.folder, left.path) for left in left_out})
     print(f"left out, in whole or in part: {_counted(files, 'file')}")
     if everything:
-        for one in left_out:
-            print(f"  {one.path}: {one.why}")
+        for left in left_out:
+            print(f"  {left.path}: {left.why}")
         return
     by_reason: dict[str, list[str]] = {}
-    for one in left_out:
-        by_reason.setdefault(one.why, []).append(one.path)
+    for left in left_out:
+        by_reason.setdefault(left.why, []).append(left.path)
     ranked = sorted(by_reason.items(), key=lambda pair: -len(pair[1]))
     for why, paths in ranked[:SHOWN_REASONS]:
         print(f"  {_some(paths, SHOWN_FILES)}: {why}")

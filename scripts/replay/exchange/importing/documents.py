@@ -12,9 +12,9 @@ from typing import Any
 from replay.design.design import digest_of
 from replay.evidence.data_set import pretty_json
 from replay.evidence.read import SEAL
-from replay.exchange.importing.arrange import AXES, LOADS, Arranged, Cell
+from replay.exchange.importing.arrange import AXES, LOADS, Arranged, ImportedCell
 from replay.exchange.importing.recognise import roles
-from replay.exchange.importing.runs import Part
+from replay.exchange.importing.runs import TextPart
 from replay.exchange.sides import IMPORTED
 
 #: Options for the output of results. They do not affect the measurement, and may name a host or a person.
@@ -95,7 +95,7 @@ def design_of(arranged: Arranged, variants: Mapping[str, str]) -> dict[str, Any]
             cell.cell_id: {"point": cell.point, "variant": cell.variant, "levels": dict(cell.levels)}
             for cell in arranged.cells
         },
-        "levels": {name: dict(found) for name, found in arranged.words.items()},
+        "levels": {name: dict(texts) for name, texts in arranged.words.items()},
         "skipped": [],
     }
 
@@ -109,18 +109,18 @@ def _metrics(arranged: Arranged) -> list[dict[str, Any]]:
     stated = {name for cell in arranged.cells for name in cell.run.metrics}
     over_time = {name for cell in arranged.cells for name in cell.run.series}
     keys = ("metric", "name", "title", "unit", "better")
-    found = [
+    metrics = [
         {**dict(zip(keys, row[:5], strict=True)), "ratio": row[5]}
         for row in (*_METRICS, *_OF_A_MIX)
         if row[0] in stated
     ]
-    found += [
+    metrics += [
         {**dict(zip(keys, row, strict=True)), "series": True, "bin_seconds": 1, "x_label": "Time"}
         for row in _OVER_TIME
         if row[0] in over_time
     ]
     swept = [row[:5] for row in _METRICS if row[0] in stated]
-    return found + [_by_two(row, along, rows) for along, rows in _pairs(arranged) for row in swept]
+    return metrics + [_by_two(row, along, rows) for along, rows in _pairs(arranged) for row in swept]
 
 
 def _by_two(row: Sequence[str], along: str, rows: str) -> dict[str, Any]:
@@ -157,25 +157,25 @@ def options_by_label(arranged: Arranged, variants: Mapping[str, str]) -> dict[st
 
 def notes_of(arranged: Arranged) -> list[dict[str, Any]]:
     """Return what a person should know about runs, and at which points: each note once."""
-    found: dict[str, Counter[str]] = {}
+    by_note: dict[str, Counter[str]] = {}
     for cell in arranged.cells:
         for note in cell.run.notes:
-            found.setdefault(note, Counter())[cell.point] += 1
-    return [{"note": note, "runs": points.total(), "points": list(points)} for note, points in found.items()]
+            by_note.setdefault(note, Counter())[cell.point] += 1
+    return [{"note": note, "runs": points.total(), "points": list(points)} for note, points in by_note.items()]
 
 
-def plan_of(block: int, cells: Iterable[Cell]) -> str:
+def plan_of(block: int, cells: Iterable[ImportedCell]) -> str:
     """Return the digest that names a block's pack; it covers the block's number, its cells and the originals."""
     of_cells = [[cell.cell_id, [[part.sha256, list(part.ranges)] for part in cell.run.parts]] for cell in cells]
     return digest_of({"block": block, "origin": IMPORTED, "cells": sorted(of_cells)})
 
 
-def _head(cell: Cell, experiment: str) -> dict[str, Any]:
+def _head(cell: ImportedCell, experiment: str) -> dict[str, Any]:
     return {"schema_version": 1, "origin": IMPORTED, "experiment": experiment, "block": cell.block}
 
 
 def _sidecar(
-    cell: Cell, experiment: str, label: str, files: Mapping[str, str], folders: Sequence[str]
+    cell: ImportedCell, experiment: str, label: str, files: Mapping[str, str], folders: Sequence[str]
 ) -> dict[str, Any]:
     """Return a cell's sidecar. `files`: names by role; `folders`: the names of the folders that were given."""
     run = cell.run
@@ -197,7 +197,7 @@ def _sidecar(
                 "path": part.path,
                 "sha256": part.sha256,
                 "bytes": part.size,
-                **({} if part.whole else {"byte_ranges": [list(one) for one in part.ranges]}),
+                **({} if part.whole else {"byte_ranges": [list(span) for span in part.ranges]}),
                 **({} if part.encoding == "utf-8" else {"encoding": part.encoding}),
             }
             for part in run.parts
@@ -212,7 +212,7 @@ def _sidecar(
     }
 
 
-def _seal(cells: Sequence[Cell], experiment: str) -> dict[str, Any]:
+def _seal(cells: Sequence[ImportedCell], experiment: str) -> dict[str, Any]:
     """Return `attempt.json` of the variants of a point that make one repetition."""
     first = cells[0]
     return {
@@ -228,7 +228,7 @@ def _seal(cells: Sequence[Cell], experiment: str) -> dict[str, Any]:
     }
 
 
-def _receipt(cells: Sequence[Cell], experiment: str, design: str, plan: str) -> dict[str, Any]:
+def _receipt(cells: Sequence[ImportedCell], experiment: str, design: str, plan: str) -> dict[str, Any]:
     """Return the receipt of a block: that it was imported, and by which design and plan."""
     return {
         **_head(cells[0], experiment),
@@ -240,22 +240,22 @@ def _receipt(cells: Sequence[Cell], experiment: str, design: str, plan: str) -> 
     }
 
 
-def _latest(cells: Iterable[Cell]) -> dict[str, str]:
+def _latest(cells: Iterable[ImportedCell]) -> dict[str, str]:
     moments = [cell.run.reported_at for cell in cells if cell.run.reported_at]
     return {"ended_at": max(moments)} if moments else {}
 
 
 #: A document, or the place of a part of an original.
-Content = bytes | Part
+Content = bytes | TextPart
 
 
 def members_of(
-    cells: Sequence[Cell], design: str, plan: str, variants: Mapping[str, str], packed: set[str]
+    cells: Sequence[ImportedCell], design: str, plan: str, variants: Mapping[str, str], packed: set[str]
 ) -> dict[str, Content]:
     """Return the members of a block's pack: documents, and parts of the originals. `packed` gets whole originals."""
     experiment = experiment_name(cells[0].run.tool)
     folders = [*variants.values()]
-    found: dict[str, Content] = {}
+    members: dict[str, Content] = {}
     for point, several in groupby(cells, key=lambda cell: cell.point):
         of_set = sorted(several, key=lambda cell: cell.run.folder)
         folder = f"block-{of_set[0].block:02d}/{point}/attempt-1"
@@ -267,26 +267,26 @@ def members_of(
                 middle = part.role or role.removeprefix("output").removeprefix("-") or "1"
                 name = f"{cell.variant}.{middle}.{'log' if part.role else _TOOLS[cell.run.tool][2]}"
                 files[role] = name
-                found[f"{folder}/{name}"] = part
+                members[f"{folder}/{name}"] = part
                 if not part.whole and part.sha256 not in packed:
                     packed.add(part.sha256)
-                    found[_original(part)] = replace(part, ranges=((0, part.size),), encoding="utf-8")
+                    members[_original(part)] = replace(part, ranges=((0, part.size),), encoding="utf-8")
             sidecar = _sidecar(cell, experiment, variants[cell.variant], files, folders)
-            found[f"{folder}/{cell.variant}.json"] = pretty_json(sidecar)
-        found[f"{folder}/{SEAL}"] = pretty_json(_seal(of_set, experiment))
+            members[f"{folder}/{cell.variant}.json"] = pretty_json(sidecar)
+        members[f"{folder}/{SEAL}"] = pretty_json(_seal(of_set, experiment))
     block = cells[0].block
-    found[f"block-{block:02d}/receipt-{plan}.json"] = pretty_json(_receipt(cells, experiment, design, plan))
-    return found
+    members[f"block-{block:02d}/receipt-{plan}.json"] = pretty_json(_receipt(cells, experiment, design, plan))
+    return members
 
 
-def _original(part: Part) -> str:
+def _original(part: TextPart) -> str:
     """Return the path of a whole original of which a run is only a part."""
     return f"{ORIGINALS}/{part.sha256[:12]}-{_NOT_PLAIN.sub('-', part.path.rpartition('/')[2])[-60:]}"
 
 
 def campaign_of(data_set: str, label: str, experiments: Iterable[Arranged]) -> dict[str, Any]:
     """Return `campaign.json`: what a person should know about the whole data set."""
-    versions = sorted({cell.run.version for one in experiments for cell in one.cells if cell.run.version})
+    versions = sorted({cell.run.version for experiment in experiments for cell in experiment.cells if cell.run.version})
     return {
         "schema_version": 1,
         "origin": IMPORTED,

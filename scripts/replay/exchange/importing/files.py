@@ -65,21 +65,21 @@ def files_below(folders: list[Path], unpacked: Path) -> Iterator[SourceFile | Le
     `unpacked` is an empty folder for the files of archives. Raises ConfigurationError for a folder that is missing, is
     named twice or is inside another one.
     """
-    real = [_folder(one) for one in folders]
-    for number, one in enumerate(real):
+    real = [_folder(folder) for folder in folders]
+    for number, place in enumerate(real):
         for other in real[:number]:
-            if one.is_relative_to(other) or other.is_relative_to(one):
+            if place.is_relative_to(other) or other.is_relative_to(place):
                 raise ConfigurationError(
                     "a folder is named twice, or is inside another one: its files would count twice",
                     where=folders[number],
                     next_step="name each folder once",
                 )
     archives = _Archives(unpacked)
-    for number, one in enumerate(real):
-        if one.is_dir():
-            yield from _below(number, one, archives)
+    for number, place in enumerate(real):
+        if place.is_dir():
+            yield from _below(number, place, archives)
         else:
-            yield from sorted(archives.open(number, "", one), key=lambda file: in_order(file.path))
+            yield from sorted(archives.open(number, "", place), key=lambda file: in_order(file.path))
 
 
 def in_order(path: str) -> list[tuple[int, int, str]]:
@@ -106,18 +106,18 @@ def _folder(path: Path) -> Path:
 
 
 def _below(folder: int, root: Path, archives: _Archives) -> Iterator[SourceFile | LeftOut]:
-    found: list[SourceFile | LeftOut] = []
+    files: list[SourceFile | LeftOut] = []
 
     def unreadable(error: OSError) -> None:
-        found.append(
+        files.append(
             LeftOut(folder, _shown(root, error.filename or ""), f"this folder cannot be read: {error.strerror}")
         )
 
     for here, folders, names in os.walk(root, onerror=unreadable, followlinks=False):
         for name in (*folders, *names):
             location = Path(here, name)
-            found += _opened(folder, _shown(root, str(location)), location, archives)
-    yield from sorted(found, key=lambda one: in_order(one.path))
+            files += _opened(folder, _shown(root, str(location)), location, archives)
+    yield from sorted(files, key=lambda file: in_order(file.path))
 
 
 def _opened(folder: int, path: str, location: Path, archives: _Archives) -> list[SourceFile | LeftOut]:
@@ -146,7 +146,6 @@ def _plain_file(folder: int, path: str, location: Path) -> SourceFile | LeftOut:
 
 
 def _shown(root: Path, location: str) -> str:
-    """Return a path relative to its folder."""
     return _text_of(os.path.relpath(location, root))
 
 

@@ -14,8 +14,8 @@ from typing import Any
 from replay.base.clock import utc_text
 from replay.exchange.importing.fio_reports import (
     SAME,
-    Report,
-    Workload,
+    LocatedReport,
+    StatedWorkload,
     common,
     load_options,
     logs_of,
@@ -64,13 +64,13 @@ def knows(text: str) -> bool:
 
 def read(text: str) -> list[Found | str]:
     """Return the runs of every report in a text: one for each workload of jobs that ran at once."""
-    found: list[Found | str] = []
+    runs: list[Found | str] = []
     for report in reports_in(text):
-        found += [report] if isinstance(report, str) else _of_report(report)
-    return found
+        runs += [report] if isinstance(report, str) else _of_report(report)
+    return runs
 
 
-def _of_report(report: Report) -> list[Found | str]:
+def _of_report(report: LocatedReport) -> list[Found | str]:
     version = str(report.value["fio version"])[:60]
     match = _VERSION.fullmatch(version)
     if match is None or int(match[1]) < 2:
@@ -87,16 +87,16 @@ def _of_report(report: Report) -> list[Found | str]:
     if isinstance(jobs, str):
         return [jobs]
     stages = _stages(jobs)
-    found: list[Found | str] = []
+    runs: list[Found | str] = []
     for stage, place in zip(stages, _places(stages), strict=True):
         if isinstance(stage, str):
-            found.append(stage)
+            runs.append(stage)
             continue
         for workload, several in _workloads(stage, (int(match[1]), int(match[2]))):
             if isinstance(workload, str):
-                found.append(workload)
+                runs.append(workload)
                 continue
-            found.append(
+            runs.append(
                 Found(
                     tool="fio_report",
                     parts=_ranges(report, lists[0], [job.index for job in several], len(jobs)),
@@ -110,12 +110,14 @@ def _of_report(report: Report) -> list[Found | str]:
                     logs=logs_of(several[0].options),
                 )
             )
-    return found
+    return runs
 
 
-def _workloads(stage: Sequence[_Job], release: tuple[int, int]) -> Iterator[tuple[Workload | str, Sequence[_Job]]]:
+def _workloads(
+    stage: Sequence[_Job], release: tuple[int, int]
+) -> Iterator[tuple[StatedWorkload | str, Sequence[_Job]]]:
     """Yield the workloads of jobs that ran at once, with their jobs, and what cannot be taken."""
-    by_levels: dict[Any, tuple[Workload, list[_Job]]] = {}
+    by_levels: dict[Any, tuple[StatedWorkload, list[_Job]]] = {}
     problems = 0
     for job in stage:
         workload = workload_of(job.entry, job.options)
@@ -132,22 +134,22 @@ def _workloads(stage: Sequence[_Job], release: tuple[int, int]) -> Iterator[tupl
             continue
         more: list[tuple[str, Level]] = [("jobs", count or UNSTATED)]
         more += [("workloads_at_once", at_once)] if at_once > 1 else []
-        yield Workload((*workload.levels, *more), workload.notes), several
+        yield StatedWorkload((*workload.levels, *more), workload.notes), several
 
 
 # Jobs ----------------------------------------------------------------------------------------------------------------
 
 
-def _jobs(report: Report, key: str) -> list[_Job]:
+def _jobs(report: LocatedReport, key: str) -> list[_Job]:
     shared = _options(report.value.get("global options"))
-    found = []
+    kept = []
     for index, entry in enumerate(report.value[key]):
         if isinstance(entry, dict) and entry.get("jobname") != ALL_CLIENTS:
             options = shared | _options(entry.get("job options"))
             start = entry.get("job_start")
             start_seconds = start / 1000 if isinstance(start, int) else None
-            found.append(_Job(index, entry, options, start_seconds, longest_seconds([entry])))
-    return found
+            kept.append(_Job(index, entry, options, start_seconds, longest_seconds([entry])))
+    return kept
 
 
 def _options(value: Any) -> dict[str, str]:
@@ -165,10 +167,10 @@ def _options(value: Any) -> dict[str, str]:
 
 def _with_command(jobs: Sequence[_Job], before: str) -> list[_Job] | str:
     """Return jobs with the options that only the command line above the report states, or what contradicts it."""
-    found, alone = commands_in(before), len({job.name for job in jobs}) == 1
+    commands, alone = commands_in(before), len({job.name for job in jobs}) == 1
     told = []
     for job in jobs:
-        asked = asked_of(found, job.name, alone=alone)
+        asked = asked_of(commands, job.name, alone=alone)
         if why := contradiction(asked, job.options):
             return why
         told.append(replace(job, options={**asked, **job.options}))
@@ -205,15 +207,15 @@ def _by_time(started: Sequence[tuple[_Job, float]]) -> list[list[_Job] | str]:
             stages.append([])
         stages[-1].append((job, start))
         end = max(end, start + job.seconds) if len(stages[-1]) > 1 else start + job.seconds
-    found: list[list[_Job] | str] = []
+    groups: list[list[_Job] | str] = []
     for stage in stages:
         starts, longest = [start for _, start in stage], max(job.seconds for job, _ in stage)
         if max(starts) - min(starts) > _AT_ONCE * longest:
             names = ", ".join(dict.fromkeys(job.name for job, _ in stage))
-            found.append(f"{names[:80]}: they ran at once for only a part of their time, so there is no sum")
+            groups.append(f"{names[:80]}: they ran at once for only a part of their time, so there is no sum")
         else:
-            found.append([job for job, _ in sorted(stage, key=lambda pair: pair[0].index)])
-    return found
+            groups.append([job for job, _ in sorted(stage, key=lambda pair: pair[0].index)])
+    return groups
 
 
 def _places(stages: Sequence[list[_Job] | str]) -> list[str]:
@@ -259,7 +261,7 @@ def _moment(report: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _ranges(report: Report, key: str, chosen: Sequence[int], jobs: int) -> Ranges:
+def _ranges(report: LocatedReport, key: str, chosen: Sequence[int], jobs: int) -> Ranges:
     """Return where a report of only the chosen entries is. A run of all of them is the whole report."""
     if len(chosen) == jobs:
         return report.view.ranges(report.start, report.end)
@@ -273,4 +275,4 @@ def _ranges(report: Report, key: str, chosen: Sequence[int], jobs: int) -> Range
             # Another entry follows, so there is a comma.
             ranges.append((entries[index][1], entries[index + 1][0]))
     ranges.append((end - 1, report.end))
-    return joined(one for start, stop in ranges for one in report.view.ranges(start, stop))
+    return joined(span for start, stop in ranges for span in report.view.ranges(start, stop))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from replay.exchange.importing.runs import Level, View, view_of, whole_number, whole_text
+from replay.exchange.importing.runs import Level, TextView, view_of, whole_number, whole_text
 from replay.tools.base import UNSTATED
 
 # fio writes a report each `--status-interval`, and each counts from the start of the run, so only the last one counts.
@@ -26,11 +26,11 @@ _EXACT = {"timestamp_ms": 0.2, "timestamp": 0.9}
 
 
 @dataclass(frozen=True)
-class Report:
+class LocatedReport:
     """A report of fio: its value, where it is in a view of the text, and what stands before its run."""
 
     value: Mapping[str, Any]
-    view: View
+    view: TextView
     start: int
     end: int
     before: str
@@ -39,16 +39,16 @@ class Report:
     def entries(self) -> list[Mapping[str, Any]]:
         """What it says of each job or client."""
         listed = self.value.get("jobs", self.value.get("client_stats"))
-        return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+        return [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
 
 
-def reports_in(text: str) -> Iterator[Report | str]:
+def reports_in(text: str) -> Iterator[LocatedReport | str]:
     """Yield every report in a text, of one run the last, and what is not whole."""
-    found = list(_reports(whole_text(text)))
-    if not any(isinstance(one, Report) for one in found):
-        found = list(_reports(view_of(text, _PREFIXED)))
-    reports = [one for one in found if isinstance(one, Report)]
-    yield from (one for one in found if isinstance(one, str))
+    documents = list(_reports(whole_text(text)))
+    if not any(isinstance(document, LocatedReport) for document in documents):
+        documents = list(_reports(view_of(text, _PREFIXED)))
+    reports = [document for document in documents if isinstance(document, LocatedReport)]
+    yield from (document for document in documents if isinstance(document, str))
     before = ""
     for report, following in zip(reports, [*reports[1:], None], strict=False):
         before += report.before
@@ -57,7 +57,7 @@ def reports_in(text: str) -> Iterator[Report | str]:
             before = ""
 
 
-def _reports(view: View) -> Iterator[Report | str]:
+def _reports(view: TextView) -> Iterator[LocatedReport | str]:
     text, at, last = view.text, 0, 0
     while match := _CANDIDATE.search(text, at):
         start = match.end()
@@ -69,7 +69,7 @@ def _reports(view: View) -> Iterator[Report | str]:
             at = start + 1
             continue
         for begin, stop, inner in _within(text, start, end, value):
-            yield Report(inner, view, begin, stop, text[last:begin])
+            yield LocatedReport(inner, view, begin, stop, text[last:begin])
             last = stop
         at = end
 
@@ -102,23 +102,23 @@ def members(text: str, offset: int) -> Iterator[tuple[str | int, int, int]]:
 # Reports of one run --------------------------------------------------------------------------------------------------
 
 
-def _continues(report: Report, following: Report) -> bool:
+def _continues(report: LocatedReport, following: LocatedReport) -> bool:
     """Return whether the second report is a later one of the same run, or the same report again."""
-    if [_identity(one) for one in report.entries] != [_identity(one) for one in following.entries]:
+    if [_identity(each) for each in report.entries] != [_identity(each) for each in following.entries]:
         return False
     earlier, later = (
-        [float(value) for entry in one.entries for value in _counts(entry)] for one in (report, following)
+        [float(value) for entry in each.entries for value in _counts(entry)] for each in (report, following)
     )
     if len(earlier) != len(later) or any(after < before for before, after in zip(earlier, later, strict=True)):
         return False
-    started = [[entry.get("job_start") for entry in one.entries] for one in (report, following)]
-    if all(isinstance(one, int) for one in [*started[0], *started[1]]):
+    started = [[entry.get("job_start") for entry in each.entries] for each in (report, following)]
+    if all(isinstance(each, int) for each in [*started[0], *started[1]]):
         return started[0] == started[1]
-    before, after = (longest_seconds(one.entries) for one in (report, following))
+    before, after = (longest_seconds(each.entries) for each in (report, following))
     for key, exact in _EXACT.items():
         unit = 1000 if key.endswith("ms") else 1
-        moments = [one.value.get(key) for one in (report, following)]
-        if all(isinstance(one, int) for one in moments):
+        moments = [each.value.get(key) for each in (report, following)]
+        if all(isinstance(each, int) for each in moments):
             printed, again = (moment / unit for moment in moments)
             # It was running before the first report was printed.
             return again == printed or again - after <= printed - exact
@@ -178,14 +178,14 @@ _LOGS = re.compile(r"write_(?:bw|lat|hist|iops)_log", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Workload:
+class StatedWorkload:
     """The levels that tell workloads apart, and what a person should know about them."""
 
     levels: tuple[tuple[str, Level], ...]
     notes: tuple[str, ...] = ()
 
 
-def workload_of(entry: Mapping[str, Any], options: Mapping[str, str]) -> Workload | str:
+def workload_of(entry: Mapping[str, Any], options: Mapping[str, str]) -> StatedWorkload | str:
     """Return the workload of a job, or why it is unknown. What is not stated is `unstated`."""
     rw = options.get("rw", UNSTATED).partition(":")[0]
     base = rw.removeprefix("rand")
@@ -205,7 +205,7 @@ def workload_of(entry: Mapping[str, Any], options: Mapping[str, str]) -> Workloa
     levels: dict[str, Level] = {"rw": word, "io_size_bytes": size, "io_depth": depth}
     if len(_DIRECTIONS.get(base, ())) == 2:
         levels["rw_mix_read"] = _mix(options)
-    return Workload(tuple(levels.items()), notes)
+    return StatedWorkload(tuple(levels.items()), notes)
 
 
 def _mix(options: Mapping[str, str]) -> Level:
@@ -233,9 +233,9 @@ def _block_size(options: Mapping[str, str], directions: tuple[str, ...] | list[s
     """Return fio's `bs` in bytes: from `8k,16k` (reads, writes) that of the only direction, or both if they agree."""
     sizes = options["bs"].split(",")
     which = {"read": 0, "write": 1}
-    wanted = {min(which[one], len(sizes) - 1) for one in directions} or {0}
-    found = {_bytes(sizes[one].strip() or sizes[0].strip(), options.get("kb_base", "1024")) for one in wanted}
-    return found.pop() if len(found) == 1 else None
+    wanted = {min(which[direction], len(sizes) - 1) for direction in directions} or {0}
+    block_sizes = {_bytes(sizes[at].strip() or sizes[0].strip(), options.get("kb_base", "1024")) for at in wanted}
+    return block_sizes.pop() if len(block_sizes) == 1 else None
 
 
 def _bytes(text: str, base: str) -> int | None:
@@ -281,11 +281,11 @@ def load_options(options: Mapping[str, str]) -> dict[str, str]:
 
 def common(several: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Return the options of what ran at once; those that differ, such as the file, are `several`."""
-    found = {}
+    shared = {}
     for name in sorted({name for options in several for name in options}):
         values = {options.get(name, "") for options in several}
-        found[name] = values.pop() if len(values) == 1 else "several"
-    return {name: value for name, value in found.items() if value}
+        shared[name] = values.pop() if len(values) == 1 else "several"
+    return {name: value for name, value in shared.items() if value}
 
 
 def logs_of(options: Mapping[str, str]) -> dict[str, str]:

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from replay.exchange.importing.fio_reports import LONGER, SAME, Workload, size_of, workload_of
-from replay.exchange.importing.runs import Found, View, bytes_of, commands, view_of, whole_number
+from replay.exchange.importing.fio_reports import LONGER, SAME, StatedWorkload, size_of, workload_of
+from replay.exchange.importing.runs import Found, TextView, bytes_of, commands, view_of, whole_number
 from replay.tools.base import UNSTATED, number
-from replay.tools.fio_text import Section, sections
+from replay.tools.fio_text import JobSection, sections
 
 _KNOWN = re.compile(r"\(groupid=\d+, jobs=\d+\): err= *\d|(?:^|\W)[345];fio-\d[^;\s]*;[^;\n]*;\d+;\d+;\d")
 _BANNER = re.compile(r"\bfio-\d+\.\d+[^;\s]*[ \t\r]*$", re.MULTILINE)
@@ -29,7 +29,7 @@ _LASTED = re.compile(r"(?:/|runt= *)(\d{1,15})msec", re.ASCII)
 class _Printed:
     """A section, what is known of the fio that printed it, and how many statuses stand before it."""
 
-    section: Section
+    section: JobSection
     invocation: int
     banner: re.Match[str] | None
     ended: int
@@ -48,7 +48,7 @@ def knows(text: str) -> bool:
 def read(text: str) -> list[Found | str]:
     """Return the runs of a text: one for each workload of jobs that ran at once."""
     view = view_of(text, _BANNER)
-    return [found for group in _groups(view.text) for found in _of_group(view, *group)]
+    return [run for group in _groups(view.text) for run in _of_group(view, *group)]
 
 
 # Which sections are one run ------------------------------------------------------------------------------------------
@@ -63,10 +63,10 @@ def _groups(text: str) -> Iterator[tuple[list[_Printed], str, int | None, bool]]
     """
     banners, statuses = [*_BANNER.finditer(text)], [*_STATUS.finditer(text)]
     groups: dict[tuple[int, int, int, str], list[_Printed]] = {}
-    for one in _last_printed(_printed(text, banners, statuses), text):
-        apart = bool(one.section.version) or not (banners or statuses)
-        key = (one.invocation, one.ended, one.section.group, one.section.name if apart else "")
-        groups.setdefault(key, []).append(one)
+    for entry in _last_printed(_printed(text, banners, statuses), text):
+        apart = bool(entry.section.version) or not (banners or statuses)
+        key = (entry.invocation, entry.ended, entry.section.group, entry.section.name if apart else "")
+        groups.setdefault(key, []).append(entry)
     for key, several in groups.items():
         banner, apart = several[0].banner, bool(key[-1])
         match = _STARTED.search(text, banner.end(), several[0].start) if banner and not apart else None
@@ -78,8 +78,8 @@ def _groups(text: str) -> Iterator[tuple[list[_Printed], str, int | None, bool]]
 
 def _printed(text: str, banners: Sequence[re.Match[str]], statuses: Sequence[re.Match[str]]) -> list[_Printed]:
     """Return the sections. A version begins the output of another fio, and so does a command line."""
-    begins, ends = [one.end() for one in banners], [one.end() for one in statuses]
-    found: list[_Printed] = []
+    begins, ends = [match.end() for match in banners], [match.end() for match in statuses]
+    printed: list[_Printed] = []
     last = begun = invocation = 0
     banner: re.Match[str] | None = None
     commands: Sequence[Jobs] = []
@@ -91,9 +91,9 @@ def _printed(text: str, banners: Sequence[re.Match[str]], statuses: Sequence[re.
             invocation, banner, commands = invocation + 1, banners[versions - 1] if versions > begun else None, here
         elif not banner and above.strip():
             commands = []
-        found.append(_Printed(section, invocation, banner, bisect_right(ends, start), commands))
+        printed.append(_Printed(section, invocation, banner, bisect_right(ends, start), commands))
         last, begun = end, versions
-    return found
+    return printed
 
 
 def _last_printed(printed: Sequence[_Printed], text: str) -> list[_Printed]:
@@ -102,22 +102,28 @@ def _last_printed(printed: Sequence[_Printed], text: str) -> list[_Printed]:
     A process's section after another status replaces the one before. Without a version above both, it may be another
     run's, unless it lasted longer.
     """
-    normal = {_block(one) for one in printed if not one.section.version}
+    normal = {_block(entry) for entry in printed if not entry.section.version}
     kept: list[_Printed | None] = []
     latest: dict[tuple[object, ...], tuple[int, _Printed]] = {}
     counted: Counter[tuple[object, ...]] = Counter()
-    for one in printed:
-        process = _PROCESS.search(text, one.start, one.section.spans[-1][1])
-        named = (one.invocation, one.section.group, one.section.name, process and process[1], one.section.version)
-        place = counted[named, one.ended]
-        counted[named, one.ended] += 1
+    for entry in printed:
+        process = _PROCESS.search(text, entry.start, entry.section.spans[-1][1])
+        named = (
+            entry.invocation,
+            entry.section.group,
+            entry.section.name,
+            process and process[1],
+            entry.section.version,
+        )
+        place = counted[named, entry.ended]
+        counted[named, entry.ended] += 1
         index, before = latest.get((named, place), (0, None))
-        longer = 1.0 if one.banner else LONGER
-        if before and before.ended < one.ended and _lasted(one, text) >= longer * _lasted(before, text):
+        longer = 1.0 if entry.banner else LONGER
+        if before and before.ended < entry.ended and _lasted(entry, text) >= longer * _lasted(before, text):
             kept[index] = None
-        latest[named, place] = len(kept), one
-        kept.append(one)
-    return [one for one in kept if one and not (one.section.version and _block(one) in normal)]
+        latest[named, place] = len(kept), entry
+        kept.append(entry)
+    return [entry for entry in kept if entry and not (entry.section.version and _block(entry) in normal)]
 
 
 def _block(printed: _Printed) -> tuple[int, int, int, str]:
@@ -133,12 +139,12 @@ def _lasted(printed: _Printed, text: str) -> int:
 
 
 def _of_group(
-    view: View, printed: Sequence[_Printed], version: str, started: int | None, unclear: bool
+    view: TextView, printed: Sequence[_Printed], version: str, started: int | None, unclear: bool
 ) -> Iterator[Found | str]:
     """Yield the runs of sections as `_groups` has them, or why there are none."""
-    several = [one.section for one in printed]
+    several = [entry.section for entry in printed]
     name, alone = several[0].name, len({section.name for section in several}) == 1
-    asked = {one.section.name: asked_of(one.commands, one.section.name, alone=alone) for one in printed}
+    asked = {entry.section.name: asked_of(entry.commands, entry.section.name, alone=alone) for entry in printed}
     if unclear and "status-interval" in asked[name]:
         # Terse reports follow one another without a word: each has a line for each job, or one for all.
         jobs = 1 if "group_reporting" in asked[name] else whole_number(asked[name].get("numjobs")) or 1
@@ -153,7 +159,7 @@ def _of_group(
     if why := _unclear(several, asked[name], jobs, apart=unclear):
         yield f"{name}: {why}"
         return
-    by_levels: dict[object, tuple[Workload, list[Section]]] = {}
+    by_levels: dict[object, tuple[StatedWorkload, list[JobSection]]] = {}
     for section in several:
         workload = _workload(section, asked[section.name], view)
         if isinstance(workload, str):
@@ -178,7 +184,7 @@ def _of_group(
         )
 
 
-def _unclear(sections: Sequence[Section], asked: Mapping[str, str], jobs: int, *, apart: bool) -> str:
+def _unclear(sections: Sequence[JobSection], asked: Mapping[str, str], jobs: int, *, apart: bool) -> str:
     """Return why it is unclear which jobs ran at once, or what the command line says otherwise; or nothing.
 
     Terse text does not count jobs: each line is one, or a whole group.
@@ -192,7 +198,7 @@ def _unclear(sections: Sequence[Section], asked: Mapping[str, str], jobs: int, *
     return ""
 
 
-def _workload(section: Section, asked: Mapping[str, str], view: View) -> Workload | str:
+def _workload(section: JobSection, asked: Mapping[str, str], view: TextView) -> StatedWorkload | str:
     """Return the workload of a section, in the terms of fio's JSON."""
     options = dict(section.options)
     alone = {"iodepth_level": {"1": 100.0}} if options.pop("reached_depth", "") else {}
@@ -243,35 +249,39 @@ def _jobs(words: Sequence[str]) -> Jobs:
     return jobs or [("", shared)]
 
 
-def asked_of(found: Sequence[Jobs], name: str, *, alone: bool) -> dict[str, str]:
+def asked_of(commands: Sequence[Jobs], name: str, *, alone: bool) -> dict[str, str]:
     """Return what the last command line that names a job asks of it; of jobs with one name what it asks of all.
 
     If no job of the report has another name (`alone`), a command line of one job is about it, whatever its name.
     """
-    named = next((jobs for jobs in found if any(one == name for one, _ in jobs)), None)
+    named = next((jobs for jobs in commands if any(job == name for job, _ in jobs)), None)
     if named is None:
-        named = found[0] if found and alone and len({one for one, _ in found[0]}) == 1 else []
-    mine = [options for one, options in named if one == name] or [options for _, options in named]
-    asked = {key: value for key, value in mine[0].items() if all(one.get(key) == value for one in mine)} if mine else {}
-    if len({one for one, _ in named}) > 1:
+        named = commands[0] if commands and alone and len({job for job, _ in commands[0]}) == 1 else []
+    mine = [options for job, options in named if job == name] or [options for _, options in named]
+    asked = (
+        {key: value for key, value in mine[0].items() if all(options.get(key) == value for options in mine)}
+        if mine
+        else {}
+    )
+    if len({job for job, _ in named}) > 1:
         # A report of a group counts the jobs of all names.
         asked = {key: value for key, value in asked.items() if key not in ("numjobs", "status-interval")}
     return asked
 
 
-def contradiction(asked: Mapping[str, str], said: Mapping[str, str]) -> str:
+def contradiction(asked: Mapping[str, str], printed: Mapping[str, str]) -> str:
     """Return what a report says otherwise than the command line asks, or nothing."""
     for name, text in asked.items():
-        if name in _ASKED and name in said and not _agree(name, text.lower(), said[name].lower()):
-            return f"the command line above it asks for {name}={text}, its report says {said[name]}"
+        if name in _ASKED and name in printed and not _agree(name, text.lower(), printed[name].lower()):
+            return f"the command line above it asks for {name}={text}, its report says {printed[name]}"
     return ""
 
 
-def _agree(name: str, asked: str, said: str) -> bool:
+def _agree(name: str, asked: str, printed: str) -> bool:
     if name == "rw":
-        asked, said = (text.partition(":")[0].replace("readwrite", "rw") for text in (asked, said))
+        asked, printed = (text.partition(":")[0].replace("readwrite", "rw") for text in (asked, printed))
     if name == "bs":
-        sizes = {bytes_of(asked), bytes_of(said)}
+        sizes = {bytes_of(asked), bytes_of(printed)}
         # Sizes of reads and writes, or a range, are no single one.
-        return asked == said or None in sizes or len(sizes) == 1
-    return asked == said
+        return asked == printed or None in sizes or len(sizes) == 1
+    return asked == printed

@@ -19,11 +19,11 @@ from replay.evidence.durable import sha256
 from replay.exchange.importing import fio, fio_text, text_outputs
 from replay.exchange.importing.runs import (
     Found,
+    FoundRun,
     Level,
-    Part,
     Ranges,
-    Run,
     Text,
+    TextPart,
     bytes_of,
     decoded,
     joined,
@@ -47,7 +47,7 @@ _BESIDE_ELBENCHO = (
 )
 
 
-def recognise(folder: int, path: str, content: bytes) -> tuple[list[Run], list[str]]:
+def recognise(folder: int, path: str, content: bytes) -> tuple[list[FoundRun], list[str]]:
     """Return the runs in a file, and the reasons why other output of known tools in it is not imported.
 
     An unknown file gives no run and one reason.
@@ -60,19 +60,19 @@ def recognise(folder: int, path: str, content: bytes) -> tuple[list[Run], list[s
         return [], [_unknown(text.text)]
     digest = sha256(content)
     runs, reasons = [], []
-    for one in (one for read in known.values() for one in read(text.text)):
-        if isinstance(one, str):
-            reasons.append(one)
+    for output in (output for read in known.values() for output in read(text.text)):
+        if isinstance(output, str):
+            reasons.append(output)
             continue
-        part = Part(folder, path, digest, len(content), _in_bytes(text, len(content), one), text.encoding)
+        part = TextPart(folder, path, digest, len(content), _in_bytes(text, len(content), output), text.encoding)
         try:
-            result = read_outputs(one.tool, [part.cut(content)], one.levels, path)
+            result = read_outputs(output.tool, [part.cut(content)], output.levels, path)
         except OutputError as error:
             reasons.append(error.what)
         else:
-            facts = {**vars(one), "parts": (part,), "notes": (*one.notes, *result.notes)}
+            facts = {**vars(output), "parts": (part,), "notes": (*output.notes, *result.notes)}
             series = frozenset(metric for _, metric, _ in result.series)
-            runs.append(Run(**facts, metrics=frozenset(result.metrics), series=series))
+            runs.append(FoundRun(**facts, metrics=frozenset(result.metrics), series=series))
     if not runs and not reasons:
         reasons.append(f"output of {' and '.join(known)} without a run")
     return runs, list(dict.fromkeys(reasons))
@@ -97,13 +97,13 @@ def roles() -> Iterator[str]:
     return (role_of(number, 1) for number in itertools.count(1))
 
 
-def _in_bytes(text: Text, size: int, found: Found) -> Ranges:
+def _in_bytes(text: Text, size: int, run: Found) -> Ranges:
     """Return the characters of a run as bytes: all bytes, if there are only blanks around them."""
-    (start, _), (_, end) = found.parts[0], found.parts[-1]
+    (start, _), (_, end) = run.parts[0], run.parts[-1]
     around = text.text[:start].strip() or text.text[end:].strip()
-    if len(found.parts) == 1 and not around and not text.mark:
+    if len(run.parts) == 1 and not around and not text.mark:
         return ((0, size),)
-    return text.in_bytes(found.parts)
+    return text.in_bytes(run.parts)
 
 
 def _unknown(text: str) -> str:
@@ -144,7 +144,7 @@ def _read_elbencho(text: str) -> list[Found | str]:
     """Return the run of each row."""
     above, *rows = lines(text)
     header = text[slice(*above)]
-    found: list[Found | str] = []
+    runs: list[Found | str] = []
     others: Counter[str] = Counter()
     for number, span in enumerate(rows, 2):
         row = text[slice(*span)]
@@ -153,7 +153,7 @@ def _read_elbencho(text: str) -> list[Found | str]:
         try:
             fields = fields_of(header + row, f"line {number}")
         except OutputError as error:
-            found.append(f"line {number}: {error.what}")
+            runs.append(f"line {number}: {error.what}")
             continue
         kind = io_type_of(fields["operation"])
         if kind is None:
@@ -161,9 +161,9 @@ def _read_elbencho(text: str) -> list[Found | str]:
             continue
         levels = _levels(fields, kind)
         if isinstance(levels, str):
-            found.append(f"line {number}: {levels}")
+            runs.append(f"line {number}: {levels}")
             continue
-        found.append(
+        runs.append(
             Found(
                 tool="elbencho_row",
                 parts=joined([above, span]),
@@ -176,8 +176,8 @@ def _read_elbencho(text: str) -> list[Found | str]:
         )
     for operation, count in sorted(others.items()):
         counted = f"{count} rows" if count > 1 else "1 row"
-        found.append(f"{counted} of {operation!r}: only READ, WRITE and RWMIX are imported")
-    return found
+        runs.append(f"{counted} of {operation!r}: only READ, WRITE and RWMIX are imported")
+    return runs
 
 
 def _options(fields: Mapping[str, str]) -> dict[str, str]:

@@ -32,7 +32,7 @@ class Text:
 
     def in_bytes(self, ranges: Ranges) -> Ranges:
         """Return ranges of characters as ranges of bytes of the file."""
-        places, sizes, last, size = sorted({end for one in ranges for end in one}), {}, 0, self.mark
+        places, sizes, last, size = sorted({end for span in ranges for end in span}), {}, 0, self.mark
         for place in places:
             part = self.text[last:place]
             size += len(part) if part.isascii() and self.encoding == "utf-8" else len(part.encode(self.encoding))
@@ -52,7 +52,7 @@ def decoded(content: bytes) -> Text | str:
         return f"not {encoding[:6].upper()} text"
 
 
-class View:
+class TextView:
     """Some lines of a text without what stands before each of them. `text` is what is left, as one text."""
 
     def __init__(self, whole: str, pieces: Sequence[tuple[int, int]]) -> None:
@@ -62,22 +62,21 @@ class View:
 
     def ranges(self, start: int, end: int) -> Ranges:
         """Return where a part of this text is in the whole one."""
-        found = []
+        parts = []
         for index in range(max(0, bisect_right(self._starts, start) - 1), len(self._pieces)):
             at, (begin, stop) = self._starts[index], self._pieces[index]
             if at >= end:
                 break
-            found.append((begin + max(0, start - at), min(stop, begin + end - at)))
-        return joined(found)
+            parts.append((begin + max(0, start - at), min(stop, begin + end - at)))
+        return joined(parts)
 
     def ranges_of(self, parts: Iterable[tuple[int, int]]) -> Ranges:
         """Return where several parts of this text, in rising order, are in the whole one."""
-        return joined(one for start, end in joined(parts) for one in self.ranges(start, end))
+        return joined(span for start, end in joined(parts) for span in self.ranges(start, end))
 
 
-def whole_text(text: str) -> View:
-    """Return all of a text."""
-    return View(text, [(0, len(text))])
+def whole_text(text: str) -> TextView:
+    return TextView(text, [(0, len(text))])
 
 
 def lines(text: str) -> Iterator[tuple[int, int]]:
@@ -85,7 +84,7 @@ def lines(text: str) -> Iterator[tuple[int, int]]:
     return (match.span() for match in _LINE.finditer(text))
 
 
-def view_of(text: str, anchor: re.Pattern[str]) -> View:
+def view_of(text: str, anchor: re.Pattern[str]) -> TextView:
     """Return the lines that begin like the first one with an anchor, without what stands before it in that line.
 
     A log puts a time, a host or a `>` there: numbers and blanks may differ. If nothing but blanks stands before, or if
@@ -101,20 +100,20 @@ def view_of(text: str, anchor: re.Pattern[str]) -> View:
         for part in _VARIES.findall(prefix)
     ))  # fmt: skip
     matches = ((pattern.match(text, start, end), end) for start, end in lines(text))
-    return View(text, [(match.end(), end) for match, end in matches if match])
+    return TextView(text, [(match.end(), end) for match, end in matches if match])
 
 
 def joined(ranges: Iterable[tuple[int, int]]) -> Ranges:
     """Return the ranges without empty ones, adjacent ones joined."""
-    found: list[tuple[int, int]] = []
+    whole: list[tuple[int, int]] = []
     for start, end in ranges:
         if start == end:
             continue
-        if found and found[-1][1] == start:
-            found[-1] = (found[-1][0], end)
+        if whole and whole[-1][1] == start:
+            whole[-1] = (whole[-1][0], end)
         else:
-            found.append((start, end))
-    return tuple(found)
+            whole.append((start, end))
+    return tuple(whole)
 
 
 Level = str | int
@@ -144,7 +143,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Part:
+class TextPart:
     """The place of a run's text: bytes of an original. `whole`: all of them. `role` is that of its file."""
 
     folder: int
@@ -172,14 +171,14 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Run(Found):
+class FoundRun(Found):
     """A run whose outputs were read: what was found, the places of its texts, and the metrics that it states.
 
     `parts` are the outputs of processes that ran at once, then its logs over time. `series` are the metrics that it
     states over time.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[TextPart, ...]
     metrics: frozenset[str] = frozenset()
     series: frozenset[str] = frozenset()
 
@@ -248,10 +247,10 @@ def whole_number(text: str | None) -> int | None:
 
 def with_command(levels: Mapping[str, Level], asked: Mapping[str, Level | None]) -> dict[str, Level] | str:
     """Return levels with those that only the command line states; a reason if it states others than the output."""
-    found = dict(levels)
+    together = dict(levels)
     for name, value in asked.items():
         if value is None:
             continue
-        if found.setdefault(name, value) != value:
-            return f"its command line asks for {name} {value}, its output says {found[name]}"
-    return found
+        if together.setdefault(name, value) != value:
+            return f"its command line asks for {name} {value}, its output says {together[name]}"
+    return together

@@ -16,7 +16,7 @@ from replay.exchange.importing.runs import (
     Found,
     Level,
     Ranges,
-    View,
+    TextView,
     bytes_of,
     last_command,
     lines,
@@ -26,7 +26,7 @@ from replay.exchange.importing.runs import (
     whole_text,
     with_command,
 )
-from replay.tools import rados_output, rbd_bench
+from replay.tools import rados_bench, rbd_bench
 from replay.tools.base import number
 
 CUT_OFF = "a run without a summary: it was cut off"
@@ -52,10 +52,9 @@ class _Lines:
     lines: list[tuple[tuple[int, int], str, re.Match[str]]] = field(default_factory=list)
 
     def all(self, kind: str) -> list[re.Match[str]]:
-        """Return the lines of a kind."""
-        return [match for _, one, match in self.lines if one == kind]
+        return [match for _, line_kind, match in self.lines if line_kind == kind]
 
-    def ranges(self, view: View) -> Ranges:
+    def ranges(self, view: TextView) -> Ranges:
         """Return where the lines are in the whole text."""
         return view.ranges_of(span for span, _, _ in self.lines)
 
@@ -89,7 +88,7 @@ def _rbd_runs(text: str) -> Iterator[_Lines]:
         yield run
 
 
-def _rbd_run(run: _Lines, view: View) -> Found | str:
+def _rbd_run(run: _Lines, view: TextView) -> Found | str:
     if not run.all(rbd_bench.SUMMARY):
         return CUT_OFF
     header = run.all(rbd_bench.HEADER)[0]
@@ -127,11 +126,11 @@ def read_rados_bench(text: str) -> list[Found | str]:
     """Return the runs of a text."""
     if _is_summary_of_cbt(text):
         return ["CBT's own summary of an output of rados bench: the output beside it counts"]
-    found: list[Found | str] = []
+    runs: list[Found | str] = []
     if _RADOS_ANCHOR.search(text):
         view = view_of(text, _RADOS_ANCHOR)
-        found += [_rados_run(run, view) for run in _rados_runs(view.text)]
-    return [*found, *_rados_reports(text)]
+        runs += [_rados_run(run, view) for run in _rados_runs(view.text)]
+    return [*runs, *_rados_reports(text)]
 
 
 def _is_summary_of_cbt(text: str) -> bool:
@@ -142,36 +141,36 @@ def _rados_runs(text: str) -> Iterator[_Lines]:
     """Yield the lines of each run. A summary that stands alone is a run, too."""
     run, last = None, 0
     for start, end in lines(text):
-        kind, match = rados_output.kind_of(text[start:end].rstrip("\n"))
-        if kind == rados_output.CHATTER and "hints" in text[start:end] and run:
+        kind, match = rados_bench.kind_of(text[start:end].rstrip("\n"))
+        if kind == rados_bench.CHATTER and "hints" in text[start:end] and run:
             # The first line of a run, which a read does not announce.
             yield run
             run = None
-        if not kind or kind == rados_output.CHATTER:
+        if not kind or kind == rados_bench.CHATTER:
             continue
-        labels = {one["label"] for one in run.all(rados_output.STATEMENT)} if run else set()
-        begins = kind == rados_output.ANNOUNCEMENT or (kind == rados_output.TITLES and (not run or labels))
-        if kind == rados_output.STATEMENT and match["label"] == "Total time run":
+        labels = {match["label"] for match in run.all(rados_bench.STATEMENT)} if run else set()
+        begins = kind == rados_bench.ANNOUNCEMENT or (kind == rados_bench.TITLES and (not run or labels))
+        if kind == rados_bench.STATEMENT and match["label"] == "Total time run":
             begins = not run or match["label"] in labels
         if begins:
             if run:
                 yield run
             run = _Lines(text[last:start])
-        titled = run and any(one == rados_output.TITLES for _, one, _ in run.lines)
-        if run and not (kind == rados_output.ROW and (labels or not titled)):
+        titled = run and any(line_kind == rados_bench.TITLES for _, line_kind, _ in run.lines)
+        if run and not (kind == rados_bench.ROW and (labels or not titled)):
             run.lines.append(((start, end), kind, match))
             last = end
     if run:
         yield run
 
 
-def _rados_run(run: _Lines, view: View) -> Found | str:
-    values = {match["label"]: match["value"] for match in run.all(rados_output.STATEMENT)}
+def _rados_run(run: _Lines, view: TextView) -> Found | str:
+    values = {match["label"]: match["value"] for match in run.all(rados_bench.STATEMENT)}
     kinds = [kind for kind in ("write", "read") if f"Total {kind}s made" in values]
-    if len(kinds) != 1 or rados_output.LAST not in values:
+    if len(kinds) != 1 or rados_bench.LAST not in values:
         return CUT_OFF
     sizes = {name: whole_number(values.get(f"{name} size")) for name in ("Object", "Write", "Read")}
-    announced = run.all(rados_output.ANNOUNCEMENT)
+    announced = run.all(rados_bench.ANNOUNCEMENT)
     threads = int(announced[0]["threads"]) if announced else None
     return _rados_found(run.before, kinds[0], sizes, threads, run.ranges(view))
 
@@ -180,11 +179,15 @@ def _rados_reports(text: str) -> list[Found | str]:
     """Return the runs of every JSON document of `rados bench` in a text, also behind what a log puts before lines."""
     if not _RADOS_JSON.search(text):
         return []
-    found = list(_documents(whole_text(text)))
-    return found if any(isinstance(one, Found) for one in found) else list(_documents(view_of(text, _RADOS_DOCUMENT)))
+    documents = list(_documents(whole_text(text)))
+    return (
+        documents
+        if any(isinstance(run, Found) for run in documents)
+        else list(_documents(view_of(text, _RADOS_DOCUMENT)))
+    )
 
 
-def _documents(view: View) -> Iterator[Found | str]:
+def _documents(view: TextView) -> Iterator[Found | str]:
     decoder, text, last, why = json.JSONDecoder(), view.text, 0, ""
     for start in itertools.islice(_JSON_START.finditer(text), MOST_DOCUMENTS):
         if start.start() < last:
@@ -231,5 +234,5 @@ def _rados_found(
 
 def _number(value: object) -> int | None:
     """Return a whole number, which `rados bench` writes as text."""
-    found = number(value)
-    return int(found) if found is not None and found == int(found) and found > 0 else None
+    parsed = number(value)
+    return int(parsed) if parsed is not None and parsed == int(parsed) and parsed > 0 else None

@@ -29,7 +29,7 @@ _TEXTS = dict.fromkeys(("experiment", "cell", "point", "variant", "label", "limi
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredExperiment:
     """An experiment: as `replay compare` reads it, its entry in the manifest, and its tables.
 
     `runs` are the rows of tidy.csv that aggregates use. `ratios` has a table for each chart of paired ratios, with the
@@ -70,7 +70,7 @@ class Measured:
     @property
     def reference(self) -> str:
         """The label of the variant with which the others are compared; "" if there is none."""
-        return next((str(one["label"]) for one in self.entry["variants"] if one.get("reference")), "")
+        return next((str(variant["label"]) for variant in self.entry["variants"] if variant.get("reference")), "")
 
     def ratio(self, column: str, levels: Mapping[str, Any], label: str) -> pd.Series | None:
         """Return a variant's ratio of a column at these levels, as its chart has it; None if there is none."""
@@ -88,20 +88,23 @@ class DataSet:
     """A data set: as `replay compare` reads it, its experiments that have runs, and its claims by id."""
 
     side: Side
-    experiments: tuple[Measured, ...]
+    experiments: tuple[MeasuredExperiment, ...]
     claims: Mapping[str, Mapping[str, Any]]
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """What the manifest says."""
         return self.side.manifest
 
-    def of(self, *protocols: str) -> list[Measured]:
+    def of(self, *protocols: str) -> list[MeasuredExperiment]:
         """Return the experiments of these protocols, those of the first protocol first."""
-        return [one for protocol in protocols for one in self.experiments if one.entry["protocol"] == protocol]
+        return [
+            experiment
+            for protocol in protocols
+            for experiment in self.experiments
+            if experiment.entry["protocol"] == protocol
+        ]
 
     def to_measure(self, experiment: str) -> str:
-        """Return the command that measures an experiment on the site of this data set."""
         return f"replay measure --site {self.manifest.get('site') or 'NAME'} --experiment {experiment}"
 
 
@@ -114,9 +117,11 @@ def read_data_set(benchmarks: Path, name: str) -> DataSet:
     folder = benchmarks / name
     try:
         entries = side.manifest["experiments"]
-        found = tuple(_measured(folder, entries[name], one) for name, one in side.experiments.items())
+        experiments = tuple(
+            _measured(folder, entries[name], experiment) for name, experiment in side.experiments.items()
+        )
         claims = folder / "claims.json"
-        return DataSet(side, found, json.loads(claims.read_bytes())["claims"] if claims.exists() else {})
+        return DataSet(side, experiments, json.loads(claims.read_bytes())["claims"] if claims.exists() else {})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EvidenceError(
             f"cannot be reported: {type(error).__name__}: {error}",
@@ -125,7 +130,7 @@ def read_data_set(benchmarks: Path, name: str) -> DataSet:
         ) from error
 
 
-def _measured(folder: Path, entry: Mapping[str, Any], experiment: Experiment) -> Measured:
+def _measured(folder: Path, entry: Mapping[str, Any], experiment: Experiment) -> MeasuredExperiment:
     runs = _table(folder / experiment.name / "tidy.csv")
     ratios = {
         name: _ratios(folder, chart)
@@ -137,7 +142,7 @@ def _measured(folder: Path, entry: Mapping[str, Any], experiment: Experiment) ->
         for name, chart in entry["charts"].items()
         if experiment.imported and chart.get("runs") == LINES
     }
-    return Measured(experiment.name, experiment, entry, runs[runs["used"] == 1], ratios, lines)
+    return MeasuredExperiment(experiment.name, experiment, entry, runs[runs["used"] == 1], ratios, lines)
 
 
 def _ratios(folder: Path, chart: Mapping[str, Any]) -> pd.DataFrame:
@@ -163,7 +168,7 @@ _RAN_OUT = {"none": "nothing", "unknown": "not known"}
 
 
 @dataclass(frozen=True)
-class Part:
+class ReportPart:
     """What the report says about one question. What was not measured is empty, and a line of `missing`.
 
     `headline` is the sentence for the top of the page, `basis` what it rests on, `body` the section as HTML.
@@ -182,8 +187,8 @@ def values(runs: pd.DataFrame, column: str) -> list[float]:
 
 def middle(runs: pd.DataFrame, column: str) -> float | None:
     """Return the median of a column; None if it has no value."""
-    found = values(runs, column)
-    return median(found) if found else None
+    known = values(runs, column)
+    return median(known) if known else None
 
 
 def largest(runs: pd.DataFrame, column: str) -> float | None:
@@ -195,7 +200,7 @@ def seconds(value: float | None) -> str:
     """Return a time: `870 µs`, `9.8 ms`, `152 ms`, `4.8 s`, `60.7 s`, `124 s`."""
     if not value:
         return NOTHING if value is None else "0 s"
-    unit, factor = next((one for one in _UNITS_OF_TIME if value * one[1] >= 0.9995), _UNITS_OF_TIME[-1])
+    unit, factor = next((unit for unit in _UNITS_OF_TIME if value * unit[1] >= 0.9995), _UNITS_OF_TIME[-1])
     scaled = value * factor
     return f"{scaled:.1f} s" if unit == "s" and scaled < 99.95 else f"{_digits(scaled)} {unit}"
 
@@ -229,7 +234,6 @@ def size(value: float) -> str:
 
 
 def share(value: float | None) -> str:
-    """Return a fraction in per cent."""
     return NOTHING if value is None else f"{100 * value:.0f} %"
 
 
@@ -248,11 +252,11 @@ def _digits(value: float) -> str:
     return f"{value:.1f}" if value >= 0.995 else f"{value:.2g}"
 
 
-def between(found: Sequence[float], said: Callable[[float], str]) -> str:
+def between(figures: Sequence[float], written: Callable[[float], str]) -> str:
     """Return the ends of values: `248 to 397`; one text if both read the same, NOTHING if there are none."""
-    if not found:
+    if not figures:
         return NOTHING
-    low, high = said(min(found)), said(max(found))
+    low, high = written(min(figures)), written(max(figures))
     return low if low == high else f"{low} to {high}"
 
 
@@ -270,7 +274,7 @@ def number_of(count: int, noun: str) -> str:
 
 def n_of(groups: Iterable[pd.DataFrame]) -> str:
     """Return how many runs each group has: `6 runs each`; a single run has no spread, and that is said."""
-    counts = [len(one) for one in groups]
+    counts = [len(group) for group in groups]
     if max(counts) == 1:
         return "one run each, which cannot say how much runs differ"
     return f"{between(counts, str)} runs each"
@@ -278,4 +282,6 @@ def n_of(groups: Iterable[pd.DataFrame]) -> str:
 
 def told(columns: Iterable[Column]) -> list[Column]:
     """Return the columns that say something: the first one, and those with a value in some row."""
-    return [one for place, one in enumerate(columns) if not place or any(text != NOTHING for text in one.texts)]
+    return [
+        column for place, column in enumerate(columns) if not place or any(text != NOTHING for text in column.texts)
+    ]

@@ -14,8 +14,8 @@ from replay.exchange.page import Row as Marks
 from replay.exchange.report.data_set import (
     NOTHING,
     DataSet,
-    Measured,
-    Part,
+    MeasuredExperiment,
+    ReportPart,
     between,
     bytes_per_second,
     largest,
@@ -55,30 +55,32 @@ class _Load(NamedTuple):
     runs: pd.DataFrame
 
 
-def imported(data: DataSet) -> Part:
+def imported(data: DataSet) -> ReportPart:
     """Return what imported results say: of each tool a chart and a table of every load, and the notes of the import."""
-    found = [(one, [*_loads(one)]) for one in data.of(IMPORTED)]
-    if not found:
-        return Part()
-    body = [_section(one, loads, data.side.name) for one, loads in found]
-    return Part(
-        " ".join(_most(*each) for each in found), " ".join(_basis(loads) for _, loads in found), "\n".join(body)
+    loaded = [(experiment, [*_loads(experiment)]) for experiment in data.of(IMPORTED)]
+    if not loaded:
+        return ReportPart()
+    body = [_section(experiment, loads, data.side.name) for experiment, loads in loaded]
+    return ReportPart(
+        " ".join(_most(*each) for each in loaded), " ".join(_basis(loads) for _, loads in loaded), "\n".join(body)
     )
 
 
 def differing(data: DataSet) -> list[str]:
     """Return the options and facts that differ between the variants of imported results, each with its values."""
     lines = []
-    for one in data.of(IMPORTED):
-        options = one.experiment.options
-        stated = {each["label"]: options[each["name"]] for each in one.entry["variants"] if each["name"] in options}
+    for experiment in data.of(IMPORTED):
+        options = experiment.experiment.options
+        stated = {
+            each["label"]: options[each["name"]] for each in experiment.entry["variants"] if each["name"] in options
+        }
         lines += [f"{name}: {sides}" for name, sides in differences(stated)]
     return list(dict.fromkeys(lines))
 
 
-def _loads(one: Measured) -> Iterator[_Load]:
-    for point in points_of(one.entry["factors"], one.experiment.runs):
-        yield from (_Load(point, variant, rows) for variant, rows in one.by_variant(one.at(point.levels)))
+def _loads(experiment: MeasuredExperiment) -> Iterator[_Load]:
+    for point in points_of(experiment.entry["factors"], experiment.experiment.runs):
+        yield from (_Load(point, variant, rows) for variant, rows in experiment.by_variant(experiment.at(point.levels)))
 
 
 # Sentences -----------------------------------------------------------------------------------------------------------
@@ -88,7 +90,7 @@ def _rate(loads: Sequence[_Load]) -> str | None:
     return next((name for name in _RATES if any(values(load.runs, name) for load in loads)), None)
 
 
-def _most(one: Measured, loads: Sequence[_Load]) -> str:
+def _most(experiment: MeasuredExperiment, loads: Sequence[_Load]) -> str:
     """Return the highest median rate of each kind of operation, where it was, and its slowest of a hundred."""
     if (column := _rate(loads)) is None:
         return ""
@@ -100,7 +102,7 @@ def _most(one: Measured, loads: Sequence[_Load]) -> str:
     sentences = []
     for several in by_kind.values():
         best = max(several, key=lambda load: middle(load.runs, column) or 0.0)
-        label = f" with {best.variant['label']}" if len(one.entry["variants"]) > 1 else ""
+        label = f" with {best.variant['label']}" if len(experiment.entry["variants"]) > 1 else ""
         tail = _at_least(best.runs, _P99)
         beyond = "" if tail == NOTHING else f", the slowest of a hundred in {tail}"
         sentences.append(f"{best.point.label}{label}: {written(middle(best.runs, column))}{beyond}")
@@ -115,27 +117,27 @@ def _basis(loads: Sequence[_Load]) -> str:
 # Charts and tables ---------------------------------------------------------------------------------------------------
 
 
-def _section(one: Measured, loads: Sequence[_Load], data_set: str) -> str:
-    title, notes = one.experiment.title, one.experiment.notes
+def _section(experiment: MeasuredExperiment, loads: Sequence[_Load], data_set: str) -> str:
+    title, notes = experiment.experiment.title, experiment.experiment.notes
     parts = [heading(title), bullets(notes) if notes else ""]
-    if _several(one):
+    if _several(experiment):
         sides = " ".join(f"{data_set}:{name}" for name in dict.fromkeys(load.variant["name"] for load in loads))
         parts.append(paragraph(f"Whether they differ by more than noise: replay compare {sides}", "muted"))
-    axes = (chart["x"].get("factor") for chart in one.entry["charts"].values() if "rows" not in chart)
-    axis = next((factor for factor in axes if factor in one.entry["factors"]), None)
+    axes = (chart["x"].get("factor") for chart in experiment.entry["charts"].values() if "rows" not in chart)
+    axis = next((factor for factor in axes if factor in experiment.entry["factors"]), None)
     groups: dict[tuple[Any, ...], list[_Load]] = {}
     for load in loads:
         key = tuple(level for factor, level in load.point.levels.items() if factor != axis)
         groups.setdefault(key, []).append(load)
-    parts += _overviews(one, loads)
+    parts += _overviews(experiment, loads)
     for several in groups.values():
-        parts += _group(one, several, axis, title)
+        parts += _group(experiment, several, axis, title)
     return "\n".join(filter(None, parts))
 
 
-def _overviews(one: Measured, loads: Sequence[_Load]) -> Iterator[str]:
+def _overviews(experiment: MeasuredExperiment, loads: Sequence[_Load]) -> Iterator[str]:
     """Yield a table of rates for each kind of operation, if a sweep varied what was in flight and how many sent it."""
-    pairs = {(chart["x"]["factor"], chart["rows"]) for chart in one.entry["charts"].values() if "rows" in chart}
+    pairs = {(chart["x"]["factor"], chart["rows"]) for chart in experiment.entry["charts"].values() if "rows" in chart}
     column = _rate(loads)
     pair = next((pair for pair in pairs if {*pair} <= {*LOADS}), None)
     if pair is None or column is None:
@@ -147,74 +149,75 @@ def _overviews(one: Measured, loads: Sequence[_Load]) -> Iterator[str]:
     for load in loads:
         levels, rate = load.point.levels, middle(load.runs, column)
         if load.variant == loads[0].variant and rate is not None:
-            kind = _name(one, load.point, (along, rows))
+            kind = _name(experiment, load.point, (along, rows))
             tables.setdefault(kind, {})[levels[rows], levels[along]] = rate
     for kind, rates in tables.items():
         most = max(rates.values())
-        down, across = ([level for level in one.entry["factors"][factor] if any(place[at] == level for place in rates)]
+        factors = experiment.entry["factors"]
+        down, across = ([level for level in factors[factor] if any(place[at] == level for place in rates)]
                         for at, factor in enumerate((rows, along)))  # fmt: skip
         columns = [Column(down_word, [said(rows, level, _written(rows, level)) for level in down])]
         for level in across:
-            found = [rates.get((row, level)) for row in down]
-            kinds = ["number beyond" if rate is not None and rate >= most / SAME else NUMBER for rate in found]
-            columns.append(Column(_written(along, level), [written(rate) for rate in found], NUMBER, kinds))
+            of_column = [rates.get((row, level)) for row in down]
+            kinds = ["number beyond" if rate is not None and rate >= most / SAME else NUMBER for rate in of_column]
+            columns.append(Column(_written(along, level), [written(rate) for rate in of_column], NUMBER, kinds))
         yield heading(kind, 3)
         caption = f"{kind}: medians of {name}, by {down_word} (down) and {across_word} (across)"
         yield table(columns, f"{caption}; in bold, within 10 % of the most")
 
 
-def _name(one: Measured, point: Point, without: Sequence[str | None]) -> str:
+def _name(experiment: MeasuredExperiment, point: Point, without: Sequence[str | None]) -> str:
     """Return the kind of a point's operations, and its levels of factors that vary, without some of them."""
     kind = point.kind
     told_by_kind = {*KIND_FACTORS, *(() if kind.endswith("reads and writes") else ("rw_mix_read",)), *without}
     fixed = [
         said(factor, level, _written(factor, level))
         for factor, level in point.levels.items()
-        if factor not in told_by_kind and len(one.entry["factors"][factor]) > 1
+        if factor not in told_by_kind and len(experiment.entry["factors"][factor]) > 1
     ]
     return ", ".join([f"{kind[0].upper()}{kind[1:]}", *fixed])
 
 
-def _group(one: Measured, loads: Sequence[_Load], axis: str | None, title: str) -> Iterator[str]:
+def _group(experiment: MeasuredExperiment, loads: Sequence[_Load], axis: str | None, title: str) -> Iterator[str]:
     """Yield the chart and the table of loads that differ along the axis and in their variant."""
     levels = loads[0].point.levels
     names = [_written(axis, load.point.levels[axis]) if axis else load.point.label for load in loads]
     ends = list(dict.fromkeys([names[0], names[-1]]))
     along = [said(axis, levels[axis] if len(ends) == 1 else None, " to ".join(ends))] if axis else []
-    name = ", ".join([_name(one, loads[0].point, (axis,)), *along])
+    name = ", ".join([_name(experiment, loads[0].point, (axis,)), *along])
     labels = [
         said(axis, load.point.levels[axis], text) if axis else text for load, text in zip(loads, names, strict=True)
     ]
-    sides = [f", {load.variant['label']}" if _several(one) else "" for load in loads]
+    sides = [f", {load.variant['label']}" if _several(experiment) else "" for load in loads]
     yield heading(name, 3)
     if column := _rate(loads):
         rows = [label + side for label, side in zip(labels, sides, strict=True)]
         yield _chart(loads, rows, column, f"{title}: {name}")
-    yield _table(one, loads, labels, f"{title}: {name}. A range is that of the runs")
+    yield _table(experiment, loads, labels, f"{title}: {name}. A range is that of the runs")
 
 
 def _written(factor: str, level: Any) -> str:
     return size_text(level) if factor in SIZES and isinstance(level, int) else str(level)
 
 
-def _several(one: Measured) -> bool:
-    return len(one.entry["variants"]) > 1
+def _several(experiment: MeasuredExperiment) -> bool:
+    return len(experiment.entry["variants"]) > 1
 
 
 def _chart(loads: Sequence[_Load], labels: Sequence[str], column: str, title: str) -> str:
     name, written = _RATES[column]
     rows = []
     for load, label in zip(loads, labels, strict=True):
-        found = values(load.runs, column)
-        if found:
-            marks = [*((value, STROKE) for value in found), (median(found), DOT)]
-            rows.append(Marks(label, written(median(found)), marks))
+        known = values(load.runs, column)
+        if known:
+            marks = [*((value, STROKE) for value in known), (median(known), DOT)]
+            rows.append(Marks(label, written(median(known)), marks))
     every = [value for row in rows for value, _ in row.marks]
     is_wide = max(every) > 10 * min(every) > 0
     return strip(rows, f"{title}, {name}", f"● median of {name}, ❘ a run", written, logarithmic=is_wide)
 
 
-def _table(one: Measured, loads: Sequence[_Load], labels: Sequence[str], caption: str) -> str:
+def _table(experiment: MeasuredExperiment, loads: Sequence[_Load], labels: Sequence[str], caption: str) -> str:
     tables = [load.runs for load in loads]
     rates = []
     for name, (title, written) in _RATES.items():
@@ -225,7 +228,7 @@ def _table(one: Measured, loads: Sequence[_Load], labels: Sequence[str], caption
         rates.append(Column(f"{which}s a second", apart, NUMBER))
     columns = [
         Column("load", labels),
-        *([Column("variant", [str(load.variant["label"]) for load in loads])] if _several(one) else []),
+        *([Column("variant", [str(load.variant["label"]) for load in loads])] if _several(experiment) else []),
         *rates,
         *(Column(title, [_at_least(runs, name) for runs in tables], NUMBER) for name, title in _LATENCIES.items()),
         Column("slowest of all", [seconds(largest(runs, "latency_max_seconds")) for runs in tables], NUMBER),

@@ -31,7 +31,7 @@ from replay.exchange.page import (
 from replay.exchange.report.data_set import (
     NOTHING,
     DataSet,
-    Part,
+    ReportPart,
     between,
     bytes_per_second,
     largest,
@@ -60,7 +60,7 @@ _OVER_TIME = (
 _KINDS = {"held": "better", "refuted": "worse"}
 
 
-def parts_of(data: DataSet) -> list[Part]:
+def parts_of(data: DataSet) -> list[ReportPart]:
     """Return what a data set says about each question, in the order of the page."""
     measured = () if _is_imported(data) else (price, loss, rate, distance, exhausted, slowest_osds, settings)
     parts = (*measured, imported, _over_time)
@@ -69,10 +69,10 @@ def parts_of(data: DataSet) -> list[Part]:
 
 def _is_imported(data: DataSet) -> bool:
     """Return whether Replay measured none of it: then it says nothing of mirroring, nor of what watched the cluster."""
-    return all(one.experiment.imported for one in data.experiments)
+    return all(experiment.experiment.imported for experiment in data.experiments)
 
 
-def page(data: DataSet, parts: Sequence[Part]) -> str:
+def page(data: DataSet, parts: Sequence[ReportPart]) -> str:
     """Return the HTML of the report."""
     name = data.side.name
     title = f"What mirroring costs: {name}" if data.of(*MIRRORING) else f"What was measured: {name}"
@@ -116,13 +116,13 @@ def _limitation(data: DataSet) -> str:
 _COUNTED = {"clusters": "cluster", "osds": "OSD", "replicas": "replica", "cores": "core"}
 
 
-def _short(parts: Sequence[Part]) -> str:
+def _short(parts: Sequence[ReportPart]) -> str:
     """Return the sentences for the top, each with what it rests on."""
     items = [f"<li>{paragraph(part.headline)}{paragraph(part.basis, 'muted')}</li>" for part in parts if part.headline]
     return f'<ul class="short">{"".join(items)}</ul>' if items else ""
 
 
-def _over_time(data: DataSet) -> Part:
+def _over_time(data: DataSet) -> ReportPart:
     """Return the charts of what fio's logs and the rows of `rados bench` and `rbd bench` tell of imported runs."""
     written = {
         "seconds": seconds,
@@ -130,19 +130,19 @@ def _over_time(data: DataSet) -> Part:
         "operations_per_second": lambda value: f"{per_second(value)}/s",
     }
     charts = []
-    for one in data.of(IMPORTED):
-        for name, lines in one.lines.items():
-            chart = one.entry["charts"][name]
+    for experiment in data.of(IMPORTED):
+        for name, lines in experiment.lines.items():
+            chart = experiment.entry["charts"][name]
             if not lines.empty:
                 charts.append(over_time(chart["title"], lines, written[chart["y"]["unit"]]))
-    return Part(body="\n".join([heading("Over time"), paragraph(_OVER_TIME, "muted"), *charts]) if charts else "")
+    return ReportPart(body="\n".join([heading("Over time"), paragraph(_OVER_TIME, "muted"), *charts]) if charts else "")
 
 
 def _verdicts(data: DataSet) -> str:
     """Return the verdicts on the claims about the experiments of mirroring, and where the others are."""
-    names = {one.name for one in data.of(*MIRRORING)}
-    measured = [one for one in data.claims.values() if one["verdict"] != _NOT_MEASURED]
-    here = [one for one in measured if one["experiment"] in names]
+    names = {experiment.name for experiment in data.of(*MIRRORING)}
+    measured = [claim for claim in data.claims.values() if claim["verdict"] != _NOT_MEASURED]
+    here = [claim for claim in measured if claim["experiment"] in names]
     others = len(measured) - len(here)
     line = paragraph(
         f"{number_of(others, 'verdict')} on other experiments: replay claims --data {data.side.name} --measured",
@@ -151,11 +151,11 @@ def _verdicts(data: DataSet) -> str:
     if not here:
         return f"{heading('What people say')}\n{line}" if others else ""
     # An exploratory verdict decides nothing.
-    kinds = ["" if one["exploratory"] else _KINDS.get(one["verdict"], "") for one in here]
+    kinds = ["" if claim["exploratory"] else _KINDS.get(claim["verdict"], "") for claim in here]
     columns = [
-        Column("somebody says", [one["sentence"] for one in here]),
-        Column("these figures say", [one["reason"] or "" for one in here]),
-        Column("here", [_verdict(one) for one in here], kinds=kinds),
+        Column("somebody says", [claim["sentence"] for claim in here]),
+        Column("these figures say", [claim["reason"] or "" for claim in here]),
+        Column("here", [_verdict(claim) for claim in here], kinds=kinds),
     ]
     caption = "A verdict says whether the whole 95 % interval lies within what the sentence needs"
     parts = [heading("What people say, and what these figures say"), table(columns, caption, stacked=True)]
@@ -164,16 +164,16 @@ def _verdicts(data: DataSet) -> str:
 
 def _verdict(claim: Mapping[str, Any]) -> str:
     over = claim.get("over_campaigns")
-    said = claim["verdict"] if over not in _KINDS else f"{claim['verdict']}; {over} over all campaigns"
-    return f"{said}; exploratory: {claim['exploratory_reason']}" if claim["exploratory"] else said
+    verdict = claim["verdict"] if over not in _KINDS else f"{claim['verdict']}; {over} over all campaigns"
+    return f"{verdict}; exploratory: {claim['exploratory_reason']}" if claim["exploratory"] else verdict
 
 
 def _skipped(data: DataSet) -> Iterator[str]:
-    for one in data.experiments:
-        labels = {variant["name"]: variant["label"] for variant in one.entry["variants"]}
-        for skipped in one.entry["skipped"]:
+    for experiment in data.experiments:
+        labels = {variant["name"]: variant["label"] for variant in experiment.entry["variants"]}
+        for skipped in experiment.entry["skipped"]:
             name = skipped.get("variant")
-            what = f"{one.name}: {labels.get(name, name)}" if name else one.name
+            what = f"{experiment.name}: {labels.get(name, name)}" if name else experiment.name
             yield f"{what} was skipped: it needs {skipped.get('requires')}. {skipped.get('detail') or ''}".strip()
 
 
@@ -183,18 +183,18 @@ def _method(data: DataSet) -> Iterator[str]:
         yield "A run counts if the cluster was well and its output is whole. Intervals are 95 % intervals over blocks."
     if data.of(IMPORTED):
         yield "An imported run counts if its output is whole and free of contradictions. Its figures are its tool's."
-    for one in data.experiments:
-        if invalid := one.entry["invalid"]:
+    for experiment in data.experiments:
+        if invalid := experiment.entry["invalid"]:
             why = ", ".join(f"{words(reason)} {count}" for reason, count in invalid.items())
-            yield f"{one.name}: {number_of(sum(invalid.values()), 'cell')} did not count: {why}."
-        if (control := one.entry.get("control")) and control.get("intervals"):
+            yield f"{experiment.name}: {number_of(sum(invalid.values()), 'cell')} did not count: {why}."
+        if (control := experiment.entry.get("control")) and control.get("intervals"):
             beside = f"{control['excluding_one']} of {number_of(control['intervals'], 'interval')} excluded 1"
             ratio = f"the ratio of both was {control['geometric_mean']:.3f}"
-            yield f"{one.name}: one variant ran twice as a control; {ratio}, and {beside}."
-        hosts = one.entry["provenance"].get("hosts", ())
+            yield f"{experiment.name}: one variant ran twice as a control; {ratio}, and {beside}."
+        hosts = experiment.entry["provenance"].get("hosts", ())
         if len(hosts) > 1:
             each = "; ".join(f"{host['cpu']}: blocks {', '.join(map(str, host['blocks']))}" for host in hosts)
-            yield f"{one.name} was measured on {len(hosts)} hosts, and its ranges span them. {each}."
+            yield f"{experiment.name} was measured on {len(hosts)} hosts, and its ranges span them. {each}."
     if data.manifest.get("git_dirty"):
         yield "Some of it was measured by a program with local changes."
 
@@ -202,62 +202,70 @@ def _method(data: DataSet) -> Iterator[str]:
 # What bounded the figures: what ran out, the slowest OSD, the distance ------------------------------------------------
 
 
-def exhausted(data: DataSet) -> Part:
+def exhausted(data: DataSet) -> ReportPart:
     """Return what each experiment's runs ran out of first."""
-    found = data.experiments
-    counts = [one.entry["limiters"] for one in found]
+    experiments = data.experiments
+    counts = [experiment.entry["limiters"] for experiment in experiments]
 
     def ran_out_of(resource: str) -> list[str]:
         return [f"{count[resource]:,}" if count.get(resource) else NOTHING for count in counts]
 
     columns = [
-        Column("experiment", [one.name for one in found]),
-        Column("runs", [f"{len(one.runs):,}" for one in found], NUMBER),
+        Column("experiment", [experiment.name for experiment in experiments]),
+        Column("runs", [f"{len(experiment.runs):,}" for experiment in experiments], NUMBER),
         *(Column(resource, ran_out_of(resource), NUMBER) for resource in ("cpu", "disk", "network")),
         Column("nothing", ran_out_of("none"), NUMBER),
         Column("not known", ran_out_of("unknown"), NUMBER),
         Column(
-            "least CPU idle", [share(min(values(one.runs, "cpu_idle_fraction"), default=None)) for one in found], NUMBER
+            "least CPU idle",
+            [share(min(values(experiment.runs, "cpu_idle_fraction"), default=None)) for experiment in experiments],
+            NUMBER,
         ),
-        Column("busiest disk", [share(largest(one.runs, "disk_busy_fraction")) for one in found], NUMBER),
+        Column(
+            "busiest disk",
+            [share(largest(experiment.runs, "disk_busy_fraction")) for experiment in experiments],
+            NUMBER,
+        ),
     ]
-    rules = sorted({str(rule) for one in found if (rule := one.entry["limits"].get("rule"))})
+    rules = sorted({str(rule) for experiment in experiments if (rule := experiment.entry["limits"].get("rule"))})
     body = [
         heading("What ran out"),
         table(told(columns), "Runs by what they ran out of first; CPU and disk over the whole run"),
     ]
     body += [paragraph(f"The rule: {'; '.join(rules)}." if rules else "", "muted")]
-    unseen = [one.name for one, count in zip(found, counts, strict=True) if set(count) == {"unknown"}]
+    unseen = [
+        experiment.name for experiment, count in zip(experiments, counts, strict=True) if set(count) == {"unknown"}
+    ]
     missing = (
         f"What {', '.join(unseen)} ran out of: nobody watched the machines of the cluster. Name prometheus in the "
         "site's file (docs/your-own-cluster.md).",
     )
-    return Part(body="\n".join(body), missing=missing if unseen else ())
+    return ReportPart(body="\n".join(body), missing=missing if unseen else ())
 
 
-def slowest_osds(data: DataSet) -> Part:
+def slowest_osds(data: DataSet) -> ReportPart:
     """Return which OSD was slowest to commit, by experiment and variant, and in which cell it was slowest of all."""
-    found = [
-        (f"{one.name}: {variant['label']}", runs[runs[_COMMITTED].notna()])
-        for one in data.experiments
-        for variant, runs in one.by_variant(one.runs)
+    groups = [
+        (f"{experiment.name}: {variant['label']}", runs[runs[_COMMITTED].notna()])
+        for experiment in data.experiments
+        for variant, runs in experiment.by_variant(experiment.runs)
         if values(runs, _COMMITTED)
     ]
-    if not found:
-        return Part(missing=("The slowest OSD of each run: no run recorded what `ceph osd perf` says.",))
-    worst = [runs.loc[runs[_COMMITTED].idxmax()] for _, runs in found]
+    if not groups:
+        return ReportPart(missing=("The slowest OSD of each run: no run recorded what `ceph osd perf` says.",))
+    worst = [runs.loc[runs[_COMMITTED].idxmax()] for _, runs in groups]
     columns = [
-        Column("experiment", [name for name, _ in found]),
-        Column("slowest most often", [_most_often(runs) for _, runs in found]),
-        Column("its latency, median", [seconds(middle(runs, _COMMITTED)) for _, runs in found], NUMBER),
+        Column("experiment", [name for name, _ in groups]),
+        Column("slowest most often", [_most_often(runs) for _, runs in groups]),
+        Column("its latency, median", [seconds(middle(runs, _COMMITTED)) for _, runs in groups], NUMBER),
         Column("at worst", [seconds(float(row[_COMMITTED])) for row in worst], NUMBER),
         Column("in the cell", [f"{row['point']}, block {row['block']}" for row in worst]),
-        Column("n", [str(len(runs)) for _, runs in found], NUMBER),
+        Column("n", [str(len(runs)) for _, runs in groups], NUMBER),
     ]
     caption = (
         "Commit latency of each run's slowest OSD in the run's last seconds, in whole milliseconds (ceph osd perf)"
     )
-    return Part(body=f"{heading('The slowest OSD')}\n{table(told(columns), caption)}")
+    return ReportPart(body=f"{heading('The slowest OSD')}\n{table(told(columns), caption)}")
 
 
 def _most_often(runs: pd.DataFrame) -> str:
@@ -270,38 +278,40 @@ def _most_often(runs: pd.DataFrame) -> str:
     return f"osd.{number} in {count} of {len(runs)}" + (f", no single one in {alike}" if alike else "")
 
 
-def distance(data: DataSet) -> Part:
+def distance(data: DataSet) -> ReportPart:
     """Return how far apart the sites are, where cells recorded it."""
-    found = [
-        (one, one.runs[one.runs[_MEASURED + RTT].notna()])
-        for one in data.experiments
-        if values(one.runs, _MEASURED + RTT)
+    measured = [
+        (experiment, experiment.runs[experiment.runs[_MEASURED + RTT].notna()])
+        for experiment in data.experiments
+        if values(experiment.runs, _MEASURED + RTT)
     ]
-    if not found:
-        return Part(missing=("The distance between the sites: no cell recorded the round trip to the second one.",))
+    if not measured:
+        return ReportPart(
+            missing=("The distance between the sites: no cell recorded the round trip to the second one.",)
+        )
     columns = [
-        Column("experiment", [one.name for one, _ in found]),
+        Column("experiment", [experiment.name for experiment, _ in measured]),
         *(
-            Column(name, [between(values(runs, column), said) for _, runs in found], NUMBER)
-            for name, column, said in (
+            Column(name, [between(values(runs, column), written) for _, runs in measured], NUMBER)
+            for name, column, written in (
                 ("round trip", _MEASURED + RTT, seconds),
                 ("asked for", RTT, seconds),
                 ("rate", _MEASURED + RATE, bytes_per_second),
                 ("rate asked for", RATE, bytes_per_second),
             )
         ),
-        Column("n", [str(len(runs)) for _, runs in found], NUMBER),
+        Column("n", [str(len(runs)) for _, runs in measured], NUMBER),
     ]
-    every = [value for _, runs in found for value in values(runs, _MEASURED + RTT)]
+    every = [value for _, runs in measured for value in values(runs, _MEASURED + RTT)]
     headline = f"The sites were {between(every, seconds)} apart (round trip)."
     body = f"{heading('The distance between the sites')}\n{table(told(columns), 'The line between the sites')}"
-    return Part(headline, f"Recorded with {number_of(len(every), 'run')}.", body)
+    return ReportPart(headline, f"Recorded with {number_of(len(every), 'run')}.", body)
 
 
-def say_first(parts: Sequence[Part], stream: TextIO) -> None:
+def say_first(parts: Sequence[ReportPart], stream: TextIO) -> None:
     """Print the sentences for the top, one below the other."""
-    said = [part.headline for part in parts if part.headline]
-    print_columns(stream, [("-", sentence) for sentence in said], widths=(2,))
+    headlines = [part.headline for part in parts if part.headline]
+    print_columns(stream, [("-", sentence) for sentence in headlines], widths=(2,))
 
 
 def run(options: argparse.Namespace) -> int:

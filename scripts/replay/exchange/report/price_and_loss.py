@@ -13,8 +13,8 @@ from replay.exchange.page import DIAMOND, DOT, NUMBER, RING, STROKE, Column, Row
 from replay.exchange.report.data_set import (
     NOTHING,
     DataSet,
-    Measured,
-    Part,
+    MeasuredExperiment,
+    ReportPart,
     between,
     distance_of,
     largest,
@@ -42,13 +42,15 @@ _METHOD = (
 )
 
 
-def price(data: DataSet) -> Part:
+def price(data: DataSet) -> ReportPart:
     """Return what writes pay, and what of it was not measured."""
-    places = [(one, levels, runs) for one in data.of("write_latency") for levels, runs in one.points()]
+    places = [
+        (experiment, levels, runs) for experiment in data.of("write_latency") for levels, runs in experiment.points()
+    ]
     # What arrives at an offered rate comes first: only there the tail means something. Distances come later.
     places.sort(key=lambda place: (place[1].get("load") == _ONE_WRITER, RTT in place[1]))
     if not places:
-        return Part(missing=(f"What a write pays. {data.to_measure('write-latency')}",))
+        return ReportPart(missing=(f"What a write pays. {data.to_measure('write-latency')}",))
     missing = []
     if all(levels.get("load") == _ONE_WRITER for _, levels, _ in places):
         missing.append(
@@ -57,24 +59,24 @@ def price(data: DataSet) -> Part:
         )
     body = [heading("What a write pays"), paragraph(_METHOD, "muted")]
     body += [_point(*place) for place in places]
-    return Part(_headline(*places[0]), _basis(*places[0]), "\n".join(body), tuple(missing))
+    return ReportPart(_headline(*places[0]), _basis(*places[0]), "\n".join(body), tuple(missing))
 
 
 def _has_tail(levels: Mapping[str, Any]) -> bool:
     return levels.get("load") != _ONE_WRITER
 
 
-def _headline(one: Measured, levels: Mapping[str, Any], runs: pd.DataFrame) -> str:
+def _headline(experiment: MeasuredExperiment, levels: Mapping[str, Any], runs: pd.DataFrame) -> str:
     """Return what the mirrored modes pay, and what the reference does."""
     copied = ("replayed_fraction_during_cell", "snapshots_taken_in_cell")
-    found = [
+    groups = [
         (variant, rows)
-        for variant, rows in one.by_variant(runs)
+        for variant, rows in experiment.by_variant(runs)
         if variant.get("reference") or any(values(rows, column) for column in copied)
     ]
-    found.sort(key=lambda pair: bool(pair[0].get("reference")))
+    groups.sort(key=lambda pair: bool(pair[0].get("reference")))
     texts = []
-    for variant, rows in found:
+    for variant, rows in groups:
         typical = seconds(middle(rows, _TYPICAL))
         tail = seconds(middle(rows, _TAIL)) if _has_tail(levels) else NOTHING
         if texts:
@@ -85,14 +87,14 @@ def _headline(one: Measured, levels: Mapping[str, Any], runs: pd.DataFrame) -> s
     return ". ".join(texts) + "." if texts else ""
 
 
-def _basis(one: Measured, levels: Mapping[str, Any], runs: pd.DataFrame) -> str:
-    groups = [*one.by_variant(runs)]
-    said = f"{_load(levels, runs)}; {n_of(rows for _, rows in groups)}. What ran out: {ran_out(runs)}."
+def _basis(experiment: MeasuredExperiment, levels: Mapping[str, Any], runs: pd.DataFrame) -> str:
+    groups = [*experiment.by_variant(runs)]
+    sentence = f"{_load(levels, runs)}; {n_of(rows for _, rows in groups)}. What ran out: {ran_out(runs)}."
     late = [str(variant["label"]) for variant, rows in groups if (copied := _copied(rows)) and copied[0] < _MOSTLY]
     if late:
-        said += f" Less than {share(_MOSTLY)} was copied while the client wrote: {', '.join(late)}."
-        said += " What copying the rest costs a write is not in these figures."
-    return said
+        sentence += f" Less than {share(_MOSTLY)} was copied while the client wrote: {', '.join(late)}."
+        sentence += " What copying the rest costs a write is not in these figures."
+    return sentence
 
 
 def _load(levels: Mapping[str, Any], runs: pd.DataFrame) -> str:
@@ -133,28 +135,31 @@ def _to_disk(runs: pd.DataFrame) -> str:
     return f"{here:.1f}" if there is None else f"{here:.1f} + {there:.1f}"
 
 
-def _point(one: Measured, levels: Mapping[str, Any], runs: pd.DataFrame) -> str:
+def _point(experiment: MeasuredExperiment, levels: Mapping[str, Any], runs: pd.DataFrame) -> str:
     """Return the chart and the table of one load."""
-    groups = [*one.by_variant(runs)]
+    groups = [*experiment.by_variant(runs)]
     title = _load(levels, runs)
     chart = _chart(groups, title) if _has_tail(levels) else ""
-    return "\n".join([heading(title, 3), chart, _table(one, groups, levels, title)])
+    return "\n".join([heading(title, 3), chart, _table(experiment, groups, levels, title)])
 
 
 def _chart(groups: list[tuple[Mapping[str, Any], pd.DataFrame]], title: str) -> str:
     rows = []
     for variant, runs in groups:
-        found = [(middle(runs, _TYPICAL), DOT), (middle(runs, _TAIL), RING)]
-        marks = [(value, kind) for value, kind in found if value]
+        points = [(middle(runs, _TYPICAL), DOT), (middle(runs, _TAIL), RING)]
+        marks = [(value, kind) for value, kind in points if value]
         if marks:
-            said = ", ".join(seconds(value) for value, _ in marks)
-            rows.append(Row(str(variant["label"]), said, marks, joined=True))
+            text = ", ".join(seconds(value) for value, _ in marks)
+            rows.append(Row(str(variant["label"]), text, marks, joined=True))
     key = "● typical write, ○ slowest of a hundred"
     return strip(rows, title, key, seconds, logarithmic=True) if len(rows) > 1 else ""
 
 
 def _table(
-    one: Measured, groups: list[tuple[Mapping[str, Any], pd.DataFrame]], levels: Mapping[str, Any], title: str
+    experiment: MeasuredExperiment,
+    groups: list[tuple[Mapping[str, Any], pd.DataFrame]],
+    levels: Mapping[str, Any],
+    title: str,
 ) -> str:
     tables = [runs for _, runs in groups]
     labels = [str(variant["label"]) for variant, _ in groups]
@@ -163,9 +168,9 @@ def _table(
         return Column(name, [seconds(middle(runs, column)) for runs in tables], NUMBER)
 
     def ratios(name: str, column: str) -> Column:
-        turned = one.entry.get("ratio_direction") == "reference/variant"
-        divided = f"{one.reference} ÷ {name}" if turned else f"{name} ÷ {one.reference}"
-        return Column(divided, [times(one.ratio(column, levels, label)) for label in labels], NUMBER)
+        turned = experiment.entry.get("ratio_direction") == "reference/variant"
+        divided = f"{experiment.reference} ÷ {name}" if turned else f"{name} ÷ {experiment.reference}"
+        return Column(divided, [times(experiment.ratio(column, levels, label)) for label in labels], NUMBER)
 
     tail = [
         figures("slowest of 100", _TAIL),
@@ -181,10 +186,10 @@ def _table(
         Column("bytes to disk per byte, first + second site", [_to_disk(runs) for runs in tables], NUMBER),
         Column("n", [str(len(runs)) for runs in tables], NUMBER),
         Column("snapshots taken", [_snapshots(runs) for runs in tables], NUMBER),
-        Column("copied meanwhile", [found[1] if (found := _copied(runs)) else NOTHING for runs in tables], NUMBER),
+        Column("copied meanwhile", [copied[1] if (copied := _copied(runs)) else NOTHING for runs in tables], NUMBER),
         Column("ran out of", [ran_out(runs) for runs in tables]),
     ]
-    return table(told(columns), f"{one.name}: {title}")
+    return table(told(columns), f"{experiment.name}: {title}")
 
 
 # The loss ------------------------------------------------------------------------------------------------------------
@@ -203,17 +208,19 @@ _PEOPLE = (
 )
 
 
-def losses(data: DataSet) -> list[tuple[Measured, pd.DataFrame, str]]:
+def losses(data: DataSet) -> list[tuple[MeasuredExperiment, pd.DataFrame, str]]:
     """Return the experiments that lost a site, with their trials and the column of the loss: those of one protocol.
 
     Each distance between the sites is apart, and comes after those without one.
     """
     for protocol, columns in LOST.items():
-        points = [(one, levels, runs) for one in data.of(protocol) for levels, runs in one.points()]
+        points = [
+            (experiment, levels, runs) for experiment in data.of(protocol) for levels, runs in experiment.points()
+        ]
         points.sort(key=lambda point: RTT in point[1])
         lost = [
-            (one, runs, column)
-            for one, levels, runs in points
+            (experiment, runs, column)
+            for experiment, levels, runs in points
             # Trials in which the first site was handed over lost nothing.
             if levels.get("kind", "forced") == "forced"
             and (column := next((name for name in columns if values(runs, name)), None))
@@ -223,47 +230,50 @@ def losses(data: DataSet) -> list[tuple[Measured, pd.DataFrame, str]]:
     return []
 
 
-def loss(data: DataSet) -> Part:
+def loss(data: DataSet) -> ReportPart:
     """Return what was lost with the site, and what of it was not measured."""
-    found = losses(data)
-    if not found:
-        return Part(missing=(f"What a lost site takes with it. {data.to_measure('site-loss')}",))
+    lost = losses(data)
+    if not lost:
+        command = f"{data.to_measure('site-loss')}, or failover on a cluster that Replay did not start"
+        return ReportPart(missing=(f"What a lost site takes with it. {command}",))
     body = [heading("What a lost site takes with it")]
-    body += [_section(*each) for each in found]
-    one, runs, column = found[0]
-    groups = [*one.by_variant(runs)]
+    body += [_section(*each) for each in lost]
+    experiment, runs, column = lost[0]
+    groups = [*experiment.by_variant(runs)]
     worst = [f"{seconds(largest(rows, column))} ({variant['label']})" for variant, rows in groups]
     headline = f"A lost site took with it, at worst, acknowledged writes of the last {', '.join(worst)}."
-    return Part(headline, _loss_basis(one, runs), "\n".join(body), (_PEOPLE,))
+    return ReportPart(headline, _loss_basis(experiment, runs), "\n".join(body), (_PEOPLE,))
 
 
-def _loss_basis(one: Measured, runs: pd.DataFrame) -> str:
-    groups = [rows for _, rows in one.by_variant(runs)]
+def _loss_basis(experiment: MeasuredExperiment, runs: pd.DataFrame) -> str:
+    groups = [rows for _, rows in experiment.by_variant(runs)]
     rates = values(runs, "writes_per_second")
     at = f" at {between(rates, per_second)} writes a second" if rates else ""
-    said = f"The worst of {n_of(groups)}{at}. What ran out: {ran_out(runs)}."
+    sentence = f"The worst of {n_of(groups)}{at}. What ran out: {ran_out(runs)}."
     hung = sum(values(runs, "promotion_hung"))
     if hung:
-        said += f" In {hung:.0f} of {len(runs)} losses nobody could write at the second site until its mirror daemon"
-        said += " was killed."
-    return f"{said} {_SMALLER}" if one.entry["protocol"] == "failover" else said
+        sentence += (
+            f" In {hung:.0f} of {len(runs)} losses nobody could write at the second site until its mirror daemon"
+        )
+        sentence += " was killed."
+    return f"{sentence} {_SMALLER}" if experiment.entry["protocol"] == "failover" else sentence
 
 
-def _section(one: Measured, runs: pd.DataFrame, column: str) -> str:
-    groups = [*one.by_variant(runs)]
+def _section(experiment: MeasuredExperiment, runs: pd.DataFrame, column: str) -> str:
+    groups = [*experiment.by_variant(runs)]
     least = min(len(rows) for _, rows in groups)
     method = (
         "Each mark is a trial: what the second site then lacked of the acknowledged writes, in seconds. "
         f"The worst of {least} trials is not the worst that can happen: with {share(confidence_of_largest(least))} "
         f"confidence, {share(QUANTILE)} of losses are no larger."
     )
-    if one.entry["protocol"] == "failover":
+    if experiment.entry["protocol"] == "failover":
         method += f" {_SMALLER}"
     hung = any(values(runs, "promotion_hung"))
     rows = [_row(variant, trials, column) for variant, trials in groups]
     key = "❘ one lost site" + ("  ◆ the promotion hung until the mirror daemon was killed" if hung else "")
-    over = distance_of(runs.iloc[0]) if RTT in one.entry["factors"] else ""
-    title = f"{one.name}: seconds of acknowledged writes lost with the site{over}"
+    over = distance_of(runs.iloc[0]) if RTT in experiment.entry["factors"] else ""
+    title = f"{experiment.name}: seconds of acknowledged writes lost with the site{over}"
     chart = strip(rows, title, key, seconds, logarithmic=False)
     return "\n".join([paragraph(method, "muted"), chart, _loss_table(groups, column, title)])
 
@@ -273,8 +283,8 @@ def _row(variant: Mapping[str, Any], trials: pd.DataFrame, column: str) -> Row:
         (trial[column], DIAMOND if trial.get("promotion_hung") == 1 else STROKE)
         for trial in trials.dropna(subset=column).to_dict("records")
     ]
-    said = f"{seconds(middle(trials, column))}, at worst {seconds(largest(trials, column))}"
-    return Row(str(variant["label"]), said, marks)
+    text = f"{seconds(middle(trials, column))}, at worst {seconds(largest(trials, column))}"
+    return Row(str(variant["label"]), text, marks)
 
 
 def _loss_table(groups: list[tuple[Mapping[str, Any], pd.DataFrame]], column: str, caption: str) -> str:
@@ -296,8 +306,8 @@ def _loss_table(groups: list[tuple[Mapping[str, Any], pd.DataFrame]], column: st
 
 
 def _hung(trials: pd.DataFrame) -> str:
-    found = values(trials, "promotion_hung")
-    return f"{sum(found):.0f} of {len(found)}" if found else NOTHING
+    hung = values(trials, "promotion_hung")
+    return f"{sum(hung):.0f} of {len(hung)}" if hung else NOTHING
 
 
 def _whole(value: float | None) -> str:

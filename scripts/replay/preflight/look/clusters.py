@@ -31,7 +31,7 @@ _SHOWN_NAMES = 3
 
 
 @dataclass(frozen=True)
-class Row:
+class SectionRow:
     """A line below a section's title: its heading, empty where it continues the last one, and its text."""
 
     heading: str
@@ -44,7 +44,7 @@ class Section:
     """A title and its rows."""
 
     title: str
-    rows: list[Row]
+    rows: list[SectionRow]
 
 
 def show(sections: Iterable[Section], stream: TextIO) -> None:
@@ -66,37 +66,37 @@ def show(sections: Iterable[Section], stream: TextIO) -> None:
 # A cluster ------------------------------------------------------------------------------------------------------------
 
 
-def section_of(name: str, answers: Answers, more: Sequence[Row] = ()) -> Section:
+def section_of(name: str, answers: Answers, more: Sequence[SectionRow] = ()) -> Section:
     """Return a cluster's section; `more` rows come last."""
-    rows = [*_health(answers), Row("size", _size(answers)), *_pools(answers), *_slowest(answers), *more]
+    rows = [*_health(answers), SectionRow("size", _size(answers)), *_pools(answers), *_slowest(answers), *more]
     return Section(f"{name}   {release_of(answers)}, asked as {answers.client}", rows)
 
 
 def release_of(answers: Answers) -> str:
     """Return the releases that a cluster's daemons run."""
     kinds = ("mon", "mgr", "osd", "rbd-mirror")
-    found = {short_version(text) or text for kind in kinds for text in answers.versions.get(kind, {})}
-    if not found:
+    releases = {short_version(text) or text for kind in kinds for text in answers.versions.get(kind, {})}
+    if not releases:
         return f"Ceph, of a version that {answers.client} may not ask for"
-    return f"Ceph {', '.join(sorted(found))}, " + ("all daemons alike" if len(found) == 1 else "MIXED")
+    return f"Ceph {', '.join(sorted(releases))}, " + ("all daemons alike" if len(releases) == 1 else "MIXED")
 
 
-def _health(answers: Answers) -> list[Row]:
+def _health(answers: Answers) -> list[SectionRow]:
     verdict = health.classify(answers.status, answers.detail)
-    said = [f"{code}: {text}. A measurement would be refused" for code, text in verdict.refuse]
-    said += [f"{code}: {text}. Replay does not know this code" for code, text in verdict.unknown]
-    rows = [Row("", text, stands_out=True) for text in said]
-    rows += [Row("", f"{code}: {text}. Harmless to a measurement") for code, text in verdict.harmless]
-    return [Row("health", str(verdict.summary["status"])), *rows, *_clocks(answers)]
+    texts = [f"{code}: {text}. A measurement would be refused" for code, text in verdict.refuse]
+    texts += [f"{code}: {text}. Replay does not know this code" for code, text in verdict.unknown]
+    rows = [SectionRow("", text, stands_out=True) for text in texts]
+    rows += [SectionRow("", f"{code}: {text}. Harmless to a measurement") for code, text in verdict.harmless]
+    return [SectionRow("health", str(verdict.summary["status"])), *rows, *_clocks(answers)]
 
 
-def _clocks(answers: Answers) -> list[Row]:
+def _clocks(answers: Answers) -> list[SectionRow]:
     """Return how far apart the monitors' clocks are; nothing of one monitor, or if that was not told."""
-    if (found := largest_skew(answers.clocks)) is None:
+    if (skew := largest_skew(answers.clocks)) is None:
         return []
-    name, seconds = found
+    name, seconds = skew
     text = f"the monitors' clocks are within {seconds * 1e3:.1f} ms (mon.{name})"
-    return [Row("", text, stands_out=seconds > LARGEST_SKEW_SECONDS)]
+    return [SectionRow("", text, stands_out=seconds > LARGEST_SKEW_SECONDS)]
 
 
 def _size(answers: Answers) -> str:
@@ -118,9 +118,9 @@ def _size(answers: Answers) -> str:
     return ", ".join(parts)
 
 
-def _pools(answers: Answers) -> list[Row]:
+def _pools(answers: Answers) -> list[SectionRow]:
     if not answers.pools:
-        return [Row("pools", f"{answers.client} may not list them")]
+        return [SectionRow("pools", f"{answers.client} may not list them")]
     usage = {pool["name"]: pool["stats"] for pool in answers.df.get("pools", ())}
     table = []
     for pool in answers.pools:
@@ -129,7 +129,7 @@ def _pools(answers: Answers) -> list[Row]:
         replicas = copies if pool["type"] == REPLICATED else f"erasure-coded in {pool['size']}"
         table.append([name, replicas, f"{pool['pg_num']} PGs", *_used(pool, usage.get(name)), _mode(answers, name)])
     lines = columns(table, right=(2, 3))
-    return [Row("" if number else "pools", line) for number, line in enumerate(lines)]
+    return [SectionRow("" if number else "pools", line) for number, line in enumerate(lines)]
 
 
 def _used(pool: Mapping[str, Any], stats: Mapping[str, Any] | None) -> list[str]:
@@ -149,7 +149,7 @@ def _mode(answers: Answers, name: str) -> str:
     return _MODES.get(pool.mode, f"mirroring: {pool.mode}")
 
 
-def journal_rows(answers: Answers) -> list[Row]:
+def journal_rows(answers: Answers) -> list[SectionRow]:
     """Return the images whose writes pay for a journal that nobody replays, by pool."""
     rows = []
     for name, pool in answers.of_images.items():
@@ -159,10 +159,10 @@ def journal_rows(answers: Answers) -> list[Row]:
         if paying := [image for image in told["names"] if image not in mirrored]:
             shown = f"{', '.join(paying[:_SHOWN_NAMES])}{', …' if len(paying) > _SHOWN_NAMES else ''}"
             text = f"{len(paying)} with the feature journaling, which each write pays for, but not mirrored: {shown}"
-            rows.append(Row(name, text, stands_out=True))
+            rows.append(SectionRow(name, text, stands_out=True))
         if told["looked_at"] < len(pool.images or ()):
             read = f"{told['looked_at']} of {len(pool.images or ())}"
-            rows.append(Row(name, f"for journals, only {read} images were read"))
+            rows.append(SectionRow(name, f"for journals, only {read} images were read"))
     return rows
 
 
@@ -186,10 +186,10 @@ def outliers(seconds: Mapping[int, float]) -> list[int]:
     return sorted((osd for osd, each in seconds.items() if each > limit), key=lambda osd: -seconds[osd])
 
 
-def _slowest(answers: Answers) -> list[Row]:
+def _slowest(answers: Answers) -> list[SectionRow]:
     seconds = commit_seconds(answers.perf)
     if not seconds:
-        return [Row("OSDs", f"{answers.client} may not read their latency")]
+        return [SectionRow("OSDs", f"{answers.client} may not read their latency")]
     slow, hosts = set(outliers(seconds)), _hosts_of_osds(answers.tree)
     shown = sorted(seconds, key=lambda osd: (-seconds[osd], osd))[:_SHOWN_OSDS]
     longest = seconds[shown[0]]
@@ -205,16 +205,16 @@ def _slowest(answers: Answers) -> list[Row]:
         ],
         right=(2,),
     )
-    rows = [Row("OSDs", f"the slowest by commit latency, each the median of {len(answers.perf)} readings")]
-    rows += [Row("", line, stands_out=osd in slow) for osd, line in zip(shown, lines, strict=True)]
-    rows.append(Row("", f"the middle one of {len(seconds)}: {median(seconds.values()) * 1e3:.3g} ms"))
+    rows = [SectionRow("OSDs", f"the slowest by commit latency, each the median of {len(answers.perf)} readings")]
+    rows += [SectionRow("", line, stands_out=osd in slow) for osd, line in zip(shown, lines, strict=True)]
+    rows.append(SectionRow("", f"the middle one of {len(seconds)}: {median(seconds.values()) * 1e3:.3g} ms"))
     if slow:
         worst = shown[0]
         groups = {node["id"]: node.get("pgs") for node in answers.osd_df.get("nodes", ())}.get(worst)
         of_all = f" of {answers.status['pgmap']['num_pgs']}" if "num_pgs" in answers.status.get("pgmap", {}) else ""
         part = f"osd.{worst} has a part in {groups}{of_all} placement groups. " if groups else ""
         look = f"Look next: ceph device ls-by-daemon osd.{worst}. Replay saw no disks"
-        rows.append(Row("", f"{part}A write there waits for it. {look}", stands_out=True))
+        rows.append(SectionRow("", f"{part}A write there waits for it. {look}", stands_out=True))
     return rows
 
 
@@ -226,18 +226,20 @@ def _hosts_of_osds(tree: Mapping[str, Any]) -> dict[int, str]:
 # Mirror daemons -------------------------------------------------------------------------------------------------------
 
 
-def daemon_rows(answers: Answers) -> list[Row]:
+def daemon_rows(answers: Answers) -> list[SectionRow]:
     """Return what the mirror daemons of the cluster that mirrors say of themselves."""
     registered = mirror_daemons(answers.status)
     if not registered:
-        return [Row("daemons", "no rbd-mirror daemon is registered: nothing is replayed", stands_out=True)]
-    rows = [Row("daemons", f"{len(registered)} rbd-mirror registered: {', '.join(registered)}")]
+        return [SectionRow("daemons", "no rbd-mirror daemon is registered: nothing is replayed", stands_out=True)]
+    rows = [SectionRow("daemons", f"{len(registered)} rbd-mirror registered: {', '.join(registered)}")]
     for name, pool in answers.of_images.items():
         summary = (pool.status or {}).get("summary", {})
         # A restricted user is told that this is unknown.
         if (told := summary.get("daemon_health", "UNKNOWN")) == "UNKNOWN":
-            rows.append(Row("", f"{name}: {answers.client} may not see how they are"))
+            rows.append(SectionRow("", f"{name}: {answers.client} may not see how they are"))
         else:
             states = ", ".join(f"{count} images {state}" for state, count in sorted(summary["states"].items()))
-            rows.append(Row("", f"{name}: their health is {told}; {states or 'no image'}", stands_out=told != "OK"))
+            rows.append(
+                SectionRow("", f"{name}: their health is {told}; {states or 'no image'}", stands_out=told != "OK")
+            )
     return rows

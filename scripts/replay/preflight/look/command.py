@@ -25,9 +25,9 @@ from replay.cluster.site import Ceilings, Pool, Pools, SecondSite, Site
 from replay.cluster.site_file import load_site
 from replay.design.configuration import experiment_names
 from replay.design.design import Design
-from replay.design.sizing import Estimate, PoolCopies, Terms, reckon
+from replay.design.sizing import PoolCopies, RemainingWork, Terms, reckon
 from replay.preflight.look.asking import FIRST, SECOND, WATCHES_UNTIL_SECONDS, Seen, look
-from replay.preflight.look.clusters import Row, Section, commit_seconds, outliers, show
+from replay.preflight.look.clusters import Section, SectionRow, commit_seconds, outliers, show
 from replay.preflight.look.page import POOL, copies_of_site, page
 from replay.preflight.plan import design_for
 from replay.sandbox.tools import columns
@@ -144,14 +144,14 @@ def designs_on(site: Site) -> Designs:
         config_directory()
     except ConfigurationError:
         return {}
-    found = defaultdict(dict)
+    designs = defaultdict(dict)
     for scale in SCALES:
         for name in experiment_names(scale):
-            found[name][scale] = design_for(site, name, scale)
-    return dict(sorted(found.items()))
+            designs[name][scale] = design_for(site, name, scale)
+    return dict(sorted(designs.items()))
 
 
-def estimates_of(experiments: Designs, copies: PoolCopies) -> dict[str, dict[str, Estimate]]:
+def estimates_of(experiments: Designs, copies: PoolCopies) -> dict[str, dict[str, RemainingWork]]:
     """Return the estimates of the experiments that are possible, by experiment and scale: nothing measured yet."""
     terms = Terms(copies)
     return {
@@ -163,24 +163,23 @@ def estimates_of(experiments: Designs, copies: PoolCopies) -> dict[str, dict[str
 
 def _impossible(experiments: Designs) -> dict[str, list[str]]:
     """Return the experiments that are not possible at all, by what is missing first."""
-    found = defaultdict(list)
+    reasons = defaultdict(list)
     for name, designs in experiments.items():
         skipped = [skip for design in designs.values() for skip in design.skipped]
         if skipped and not any(design.sets for design in designs.values()):
-            found[f"{skipped[0].requires}: {skipped[0].detail}"].append(name)
-    return found
+            reasons[f"{skipped[0].requires}: {skipped[0].detail}"].append(name)
+    return reasons
 
 
-def total_at(estimates: Mapping[str, Mapping[str, Estimate]], scale: str) -> Estimate:
-    """Return the sum of all experiments at a scale."""
-    return sum((each[scale] for each in estimates.values() if scale in each), Estimate())
+def total_at(estimates: Mapping[str, Mapping[str, RemainingWork]], scale: str) -> RemainingWork:
+    return sum((each[scale] for each in estimates.values() if scale in each), RemainingWork())
 
 
 def offer_section(site: Site, seen: Seen, experiments: Designs) -> Section:
     """Return what could be measured, in hours and bytes, by the titles of the experiments."""
     if not experiments:
         text = f"not known here, because this folder is no project: {replay_command('init')} makes one"
-        return Section(_TITLE, [Row("", text)])
+        return Section(_TITLE, [SectionRow("", text)])
     copies, pool = copies_of_site(site, seen.first)
     estimates = estimates_of(experiments, copies)
     table = [["--experiment", *(head for scale in SCALES for head in (scale, "client", "media"))]]
@@ -188,18 +187,20 @@ def offer_section(site: Site, seen: Seen, experiments: Designs) -> Section:
     if len(estimates) > 1:
         table.append(["all of it", *_cells({scale: total_at(estimates, scale) for scale in SCALES})])
     lines = columns(table, right=range(1, len(table[0])))
-    rows = [Row("", lines[0])]
+    rows = [SectionRow("", lines[0])]
     for name, line in zip(estimates, lines[1:], strict=False):
-        rows += [Row("", _title_of(experiments[name])), Row("", line)]
-    rows += [Row("", line) for line in lines[1 + len(estimates) :]]
+        rows += [SectionRow("", _title_of(experiments[name])), SectionRow("", line)]
+    rows += [SectionRow("", line) for line in lines[1 + len(estimates) :]]
     by_pool = f"with the {copies.data:g} copies of pool {pool}" if pool else f"with {copies.data:g} copies"
-    rows.append(Row("", f"client: GiB that clients write; media: GiB that the first cluster stores of it, {by_pool}"))
-    rows.append(Row("", "first estimates: a faster cluster writes more in the same time"))
+    rows.append(
+        SectionRow("", f"client: GiB that clients write; media: GiB that the first cluster stores of it, {by_pool}")
+    )
+    rows.append(SectionRow("", "first estimates: a faster cluster writes more in the same time"))
     for why, names in _impossible(experiments).items():
         titles = "; ".join(_title_of(experiments[name]) for name in names)
-        rows.append(Row("", f"not here: {titles} ({why})"))
+        rows.append(SectionRow("", f"not here: {titles} ({why})"))
     if slow := outliers(commit_seconds(seen.first.perf)):
-        rows.append(Row("", f"a run now would price the disk of osd.{slow[0]}", stands_out=True))
+        rows.append(SectionRow("", f"a run now would price the disk of osd.{slow[0]}", stands_out=True))
     return Section(_TITLE, rows)
 
 
@@ -207,7 +208,7 @@ def _title_of(designs: Mapping[str, Design]) -> str:
     return str(next(iter(designs.values())).configuration["title"])
 
 
-def _cells(estimates: Mapping[str, Estimate]) -> list[str]:
+def _cells(estimates: Mapping[str, RemainingWork]) -> list[str]:
     cells = []
     for scale in SCALES:
         if (figures := estimates.get(scale)) is None:

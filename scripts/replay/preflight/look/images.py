@@ -25,8 +25,8 @@ def statuses(rbd, pool, ends_at):
         return {"state": up + "+" + words[status["state"]], "description": status["description"]}
 
     return [
-        {"name": one["name"], **told(one), "peer_sites": [told(site) for site in one["remote_statuses"]]}
-        for one in rbd.RBD().mirror_image_status_list(pool)
+        {"name": image["name"], **told(image), "peer_sites": [told(site) for site in image["remote_statuses"]]}
+        for image in rbd.RBD().mirror_image_status_list(pool)
     ]
 
 

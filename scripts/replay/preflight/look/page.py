@@ -12,23 +12,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from replay.base.disk import size_text
+from replay.cluster.mirroring import POLL_AGE
 from replay.cluster.site import Site
 from replay.design.sizing import PoolCopies
-from replay.ownership.daemon_settings import POLL_AGE, mirror_daemons
+from replay.ownership.daemon_settings import mirror_daemons
 from replay.preflight.look import clusters
-from replay.preflight.look.asker import Copy
 from replay.preflight.look.asking import (
     FIRST,
     REPLICATED,
     SECOND,
     SYNCS,
     Answers,
+    ImageCopy,
     PoolAnswers,
     Seen,
     copies_in,
     mirrored_pools,
 )
-from replay.preflight.look.clusters import Row, Section
+from replay.preflight.look.clusters import Section, SectionRow
 from replay.sandbox.tools import columns
 
 #: The pool that a site's file names.
@@ -59,8 +60,8 @@ def page(seen: Seen, offer: Section, *, now: float) -> list[Section]:
     return [*sections, offer, _needs(), _asked(seen)]
 
 
-def _line(seconds: float) -> Row:
-    return Row("line", f"{seconds * 1e3:.2g} ms from here to its nearest monitor and back: a TCP connection")
+def _line(seconds: float) -> SectionRow:
+    return SectionRow("line", f"{seconds * 1e3:.2g} ms from here to its nearest monitor and back: a TCP connection")
 
 
 def _mirroring(seen: Seen, now: float) -> list[Section]:
@@ -70,30 +71,30 @@ def _mirroring(seen: Seen, now: float) -> list[Section]:
             text = f"{seen.first.client} may not read how some pools are mirrored"
         else:
             text = "no pool is mirrored"
-        return [Section("Mirroring", [Row("", text), *clusters.journal_rows(seen.first)])]
+        return [Section("Mirroring", [SectionRow("", text), *clusters.journal_rows(seen.first)])]
     rows = mirroring_rows(seen, now) + clusters.journal_rows(seen.first)
     where = f"to {names[SECOND]}"
     if seen.second is None:
         where = "to a second cluster that did not answer" if seen.silent else "to a second cluster that was not named"
-        rows.append(Row("", "as far as the mirror daemon has told the first cluster"))
+        rows.append(SectionRow("", "as far as the mirror daemon has told the first cluster"))
     if any("snapshot" in kind for kind in seen.askers[FIRST].unanswered):
-        rows.append(Row("", f"schedules are not visible to {seen.first.client}"))
+        rows.append(SectionRow("", f"schedules are not visible to {seen.first.client}"))
     return [Section(f"Mirroring from {names[FIRST]} {where}", rows), Section("Settings in use", _settings(seen))]
 
 
-def _settings(seen: Seen) -> list[Row]:
+def _settings(seen: Seen) -> list[SectionRow]:
     rows = []
     for option, (name, unit, meaning) in _SETTINGS.items():
         if (second := seen.second) is None:
-            rows.append(Row(name, f"{option} is unknown: it is set on the second cluster"))
+            rows.append(SectionRow(name, f"{option} is unknown: it is set on the second cluster"))
         elif not (told := second.settings[option]):
             why = "it was not told" if mirror_daemons(second.status) else "no daemon is registered"
-            rows.append(Row(name, f"{option} is unknown: {why}"))
+            rows.append(SectionRow(name, f"{option} is unknown: {why}"))
         else:
             source = _source(second, option)
             for number, (daemon, value) in enumerate(sorted(told.items())):
-                rows.append(Row("" if number else name, f"{value:g} {unit} ({option} of {daemon}; {source})"))
-            rows.append(Row("", meaning))
+                rows.append(SectionRow("" if number else name, f"{value:g} {unit} ({option} of {daemon}; {source})"))
+            rows.append(SectionRow("", meaning))
     return rows
 
 
@@ -127,20 +128,21 @@ def _needs() -> Section:
     return Section(
         "To measure it needs",
         [
-            Row("pool", f"one of its own, {POOL}, mirrored by image where a second cluster mirrors it"),
-            Row("user", f"on each cluster, with no more than: {profile}"),
+            SectionRow("pool", f"one of its own, {POOL}, mirrored by image where a second cluster mirrors it"),
+            SectionRow("user", f"on each cluster, with no more than: {profile}"),
+            SectionRow("", f"on the second one also allowed to ask for {POLL_AGE}"),
         ],
     )
 
 
 def _asked(seen: Seen) -> Section:
     kinds = list(dict.fromkeys(kind for asker in seen.askers.values() for kind in asker.asked))
-    rows = [Row("asked", f"{', '.join(kinds)}: {seen.seconds:.0f} s")]
-    rows.append(Row("", "namespaces, the trash and disks were not looked into"))
+    rows = [SectionRow("asked", f"{', '.join(kinds)}: {seen.seconds:.0f} s")]
+    rows.append(SectionRow("", "namespaces, the trash and disks were not looked into"))
     for number, (what, why) in enumerate(seen.unanswered.items()):
-        rows.append(Row("" if number else "unanswered", f"{what}: {why}", stands_out=True))
+        rows.append(SectionRow("" if number else "unanswered", f"{what}: {why}", stands_out=True))
     if seen.unanswered:
-        rows.append(Row("", "what stands above is complete; the rest is unknown, not fine"))
+        rows.append(SectionRow("", "what stands above is complete; the rest is unknown, not fine"))
     return Section("Nothing was changed", rows)
 
 
@@ -162,8 +164,8 @@ def schedule_of(schedules: Iterable[Mapping[str, Any]], pool: str, image: str) -
 
 def interval_seconds(text: str) -> float:
     """Return an interval of a schedule, such as `5m`, in seconds."""
-    found = re.fullmatch(r"(\d+)([a-z]?)", text)
-    return float(found[1]) * _UNIT_SECONDS.get(found[2] or "m", 60) if found else 0.0
+    match = re.fullmatch(r"(\d+)([a-z]?)", text)
+    return float(match[1]) * _UNIT_SECONDS.get(match[2] or "m", 60) if match else 0.0
 
 
 # Rows -----------------------------------------------------------------------------------------------------------------
@@ -176,13 +178,13 @@ def clock_text(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
 
 
-def mirroring_rows(seen: Seen, now: float) -> list[Row]:
+def mirroring_rows(seen: Seen, now: float) -> list[SectionRow]:
     """Return the rows of all mirrored pools."""
     first, second, rows = seen.first, seen.second, []
     for name in mirrored_pools(first):
         pool = first.of_images[name]
         if pool.status is None:
-            rows.append(Row(name, f"{first.client} may not read how its images are mirrored"))
+            rows.append(SectionRow(name, f"{first.client} may not read how its images are mirrored"))
             continue
         copies = copies_in(first, second, name)
         earlier = {copy.image: copy for copy in seen.earlier[name]}
@@ -191,13 +193,13 @@ def mirroring_rows(seen: Seen, now: float) -> list[Row]:
 
 
 def _of_pool(
-    pool: PoolAnswers, copies: Sequence[Copy], first: Answers, earlier: Mapping[str, Copy], now: float
-) -> list[Row]:
+    pool: PoolAnswers, copies: Sequence[ImageCopy], first: Answers, earlier: Mapping[str, ImageCopy], now: float
+) -> list[SectionRow]:
     """Return a pool's rows: its copies by how they are mirrored and by which schedule, and those that stand out."""
-    groups: dict[tuple[str, str], list[Copy]] = {}
+    groups: dict[tuple[str, str], list[ImageCopy]] = {}
     for copy in copies:
-        found = schedule_of(first.schedules, pool.name, copy.image) if copy.how == "snapshot" else None
-        schedule = f"every {found[0]} ({found[1]})" if found else "no schedule" if copy.how == "snapshot" else ""
+        planned = schedule_of(first.schedules, pool.name, copy.image) if copy.how == "snapshot" else None
+        schedule = f"every {planned[0]} ({planned[1]})" if planned else "no schedule" if copy.how == "snapshot" else ""
         groups.setdefault((copy.how, schedule), []).append(copy)
     table, out = [], []
     for (how, schedule), members in sorted(groups.items()):
@@ -207,12 +209,12 @@ def _of_pool(
         table.append([str(others), "not mirrored", "", ""])
         out.append(False)
     lines = columns(table, right=(0,))
-    rows = [Row("" if number else pool.name, line, stands_out=out[number]) for number, line in enumerate(lines)]
-    rows += [Row("", text, stands_out=True) for text in _remarks(pool.name, copies, first, earlier, now)]
-    return rows or [Row(pool.name, "no image is mirrored")]
+    rows = [SectionRow("" if number else pool.name, line, stands_out=out[number]) for number, line in enumerate(lines)]
+    rows += [SectionRow("", text, stands_out=True) for text in _remarks(pool.name, copies, first, earlier, now)]
+    return rows or [SectionRow(pool.name, "no image is mirrored")]
 
 
-def _held(members: Sequence[Copy], now: float) -> str:
+def _held(members: Sequence[ImageCopy], now: float) -> str:
     ages = sorted(now - copy.taken_at for copy in members if copy.taken_at is not None)
     if ages:
         span = clock_text(ages[-1]) if len(ages) == 1 else f"{clock_text(ages[0])} to {clock_text(ages[-1])}"
@@ -223,16 +225,18 @@ def _held(members: Sequence[Copy], now: float) -> str:
     return f"no figure: {names}{', …' if len(members) > _SHOWN_NAMES else ''}"
 
 
-def _remarks(pool: str, copies: Sequence[Copy], first: Answers, earlier: Mapping[str, Copy], now: float) -> list[str]:
+def _remarks(
+    pool: str, copies: Sequence[ImageCopy], first: Answers, earlier: Mapping[str, ImageCopy], now: float
+) -> list[str]:
     """Return what somebody should look at: copies older than two intervals, and journals that fall behind."""
-    said = []
+    remarks = []
     for copy in copies:
-        if copy.taken_at is not None and (found := schedule_of(first.schedules, pool, copy.image)):
+        if copy.taken_at is not None and (schedule := schedule_of(first.schedules, pool, copy.image)):
             age = now - copy.taken_at
-            if age > 2 * interval_seconds(found[0]) > 0:
-                said.append(
-                    f"{pool}/{copy.image}: its copy is {clock_text(age)} old, more than two intervals of {found[0]}: "
-                    "copying takes longer than that, or has stopped"
+            if age > 2 * interval_seconds(schedule[0]) > 0:
+                remarks.append(
+                    f"{pool}/{copy.image}: its copy is {clock_text(age)} old, more than two intervals of "
+                    f"{schedule[0]}: copying takes longer than that, or has stopped"
                 )
         before = earlier.get(copy.image)
         if copy.entries_behind and before is not None and before.entries_behind:
@@ -242,16 +246,16 @@ def _remarks(pool: str, copies: Sequence[Copy], first: Answers, earlier: Mapping
                 size = first.journal_bytes.get(f"{pool}/{copy.image}")
                 takes = f"; its journal takes up to {size_text(size)}" if size else ""
                 behind = f"{copy.entries_behind:,} entries behind, {grown} at the first look"
-                said.append(f"{pool}/{copy.image}: {behind}{takes}")
-    return said
+                remarks.append(f"{pool}/{copy.image}: {behind}{takes}")
+    return remarks
 
 
-def _loss(copies: Sequence[Copy], now: float) -> list[Row]:
+def _loss(copies: Sequence[ImageCopy], now: float) -> list[SectionRow]:
     """Return what would be lost if the first cluster were lost at this moment; nothing where that is not known."""
-    said = []
+    texts = []
     if ages := [now - copy.taken_at for copy in copies if copy.taken_at is not None]:
-        said.append(f"up to {clock_text(max(ages))} of writes by snapshots")
+        texts.append(f"up to {clock_text(max(ages))} of writes by snapshots")
     if entries := [copy.entries_behind for copy in copies if copy.entries_behind is not None]:
         text = f"up to {max(entries):,} entries of a journal; how many seconds those are, a measurement would tell"
-        said.append(text if max(entries) else "nothing of a journal, as of its last report")
-    return [Row("", f"lost if the first cluster were lost now: {' and '.join(said)}")] if said else []
+        texts.append(text if max(entries) else "nothing of a journal, as of its last report")
+    return [SectionRow("", f"lost if the first cluster were lost now: {' and '.join(texts)}")] if texts else []

@@ -35,7 +35,6 @@ class LoggedWriter(Driver):
     """Runs one fio per cell on its image. `log` and `table` are further evidence; times count from `log.origin`."""
 
     def lacking(self, site: Site) -> dict[str, str]:
-        """Return what is missing if fio cannot write to the images."""
         return lacking_flat_pool(site)
 
     def start(self, cell: Cell) -> None:
@@ -146,7 +145,6 @@ class Rate:
         }
 
     def fio_options(self, io_size_bytes: int) -> dict[str, Any]:
-        """Return fio's options for the rate."""
         if self.offered < LEAST_RANDOM_RATE:
             return {"rate": round(self.offered * io_size_bytes)}
         return {"rate_iops": int(self.offered), "rate_process": "poisson"}
@@ -162,7 +160,6 @@ class PacedWriter(LoggedWriter):
     """Writes as the level `load` says. `closed_loop_seconds` is set while it looks for a rate, else it is None."""
 
     def begin(self) -> None:
-        """Start without rates."""
         super().begin()
         self.rates: dict[int, Rate] = {}
         self.closed_loop_seconds: float | None = None
@@ -184,11 +181,11 @@ class PacedWriter(LoggedWriter):
         Raises ReplayError if a closed loop gives no rate, or if the daemon does not catch up.
         """
         offered = [cell_set for cell_set in sets if cell_set.levels["load"] == OFFERED]
-        for number, one in enumerate(offered, start=1):
-            size = int(one.levels["io_size_bytes"])
+        for number, cell_set in enumerate(offered, start=1):
+            size = int(cell_set.levels["io_size_bytes"])
             if size not in self.rates:
                 self.bench.say(f"rate {number} of {len(offered)}: what mirroring keeps up with at {size} bytes a write")
-                cells = {cell.variant.name: cell for cell in one.cells}
+                cells = {cell.variant.name: cell for cell in cell_set.cells}
                 self.rates[size] = self._find(raw, cells)
 
     def job_options(self, cell: Cell) -> dict[str, Any]:
@@ -220,11 +217,11 @@ class PacedWriter(LoggedWriter):
         """
         self.closed_loop_seconds = seconds
         try:
-            found = run_for_peak(self.protocol, raw, cell)
+            peak = run_for_peak(self.protocol, raw, cell)
         finally:
             self.closed_loop_seconds = None
-        waits = self.protocol.restore(cell, found.measured)
+        waits = self.protocol.restore(cell, peak.measured)
         replaying = [wait.details["expected_after_seconds"] for wait in waits if wait.reason == "journal_replayed"]
-        level = found.peak * seconds / (seconds + sum(replaying))
-        found.keep(level_operations_per_second=level, waits=[wait.public() for wait in waits])
-        return found.peak, level
+        level = peak.peak * seconds / (seconds + sum(replaying))
+        peak.keep(level_operations_per_second=level, waits=[wait.public() for wait in waits])
+        return peak.peak, level

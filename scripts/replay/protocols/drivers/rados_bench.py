@@ -88,7 +88,6 @@ class RadosRounds(Driver):
         return {}
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return the bytes that a writing cell wrote."""
         return result.metrics.get("bytes", 0.0) if writes(cell) else 0.0
 
     def expected_writes(self, cell: Cell) -> list[Write]:
@@ -106,7 +105,6 @@ class RadosRounds(Driver):
         return {**self.protocol.target.options, **own}
 
     def _most_objects(self, cell: Cell, instances: int) -> int:
-        """Return the most objects that each instance of a cell may write."""
         option, size = self.protocol.option, int(cell.levels["object_size_bytes"])
         return max(1, min(option("write_most_objects"), option("write_most_bytes") // size) // instances)
 
@@ -137,7 +135,6 @@ class Rounds:
 
     @property
     def all(self) -> list[ToolRun]:
-        """Every run, round by round."""
         return [run for runs in self.runs for run in runs]
 
     @property
@@ -248,7 +245,7 @@ def busiest(readings: Sequence[MachineReading], seconds: float | None) -> tuple[
     first, last = readings[0], readings[-1]
     if seconds is None:
         return first, last
-    found, least, end = (first, last), 1.1, 0
+    ends, least, end = (first, last), 1.1, 0
     for start in readings:
         while end < len(readings) and readings[end].clock - start.clock < seconds:
             end += 1
@@ -257,8 +254,8 @@ def busiest(readings: Sequence[MachineReading], seconds: float | None) -> tuple[
         ticks = readings[end].all_ticks - start.all_ticks
         idle = (readings[end].idle_ticks - start.idle_ticks) / ticks if ticks > 0 else 1.0
         if idle < least:
-            found, least = (start, readings[end]), idle
-    return found
+            ends, least = (start, readings[end]), idle
+    return ends
 
 
 def joined(stretches: Iterable[tuple[MachineReading, MachineReading]]) -> tuple[MachineReading, MachineReading]:

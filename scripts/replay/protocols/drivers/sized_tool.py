@@ -49,7 +49,6 @@ class Pilots:
         return self._earlier[self.done] if self._earlier else {}
 
     def seed(self, kind: str, number: int) -> int:
-        """Return the seed of a round."""
         return int(digest_of([self.cell.cell_id, kind, number], 8), 16)
 
     def keep(self, number: int, measured: Measured, **found: Any) -> None:
@@ -120,12 +119,10 @@ class OneTool(Driver):
     """Runs a tool that transfers `{io_total_bytes}`, or does `{operations}`, on what the target names."""
 
     def begin(self) -> None:
-        """Start without sizes of cells."""
         self.io_total_bytes: dict[str, int] = {}
         self.sized_by: dict[str, Cell] = {}
 
     def check(self) -> None:
-        """Refuse a reader of logs, which has nothing to run."""
         if not isinstance(self.protocol.reader, Tool):
             self.protocol.refuse(f"{self.protocol.reader.name} is a reader of logs, not a tool to run")
 
@@ -186,7 +183,6 @@ class OneTool(Driver):
         return [self.protocol.target.write_of(cell, self.io_total_bytes[self.sized_by[cell.cell_id].cell_id])]
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return the bytes that the tool wrote."""
         return int(bytes_written(cell, result.metrics))
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
@@ -239,7 +235,7 @@ class OneTool(Driver):
                 observer.verify(cell, measured, result)
             waits = [wait for observer in self.protocol.observers for wait in observer.restore(cell, measured)]
             enough = is_enough(last, sizing) or total == most or number == done + MOST_ROUNDS
-            found = {
+            note = {
                 "io_total_bytes": total,
                 "duration_seconds": last.seconds,
                 "waits": [wait.public() for wait in waits],
@@ -249,8 +245,8 @@ class OneTool(Driver):
                 if too_short:
                     wanted = longer_bytes(wanted, too_short, size, threads, sizing)
                 self.io_total_bytes[cell.cell_id] = min(wanted, most)
-                found["io_total_bytes_of_cell"] = self.io_total_bytes[cell.cell_id]
-            pilots.keep(number, measured, **found)
+                note["io_total_bytes_of_cell"] = self.io_total_bytes[cell.cell_id]
+            pilots.keep(number, measured, **note)
             if enough:
                 return
             total = min(next_bytes(last, size, threads, sizing), most)

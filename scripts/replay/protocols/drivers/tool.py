@@ -60,7 +60,6 @@ class ByLevel(Driver):
         self.level, self.drivers = level, drivers
 
     def begin(self) -> None:
-        """Bind the drivers to the block."""
         self.drivers = {value: driver.bound_to(self.protocol) for value, driver in self.drivers.items()}
 
     def check(self) -> None:
@@ -69,24 +68,19 @@ class ByLevel(Driver):
             self.drivers[value].check()
 
     def driver_of(self, cell: Cell) -> Driver:
-        """Return the driver of a cell."""
         return self.drivers[str(cell.levels[self.level])]
 
     def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
-        """Let the cell's driver do its I/O."""
         return self.driver_of(cell).run(in_words_of_tool(cell), seed, while_running=while_running)
 
     def expected_writes(self, cell: Cell) -> list[Write]:
-        """Return what the cell's driver may write."""
         return self.driver_of(cell).expected_writes(in_words_of_tool(cell))
 
     def written_bytes(self, cell: Cell, result: Result) -> float:
-        """Return how many bytes the cell's driver wrote."""
         return self.driver_of(cell).written_bytes(in_words_of_tool(cell), result)
 
 
 def in_words_of_tool(cell: Cell) -> Cell:
-    """Return the cell with the levels that its tool knows."""
     return replace(cell, levels=levels_of(cell.levels))
 
 
@@ -167,8 +161,8 @@ def run_observed(
 
 def last_line(stderr: bytes) -> str:
     """Return the last line of a program's complaint, cut to what people read; empty if it said nothing."""
-    said = stderr.decode(errors="replace").strip().splitlines()
-    return said[-1][:200] if said else ""
+    lines = stderr.decode(errors="replace").strip().splitlines()
+    return lines[-1][:200] if lines else ""
 
 
 def hidden(measured: Measured, words: Mapping[str, str]) -> Measured:
@@ -180,7 +174,6 @@ def hidden(measured: Measured, words: Mapping[str, str]) -> Measured:
 
 
 def writes(cell: Cell) -> bool:
-    """Return whether a cell's clients write."""
     return sizing.writes(cell.levels)
 
 
@@ -190,7 +183,6 @@ def bytes_written(cell: Cell, metrics: Mapping[str, float]) -> float:
 
 
 def is_journaled(cell: Cell) -> bool:
-    """Return whether a cell's writes also go through its image's journal."""
     return "journaling" in cell.variant.image.features
 
 

@@ -280,7 +280,6 @@ class TrialDriver(Driver):
     """Runs a trial on the cell's pair. A protocol's own driver says what the trial does, and how the site is lost."""
 
     def plan_of(self, cell: Cell, seed: int) -> TrialPlan:
-        """Return what the cell's trial does."""
         raise NotImplementedError
 
     def loss(self) -> AbstractContextManager[SiteLoss | None]:
@@ -292,7 +291,6 @@ class TrialDriver(Driver):
         return self.bench.site.secondary
 
     def facts_of(self, plan: TrialPlan) -> dict[str, Any]:
-        """Return further facts of a trial."""
         return {}
 
     def after_trial(self, plan: TrialPlan) -> list[Wait]:

@@ -188,10 +188,10 @@ class TableSampler:
     def read(self) -> Any:
         """Read once, record what was found, and return it."""
         started = time.monotonic()
-        found = self.read_at(self.now())
+        readings = self.read_at(self.now())
         self._readings += 1
         self._reading_seconds += time.monotonic() - started
-        return found
+        return readings
 
     def read_when_due(self) -> None:
         """Read once if the last such reading is long enough ago."""
@@ -221,19 +221,23 @@ class MirrorSampler(TableSampler):
 
         Counters of an image that the daemon has stopped are not recorded, and are zero in the result.
         """
-        counted, found = self.daemon.image_counters(self.images.values()), {}
+        counted, readings = self.daemon.image_counters(self.images.values()), {}
         for entity, name in self.images.items():
             image = counted[name]
             for metric, value in {**numbers_in(image.journal), **numbers_in(image.snapshot)}.items():
                 self.table.add(seconds, entity, metric, value)
-            found[entity] = image.totals()
-        return found
+            readings[entity] = image.totals()
+        return readings
 
 
 def numbers_in(section: Mapping[str, Any]) -> dict[str, float]:
     """Return a section's counters by name. Counters with parts become `name.part`, without the average."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for name, value in section.items():
-        parts = {f"{name}.{part}": one for part, one in value.items()} if isinstance(value, dict) else {name: value}
-        found |= {key: one for key, one in parts.items() if isinstance(one, int | float) and ".avgtime" not in key}
-    return found
+        parts = (
+            {f"{name}.{part}": number for part, number in value.items()} if isinstance(value, dict) else {name: value}
+        )
+        numbers |= {
+            key: number for key, number in parts.items() if isinstance(number, int | float) and ".avgtime" not in key
+        }
+    return numbers

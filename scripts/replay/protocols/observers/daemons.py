@@ -137,7 +137,6 @@ class CellCounters(Observer):
     """
 
     def begin(self) -> None:
-        """Set up the sampler."""
         self.daemons = DaemonSampler(self.bench)
         self.opening: ClusterReading | None = None
 
@@ -146,7 +145,6 @@ class CellCounters(Observer):
         self.await_quiet()
 
     def started(self, cell: Cell) -> None:
-        """Take the opening reading."""
         self.opening = self.daemons.read()
 
     def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
@@ -199,7 +197,6 @@ class CellCountersAboveIdle(CellCounters):
             self.idle = self.daemons.between(before, self.daemons.read())
 
     def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Add the block's idle reading to the cell's ledger."""
         measured.samples["idle"] = self.idle
         return super().restore(cell, measured)
 

@@ -7,6 +7,7 @@ import time
 from replay.base.errors import ReplayError
 from replay.cluster.mirroring import (
     NOT_BEGUN,
+    POLL_AGE,
     Position,
     ReplayCounters,
     read_positions,
@@ -16,7 +17,7 @@ from replay.cluster.mirroring import (
 from replay.design.design import Cell, Design
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Observer, WhileRunning
-from replay.ownership.daemon_settings import POLL_AGE, configured_poll_age
+from replay.ownership.daemon_settings import configured_poll_age
 from replay.protocols.drivers.tool import StepLog, bytes_written, client_values, rbd_template, writes
 from replay.protocols.observers.copies import STALL_SECONDS, Copies
 from replay.protocols.observers.snapshots import Snapshots
@@ -35,11 +36,9 @@ class FirstCopies(Observer):
     """Waits until the second cluster holds the block's images. Does nothing for images that are not mirrored."""
 
     def begin(self) -> None:
-        """Find the mirror daemon."""
         self.copies = Copies(self.bench)
 
     def open(self) -> None:
-        """Wait for the first copies."""
         for made in self.protocol.target.all():
             self.copies.await_first(made)
 
@@ -167,11 +166,9 @@ class MirrorPosition(Observer):
     """
 
     def begin(self) -> None:
-        """Find the mirror daemon."""
         self.daemon = Copies(self.bench).daemon
 
     def started(self, cell: Cell) -> None:
-        """Read the daemon's counters."""
         [made] = self.protocol.target.of(cell)
         self.made = made if made.image.mirroring and writes(cell) else None
         self.before = self.daemon.counters(made.name) if self.made and self.daemon else None

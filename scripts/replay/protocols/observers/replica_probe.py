@@ -65,9 +65,9 @@ class Journal:
         import rados  # noqa: PLC0415
 
         with rados.ReadOpCtx() as operation:
-            found, _ = self.pool.get_omap_vals_by_keys(operation, HEADER_KEYS)
+            values, _ = self.pool.get_omap_vals_by_keys(operation, HEADER_KEYS)
             self.pool.operate_read_op(operation, f"journal.{self.image_id}")
-            header = header_of(dict(found))
+            header = header_of(dict(values))
         if self.data_pool is None:
             at = header["pool_id"]
             self.data_pool = self.pool if at < 0 else self.cluster.open_ioctx2(at)
@@ -111,9 +111,9 @@ def watch(spec):
     place = Journal(spec["journal"]) if "journal" in spec else Copy(spec["copy"])
     threading.Thread(target=watch_stdin, daemon=True).start()
     while True:
-        found = place.look()
+        metrics = place.look()
         at = time.monotonic() - spec["origin"]
-        for metric, value in found.items():
+        for metric, value in metrics.items():
             print(f"{at:.6f},{place.entity},{metric},{value}")
         print(f"{time.monotonic() - spec['origin']:.6f},probe,cost_seconds,{time.process_time():.4f}", flush=True)
         if stop.wait(spec["every_seconds"]):

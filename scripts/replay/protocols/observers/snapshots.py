@@ -52,7 +52,6 @@ class Snapshots:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether a snapshot is being taken."""
         return self._running is not None
 
     def facts(self) -> dict[str, Any]:
@@ -150,7 +149,6 @@ class SnapshotsTaken(Observer):
     snapshots: Snapshots | None = None
 
     def started(self, cell: Cell) -> None:
-        """Plan the cell's snapshots."""
         writer, interval = self.protocol.driver, self.protocol.interval_of(cell)
         self.snapshots = Snapshots(writer.log, writer.rbd, interval, self.protocol.first_seconds(cell))
 
@@ -159,7 +157,6 @@ class SnapshotsTaken(Observer):
         return self.snapshots.poll
 
     def ended(self, cell: Cell, measured: Measured) -> None:
-        """Wait for the running snapshot."""
         self.snapshots.finish()
         measured.facts |= self.snapshots.facts()
 
@@ -190,7 +187,6 @@ class TrimSampler(TableSampler):
         self.pools = pools
 
     def read_at(self, seconds: float) -> None:
-        """Record both numbers."""
         self.table.add(seconds, CLUSTER, "snapshots_to_trim", snapshots_to_trim(self.session, self.pools))
         self.table.add(seconds, CLUSTER, "snaptrim_placement_groups", trimming(self.session, self.pools))
 
@@ -206,7 +202,7 @@ def snapshots_to_trim(session: MonitorSession, pools: Iterable[str]) -> int:
     The OSD map holds each until it is trimmed, so none is missed between two reports of placement groups.
     """
     dump = session.command({"prefix": "osd dump"})
-    ids = {one["pool"] for one in dump["pools"] if one["pool_name"] in set(pools)}
+    ids = {pool["pool"] for pool in dump["pools"] if pool["pool_name"] in set(pools)}
     queued = [pool for pool in dump.get("removed_snaps_queue", ()) if pool["pool"] in ids]
     return sum(int(interval["length"]) for pool in queued for interval in pool["snaps"])
 
@@ -259,5 +255,4 @@ class TrimmedAfterwards(Observer):
 
 
 def own_pools(bench: Bench) -> list[str]:
-    """Return the names of the pools that Replay writes to."""
     return [pool.name for pool in bench.site.pools.all()]

@@ -31,7 +31,6 @@ class Images(Target):
         self.count = count
 
     def begin(self) -> None:
-        """Start without images."""
         self.images: dict[str, list[BlockImage]] = {}
 
     def open(self, sets: Sequence[CellSet]) -> None:
@@ -53,18 +52,15 @@ class Images(Target):
         return 1 if self.count is None else int(cell.levels[self.count])
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
-        """Return a write to the cell's images, perhaps through a journal."""
         made = self.images.get(cell.variant.image_name)
         return Write(size_bytes, pool=made[0].pool if made else None, journaled=is_journaled(cell))
 
     def close(self) -> None:
-        """Remove this block's images."""
         images = self.all()
         self.images.clear()
         remove_images(self.bench, images)
 
     def all(self) -> list[BlockImage]:
-        """Return all images."""
         return [made for several in self.images.values() for made in several]
 
     def of(self, cell: Cell) -> list[BlockImage]:
@@ -99,11 +95,9 @@ class FreshImage(Images):
         return []
 
     def of(self, cell: Cell) -> list[BlockImage]:
-        """Return the cell's image."""
         return self.all()
 
     def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Remove the image."""
         self.close()
         return []
 
@@ -124,7 +118,6 @@ class OsdFile(Target):
     size_key = "options.file_size_bytes"
 
     def begin(self) -> None:
-        """Start without a file."""
         self.path: Path | None = None
 
     def lacking(self, site: Site) -> dict[str, str]:
@@ -154,7 +147,6 @@ class OsdFile(Target):
             remove_leftover_files(self.bench)
 
     def file_of(self, cell: Cell) -> Path | None:
-        """Return the file."""
         return self.path
 
     def names(self, cell: Cell) -> dict[str, str | None]:

@@ -71,7 +71,6 @@ class FreshPair(Target):
     """For each cell, an image with known contents and its copy. Both are removed after the cell."""
 
     def begin(self) -> None:
-        """Start without a pair."""
         self.copies = Copies(self.bench)
         self.pair: MirroredPair | None = None
         self.content_seed = 0
@@ -92,7 +91,6 @@ class FreshPair(Target):
         return []
 
     def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Remove the image from both clusters."""
         self.close()
         return []
 

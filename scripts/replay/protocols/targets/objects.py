@@ -44,7 +44,6 @@ class Fill:
 
     @property
     def bytes(self) -> int:
-        """Their total size in bytes."""
         return self.objects * self.object_size_bytes
 
 
@@ -57,7 +56,6 @@ class Removal:
 
     @property
     def outcome(self) -> str:
-        """The word for the record."""
         return "pool_emptied" if self.purged else "removed"
 
 
@@ -74,7 +72,6 @@ class BenchObjects:
         return {**cluster_values(self.bench.primary_cluster), "pool": pool, "run_name": run_name}
 
     def holds(self, wanted: Fill) -> bool:
-        """Return whether the objects of a fill exist."""
         return self.fills.get((wanted.pool, wanted.run_name)) == wanted
 
     def fill(self, wanted: Fill) -> None:
@@ -162,8 +159,8 @@ def hide_host(content: bytes) -> bytes:
 
 
 def _failed(what: str, pool: str, run: ToolRun) -> ReplayError:
-    said = last_line(run.stderr)
-    return ReplayError(what, where=pool, next_step=f"rados said: {said}" if said else "look at the cluster's health")
+    why = last_line(run.stderr)
+    return ReplayError(what, where=pool, next_step=f"rados said: {why}" if why else "look at the cluster's health")
 
 
 class ObjectPools(Target):
@@ -180,11 +177,9 @@ class ObjectPools(Target):
         self.objects = BenchObjects(self.bench, self.options)
 
     def pool_of(self, cell: Cell) -> str:
-        """Return the pool that a cell uses."""
         raise NotImplementedError
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
-        """Return new objects in the cell's pool."""
         return Write(size_bytes, pool=self.pool_of(cell), adds=True)
 
     def unfilled(self, cell: Cell) -> list[Write]:

@@ -12,8 +12,8 @@ GOOD = "10000+0 records in\n10000+0 records out\n40960000 bytes (41 MB, 39 MiB) 
 FULL = "dd: error writing '{file}': No space left on device\n45056 bytes (45 kB, 44 KiB) copied, 0.1 s, 451 kB/s\n"
 
 
-def read(said, status=0):
-    return TOOL.parse({"stderr": said}, status, LEVELS)
+def read(printed, status=0):
+    return TOOL.parse({"stderr": printed}, status, LEVELS)
 
 
 def test_it_writes_as_often_as_it_is_told():
@@ -28,7 +28,7 @@ def test_what_it_says_becomes_metrics():
     assert result.metrics["latency_mean_seconds"] == pytest.approx(0.00025)
 
 
-@pytest.mark.parametrize(("said", "status"), [("", 0), (GOOD[:60], 0), (GOOD, None), (FULL, 1)])
-def test_what_does_not_say_it_whole_is_refused(said, status):
+@pytest.mark.parametrize(("printed", "status"), [("", 0), (GOOD[:60], 0), (GOOD, None), (FULL, 1)])
+def test_what_does_not_say_it_whole_is_refused(printed, status):
     with pytest.raises(OutputError):
-        read(said, status)
+        read(printed, status)

@@ -33,11 +33,11 @@ class MyTool(Tool):
 
     def read(self, run: Run) -> Result:
         """Return the metrics, in base units. Refuse output that does not say what was asked for, whole."""
-        said = _COPIED.search(run.text("stderr"))
-        seconds = number(said[2]) if said else None
-        if run.exit_status != 0 or not seconds or said[1] == "0":
+        match = _COPIED.search(run.text("stderr"))
+        seconds = number(match[2]) if match else None
+        if run.exit_status != 0 or not seconds or match[1] == "0":
             raise OutputError("dd did not copy all, or does not say so", file=run.file("stderr"), reason="failed")
-        copied = int(said[1])
+        copied = int(match[1])
         operations = copied / run.levels["io_size_bytes"]
         metrics = {"duration_seconds": seconds, "bytes": float(copied), "operations": operations}
         metrics |= {"bytes_per_second": copied / seconds, "operations_per_second": operations / seconds}
