@@ -46,8 +46,8 @@ export function showMinutes(deck, { explore }) {
     row.setAttribute("aria-label", `Slide ${at + 1} of ${slides.length}`);
     row.classList.toggle("on-dark", isDark(slide));
   };
-  // With the slides, which are the part to be read, and at their scale.
-  deck.getSlidesElement().append(row);
+  // With the slides, which are the part to be read, and at their scale. Reveal takes whatever follows a slide for another one.
+  deck.getSlidesElement().prepend(row);
   deck.on("slidechanged", fill);
   fill();
 }

@@ -297,7 +297,7 @@ test("the first slide needs only the files that the page itself names", async ()
 });
 
 test("the lead talk's first chart is drawn with no more JavaScript than its budget; the rest comes later", async () => {
-  const needed = /\/(?:index|start|charts|chart-code|kinds|squares)-[\w-]{8}\.js$/;
+  const needed = /\/(?:index|start|charts|chart-address|chart-code|kinds|squares)-[\w-]{8}\.js$/;
   const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
   const sent = [];
   await page.route("**/assets/*.js", (route) => {
