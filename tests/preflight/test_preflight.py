@@ -450,6 +450,15 @@ def test_an_experiment_that_must_read_the_osds_counters_is_not_called_possible_w
     assert row["missing"] == {} and row["estimate"]["cells"] == 24
 
 
+def test_an_experiment_on_the_copy_is_not_called_possible_where_nobody_can_ask_the_mirror_daemon(
+    write_site: WriteSite, tmp_path: Path
+) -> None:
+    (experiment,), site = preflight.load_experiments(["mirror-lag"]), _load(write_site, tmp_path)
+    row = preflight._experiment(site, experiment, {}, {"cells": 24})
+    assert "names no admin socket of the mirror daemon" in row["missing"]["second_site"]
+    assert row["estimate"] == {}
+
+
 def test_an_experiment_of_which_no_variant_can_be_measured_says_so(write_site: WriteSite, tmp_path: Path) -> None:
     _, said = _on_a_bare_site(write_site, tmp_path, preflight.load_experiments(["baseline"]), {})
     text = said.partition("baseline: ")[2]

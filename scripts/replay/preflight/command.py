@@ -24,6 +24,7 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing
 from replay.cluster.site_file import load_site
 from replay.design.configuration import experiment_names, load_experiment
+from replay.design.needs import lacking as lacking_to_protocol
 from replay.design.sizing import PoolCopies, bytes_at_once
 from replay.preflight import checks, pool_checks
 from replay.preflight.checks import Findings
@@ -293,9 +294,13 @@ def _risks(site: Site, findings: Findings, now: datetime) -> None:
 def _experiment(
     site: Site, raw: Mapping[str, Any], lacking: Mapping[str, str], estimate: Mapping[str, float]
 ) -> dict[str, Any]:
+    of_protocol = lacking_to_protocol(raw["protocol"], site)
+
     def lacks(requires: Iterable[str]) -> dict[str, str]:
         requires = list(requires)
-        lacking_here = dict(missing(requires, site))
+        lacking_here = {word: of_protocol[word] for word in requires if word in of_protocol} | dict(
+            missing(requires, site)
+        )
         return lacking_here | {word: lacking[word] for word in requires if word in lacking and word not in lacking_here}
 
     lacking_here = lacks(raw.get("requires", ()))
