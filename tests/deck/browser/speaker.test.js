@@ -1,6 +1,7 @@
 /** The speaker view: the pace of the chosen cut, keys that work on both screens, and finding the deck again. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 
 import { goTo, startDeck } from "../support/deck.js";
 
@@ -13,7 +14,13 @@ after(() => deck.close());
 
 /** Opens the speaker view of a page, and waits until both of its slides are ready. */
 async function openSpeaker(page) {
-  const [speaker] = await Promise.all([page.waitForEvent("popup"), page.keyboard.press("s")]);
+  const opened = page.waitForEvent("popup");
+  let speaker = null;
+  // One that has just been closed may still count as open, and then the key only goes to it.
+  while (speaker === null) {
+    await page.keyboard.press("s");
+    speaker = await Promise.race([opened, delay(2000, null)]);
+  }
   await speaker.waitForFunction(
     () =>
       [...document.querySelectorAll("iframe")].filter(
