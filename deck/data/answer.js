@@ -97,10 +97,10 @@ function isWay(row) {
  * replays protects nothing, so it is none of them.
  * @param {{modes: Record<string, string>[]}|null} answer
  * @param {object|null} [asked]   the price of another answer, beside which this one is drawn
- * @returns {{price: object|null, loss: {source: string, n: number|null}|null, modes: {name: string, label: string,
+ * @returns {{price: object|null, loss: {sources: string[], n: number|null}|null, modes: {name: string, label: string,
  *            kind: string, worst: number|null|typeof EVERYTHING, median: number|null, beyond: number|null,
  *            price: number|null, low: number|null, high: number|null, tail: number|null}[]}}
- *   beyond: lost at worst while writes outrun the replay; tail: what the slowest write of a hundred pays; price: which figure is the height, with its `title`, `unit`, `source` and `n`; null if there is none. Losses in seconds
+ *   beyond: lost at worst while writes outrun the replay; tail: what the slowest write of a hundred pays; price: which figure is the height, with its `title`, `unit`, `sources` and `n`; null if there is none. Losses in seconds
  */
 export function waysOf(answer, asked = null) {
   const rows = (answer?.modes ?? []).filter(isWay);
@@ -139,7 +139,7 @@ function behind(rows, figure) {
   if (having.length === 0) return null;
   const experiments = new Set(having.map((row) => row[`${figure}_source`].split(":")[0]));
   return {
-    source: [...experiments].join(", "),
+    sources: [...experiments],
     n: Math.min(...having.map((row) => answerNumber(row, `${figure}_n`))),
   };
 }
@@ -194,11 +194,8 @@ export function answerModel(kind, answer, drawn = {}) {
 export function answerOrigin(answer) {
   if (answer === null) return "this data set has no answer.csv; derive it again";
   const { price, loss } = waysOf(answer);
-  const part = (what, { n }) => `${what}: n = ${n}`;
-  return [
-    loss?.source ? part("lost", loss) : "loss not measured",
-    price?.source ? part("price", price) : "price not measured",
-  ].join(", ");
+  const part = (what, of) => (of?.sources ? `${what}: n = ${of.n}` : `${what} not measured`);
+  return [part("lost", loss), part("price", price)].join(", ");
 }
 
 /** A figure with its unit; on stage two significant digits. */

@@ -82,7 +82,7 @@ function limitOf(all) {
 function experimentsOf(name, answer) {
   if (name !== ANSWER) return [name];
   const { price, loss } = waysOf(answer);
-  return [...new Set([price?.source, loss?.source].filter(Boolean))];
+  return [...new Set([...(price?.sources ?? []), ...(loss?.sources ?? [])])];
 }
 
 /**

@@ -95,6 +95,27 @@ inDeck(
 );
 
 inDeck(
+  "a slide may draw its runs and show some series from the start; what a reader undoes is as the slide says again",
+  ({ csv }) => {
+    csv("/d/a.csv", WIDE);
+    csv("/d/runs.csv", RUNS);
+    const wish = '{"csv": {"runs": true, "shown": ["With journal"]}}';
+    return { sections: [canvas("/d/a.csv").replace("</canvas>", `<!-- ${wish} --></canvas>`)] };
+  },
+  async (page) => {
+    const settings = () =>
+      withSlot(page, "const { runs, shown } = slot.settings; return [runs, shown, slot.state.runs]");
+    assert.deepEqual(await settings(), [true, ["With journal"], false]);
+    const before = await painted(page);
+    assert.equal(await withSlot(page, "return slot.showRuns(true)"), true);
+    assert.equal(await withSlot(page, "return slot.showRuns(false)"), true, "the slide's own");
+    await withSlot(page, "slot.setShown(['Without journal']); slot.setShown(null);");
+    assert.deepEqual(await settings(), [true, ["With journal"], false]);
+    assert.equal(await painted(page), before);
+  },
+);
+
+inDeck(
   "the runs are drawn on demand, read once, read again with their chart, and missing ones are reported to the caller",
   ({ csv }) => {
     csv("/d/a.csv", WIDE);

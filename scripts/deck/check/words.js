@@ -46,21 +46,17 @@ const OF_VALUES = [
 /** A sentence says of a value what its column says. */
 export function wordsOfValues({ slides }) {
   return slides.flatMap((slide) =>
-    sentencesOf(slide).flatMap((sentence) =>
+    sentencesOf(slide).flatMap((sentence) => {
       // How many there were is neither a worst case nor a median.
-      OF_VALUES.map((rule) =>
-        rule(
-          sentence,
-          sentence.values.filter((value) => !value.endsWith("_n")),
-        ),
-      )
+      const values = sentence.values.filter((value) => !value.endsWith("_n"));
+      return OF_VALUES.map((rule) => rule(sentence, values))
         .filter(Boolean)
         .map((message) => ({
           file: sentence.file,
           line: sentence.line,
           message: `“${sentence.words}” ${message}`,
-        })),
-    ),
+        }));
+    }),
   );
 }
 

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -294,14 +294,11 @@ def _risks(site: Site, findings: Findings, now: datetime) -> None:
 def _experiment(
     site: Site, raw: Mapping[str, Any], lacking: Mapping[str, str], estimate: Mapping[str, float]
 ) -> dict[str, Any]:
-    of_protocol = lacking_to_protocol(raw["protocol"], site)
+    beyond_the_file = {**lacking, **lacking_to_protocol(raw["protocol"], site)}
 
-    def lacks(requires: Iterable[str]) -> dict[str, str]:
-        requires = list(requires)
-        lacking_here = {word: of_protocol[word] for word in requires if word in of_protocol} | dict(
-            missing(requires, site)
-        )
-        return lacking_here | {word: lacking[word] for word in requires if word in lacking and word not in lacking_here}
+    def lacks(requires: Sequence[str]) -> dict[str, str]:
+        absent = beyond_the_file | dict(missing(requires, site))
+        return {word: absent[word] for word in requires if word in absent}
 
     lacking_here = lacks(raw.get("requires", ()))
     if checks.OSD_COUNTERS in lacking and checks.reads_counters(raw) == "must":

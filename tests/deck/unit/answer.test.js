@@ -71,8 +71,12 @@ test("the ways are no mirroring and what is mirrored; the price is the first fig
       ["snapshot-1", null, null],
     ],
   );
-  assert.deepEqual([price.figure, price.source, price.n], ["latency_added_4k", "write-latency", 6]);
-  assert.deepEqual(loss, { source: "site-loss", n: 20 });
+  assert.deepEqual([price.figure, price.sources, price.n], ["latency_added_4k", ["write-latency"], 6]);
+  assert.deepEqual(loss, { sources: ["site-loss"], n: 20 });
+  // A supplement is an experiment of its own.
+  const often = { name: "journal-1", label: "Each 1 s", latency_added_4k_source: "write-latency-poll: x" };
+  const supplemented = waysOf(parseAnswer(csvOf(NONE, JOURNAL, { ...JOURNAL, ...often }))).price;
+  assert.deepEqual(supplemented.sources, ["write-latency", "write-latency-poll"]);
   assert.deepEqual([modes[1].low, modes[1].high], [0.002, 0.003]);
   const bytes = { media_bytes_per_byte_4k_n: 6, media_bytes_per_byte_4k_source: "amplification: x" };
   const older = waysOf(

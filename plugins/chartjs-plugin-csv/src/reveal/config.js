@@ -108,12 +108,12 @@ function forAnyFile({ options = {}, csv = {} }) {
  *
  * @param {HTMLCanvasElement} canvas
  * @param {{kind: string, src: string|null, url: string|null, more?: string[], text?: string|null, foreign?: boolean,
- *          deckOptions: object[], styles: object, palette?: object[], chosen?: object, marks?: () => object[]}} given
- *   more: further files of the same chart; foreign: `src` or `text` replaces the slide's own file; chosen: settings that win; marks: further marks
+ *          deckOptions: object[], styles: object, palette?: object[], marks?: () => object[]}} given
+ *   more: further files of the same chart; foreign: `src` or `text` replaces the slide's own file; marks: further marks
  * @throws {CsvError} kind `options`
  */
 export function chartConfig(canvas, given) {
-  const { kind, src, url, more = [], foreign = false, deckOptions, styles, palette, chosen = {} } = given;
+  const { kind, src, url, more = [], foreign = false, deckOptions, styles, palette } = given;
   const text = given.text ?? (url ? null : inlineText(canvas));
   if (!url && !text) {
     throw new CsvError("the canvas has neither data-chart-src nor CSV text", { kind: "options" });
@@ -130,7 +130,7 @@ export function chartConfig(canvas, given) {
     csv,
     foreign ? without(attributes, OF_THE_FILE) : attributes,
   ]);
-  Object.assign(settings, { url: text === null ? url : null, text, src, more }, chosen);
+  Object.assign(settings, { url: text === null ? url : null, text, src, more });
   settings.styles = { ...styles, ...settings.styles };
   if (palette) settings.palette = palette;
   // With `axes: false` the page's scales are the chart's; else they are merged over those of the plugin.

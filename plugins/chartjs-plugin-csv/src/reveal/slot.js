@@ -22,6 +22,8 @@ const NEWS = ["ready", "updated", "error"].map((type) => `chart-csv:${type}`);
  */
 export class Slot {
   #choice;
+  /** The csv plugin's options as the slide has them, without what was chosen. */
+  #written = {};
 
   /**
    * @param {object} context the plugin's options and `pixelRatio()`
@@ -173,9 +175,11 @@ export class Slot {
         ...{ kind, src, url, more, deckOptions, styles, palette },
         text: used?.text ?? null,
         foreign: used !== null,
-        chosen: { ...this.#choice.given, fetch },
         marks: marks && (() => marks(this) ?? []),
       });
+      const { csv } = config.options.plugins;
+      this.#written = { ...csv };
+      Object.assign(csv, this.#choice.given, { fetch });
       config.options.devicePixelRatio = context.pixelRatio();
       Object.assign(this.canvas, { width, height });
       Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
@@ -265,7 +269,7 @@ export class Slot {
   }
 
   /**
-   * Shows the runs behind the points, or hides them. Never rejects.
+   * Shows the runs behind the points; false: as the slide says, which mostly hides them. Never rejects.
    * @returns {Promise<boolean>} whether they are drawn; if not, `runsError` may say why
    */
   async showRuns(runs) {
@@ -303,6 +307,8 @@ export class Slot {
 
   #choose(change) {
     const options = this.#choice.change(change);
+    // What is no longer chosen is as the slide says.
+    for (const key of Object.keys(options)) options[key] ??= this.#written[key] ?? null;
     return this.chart ? csvOf(this.chart).change(options) : Promise.resolve(false);
   }
 
