@@ -39,6 +39,7 @@ NOT_IN_QUICK = {
     "takeovers-need-nobody": "a snapshot a minute needs trials of a minute",
     "rare-snapshots-cost-little": "a snapshot a minute needs cells of a minute",
     "distance-costs-the-client-nothing": "a snapshot a minute needs cells of a minute",
+    "distance-costs-large-writes-nothing": "a snapshot a minute needs cells of a minute",
     "distance-shortens-the-journals-loss": "a quick run has the distance of 20 ms alone",
     "distance-leaves-the-bound-of-snapshots": "a snapshot a minute needs trials of a minute",
     "snapshots-replay-faster-over-a-thin-line": "a quick run has the line of 1 Gbit/s alone",

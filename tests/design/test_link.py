@@ -15,7 +15,7 @@ from replay.design.link import FACTORS, RATE, RTT, farthest, line_of, seconds_to
 from replay.design.needs import check_experiment
 from replay.design.sizing import seconds_by_design
 
-NAMES = ("distance-price", "distance-loss", "distance-replay")
+NAMES = ("distance-price", "distance-price-large", "distance-loss", "distance-replay")
 
 
 def test_a_set_asks_for_what_its_levels_name():
@@ -60,7 +60,7 @@ def test_a_talk_is_measured_within_an_hour_on_either_sandbox(name):
 
 
 def test_one_run_measures_the_variants_of_one_sandbox_and_says_why_not_the_others():
-    for name in NAMES[:2]:
+    for name in NAMES[:3]:
         pair = expand(load_experiment(name), "talk", missing={"stretch": "no stretch"})
         over_both = expand(load_experiment(name), "talk", missing={"second_site": "no pair"})
         assert [(one.variant, one.detail) for one in pair.skipped] == [("stretch", "no stretch")]

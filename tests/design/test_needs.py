@@ -40,7 +40,7 @@ def test_every_shipped_experiment_says_only_what_its_protocol_knows(name):
 SHIPPED = ("tentacle", "stretch")
 WAITING = (
     *("fio-offered-rate", "write-latency-poll", "replica-lag-large"),
-    *("distance-price", "distance-loss", "distance-replay"),
+    *("distance-price", "distance-price-large", "distance-loss", "distance-replay"),
 )
 
 

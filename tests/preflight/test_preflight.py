@@ -189,7 +189,7 @@ def test_a_user_who_cannot_read_the_osds_counters_is_told_what_stays_unknown(up:
     if noted:
         skipped, note = (item.text for item in findings.items)
         assert ", which amplification needs. OSDs return them to a user with osd 'allow *', who may then" in skipped
-        readers = "distance-price, fio-offered-rate, fio-profile, response, write-latency"
+        readers = "distance-price, distance-price-large, fio-offered-rate, fio-profile, response, write-latency"
         assert f". Without what OSDs did: {readers}" in note
     others = [one for one in experiments if one["name"] in ("rbd-bench", "amplification")]
     findings = Findings()
