@@ -82,10 +82,17 @@ test("a talk that replay talk starts from it is built, and opens with every char
   assert.match(said, /4 slides and 2 in the appendix/);
   assert.match(said, /n = 3: 2 of 2 comparisons settled/);
   const site = path.join(results, "site");
-  await promisify(execFile)(process.execPath, ["scripts/build.mjs", "--out", site, "--no-preview"], {
-    cwd: ROOT,
-    env: { ...process.env, REPLAY_TALK: talk, REPLAY_REPOSITORY: "https://people.example/engines" },
+  const build = (...options) =>
+    promisify(execFile)(
+      process.execPath,
+      ["scripts/build.mjs", "--out", site, "--no-preview", ...options],
+      { cwd: ROOT, env: { ...process.env, REPLAY_TALK: talk, REPLAY_REPOSITORY: "" } },
+    );
+  await assert.rejects(build(), (error) => {
+    assert.match(error.stderr, /talk\.yaml:\d+: repository is empty.*Or build with --no-address/s);
+    return true;
   });
+  await build("--no-address");
   const server = await serveFolder(site);
   const page = await deck.browser.newPage({
     viewport: { width: 1280, height: 720 },
