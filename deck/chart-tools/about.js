@@ -8,7 +8,7 @@ import { chartedAs, placeOf } from "./charted.js";
 import { chartOrigin, chartTitle, citationOf, slideTitle } from "./citation.js";
 import { attemptsBehind, commandsFor } from "./commands.js";
 import { pictureOf } from "./picture.js";
-import { fileName, headingOf } from "../text/canvases.js";
+import { headingOf, wholeFileName } from "../text/canvases.js";
 import { sentenceOf } from "./sentence.js";
 
 /** @returns {import("./panel.js").About[]} of each chart of a slide, in its order */
@@ -37,7 +37,7 @@ export function aboutCharts(slide, slots, data, here = location.href) {
 
 /** A chart's file: its address and the name to save it under; null for data written on the slide. */
 export function fileOf(slot) {
-  return slot.url ? { url: slot.url, name: `${fileName(slot.url)}.csv` } : null;
+  return slot.url ? { url: slot.url, name: wholeFileName(slot.url) } : null;
 }
 
 /** Takes a picture of a chart; null if there is nothing to take. */

@@ -7,6 +7,7 @@
 
 import { formatValue, seriesNames } from "chartjs-plugin-csv";
 
+import { formatRatio } from "../data/format.js";
 import { marginOf } from "../data/margin.js";
 import { RATIO, viewOf } from "./views.js";
 
@@ -82,14 +83,18 @@ export function notesOf({ src, canvas, model, settings, state }, numbers) {
     const point = points.find(({ x, y }) => String(x) === at && y !== null);
     if (!point) return [];
     const label = withFigures(text, (value) =>
-      value === HERE
-        ? formatValue(Number(point.y.toPrecision(2)), settings.yUnit, settings)
-        : numbers.resolve(value),
+      value === HERE ? saidOf(point.y, settings) : numbers.resolve(value),
     );
     return label === null
       ? []
       : [{ x: point.x, y: point.y, label: inLines(label), color: MARK_INK, shape: "none" }];
   });
+}
+
+/** A value as a sentence says it: with two digits. */
+function saidOf(value, settings) {
+  if (settings.yUnit === "ratio") return formatRatio(value);
+  return formatValue(Number(value.toPrecision(2)), settings.yUnit, settings);
 }
 
 /** A text with its figures; null if one is not known. */

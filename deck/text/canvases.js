@@ -21,13 +21,14 @@ export function canvasesOf(slide) {
   return [...(slide?.querySelectorAll("canvas[data-chart]") ?? [])].filter((canvas) => !isDenied(canvas));
 }
 
-/** A file's address without folders and ending: `throughput-write-seq`. */
+/** A file's address without folders: `claims.json`. */
+export function wholeFileName(src) {
+  return (src ?? "").split(/[?#]/, 1)[0].split("/").at(-1);
+}
+
+/** A table's address without folders and ending: `throughput-write-seq`. */
 export function fileName(src) {
-  return (src ?? "")
-    .split(/[?#]/, 1)[0]
-    .split("/")
-    .at(-1)
-    .replace(/\.csv$/i, "");
+  return wholeFileName(src).replace(/\.csv$/i, "");
 }
 
 /**

@@ -9,7 +9,7 @@ import { wrap } from "../../../deck/chart-tools/picture.js";
 import { stepFrom } from "../../../deck/chart-tools/cursor.js";
 import { marksOf, notesOf, parseMarks } from "../../../deck/chart-tools/marks.js";
 import { marginOf, marginWords } from "../../../deck/data/margin.js";
-import { fileName, stepsOf } from "../../../deck/text/canvases.js";
+import { fileName, stepsOf, wholeFileName } from "../../../deck/text/canvases.js";
 
 const CHART = "benchmarks/reference/rbd-journaling/aggregate/iops-read-seq.csv";
 
@@ -18,6 +18,7 @@ test("steps and file names are read from attributes", () => {
   assert.deepEqual(stepsOf(""), []);
   assert.equal(fileName("a/b/ratio-x.csv?v=1"), "ratio-x");
   assert.equal(fileName(null), "");
+  assert.equal(wholeFileName("http://127.0.0.1/benchmarks/mine/claims.json?v=2"), "claims.json");
 });
 
 test("a chart is measured again with its site, scale and experiment, into data of one's own", () => {
@@ -228,6 +229,8 @@ test("a note stands at its point with the figures of the data, or not at all", (
   };
   assert.deepEqual(notes("With journal @ 4096 = {claim.ratio} at 4K"), [[4096, 2.004, "2.0× at 4K", "none"]]);
   assert.deepEqual(notes("With journal @ 4096 = {here}"), [[4096, 2.004, "2 s", "none"]]);
+  const ratio = { settings: { yUnit: "ratio" } };
+  assert.deepEqual(notes("With journal @ 4096 = {here}", ratio), [[4096, 2.004, "2.0×", "none"]]);
   assert.equal(
     notes("With journal @ 4096 = a sentence that is long enough for two lines")[0][2].split("\n").length,
     3,

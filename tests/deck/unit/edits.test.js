@@ -108,8 +108,8 @@ const FALSE_EDITS = [
   [
     "a note over another point",
     "10-tax-and-lottery.md",
-    "{journal-4k-seq-write.ratio} at 4K |",
-    "{journal-4k-seq-write.ratio} at 4M |",
+    "{here} at 4K |",
+    "{here} at 4M |",
     / at 4M” stands at the point of 4096 bytes/,
   ],
   [
