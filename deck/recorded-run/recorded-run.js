@@ -10,6 +10,7 @@
 
 import "../../css/recorded-run.css";
 import { Badge } from "./badge.js";
+import { canvasesOf } from "../text/canvases.js";
 import { chooseTexts } from "../text/verdict-text.js";
 import { namedDataSet } from "../text/slide-data.js";
 import { changesBetween, lastMoment } from "./film.js";
@@ -120,8 +121,8 @@ class RecordedRun {
   /** Starts with the experiments of the current slide, if it has recorded ones. */
   #begin() {
     const slide = this.#deck.getCurrentSlide();
-    const canvases = slide?.querySelectorAll("canvas[data-chart-src]") ?? [];
-    const experiments = [...canvases]
+    const experiments = canvasesOf(slide)
+      .filter((canvas) => canvas.dataset.chartSrc)
       .map((canvas) => this.#recording.fileAt(this.#data.resolve(canvas.dataset.chartSrc)))
       .filter((file) => file && this.#recording.groups.has(file.key))
       .map(({ experiment }) => experiment);

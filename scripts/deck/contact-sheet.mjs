@@ -18,6 +18,7 @@ Usage: node scripts/deck/contact-sheet.mjs --out DIR [options]
 
   --out DIR      where to write <theme>-NN-<slide>.png and <theme>-sheet-N.png or .jpeg
   --data NAME    the data set to show
+  --talk NAME    the talk slides/NAME/ (the lead)
   --theme NAME   light, dark or both (light)
   --cut MINUTES  only the slides of that cut, such as 20, and the appendix (the first in slides/<talk>/talk.yaml)
   --only TEXT    only slides whose id contains this text
@@ -39,6 +40,7 @@ const options = optionsOf({
   options: {
     out: { type: "string" },
     data: { type: "string" },
+    talk: { type: "string" },
     theme: { type: "string", default: "light" },
     cut: { type: "string" },
     only: { type: "string", default: "" },

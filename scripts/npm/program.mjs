@@ -33,9 +33,9 @@ export function optionsOf({ command, help, options = {}, check = () => {} }) {
       console.log(help);
       process.exit(0);
     }
-    check(values);
-    // Whatever this program starts is of the same talk.
+    // Whatever this program reads and starts is of the same talk.
     if (values.talk !== undefined) process.env.REPLAY_TALK_NAME = values.talk;
+    check(values);
     return values;
   } catch (error) {
     // Node adds advice that only a programmer understands.

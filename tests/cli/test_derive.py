@@ -27,8 +27,8 @@ def data_set(tmp_path, monkeypatch):
 def test_it_reports_its_result_and_deriving_again_changes_nothing(data_set, capfd):
     assert run_derive(["--data", "demo"]) == 0
     said = capfd.readouterr().out
-    assert re.search(r"\[2/2\] [a-z-]+: 12 cells, \d+ files changed", said), said
-    assert re.search(r"derived \S+ in [\d.]+ s: \d+ files changed", said), said
+    assert re.search(r"\[2/2\] [a-z-]+: 12 cells, \d+ tables changed", said), said
+    assert re.search(r"derived \S+ in [\d.]+ s: \d+ tables of experiments changed", said), said
     before = digests(data_set)
     assert run_derive(["--data", "demo"]) == 0
     assert "nothing had changed" in capfd.readouterr().out
@@ -111,7 +111,7 @@ def test_what_another_version_of_the_program_derived_is_derived_again(data_set, 
     part = data_set / "other" / "experiment.json"
     part.write_text(json.dumps(json.loads(part.read_text()) | {"program": "0"}))
     assert run_derive(["--data", "demo"]) == 0
-    assert ": 0 files changed" in capfd.readouterr().out
+    assert ": 0 tables of experiments changed" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["--data", "none"], ["--data", "demo", "--experiment", "none"]])

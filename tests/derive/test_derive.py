@@ -7,6 +7,7 @@ import pytest
 
 from replay.base.stats import median, paired_log_ratio
 from replay.claims.data_set import derive_data_set
+from replay.claims.data_set import manifest as manifest_of
 from replay.derive.experiment import derive_experiment
 from support.datasets import spread_of
 from support.rawtree import VARIANTS, RawTree, rbd_bench_output
@@ -324,7 +325,7 @@ def test_the_manifest_says_what_a_chart_s_label_needs(directory):
 
 def test_the_set_up_names_every_processor_that_was_measured_on_and_keeps_the_rest_as_noted(directory):
     tree = RawTree(directory, sealed=False).measure(blocks=2)
-    sidecars = tree.files("block-02/*/attempt-1/with-journal.json")
+    sidecars = [one for one in tree.files("block-02/*/attempt-1/*.json") if "host" in json.loads(one.read_text())]
     assert sidecars
     for sidecar in sidecars:
         told = json.loads(sidecar.read_text())
@@ -340,6 +341,19 @@ def test_the_set_up_names_every_processor_that_was_measured_on_and_keeps_the_res
     assert manifest["machines"] == ["host-0"]
     provenance = manifest["experiments"][directory.name]["provenance"]
     assert (provenance["processors"], provenance["kernels"]) == (["A CPU", "Another CPU"], ["6.1.0"])
+
+
+@pytest.mark.parametrize(
+    ("noted", "said"),
+    [
+        ({"clusters": 1}, "one cluster"),
+        ({"clusters": 1, "stretch": True}, "one cluster over both sites"),
+        ({"clusters": 2}, "two clusters"),
+        ({"clusters": 2, "round_trip_seconds": 0.0203}, "two clusters, 20.3 ms apart"),
+    ],
+)
+def test_the_manifest_says_how_many_sites_there_are_and_how_far_apart_if_that_was_noted(noted, said):
+    assert manifest_of("mine", {"setup": noted}, {})["setup"] == noted | {"sites": said}
 
 
 def test_deriving_one_experiment_keeps_what_the_manifest_says_of_the_others(directory):

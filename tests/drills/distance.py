@@ -11,13 +11,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from drills.drill import Drill, Ground, bring_back, completes, measure, started_sandbox
+from replay.cluster.sandbox_record import Layout
 from replay.sandbox import down, load, processes
 from support.campaign import Campaign
-from support.patience import patient
+from support.patience import patient, wait_until
 
 SMALL = ("--left-osds", "1", "--left-osd-size", "6GiB", "--right-osd-size", "6GiB", "--rtt", "5ms")
+STRETCH = ("--stretch", "--left-osd-size", "6GiB", "--rtt", "5ms")
+#: The program of the line runs, and nothing has been said yet: `up` sends echoes, then streams.
+MEASURING = "the line is measured"
 #: What `up` says of its steps, one after the other.
-STEPS = ("line between the sites", "OSD", "active+clean", "mirroring: connected")
+STEPS = (
+    *((SMALL, step) for step in (MEASURING, "line between the sites", "OSD", "active+clean", "mirroring: connected")),
+    *((STRETCH, step) for step in ("OSD", "stretch mode")),
+)
 
 
 @contextlib.contextmanager
@@ -62,12 +69,15 @@ def starts_interrupted(ground: Ground) -> str:
     """Wherever its start is interrupted or killed, `down` leaves no process, no folder and no network of it."""
     names = {path.name for path in Path("/sys/class/net").iterdir()}
     mounts = Path("/proc/self/mounts").read_text()
-    for step in STEPS:
+    for shape, step in STEPS:
         for number in (signal.SIGINT, signal.SIGKILL):
             with tempfile.TemporaryDirectory(dir=ground.campaign.folder) as folder:
                 directory = Path(folder) / "sandbox"
-                start = started_sandbox(ground, directory, *SMALL)
-                _await_line(start, step)
+                start = started_sandbox(ground, directory, *shape)
+                if step == MEASURING:
+                    wait_until(Layout(directory, directory).link_file("log").exists, "the program of the line")
+                else:
+                    _await_line(start, step)
                 start.send_signal(number)
                 said, _ = start.communicate(timeout=patient(120))
                 if number == signal.SIGKILL:

@@ -294,6 +294,20 @@ def test_the_slowest_osd_and_the_distance_are_told_where_cells_recorded_them(ben
     assert "The sites were 20 ms to 21 ms apart" in said
 
 
+def test_a_distance_that_was_noted_once_is_told_where_no_cell_recorded_one(benchmarks, tmp_path, capsys):
+    data_set = benchmarks / "mine"
+    runs = runs_of("response", "writes", [{"slowest_osd": 2}], label="Writes")
+    write_experiment(data_set / "response", runs)
+    entries = {"response": entry_of("fio_profile", runs, {})}
+    write_manifest(data_set, entries)
+    found, _ = read(tmp_path / "page.html", capsys)
+    assert "no round trip to the second one was recorded" in found.source
+    write_manifest(data_set, entries, setup={"round_trip_seconds": 0.0203})
+    found, said = read(tmp_path / "again.html", capsys)
+    assert "The second cluster was 20 ms away (round trip)." in said
+    assert "no round trip" not in found.source
+
+
 def test_each_distance_is_told_apart_and_none_is_the_headline(benchmarks, tmp_path, capsys):
     data_set = benchmarks / "mine"
     data_set.mkdir()

@@ -179,6 +179,14 @@ def test_further_things_can_be_checked():
     assert guard.check() == Stop("stopped", "because")
 
 
+def test_a_line_that_has_ended_is_said_although_the_cluster_does_not_answer(monkeypatch):
+    cluster, ended = Cluster(), Stop("line_lost", "the line has ended")
+    guard = guarded(cluster)
+    cluster.now = CephCommandError("no answer within 5 s", where="ceph status")
+    monkeypatch.setattr("replay.measure.guard.lost_line", lambda site: ended)
+    assert guard.check() == ended
+
+
 def test_tenants_are_looked_after_although_something_else_is_not_answered():
     def unserved():
         raise CephCommandError("error 110", where="lock")
@@ -295,6 +303,19 @@ def test_a_cell_that_is_ended_leaves_its_reason_in_the_attempt(block, tmp_path):
     [problem] = seal["invalid"]
     assert problem["reason"] == "tenant_latency" and "osd.3 commits in 90 ms" in problem["detail"]
     assert problem["variant"] == Scripted.ran[1] != seal["order"][0]
+    assert len(sidecars(tmp_path)) == 1
+
+
+def test_the_cell_in_which_the_line_between_the_sites_ends_is_void(block, monkeypatch, tmp_path):
+    def killed():
+        monkeypatch.setattr("replay.measure.guard.lost_line", lambda site: Stop("line_lost", "the line has ended"))
+        time.sleep(patient(60))  # until it is interrupted
+
+    error, [seal] = block(Cluster(), [None, killed])
+    assert isinstance(error, Halted)
+    assert (seal["status"], seal["valid"]) == ("stopped", False)
+    [problem] = seal["invalid"]
+    assert problem["reason"] == "line_lost" and "the line has ended" in problem["detail"]
     assert len(sidecars(tmp_path)) == 1
 
 

@@ -15,6 +15,7 @@ from replay.cluster.sandbox_record import SandboxError
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.measure import bench as line
+from replay.measure import job
 from replay.measure.bench import LineBetweenSites
 from replay.measure.job import ensure_campaign
 from support.bench import bench_of
@@ -137,3 +138,12 @@ def test_a_stretch_cluster_and_a_pair_are_two_data_sets(changes, tmp_path, is_st
     changes.sandbox.options = SandboxOptions(stretch=not is_stretch, left_osds=4, right_osds=0)
     with pytest.raises(ConfigurationError, match=r"this data set was measured on .*; the sandbox is now"):
         ensure_campaign(tmp_path, site, "far", session=None)
+
+
+def test_how_far_a_foreign_second_cluster_is_gets_noted_and_a_line_is_left_to_the_cells(monkeypatch):
+    foreign, sandbox = SimpleNamespace(sandbox=None), SimpleNamespace(sandbox="default")
+    monkeypatch.setattr(job, "round_trip_seconds", lambda site: 0.0203456)
+    assert job._distance(foreign) == {"round_trip_seconds": 0.0203}
+    assert job._distance(sandbox) == {}
+    monkeypatch.setattr(job, "round_trip_seconds", lambda site: None)
+    assert job._distance(foreign) == {}, "it takes no connection, or there is none"

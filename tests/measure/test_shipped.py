@@ -9,7 +9,6 @@ import sys
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.measure import command
 from replay.measure.command import require_consent, why_it_ships
 from support.patience import patient
 
@@ -22,27 +21,38 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch):
-    """A project with git, a slide, and the data sets `tracked` and `mine`."""
+def copied(tmp_path, monkeypatch):
+    """A copy of a project without git: a talk of one slide, and the data sets `tracked`, `lead`, `drawn` and `mine`."""
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
-    for name in ("tracked", "mine"):
+    for name in ("tracked", "lead", "drawn", "mine"):
         (tmp_path / "benchmarks" / name).mkdir(parents=True)
         (tmp_path / "benchmarks" / name / "campaign.json").write_text("{}")
     (tmp_path / "slides/talk").mkdir(parents=True)
     (tmp_path / "slides/talk/a.md").write_text('<canvas data-chart-src="benchmarks/drawn/e/aggregate/a.csv"></canvas>')
     (tmp_path / "slides/talk/talk.yaml").write_text("title: A talk\ndata_set: lead  # measured here\n")
-    for words in (["init", "-q"], ["add", "benchmarks/tracked"]):
-        subprocess.run(["git", *words], cwd=tmp_path, check=True, timeout=patient(60))
     return tmp_path
 
 
-def test_a_data_set_ships_if_git_tracks_it_or_the_talk_names_it(project):
+@pytest.fixture
+def project(copied):
+    """The same with git, which tracks `tracked`."""
+    for words in (["init", "-q"], ["add", "benchmarks/tracked"]):
+        subprocess.run(["git", *words], cwd=copied, check=True, timeout=patient(60))
+    return copied
+
+
+def test_a_data_set_ships_if_git_tracks_it_and_one_that_only_a_slide_names_does_not(project):
     assert why_it_ships("tracked", project) == "git tracks its files"
-    assert why_it_ships("lead", project) == "slides/talk/talk.yaml names it"
-    assert why_it_ships("drawn", project) == "slides/talk/a.md names it"
-    assert why_it_ships("mine", project) is None
-    assert why_it_ships("draw", project) is None
-    assert why_it_ships("new", project) is None
+    for own in ("lead", "drawn", "mine", "new"):
+        assert why_it_ships(own, project) is None
+
+
+def test_in_a_copy_without_git_it_ships_if_a_talk_names_it(copied):
+    assert why_it_ships("lead", copied) == "slides/talk/talk.yaml names it"
+    assert why_it_ships("drawn", copied) == "slides/talk/a.md names it"
+    for own in ("tracked", "mine", "new"):
+        assert why_it_ships(own, copied) is None
+    assert why_it_ships("lead", None) is None, "an installed Replay has no data that ship"
 
 
 def test_without_a_terminal_it_is_refused_with_the_way_to_agree(project, monkeypatch):
@@ -66,13 +76,3 @@ def test_in_a_terminal_its_name_has_to_be_typed(project, monkeypatch, typed, agr
         with pytest.raises(ConfigurationError, match="nothing was measured"):
             require_consent("tracked", given=False)
     assert "tracked ships with the talk" in said.getvalue()
-
-
-def test_an_installed_replay_looks_for_the_talk_in_the_project(tmp_path, monkeypatch):
-    (tmp_path / "config" / "sites").mkdir(parents=True)
-    (tmp_path / "slides/talk").mkdir(parents=True)
-    (tmp_path / "slides/talk/talk.yaml").write_text("data_set: lead\n")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(command, "ROOT", None)
-    assert why_it_ships("lead") == "slides/talk/talk.yaml names it"
-    assert why_it_ships("mine") is None

@@ -195,7 +195,7 @@ def test_a_pair_of_clusters_is_described(
         "the middle one of 4: 2 ms",
         "osd.3 has a part in 67 of",
         "south Ceph 16.2.15",
-        "line 12 ms from here",
+        "line 11.8 ms from here",
         "daemons 1 rbd-mirror registered: right replay: their health is OK; 4 images replaying",
         "Mirroring from north to south",
         "1 journal at most 12,480 entries behind",

@@ -487,9 +487,10 @@ def test_only_the_experiments_that_are_named_are_reckoned(
         (["north"], 5, "ok: the pools of both clusters have their peers"),
         (["north"], 5, "note: rbd_mirror_journal_poll_age is 5 s by the second cluster's configuration"),
         (["north"], None, "is not told to client.replay, so no cell records it; the command that preflight prints"),
+        (["north"], 5, "note: the second cluster is 20.3 ms away: a TCP round trip"),
     ],
 )
-def test_the_peers_of_both_clusters_and_the_poll_age_in_use_are_said(
+def test_the_peers_of_both_clusters_the_poll_age_in_use_and_the_distance_are_said(
     write_site: WriteSite,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -515,7 +516,7 @@ def test_the_peers_of_both_clusters_and_the_poll_age_in_use_are_said(
         return {"mode": "image", "peers": first if self.name == "primary" else ["south"]} if "info" in words else {}
 
     monkeypatch.setattr(Cluster, "json", printed)
-    monkeypatch.setattr(mirroring, "round_trip_seconds", lambda site: None)
+    monkeypatch.setattr(mirroring, "round_trip_seconds", lambda site: 0.0203)
     findings = Findings()
     mirroring.check_mirroring(site, Session(), findings)
     assert said in "\n".join(f"{item.level}: {item.text}" for item in findings.items)

@@ -20,7 +20,7 @@ from replay.base.programs import Programs
 from replay.cluster.cluster import monitor_addresses
 from replay.cluster.sandbox_options import SandboxOptions, parse_rate, parse_rtt, show_rate
 from replay.cluster.sandbox_record import Layout, Link, Sandbox, SandboxError
-from replay.sandbox import daemons, link, link_program, processes
+from replay.sandbox import daemons, lifecycle, link, link_program, processes
 from replay.sandbox.link_program import NetemLine, OneWay, TunLine, make_line, netem_words
 from replay.sandbox.tools import Interrupt
 from support.commands import run_sandbox
@@ -257,6 +257,18 @@ def test_a_sandbox_without_a_line_cannot_change_it(tmp_path, capsys):
     assert "has no line between its sites" in capsys.readouterr().err
     assert run_sandbox(["link", "--directory", str(tmp_path)]) == 2
     assert "nothing to change" in capsys.readouterr().err
+
+
+def test_another_line_is_asked_of_a_sandbox_that_has_one_by_link_and_anything_else_by_down(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(lifecycle.releases, "ceph_version", lambda programs: "20.2.4")
+    options = SandboxOptions(link_rtt_seconds=0.02)
+    Sandbox(str(tmp_path), str(tmp_path), "20.2.4", options, {}, link=a_link(), phase="created").save()
+    for words, verb in ((["--rtt", "80ms"], "link"), (["--rtt", "80ms", "--left-osds", "1"], "down")):
+        assert run_sandbox(["up", "--directory", str(tmp_path), *words]) == 1
+        said = capsys.readouterr().err
+        assert "link_rtt_seconds is 0.02, not 0.08" in said and f"sandbox {verb} " in said
 
 
 # A real line -------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 /** The charts of a slide, which several rules ask for, and which of them wait for data that are not shipped. */
 
-import { CsvError, nearest, readModel, seriesNames } from "chartjs-plugin-csv";
+import { CsvError, kindOf, nearest, readModel, seriesNames } from "chartjs-plugin-csv";
 
 import { partsOf } from "../../../deck/data/data-set.js";
 import { isOwnName } from "../../../deck/data/own-file.js";
@@ -46,7 +46,7 @@ export function isDenied(element, claims) {
   return false;
 }
 
-/** How a file of the talk's own is written, where a chart says it. */
+/** How a file of the talk's own is written, where a chart or its kind says it. */
 const FORM = ["orientation", "delimiter", "decimal", "comment"];
 
 /**
@@ -58,7 +58,10 @@ const FORM = ["orientation", "delimiter", "decimal", "comment"];
 export function ownModelOf(attributes, own) {
   const name = attributes["data-chart-src"];
   if (!own.has(name)) return { problem: `the talk's folder has no ${name}${instead(name, [...own.keys()])}` };
-  const form = FORM.map((key) => [key, attributes[`data-chart-${key}`]]).filter(([, text]) => text);
+  const usual = kindOf(attributes["data-chart"])?.defaults?.({}) ?? {};
+  const form = FORM.map((key) => [key, attributes[`data-chart-${key}`] || usual[key]]).filter(
+    ([, text]) => text,
+  );
   try {
     return { model: readModel(own.get(name).text, Object.fromEntries(form)) };
   } catch (error) {

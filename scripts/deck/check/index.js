@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
+import { loadKind, whyNoKind } from "chartjs-plugin-csv";
 import { parse } from "yaml";
 
 import { withDataSet } from "../../../deck/data/data-set.js";
@@ -113,6 +114,7 @@ export async function gatherTalk({ root, benchmarks, data = null }) {
   );
   const dataSets = new Set(indexOf(files).data_sets);
   const charts = slides.flatMap(chartsOf);
+  await loadKinds(charts);
   const released = releasesOn(slides).filter((name) => dataSets.has(name));
   const named = [shipped.name, ...charts.map(({ parts }) => parts?.dataSet), ...released];
   const shown = [...new Set(named)].filter((name) => dataSets.has(name));
@@ -141,6 +143,12 @@ export async function gatherTalk({ root, benchmarks, data = null }) {
     drawn: await readDrawn(benchmarks, charts, files),
     book: await readBook(root),
   };
+}
+
+/** Fetches the plugin's own kinds that charts name: they say how their files are laid out. */
+async function loadKinds(charts) {
+  const named = new Set(charts.map(({ element }) => element.attributes["data-chart"]));
+  await Promise.all([...named].filter((id) => id && whyNoKind(id) === null).map((id) => loadKind(id)));
 }
 
 /** A slide as the deck shows it with another data set: its charts are of that one. */

@@ -220,11 +220,20 @@ def _setup(noted: Mapping[str, Any], **seen: list[str]) -> dict[str, Any]:
     """Return the set-up that was noted when the data set was started, updated with what the runs saw.
 
     Each of `seen` lists everything that cells were measured on, because a data set can be resumed on another host. The
-    releases of daemons and client are added, such as `16 (pacific)`, if they are known.
+    releases of daemons and client are added, such as `16 (pacific)`, if they are known, and the sites in words.
     """
     setup = {**noted, **{key: ", ".join(values) for key, values in seen.items() if key in noted and values}}
     names = {"ceph_release": "ceph_version", "client_release": "librbd_version"}
-    return {**setup, **{name: titles for name, key in names.items() if (titles := titles_in(setup.get(key)))}}
+    titled = {name: titles for name, key in names.items() if (titles := titles_in(setup.get(key)))}
+    return {**setup, **titled, **({"sites": _sites(setup)} if "clusters" in setup else {})}
+
+
+def _sites(setup: Mapping[str, Any]) -> str:
+    """Return how many clusters there are, over how many sites, and how far apart if that is one figure."""
+    if setup["clusters"] == 1:
+        return "one cluster over both sites" if setup.get("stretch") else "one cluster"
+    apart = setup.get("round_trip_seconds")
+    return "two clusters" if apart is None else f"two clusters, {apart * 1e3:g} ms apart"
 
 
 def _upper_bounds(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

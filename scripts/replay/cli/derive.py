@@ -34,7 +34,7 @@ from replay.evidence.read import verify_packs
 if TYPE_CHECKING:
     from replay.measure.job import Failure
 
-_RESULT = re.compile(r"([a-z][a-z0-9-]*): (\d+ cells, (\d+) files changed)")
+_RESULT = re.compile(r"([a-z][a-z0-9-]*): (\d+ cells, (\d+) tables changed)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
 
         for name in names:
             derive_experiment(data_set / name, entities=True)
-    result = f"{sum(made.values())} files changed" if made else "nothing had changed"
+    result = f"{sum(made.values())} tables of experiments changed" if made else "nothing had changed"
     print(f"derived {data_set} in {time.perf_counter() - started:.1f} s: {result}")
     if lines := differences(data_set):
         again = replay_command("derive", "--data", data_set.name, "--force")

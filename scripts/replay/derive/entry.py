@@ -70,7 +70,11 @@ def entry(
 
 
 def provenance(records: Sequence[AttemptRecord]) -> dict[str, Any]:
-    """Return what the manifest also collects over all experiments: days, machines, commits, versions."""
+    """Return what the manifest also collects over all experiments: days, machines, commits, versions.
+
+    They are those of the attempts that count: a block that was measured again is not said to be from both hosts.
+    """
+    records = [record for record in records if record.good] or records
     sidecars = [row.sidecar for record in records for row in record.rows]
     hosts = {host_of(sidecar): host for sidecar in sidecars if isinstance(host := sidecar.get("host"), dict)}
     blocks = machines_by_block(records)

@@ -56,7 +56,7 @@ class Derived:
 
     def lines(self) -> list[str]:
         void = [f"{self.name}: void, its output cannot stand: {note}" for note in self.notes]
-        return [*void, f"{self.name}: {self.cells} cells, {len(self.written)} files changed"]
+        return [*void, f"{self.name}: {self.cells} cells, {len(self.written)} tables changed"]
 
 
 def write_part(directory: Path, derived: Derived) -> None:

@@ -199,7 +199,7 @@ _EXPERIMENT = {
 _SETUP = {
     "ceph_version": TEXT, "ceph_release": TEXT, "librbd_version": TEXT, "client_release": TEXT, "fio_version": TEXT,
     "tool_versions": TEXT, "object_store": TEXT, "cpu": TEXT, "cores": NUMBER, "memory_bytes": NUMBER, "osds": NUMBER,
-    "replicas": NUMBER, "clusters": NUMBER,
+    "replicas": NUMBER, "clusters": NUMBER, "round_trip_seconds": NUMBER, "sites": TEXT,
 }  # fmt: skip
 _CEILING = {
     "experiment": TEXT, "n": NUMBER, "unit": TEXT, "point": TEXT, "variant": TEXT, "limiter": TEXT,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from replay.base.errors import INTERRUPTED, ConfigurationError
-from replay.base.paths import ROOT, benchmarks_directory, project_directory, replay_command, shown, working_directory
+from replay.base.paths import ROOT, benchmarks_directory, replay_command, shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
 from replay.base.terminal import waiting
@@ -223,29 +223,31 @@ def require_consent(data_set: str, *, given: bool) -> None:
     )
 
 
-def why_it_ships(data_set: str, project: Path | None = None) -> str | None:
-    """Return why a data set counts as one that ships: git tracks its files, or the talk names it. None otherwise.
+def why_it_ships(data_set: str, project: Path | None = ROOT) -> str | None:
+    """Return why a data set counts as one that ships, which is that git tracks its files; None if it does not.
 
-    The talk is that of `project`, else of the checkout; an installed Replay looks into the person's project.
+    In a copy of the checkout without git, a set that a talk of `project` names counts.
     """
-    project = project or ROOT or project_directory()
-    if _is_tracked(benchmarks_directory() / data_set):
-        return "git tracks its files"
+    folder = benchmarks_directory() / data_set
+    if not folder.is_dir():
+        return None
+    tracked = _tracked_files(folder)
+    if tracked is not None:
+        return "git tracks its files" if tracked else None
     named = re.compile(_NAMED.format(re.escape(data_set)), re.MULTILINE)
-    for path in (*sorted(project.glob("slides/*/talk.yaml")), *sorted(project.glob("slides/*/*.md"))):
-        if path.is_file() and named.search(path.read_text(encoding="utf-8")):
+    pages = [*project.glob("slides/*/talk.yaml"), *project.glob("slides/*/*.md")] if project else []
+    for path in sorted(pages):
+        if named.search(path.read_text(encoding="utf-8")):
             return f"{path.relative_to(project)} names it"
     return None
 
 
-def _is_tracked(folder: Path) -> bool:
-    """Return whether git tracks a file below a folder. Without git or a repository, nothing is tracked."""
-    if not folder.is_dir():
-        return False
+def _tracked_files(folder: Path) -> str | None:
+    """Return the files below a folder that git tracks, as text; None without git or a repository."""
     try:
         listed = subprocess.run(
             ["git", "ls-files", "--", "."], cwd=folder, capture_output=True, text=True, check=False, timeout=60
         )
     except (FileNotFoundError, subprocess.TimeoutExpired):
-        return False
-    return listed.returncode == 0 and bool(listed.stdout.strip())
+        return None
+    return listed.stdout.strip() if listed.returncode == 0 else None

@@ -40,6 +40,7 @@ from replay.ownership.removal import remove_leftover_files, remove_leftover_moun
 from replay.preflight.plan import design_for, refuse_copies, sources_digest
 from replay.preflight.releases import refuse_other_releases
 from replay.sandbox.daemons import up_command
+from replay.sandbox.link import round_trip_seconds
 
 
 class RunStoppedError(RefusedError):
@@ -273,6 +274,7 @@ def campaign_facts(
             "object_store": _object_store(session),
             "clusters": 2 if site.second_site else 1,
             **({"stretch": True} if _is_stretch(site) else {}),
+            **_distance(site),
             "cpu": host()["cpu"],
             "cores": host()["cores"],
             "memory_bytes": host()["memory_bytes"],
@@ -315,6 +317,12 @@ def ensure_campaign(
 def _is_stretch(site: Site) -> bool:
     """Return whether the site is a sandbox of one cluster over both sites."""
     return not missing(["stretch"], site)
+
+
+def _distance(site: Site) -> dict[str, float]:
+    """Return how far a foreign second cluster is. The line of a sandbox may differ by cell, which records it."""
+    seconds = round_trip_seconds(site) if site.sandbox is None else None
+    return {} if seconds is None else {"round_trip_seconds": float(f"{seconds:.3g}")}
 
 
 def _object_store(session: MonitorSession) -> str | None:

@@ -55,7 +55,7 @@ def check_mirroring(site: Site, session: MonitorSession, findings: Findings) -> 
     _check_schedule(site, findings)
     _check_daemon(site, second, session, status, findings)
     if (rtt := round_trip_seconds(site)) is not None:
-        findings.add("mirroring", "note", f"the second cluster is {rtt * 1e3:.2g} ms away: a TCP round trip")
+        findings.add("mirroring", "note", f"the second cluster is {rtt * 1e3:.3g} ms away: a TCP round trip")
 
 
 def _mirror_info(cluster: Cluster, site: Site, findings: Findings) -> dict[str, Any] | None:

@@ -168,14 +168,20 @@ def _version_of(sandbox: Sandbox, say: Say) -> str:
 
 
 def _check_same_options(sandbox: Sandbox, wanted: SandboxOptions) -> None:
-    if wanted != sandbox.options:
-        has, asked = asdict(sandbox.options), asdict(wanted)
-        differing = ", ".join(f"{key} is {has[key]}, not {asked[key]}" for key in has if has[key] != asked[key])
-        raise SandboxError(
-            f"this sandbox already exists with other options: {differing}",
-            where=sandbox.directory,
-            next_step=f"run {state.sandbox_command('down', sandbox.directory)} first, or use another --name",
-        )
+    has, asked = asdict(sandbox.options), asdict(wanted)
+    differing = [key for key in has if has[key] != asked[key]]
+    if not differing:
+        return
+    line_alone = sandbox.link is not None and all(key.startswith("link_") for key in differing)
+    link_command, down_command = (state.sandbox_command(verb, sandbox.directory) for verb in ("link", "down"))
+    of_line = f"run {link_command} with --rtt or --rate, which changes the line as it runs"
+    anew = f"run {down_command} first, or use another --name"
+    raise SandboxError(
+        "this sandbox already exists with other options: "
+        + ", ".join(f"{key} is {has[key]}, not {asked[key]}" for key in differing),
+        where=sandbox.directory,
+        next_step=of_line if line_alone else anew,
+    )
 
 
 def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:

@@ -38,7 +38,7 @@ TOLERANCE_FRACTION, TOLERANCE_SECONDS = 0.05, 0.0003
 MOST_MEASUREMENTS = 3
 #: One stream is limited by its window where the round trip is long.
 STREAMS, STREAM_SECONDS, RAMP_SECONDS = 4, 3, 2
-_ECHO_PORT, _STREAM_PORT = 7, 5201
+_ECHO_PORT, _STREAM_PORT = 5200, 5201
 
 
 def start(layout: Layout, options: SandboxOptions, interrupt: Interrupt) -> Link:

@@ -83,11 +83,10 @@ test("a talk that replay talk starts from it is built, and opens with every char
   assert.match(said, /n = 3: 2 of 2 comparisons settled/);
   const site = path.join(results, "site");
   const build = (...options) =>
-    promisify(execFile)(
-      process.execPath,
-      ["scripts/build.mjs", "--out", site, "--no-preview", ...options],
-      { cwd: ROOT, env: { ...process.env, REPLAY_TALK: talk, REPLAY_REPOSITORY: "" } },
-    );
+    promisify(execFile)(process.execPath, ["scripts/build.mjs", "--out", site, "--no-preview", ...options], {
+      cwd: ROOT,
+      env: { ...process.env, REPLAY_TALK: talk, REPLAY_REPOSITORY: "" },
+    });
   await assert.rejects(build(), (error) => {
     assert.match(error.stderr, /talk\.yaml:\d+: repository is empty.*Or build with --no-address/s);
     return true;

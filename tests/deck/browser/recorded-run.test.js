@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 
 import { axeProblems, loadAxe } from "../support/axe.js";
 import { readChart, readRuns } from "../support/csv-file.js";
-import { withClients } from "../support/chapters.js";
+import { withClients, withHalfHidden } from "../support/chapters.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 
 const SLIDE = "throughput-write-seq";
@@ -168,6 +168,18 @@ test("charts of other experiments are complete, and those of the same experiment
     sweep.series,
     (await readChart(path.join(deck.benchmarks, sweep.url.replace("benchmarks/", "")))).series,
   );
+  await page.close();
+});
+
+test("what a verdict hides on the slide does not play", async () => {
+  const page = await open("run=600", { slide: "half-hidden", prepare: withHalfHidden });
+  const complete = async (slide) => {
+    await goTo(page, slide);
+    const [{ series, url }] = await chartsOf(page, slide);
+    const file = await readChart(path.join(deck.benchmarks, url.replace("benchmarks/", "")));
+    return JSON.stringify(series) === JSON.stringify(file.series);
+  };
+  assert.deepEqual([await complete("half-hidden"), await complete("clients")], [false, true]);
   await page.close();
 });
 

@@ -220,6 +220,26 @@ export async function withMoving(page) {
   );
 }
 
+const HALF_HIDDEN = `<!-- .slide: id="half-hidden" data-timing="10" -->
+## Writes
+
+<div class="panels">
+<div class="panel"><canvas data-chart="line" data-chart-src="${FOLDER}/throughput-write-seq.csv"></canvas></div>
+<div class="panel" data-when="${CLAIM} not-measured"><canvas data-chart="line" data-chart-src="${SWEEP}/iops-randwrite-4096.csv"></canvas></div>
+</div>
+`;
+
+/** A slide that draws one experiment, and hides another by a verdict, before that other one, in place of a chapter. */
+export async function withHalfHidden(page) {
+  await onlyChapters(page, ["slides/rpo/95-amplification.md"]);
+  await page.route("**/slides/rpo/95-amplification.md", (route) =>
+    route.fulfill({
+      contentType: "text/markdown; charset=utf-8",
+      body: [HALF_HIDDEN, CLIENTS].join("\n\n"),
+    }),
+  );
+}
+
 /** One slide in place of a chapter, with all series of charts whose axis is a count of clients, beside these chapters. */
 export async function withClients(page, beside = []) {
   await onlyChapters(page, [...beside, "slides/rpo/95-amplification.md"]);

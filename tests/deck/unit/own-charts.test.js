@@ -107,6 +107,12 @@ test("the check accepts its address, and names what is not there or cannot be re
   assert.match(await told(chart('data-chart-delimiter=","')), /charts\/waits\.csv: /, "as the deck reads it");
 });
 
+test("the check reads it as its kind does, where the file alone would not say how it is laid out", async () => {
+  await talk.save(FILE, "mode,p50,p99\nA,1,5\nB,2,9\n");
+  assert.match(await told(chart()), /orientation/);
+  assert.equal(await told(chart().replace('"line"', '"dumbbell"')), "");
+});
+
 test("the check knows its series", async () => {
   assert.equal(await told(chart('data-chart-series="A" data-chart-emphasis="B"')), "");
   assert.match(await told(chart('data-chart-series="C"')), /the chart has no series "C"; it has A, B/);

@@ -286,9 +286,7 @@ def distance(data: DataSet) -> ReportPart:
         if values(experiment.runs, _MEASURED + RTT)
     ]
     if not measured:
-        return ReportPart(
-            missing=("The distance between the sites: no cell recorded the round trip to the second one.",)
-        )
+        return _noted_distance(data)
     columns = [
         Column("experiment", [experiment.name for experiment, _ in measured]),
         *(
@@ -306,6 +304,15 @@ def distance(data: DataSet) -> ReportPart:
     headline = f"The sites were {between(every, seconds)} apart (round trip)."
     body = f"{heading('The distance between the sites')}\n{table(told(columns), 'The line between the sites')}"
     return ReportPart(headline, f"Recorded with {number_of(len(every), 'run')}.", body)
+
+
+def _noted_distance(data: DataSet) -> ReportPart:
+    """Return how far the second cluster was when the data set was started, if that was noted."""
+    noted = (data.manifest.get("setup") or {}).get("round_trip_seconds")
+    if noted is None:
+        return ReportPart(missing=("The distance between the sites: no round trip to the second one was recorded.",))
+    text = "A TCP connection to the nearest of its monitors, once, before the first run."
+    return ReportPart(f"The second cluster was {seconds(noted)} away (round trip).", text)
 
 
 def say_first(parts: Sequence[ReportPart], stream: TextIO) -> None:

@@ -61,7 +61,7 @@ def page(seen: Seen, offer: Section, *, now: float) -> list[Section]:
 
 
 def _line(seconds: float) -> SectionRow:
-    return SectionRow("line", f"{seconds * 1e3:.2g} ms from here to its nearest monitor and back: a TCP connection")
+    return SectionRow("line", f"{seconds * 1e3:.3g} ms from here to its nearest monitor and back: a TCP connection")
 
 
 def _mirroring(seen: Seen, now: float) -> list[Section]:
