@@ -238,9 +238,10 @@ def block(tmp_path, monkeypatch):
     sets = [replace(one, cells=tuple(cell for cell in one.cells if cell.variant.name in names)) for one in whole.sets]
     design = replace(whole, sets=tuple(sets[:2]))
 
-    def run(cluster, script, **options):
+    def run(cluster, script, say=lambda line: None, **options):
         Scripted.script = list(script) + [None] * 20
         made = bench(cluster, tmp_path=tmp_path / "ledger", **options)
+        made.say = say
         error = None
         with Guard(made, check_every_seconds=0.01) as guard:
             try:
@@ -306,12 +307,17 @@ def test_a_cell_that_is_ended_leaves_its_reason_in_the_attempt(block, tmp_path):
     assert len(sidecars(tmp_path)) == 1
 
 
-def test_the_cell_in_which_the_line_between_the_sites_ends_is_void(block, monkeypatch, tmp_path):
+def test_the_cell_in_which_the_line_between_the_sites_ends_is_void_and_the_reason_said_at_once(
+    block, monkeypatch, tmp_path
+):
+    said = []
+
     def killed():
         monkeypatch.setattr("replay.measure.guard.lost_line", lambda site: Stop("line_lost", "the line has ended"))
         time.sleep(patient(60))  # until it is interrupted
 
-    error, [seal] = block(Cluster(), [None, killed])
+    error, [seal] = block(Cluster(), [None, killed], said.append)
+    assert "ending the cell: the line has ended" in said
     assert isinstance(error, Halted)
     assert (seal["status"], seal["valid"]) == ("stopped", False)
     [problem] = seal["invalid"]

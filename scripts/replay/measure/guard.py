@@ -128,6 +128,8 @@ class Guard:
     def _end_cell(self, stop: Stop) -> None:
         self._has_ended_cell = True
         self._halt = Halted(stop.reason, stopped(self.bench.site, stop))
+        # The error itself is told at the end of the cleaning up, which may wait long for what is out of reach.
+        self.bench.say(f"ending the cell: {stop.detail}")
         signal.pthread_kill(self._main, signal.SIGUSR1)
 
     def _raise(self, number: int, frame: FrameType | None) -> None:
