@@ -467,6 +467,7 @@ def test_an_estimate_from_the_design_is_not_far_from_the_time_of_real_blocks(nam
 #: Experiments of which no quick run has been timed as they are now.
 WAITING = {
     *("response", "layers", "write-latency-poll", "fio-offered-rate", "replica-lag-large"),
+    "site-loss-control",
     *("distance-price", "distance-price-large", "distance-loss", "distance-replay"),
 }
 
