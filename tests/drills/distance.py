@@ -7,8 +7,9 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from drills.drill import Drill, Ground, bring_back, completes, measure, started_sandbox
 from replay.cluster.sandbox_record import Layout
@@ -28,14 +29,14 @@ STEPS = (
 
 
 @contextlib.contextmanager
-def far_apart(ground: Ground) -> Iterator[Ground]:
-    """Yield another sandbox, whose sites are 5 ms apart, and take it down."""
+def far_apart(ground: Ground, shape: Sequence[str], **smoke: Any) -> Iterator[Ground]:
+    """Yield another sandbox, whose sites are 5 ms apart, with changes of the smallest scale, and take it down."""
     with tempfile.TemporaryDirectory(dir=ground.campaign.folder) as name:
         folder = Path(name)
         campaign = Campaign(folder, folder / "sandbox")
-        campaign.configure(ground.experiment)
+        campaign.configure(ground.experiment, **smoke)
         campaign.limit_rate(ground.campaign.rate_bytes_per_second)
-        start = started_sandbox(ground, campaign.sandbox_directory, *SMALL)
+        start = started_sandbox(ground, campaign.sandbox_directory, *shape)
         said, _ = start.communicate(timeout=patient(180))
         assert start.returncode == 0, said
         try:
@@ -46,7 +47,13 @@ def far_apart(ground: Ground) -> Iterator[Ground]:
 
 def line_killed(ground: Ground) -> str:
     """The cell ends and is void, the run says why within ten seconds; with a line again, the next run completes."""
-    with far_apart(ground) as far:
+    pair = _line_killed(ground, SMALL, "snapshot-mirrored")
+    stretch = _line_killed(ground, STRETCH, "with-journal", variants=["without-journal", "with-journal"])
+    return f"a pair: {pair}; a stretch cluster: {stretch}"
+
+
+def _line_killed(ground: Ground, shape: Sequence[str], variant: str, **smoke: Any) -> str:
+    with far_apart(ground, shape, **smoke) as far:
         pid = load(far.campaign.sandbox_directory).link.pid
 
         def cell_runs() -> bool:
@@ -54,7 +61,7 @@ def line_killed(ground: Ground) -> str:
             return bool(benches()) and not benches("full-seq")
 
         def benches(*words: str) -> list[int]:
-            return far.campaign.processes("rbd ", " bench ", "snapshot-mirrored", *words)
+            return far.campaign.processes("rbd ", " bench ", variant, *words)
 
         done = measure(far, at=cell_runs, fault=lambda: os.kill(pid, signal.SIGKILL))
         assert done.status != 0, done.text
@@ -102,6 +109,6 @@ def _await_line(start: subprocess.Popen[str], step: str) -> None:
 
 
 DRILLS = (
-    Drill("D18", "kill -9 the line between the sites in a mirrored cell", line_killed),
+    Drill("D18", "kill -9 the line between the sites in a cell, mirrored and in a stretch cluster", line_killed),
     Drill("D19", "the start of a sandbox with a line is interrupted at each of its steps", starts_interrupted),
 )

@@ -27,7 +27,7 @@ def latency(typical, tail, worst, **more):
     return {"latency_p50_seconds": typical, "latency_p99_seconds": tail, "latency_max_seconds": worst, **more}
 
 
-def write_latency(data_set, labels=LABELS):
+def write_latency(data_set, labels=LABELS, experiment="write-latency"):
     replay = [{"replay_operations_per_second": rate} for rate in (420.0, 414.3, 500.0)]
     figures = {
         "none": [latency(0.002, 0.007, 0.012), latency(0.003, 0.008, 0.014), latency(0.0028, 0.0071, 0.017)],
@@ -41,9 +41,9 @@ def write_latency(data_set, labels=LABELS):
     runs = [
         row
         for name, blocks in figures.items()
-        for row in runs_of("write-latency", name, blocks, label=labels[name], **OFFERED)
+        for row in runs_of(experiment, name, blocks, label=labels[name], **OFFERED)
     ]
-    write_experiment(data_set / "write-latency", runs)
+    write_experiment(data_set / experiment, runs)
     entry = entry_of(
         "write_latency",
         runs,
@@ -160,6 +160,19 @@ def test_the_page_opens_anywhere_and_says_first_what_matters(report):
         "at 16 MB/s it was up to 95.0 s behind after 135 s (Journal, poll age 5 s)",
     ):
         assert basis in text
+
+
+def test_a_rate_that_several_experiments_found_is_one_and_the_slowest_of_all_runs_counts(benchmarks, tmp_path, capsys):
+    data_set = benchmarks / "mine"
+    data_set.mkdir()
+    names = ("write-latency", "write-latency-poll")
+    write_manifest(data_set, {name: write_latency(data_set, experiment=name) for name in names})
+    write_datapackage(data_set)
+    found, said = read(tmp_path / "page.html", capsys)
+    assert "- Journal mirrored: this pair can mirror one image that writes 414 times a second at 4 KiB.\n" in said
+    (row,) = rows_of(found, "How many images")[1:]
+    assert row[:4] == ["Journal mirrored", "1", "4 KiB", "414"]
+    assert row[6:] == ["6", "not known", "while it is written", "write-latency, write-latency-poll"]
 
 
 def test_measuring_ends_with_what_the_page_says_first(report, capsys):

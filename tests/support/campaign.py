@@ -154,8 +154,8 @@ class Campaign:
         return tell(self.cluster(name), prefix, **arguments)
 
     def images(self) -> dict[str, list[str]]:
-        """Return the images on both clusters, including those in the trash."""
-        return {name: image_names(self.cluster(name), "replay") for name in ("left", "right")}
+        """Return the images on each cluster, including those in the trash."""
+        return {name: image_names(self.cluster(name), "replay") for name in load(self.sandbox_directory).clusters}
 
     def owned(self) -> list[Entry]:
         """Return what `replay clean` would remove: what the ledgers of both clusters still list, but for the lock."""

@@ -22,15 +22,24 @@ import { startFixtureSite, startShippedSite } from "../support/static-site.js";
 
 let browser;
 let site;
+/** Closed at the end, because one that a failed test left open would keep the tests from ending. */
+const servers = [];
+
+/** A site that is being started, once it is. */
+async function untilTheEnd(starting) {
+  const started = await starting;
+  servers.push(started);
+  return started;
+}
 
 before(async () => {
   // The site first: one that is not built must leave no browser behind, which would keep the tests from ending.
-  site = await startFixtureSite();
+  site = await untilTheEnd(startFixtureSite());
   browser = await launchPatiently();
 });
 after(async () => {
   await browser?.close();
-  await site?.close();
+  await Promise.all(servers.map((server) => server.close()));
 });
 
 const textOf = (name) => readFile(path.join(site.folder, name), "utf8");
@@ -101,7 +110,7 @@ test("`?talk=` opens another talk of the same site, with its own title, slides a
 });
 
 test("each chart has a page that another site may frame under a strict policy: the same numbers, 40 KB in all, a line to cite", async () => {
-  const whole = await startShippedSite();
+  const whole = await untilTheEnd(startShippedSite());
   const pages = await readdir(path.join(whole.folder, "embed"));
   assert.ok(pages.length > 20, `${pages.length} pages`);
   const sizes = await Promise.all(
@@ -127,6 +136,7 @@ test("each chart has a page that another site may frame under a strict policy: t
     );
   });
   await new Promise((resolve) => other.listen(0, "127.0.0.1", resolve));
+  servers.push(other);
   const elsewhere = `http://127.0.0.1:${other.address().port}/`;
   /** Frames a page; resolves to its frame, with all charts drawn, and what these hold. */
   async function frame(name) {
@@ -187,12 +197,10 @@ test("each chart has a page that another site may frame under a strict policy: t
   assert.ok(!asked.some((address) => /benchmarks\//.test(address)), "the data are in the page");
   assert.deepEqual(complaints, []);
   await page.close();
-  other.close();
-  await whole.close();
 });
 
 test("the page of claims by data set is in the talk's type and colours, and on a phone its verdicts come first", async () => {
-  const whole = await startShippedSite();
+  const whole = await untilTheEnd(startShippedSite());
   const asked = [];
   const open = async (viewport) => {
     const page = await browser.newPage({ viewport, reducedMotion: "reduce" });
@@ -240,7 +248,6 @@ test("the page of claims by data set is in the talk's type and colours, and on a
     asked.filter((address) => !address.startsWith(whole.url)),
     [],
   );
-  await whole.close();
 });
 
 test("no address in the page or its parts is absolute, so the site works anywhere", async () => {

@@ -5,8 +5,9 @@ Nothing is extrapolated: a rate is that of some runs, at their size of writes an
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -79,7 +80,7 @@ class MirroringRate:
 
 def rates(data: DataSet) -> list[MirroringRate]:
     """Return the rates of mirroring that a data set has: those of pilots, then those of copies that catch up."""
-    pilots = [rate for experiment in data.of("write_latency") for rate in _of_pilots(experiment)]
+    pilots = _of_all_experiments([rate for each in data.of("write_latency") for rate in _of_pilots(each)])
     return [*pilots, *(rate for experiment in data.of("mirror_replay") for rate in _of_catching_up(experiment))]
 
 
@@ -95,6 +96,21 @@ def _of_pilots(experiment: MeasuredExperiment) -> Iterator[MirroringRate]:
                 mode, io_size = labels.get(name, str(name)), float(levels["io_size_bytes"])
                 rate = tuple(by_block.astype(float))
                 yield MirroringRate(experiment.name, mode, 1, io_size, rate, "not known", PILOT, distance_of(levels))
+
+
+def _of_all_experiments(rates: list[MirroringRate]) -> list[MirroringRate]:
+    """Return the rates with the runs of several experiments that found the same one as one."""
+    same: dict[str, list[MirroringRate]] = {}
+    for rate in rates:
+        same.setdefault(rate.name, []).append(rate)
+    return [
+        replace(
+            found[0],
+            experiment=", ".join(rate.experiment for rate in found),
+            writes=tuple(itertools.chain.from_iterable(rate.writes for rate in found)),
+        )
+        for found in same.values()
+    ]
 
 
 def _of_catching_up(experiment: MeasuredExperiment) -> Iterator[MirroringRate]:
