@@ -3,6 +3,7 @@
 #   snakemake --cores all                           derive every data set that has raw output
 #   snakemake --cores all --config data=NAME        derive one data set, or with experiment=NAME one experiment of it
 #   snakemake -s workflow/Snakefile --config plan_file=FILE   measure the blocks of a plan, as `replay measure` does
+#   snakemake --cores all pages                     write the page of `replay report` of each data set
 #   snakemake --cores all site                      build the published site into dist/
 #
 # workflow/Snakefile is this file with the profile in workflow/profiles/default, which measuring needs.
@@ -116,6 +117,26 @@ rule describe:
         "Judge the claims, answer the question, and describe {wildcards.data}"
     script:
         "workflow/scripts/describe.py"
+
+
+# The page of `replay report`, with its pictures, for `snakemake pages` and then `snakemake --report FILE pages`.
+rule pages:
+    input:
+        expand(".replay/pages/{data}.html", data=DATA_SETS),
+
+
+rule page:
+    input:
+        lambda wildcards: tables_of([BENCHMARKS / wildcards.data], *DESCRIBED, *REPORTED),
+    output:
+        report(".replay/pages/{data}.html", category="Pages", labels={"data set": "{data}"}),
+    log:
+        ".replay/logs/page-{data}.log",
+    message:
+        "Write the page that reports {wildcards.data}"
+    shell:
+        f"{sys.executable} -m replay report --data {{wildcards.data}} --out {{output}} >{{log}} 2>&1"
+        " || {{ cat {log}; exit 1; }}"
 
 
 # Without the deck, there is nothing to publish.
