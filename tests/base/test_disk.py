@@ -61,6 +61,29 @@ def test_each_refusal_is_a_sentence_with_a_next_step(number, said, tmp_path):
         assert path is None or said in found.what
 
 
+def test_a_parent_of_the_place_is_never_to_change_its_owner(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk.os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    found = explained(refusal(errno.EACCES, tmp_path / "absent" / "tidy.csv"))
+    assert f": {tmp_path} belongs to " in found.what
+    assert found.next_step == "name another place, or have somebody give you access"
+    assert explained(refusal(errno.EACCES, tmp_path)).next_step.endswith(f" {tmp_path}"), "the place itself"
+
+
+def test_a_folder_of_ones_own_without_the_write_bit_is_to_get_it(tmp_path):
+    tmp_path.chmod(0o500)
+    found = explained(refusal(errno.EACCES, tmp_path / "tidy.csv"))
+    tmp_path.chmod(0o700)
+    assert found.next_step == f"allow it: chmod u+rwX {tmp_path}"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may enter every folder")
+def test_a_place_in_a_folder_that_may_not_be_entered_is_a_sentence_too(tmp_path):
+    tmp_path.chmod(0o000)
+    found = explained(refusal(errno.EACCES, tmp_path / "closed" / "tidy.csv"))
+    tmp_path.chmod(0o700)
+    assert found.next_step == f"allow it: chmod u+rwX {tmp_path}"
+
+
 def test_another_error_stays_a_fault(tmp_path):
     assert explained(refusal(errno.ENOENT, tmp_path)) is None
     with pytest.raises(FileNotFoundError):

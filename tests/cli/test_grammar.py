@@ -15,6 +15,8 @@ import pytest
 
 from replay.base.paths import ROOT
 from replay.cli.main import COMMANDS, SHELLS, main, whole_grammar
+from replay.cluster.sandbox_options import SandboxOptions
+from replay.cluster.sandbox_record import Sandbox
 
 OPTIONS = {
     "init": ("DIR",),
@@ -71,6 +73,7 @@ def test_help_names_every_command_and_so_does_the_bare_word(capsys):
         (["mesure"], "there is no command 'mesure'\n  next: did you mean 'measure'?"),
         (["zzz"], "there are: init, look"),
         (["sandbox", "upp"], "did you mean 'up'?"),
+        (["sandbox", "conf", "middle"], "sandbox conf: cluster middle: expected one of left, right\n"),
         (["--verison"], "did you mean '--version'?"),
         (["measure", "--dta", "x"], "there is no option --dta\n  next: did you mean '--data'?"),
         (["measure", "--exp", "x", "--site", "s"], "there is no option --exp"),
@@ -78,7 +81,10 @@ def test_help_names_every_command_and_so_does_the_bare_word(capsys):
         (["measure"], "measure: one of --site --plan is missing\n"),
         (["measure", "--site"], "measure: --site wants a value\n"),
         (["measure", "--site", "s", "--dry-run=yes"], "measure: --dry-run takes no value\n"),
-        (["measure", "--site", "s", "--blocks", "x"], "measure: --blocks wants a whole number, not 'x'\n"),
+        (["measure", "--site", "s", "--blocks", "x"], "measure: --blocks: 'x' is not a whole number above 0\n"),
+        (["measure", "--site", "s", "--blocks", "0"], "measure: --blocks: '0' is not a whole number above 0\n"),
+        (["interleave", "--blocks", "-1"], "interleave: --blocks: '-1' is not a whole number above 0\n"),
+        (["sandbox", "up", "--left-osds", "x"], "sandbox up: --left-osds wants a whole number, not 'x'\n"),
         (["measure", "--site", "s", "more"], "'more' is not understood: options begin with --\n"),
         (["derive"], "derive: --data is missing\n"),
         (
@@ -141,6 +147,23 @@ def test_the_version_is_one_for_both_halves(capsys):
 )
 def test_a_command_says_what_it_needs_before_anything_is_installed(arguments, level, capsys):
     assert main(["--setup-level", *arguments]) == 0
+    assert capsys.readouterr().out == f"{level}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "level"),
+    [
+        ([], "nothing"),
+        (["--directory", "{folder}"], "nothing"),
+        (["--release", "host"], "sandbox"),
+        (["--directory", "{folder}/absent"], "sandbox"),
+        (["--name", "../else"], "sandbox"),
+    ],
+)
+def test_a_sandbox_of_a_fetched_release_is_started_without_the_hosts_ceph(tmp_path, monkeypatch, words, level, capsys):
+    monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path))
+    Sandbox(str(tmp_path), str(tmp_path), "18.2.7", SandboxOptions(release="18"), {}, phase="created").save()
+    assert main(["--setup-level", "sandbox", "up", *(word.format(folder=tmp_path) for word in words)]) == 0
     assert capsys.readouterr().out == f"{level}\n"
 
 

@@ -12,7 +12,6 @@ from replay.cluster.health import (
     UNRELATED_CODES,
     classify,
     new_since,
-    recovering,
     slow_operations,
 )
 from support.samples import fixture_json
@@ -49,7 +48,6 @@ def test_a_cluster_that_lost_an_osd_is_refused_for_every_reason_it_gives() -> No
     ]
     assert verdict.summary["muted"] == ["POOL_NO_REDUNDANCY"]
     assert slow_operations(status) == 19
-    assert recovering(status)
     assert "23 stale+active+clean" in dict(verdict.refuse)["PG_STATE"]
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import socket
 import string
+import threading
 
 import pytest
 from hypothesis import given
@@ -337,6 +339,22 @@ def test_a_server_that_is_not_there_is_named_with_what_to_do() -> None:
     with pytest.raises(PrometheusError, match=r"does not answer[\s\S]*remove prometheus from the site") as caught:
         PrometheusClient(PrometheusSource(url)).now()
     assert caught.value.where == url
+
+
+def test_a_server_that_does_not_speak_http_is_named_too() -> None:
+    def greet(server: socket.socket) -> None:
+        with server.accept()[0] as connection:
+            connection.sendall(b"SSH-2.0-OpenSSH_9.6\r\n")
+            while connection.recv(1 << 16):
+                pass
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        greeting = threading.Thread(target=greet, args=(server,), daemon=True)
+        greeting.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(PrometheusError, match=r"does not answer: SSH-2\.0-OpenSSH_9\.6"):
+            PrometheusClient(PrometheusSource(url)).now()
+        greeting.join()
 
 
 def test_asking_is_part_of_the_runners_own_cost() -> None:

@@ -101,6 +101,23 @@ def test_a_killed_runner_takes_its_tool_with_it(tmp_path):
     SlotLock(tmp_path / "slot").acquire(wait_seconds=patient(2))
 
 
+def test_a_killed_runner_takes_a_command_of_its_cluster_with_it(tmp_path):
+    pids, program = tmp_path / "pids", tmp_path / "rbd"
+    program.write_text(f"#!/bin/sh\necho $$ > {pids}\nexec sleep 3600\n")
+    program.chmod(0o755)
+    code = """
+        from pathlib import Path
+        from replay.cluster.cluster import Cluster
+        Cluster(Path("ceph.conf")).run("rbd", "bench", timeout_seconds=3600)
+    """
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    runner = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], env=environment)
+    wait_until(lambda: pids.exists() and pids.read_text().strip(), "the command")
+    runner.send_signal(signal.SIGKILL)
+    runner.wait()
+    await_end(int(pids.read_text()))
+
+
 def test_a_tool_that_outlives_its_runner_keeps_the_next_from_overlapping(tmp_path):
     slot = SlotLock(tmp_path / "slot")
     slot.acquire()

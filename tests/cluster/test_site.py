@@ -13,6 +13,7 @@ import pytest
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.paths import ROOT, config_directory
 from replay.cluster import sandbox_record
+from replay.cluster.cluster import why_unreadable
 from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.site import (
     NO_OSD_CONFIG,
@@ -108,7 +109,7 @@ def test_every_commented_key_of_the_example_is_valid_once_it_is_uncommented(writ
             *("prometheus", "url", "labels", "osd_cpu"),
         )
         lines.append(line.replace("# ", "", 1) if is_key else line)
-    write_site("example", "\n".join(lines) + "\n")
+    write_site("example", "\n".join(lines).replace("allows: []", "allows: [second_site]") + "\n")
     site = load_site("example", check_files=False)
     assert site.second_site is not None and site.second_site.pool == "replay"
     assert site.pools.data_pool is not None and site.pools.data_pool.erasure_code == (4, 2)
@@ -127,6 +128,27 @@ def test_files_that_do_not_exist_are_named_with_line_and_key(write_site: WriteSi
     assert load_site("mine", check_files=False).primary.name == "primary"
 
 
+def test_a_file_in_a_folder_that_may_not_be_entered_is_said_to_be_unreadable(tmp_path: Path) -> None:
+    class Closed(type(tmp_path)):  # type: ignore[misc]
+        def stat(self, **_: Any) -> Any:
+            raise PermissionError(13, "Permission denied", str(self))
+
+    assert why_unreadable(Closed(tmp_path / "ceph.conf")) == "cannot be read by this user"
+    assert why_unreadable(tmp_path / "ceph.conf") == "there is no such file"
+    (tmp_path / "ceph.conf").touch()
+    assert why_unreadable(tmp_path / "ceph.conf" / "keyring") == "there is no such file"
+
+
+def test_the_second_cluster_is_the_sites_only_if_its_file_allows_that(write_site: WriteSite, tmp_path: Path) -> None:
+    more = f"second_cluster: {{conf: {tmp_path}/gone.conf, client: client.replay}}\n"
+    write_site("mine", _site_text(tmp_path, more=more))
+    assert load_site("mine").secondary is None, "its files need not be there"
+    write_site("mine", _site_text(tmp_path, more=more, allows="[second_site]"))
+    with pytest.raises(ConfigurationError, match=r"second_cluster\.conf: .*gone\.conf: there is no such file"):
+        load_site("mine")
+    assert load_site("mine", check_files=False).secondary is not None
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -135,6 +157,8 @@ def test_files_that_do_not_exist_are_named_with_line_and_key(write_site: WriteSi
         ("time_window: {from: 25:00, to: 06:00, timezone: UTC}", "hours and minutes"),
         ("ceilings: {fullest_osd: 0.5}", "did you mean 'fullest_osd_fraction'?"),
         ("ceilings: {fullest_osd_fraction: 70}", "a fraction such as 0.7"),
+        ("ceilings: {slow_operations: 3}", "ceilings.slow_operations: unknown key"),
+        ("ceilings: {recovery: true}", "ceilings.recovery: unknown key"),
         ("sandbox: default", "expected either cluster or sandbox"),
         ("second_cluster: {conf: c, client: client.x, pool: other}", "second_cluster.pool: 'other' differs"),
         ("second_cluster: {conf: c, client: x}", "such as client.replay"),
@@ -244,11 +268,7 @@ def _load(name: str) -> Any:
 
 
 def test_a_healthy_half_empty_cluster_reaches_no_ceiling() -> None:
-    answers = {
-        "status": _load("ceph-status-initial"),
-        "osd_df": _load("ceph-osd-df"),
-        "osd_perf": _load("ceph-osd-perf"),
-    }
+    answers = {"osd_df": _load("ceph-osd-df"), "osd_perf": _load("ceph-osd-perf")}
     assert ceilings_reached(Ceilings(tenant_latency_seconds=0.05), **answers) == []
 
 
@@ -276,12 +296,6 @@ def test_bytes_to_media_count_what_was_written_and_what_is_about_to_be() -> None
     assert ceilings_reached(limit, bytes_written_to_media=60, bytes_of_next_set=40) == []
     (stop,) = ceilings_reached(limit, bytes_written_to_media=60, bytes_of_next_set=41)
     assert stop.reason == "bytes_written"
-
-
-def test_slow_operations_and_recovery_stop_a_run_unless_the_site_tolerates_them() -> None:
-    status = _load("ceph-status-osd-down")
-    assert [stop.reason for stop in ceilings_reached(Ceilings(), status=status)] == ["slow_operations", "recovery"]
-    assert ceilings_reached(Ceilings(slow_operations=19, recovery=True), status=status) == []
 
 
 def test_the_slowest_osd_decides_how_long_tenants_wait() -> None:

@@ -98,6 +98,8 @@ def test_all_errors_are_reported_at_once_in_the_order_of_the_file(tmp_path: Path
         ("a: [1\nb: 2\n", "thing.yaml:2: is not valid YAML"),
         ("a: 1\na: 2\n", "thing.yaml:2: the key 'a' appears twice"),
         ("a:\n\tb: 1\n", "thing.yaml:2: is not valid YAML: a tab character"),
+        ("a: 1\nb: {{ name }}\n", "thing.yaml:2: a key is a mapping or a list"),
+        ("a: 1\n? [b]\n: 2\n", "thing.yaml:2: a key is a mapping or a list"),
         ("a: 'x\n", "is not valid YAML"),
         ("a: !!python/object:os.system x\n", "is not valid YAML"),
     ],

@@ -39,7 +39,7 @@ def test_every_shipped_experiment_says_only_what_its_protocol_knows(name):
 #: The data sets that ship; together they hold every experiment but these, of which not every cell is measured yet.
 SHIPPED = ("tentacle", "stretch")
 WAITING = (
-    *("fio-offered-rate", "write-latency-poll", "replica-lag-large", "site-loss-control"),
+    *("write-latency-poll", "replica-lag-large"),
     *("distance-price", "distance-price-large", "distance-loss", "distance-replay"),
 )
 
@@ -159,6 +159,35 @@ def test_an_option_or_factor_unknown_to_the_protocol_is_refused_with_its_line(re
     assert is_named
     assert line in where
     assert hint in error.next_step
+
+
+@pytest.mark.parametrize("name", ["baseline", "layers"])
+def test_tools_of_several_kinds_have_one_depth_as_a_level(refused, name):
+    error, _, _ = refused(name, lambda raw: raw["factors"].pop("io_depth"))
+    assert f"{name} needs the factor `io_depth`" in error.what
+    error, _, _ = refused(name, lambda raw: raw["options"].update(io_depth=4))
+    assert f"options.io_depth: {name} has no such option" in error.what
+
+
+@pytest.mark.parametrize(
+    ("name", "factor", "levels"),
+    [
+        ("device-class", "device_class", ["fast", "capped"]),
+        ("device-class", "journal_class", ["fast", "capped"]),
+        ("kernel-client", "client", ["librbd", "kernel"]),
+        ("kernel-client", "file_system", ["ext4", "xfs"]),
+        ("layers", "layer", ["disk", "objects"]),
+        ("layers", "copies", ["one", "all"]),
+        ("rados-bench", "replicas", [1, 3]),
+        ("journal-clients", "journal_pool", ["data", "own"]),
+    ],
+)
+def test_a_level_for_which_something_is_made_comes_from_variants_alone(refused, name, factor, levels):
+    error, is_named, where = refused(name, lambda raw: raw["factors"].update({factor: levels}))
+    assert f"factors.{factor}: " in error.what and "takes this level from variants only" in error.what
+    assert is_named
+    assert f"{factor}:" in where
+    assert error.next_step == "set it in each variant's `levels`"
 
 
 def test_a_tool_that_a_protocol_cannot_run_is_refused(refused):

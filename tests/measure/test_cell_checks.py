@@ -19,6 +19,7 @@ from replay.cluster.health import classify
 from replay.cluster.running import run_tool
 from replay.cluster.site import Ceilings, Pool, Pools, Stop
 from replay.design.configuration import load_experiment
+from replay.design.design import Skip
 from replay.design.expansion import expand
 from replay.evidence.record import Measured
 from replay.measure.block import BlockRunner
@@ -104,7 +105,6 @@ def test_new_trouble_is_remembered_until_the_cell_is_judged():
         ({"tenant_latency_seconds": 0.05}, {"perf": QUICK}, None),
         ({}, {"perf": SLOW}, None),
         ({}, {"now": ill("SLOW_OPS", "3 slow ops, oldest one blocked for 31 sec")}, "slow_operations"),
-        ({"slow_operations": 3}, {"now": ill("SLOW_OPS", "3 slow ops, oldest one blocked for 31 sec")}, None),
         ({"fullest_osd_fraction": 0.01}, {}, None),
     ],
 )
@@ -231,7 +231,10 @@ class Scripted(Protocol):
 
 @pytest.fixture
 def block(tmp_path, monkeypatch):
-    """Run a block of two sets with two cells each on a cluster; return its error and its attempts."""
+    """Run a block of two sets with two cells each on a cluster; return its error and its attempts.
+
+    `progress` is that of the last run.
+    """
     monkeypatch.setattr("replay.measure.sets.versions", lambda *_: {})
     whole = expand(load_experiment("rbd-journaling"), "quick")
     names = [variant.name for variant in whole.variants[:2]]
@@ -242,10 +245,10 @@ def block(tmp_path, monkeypatch):
         Scripted.script = list(script) + [None] * 20
         made = bench(cluster, tmp_path=tmp_path / "ledger", **options)
         made.say = say
-        error = None
+        error, run.progress = None, Progress()
         with Guard(made, check_every_seconds=0.01) as guard:
             try:
-                BlockRunner(made, design, 1, tmp_path / "raw", Progress(), guard=guard, protocol_of=Scripted).run()
+                BlockRunner(made, design, 1, tmp_path / "raw", run.progress, guard=guard, protocol_of=Scripted).run()
             except (Halted, RunStoppedError) as caught:
                 error = caught
         seals = [json.loads(path.read_text()) for path in sorted((tmp_path / "raw").glob("*.open/**/attempt.json"))]
@@ -289,6 +292,23 @@ def test_on_a_cluster_of_its_own_a_cell_is_void_and_runs_again(block):
     assert error is None
     assert seals == [], "the block is whole, and sealed into a pack"
     assert len(Scripted.ran) == 6, "the first set twice, and the second one"
+
+
+def test_a_set_that_stays_invalid_counts_as_often_as_it_ran(block):
+    with pytest.raises(ReplayError, match=r"2 set.* are still invalid after 3 attempts"):
+        block(Cluster(), [lambda: ("failed", "exit status 1")] * 12)
+    assert (block.progress.account.done, block.progress.account.left) == (12, 0)
+
+
+def test_cells_that_the_cluster_refuses_do_not_stay_to_be_measured(block, monkeypatch):
+    def open_block(self, raw, sets):
+        Scripted.ran = []
+        self.unavailable.append(Skip(sets[0].cells[0].variant.name, "pool_create", "refused"))
+
+    monkeypatch.setattr(Scripted, "open_block", open_block)
+    error, _ = block(Cluster(), [])
+    assert error is None and len(Scripted.ran) == 2
+    assert (block.progress.account.done, block.progress.account.left) == (2, 0)
 
 
 def test_a_cell_that_is_ended_leaves_its_reason_in_the_attempt(block, tmp_path):

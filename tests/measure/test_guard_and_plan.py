@@ -46,6 +46,7 @@ from replay.ownership.open_site import ClusterWatch
 from replay.preflight.plan import estimate
 from support.bench import in_memory, waiting
 
+MIB = 1 << 20
 CLEAN = {
     "health": {"status": "HEALTH_OK", "checks": {}},
     "pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 33}]},
@@ -145,7 +146,7 @@ def test_a_foreign_cluster_that_recovers_is_awaited_before_a_block_but_not_for_e
     made.bench.waiting = lambda what, seconds, **more: waited.append((what, seconds)) or waiting(what, seconds, **more)
     made.before_block()
     assert made.slept and waited == [("the cluster to recover", 120.0)]
-    within = guard(Session(CLEAN, CLEAN, CLEAN, RECOVERING))
+    within = guard(Session(CLEAN, CLEAN, RECOVERING))
     within.before_block()
     with pytest.raises(RunStoppedError, match="RECOVERY"):
         within.before_set()
@@ -256,8 +257,8 @@ def after_cell(*statuses, own=False, invalid=None, seen=()):
 
 
 def before_and(after):
-    """Statuses of a block: three before it begins, and the one after the cell."""
-    return CLEAN, CLEAN, CLEAN, after
+    """Statuses of a block: two before it begins, and the one after the cell."""
+    return CLEAN, CLEAN, after
 
 
 def test_a_code_that_is_new_since_the_block_began_stops_the_run_after_this_cell():
@@ -354,12 +355,34 @@ def test_a_set_that_would_fill_an_osd_does_not_begin():
         guard(Session(CLEAN)).before_set("set a", media_bytes=1e9, added_bytes=0.7 * 100 * 1024)
 
 
+NIGHT = TimeWindow(time(22), time(6), ZoneInfo("UTC"))
+
+
 def test_outside_its_time_window_a_run_waits():
     hours = iter([12, 12, 12, 23, 23, 23])
-    window = TimeWindow(time(22), time(6), ZoneInfo("UTC"))
-    made = guard(Session(CLEAN), window=window, now=lambda: datetime(2026, 1, 1, next(hours), tzinfo=UTC))
+    made = guard(Session(CLEAN), window=NIGHT, now=lambda: datetime(2026, 1, 1, next(hours), tzinfo=UTC))
     made.before_set()
     assert made.slept, "it slept until the window opened"
+
+
+@pytest.mark.parametrize(("when_it_opens", "begins"), [(CLEAN, True), (ill("MON_DOWN"), True), (DOWN, False)])
+def test_what_happens_by_day_ends_no_run_that_waits_for_the_night_and_what_is_there_then_counts(when_it_opens, begins):
+    hours = iter([12, 12, 12, 23])
+    made = guard(Session(CLEAN), window=NIGHT, now=lambda: datetime(2026, 1, 1, next(hours), tzinfo=UTC))
+
+    def pass_the_day(seconds):
+        made.bench.session.status = lambda **_: ill("SLOW_OPS")
+        assert made.check() is None, "the run has disturbed nobody"
+        made.bench.session.status = lambda **_: when_it_opens
+
+    made.sleep = pass_the_day
+    if begins:
+        made.before_set()
+        assert made.watch.take() == made.watch.new_in(made.watch.verdict()) == {}
+    else:
+        with pytest.raises(RunStoppedError, match="OSD_DOWN"):
+            made.before_set()
+    assert not list(hours), "it waited before it looked"
 
 
 @pytest.fixture
@@ -514,6 +537,30 @@ def test_an_estimate_of_bytes_counts_the_copies_that_the_pools_keep():
     assert three.media_bytes / 2 < coded.media_bytes < three.media_bytes, "journals are not in the coded pool"
 
 
+@pytest.mark.parametrize(
+    ("name", "filled_mib", "written_bytes"),
+    [
+        ("failover", 4 * 64, 4 * 200 * (8 + 5) * 4096),
+        ("site-loss", 4 * 64, 100 * (11 + 6 + 31 + 6) * 4096),
+        ("replica-lag", 10 * 128, 5 * (30 + 240) * 35 * 65536),
+        ("mirror-replay", 2 * 4 * 32, 2 * (1 + 2 + 4) * 32 * MIB),
+        ("amplification", 4 * 128, 4 * 2 * (4 + 32 + 32) * MIB),
+    ],
+)
+def test_an_estimate_of_bytes_is_what_the_protocol_knows_of_them(name, filled_mib, written_bytes):
+    told = written(name)
+    assert told.client_bytes == filled_mib * MIB + written_bytes
+    assert told.media_bytes > 3 * told.client_bytes, "three copies, and journals"
+
+
+@pytest.mark.parametrize("interval", [{}, {"snapshot_interval_seconds": "1 s"}])
+def test_an_estimate_leaves_it_to_the_protocol_to_refuse_an_interval(interval):
+    configuration = load_experiment("site-loss")
+    variant = {**configuration["variants"][-1], "levels": {"mode": "snapshot", **interval}}
+    design = expand({**configuration, "variants": [variant]}, "talk")
+    assert reckon(design, [design.sets], []).client_bytes > 0
+
+
 def test_a_site_that_limits_its_clients_gets_less_and_waits_longer_for_images():
     free, limited = written("rbd-journaling"), written("rbd-journaling", Terms(rate_bytes_per_second=4 << 20))
     assert limited.client_bytes < free.client_bytes and limited.media_bytes < free.media_bytes
@@ -538,8 +585,8 @@ def test_mirroring_is_awaited_after_cells_and_after_the_pilots_of_the_first_bloc
     less = [seconds_by_design(design, others, first=first) for first in (True, False)]
     wait_seconds = protocol_class(design.configuration["protocol"]).mirrored_wait_seconds
     assert more[1] - less[1] > wait_seconds * len(mirrored) > 0
-    assert all(cell.variant.size_of for cell in mirrored), "they have no pilots of their own"
-    own = [replace(cell, variant=replace(cell.variant, size_of=None)) for cell in mirrored]
+    assert all(cell.variant.size_of != cell.variant.name for cell in mirrored), "they have no pilots of their own"
+    own = [replace(cell, variant=replace(cell.variant, size_of=cell.variant.name)) for cell in mirrored]
     with_pilots = seconds_by_design(design, own, first=True) - seconds_by_design(design, mirrored, first=True)
     assert with_pilots == pytest.approx(wait_seconds * PILOTS * len(mirrored))
 

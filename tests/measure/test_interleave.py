@@ -12,7 +12,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.design.configuration import experiment_names
+from replay.design.configuration import experiment_names, load_experiment
+from replay.design.design import plan_digest
+from replay.design.expansion import expand
+from replay.evidence.attempts import record_design
+from replay.evidence.data_set import raw_directory, sealed_block
+from replay.evidence.durable import add_sums
 from replay.measure import interleave
 from replay.measure.interleave import measure_block, turns_of
 from support.commands import run_interleave
@@ -108,6 +113,18 @@ def test_an_interruption_stops_the_sandbox_and_tells_how_to_continue(world, monk
     assert "next: to continue, run" in capsys.readouterr().out
 
 
+def test_a_second_interruption_does_not_end_the_removal_of_the_sandbox(world, monkeypatch, capsys):
+    def down(folder, *, keep):
+        assert "stopping its sandbox" in capsys.readouterr().out
+        signal.raise_signal(signal.SIGINT)
+        world.said.append("down")
+
+    monkeypatch.setattr(interleave.lifecycle, "down", down)
+    monkeypatch.setattr(interleave, "_run", lambda argv, environment: 130)
+    assert run_interleave([*RELEASES, "--blocks", "1", "--experiment", "failover"]) == 130
+    assert world.said[-1] == "down"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_program_may_end_by_itself(number, tmp_path):
     """The program ends with 130 once it has cleaned up; nobody kills it before."""
@@ -191,20 +208,25 @@ def test_a_sandbox_that_was_never_made_has_nothing_done(tmp_path, monkeypatch):
     assert dict(os.environ) == before
 
 
-def test_a_block_that_was_measured_by_a_sandbox_that_is_gone_is_done(tmp_path, monkeypatch):
-    raw = tmp_path / "h-20" / "failover" / "raw"
-    raw.mkdir(parents=True)
+@pytest.mark.parametrize("missing", [{}, {"second_site": "there is no second cluster"}])
+def test_a_block_that_was_measured_by_a_sandbox_that_is_gone_is_done(missing, tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    turn = interleave.Turn(2, 20, "h-20", tmp_path / "release-20")
-    assert not interleave.is_done(turn, ["failover"], "quick")
-    pack, design = raw / "block-02-0123456789ab.tar.gz", raw / "design-0123456789ab.json"
+    turn, name = interleave.Turn(2, 20, "h-20", tmp_path / "release-20"), "rbd-journaling"
+    assert not interleave.is_done(turn, [name], "quick")
+    raw, design = raw_directory("h-20", name), expand(load_experiment(name), "quick", missing=missing)
+    record_design(raw, design.public(), design.digest)
+    assert not interleave.is_done(turn, [name], "quick")
+    pack = sealed_block(raw, 2, plan_digest(design, 2))
     pack.write_bytes(b"")
-    design.write_text('{"schema_version": 1, "scale": "quick"}')
-    sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in (pack, design))
-    (raw / "SHA256SUMS").write_text("".join(sums))
-    assert interleave.is_done(turn, ["failover"], "quick")
-    assert not interleave.is_done(turn, ["failover"], "talk")
-    assert not interleave.is_done(turn, ["failover", "baseline"], "quick")
-    assert not interleave.is_done(interleave.Turn(1, 20, "h-20", turn.sandbox), ["failover"], "quick")
+    add_sums(raw, {pack.name: hashlib.sha256(b"").hexdigest()})
+    assert interleave.is_done(turn, [name], "quick")
+    assert not interleave.is_done(turn, [name], "talk")
+    assert not interleave.is_done(turn, [name, "baseline"], "quick")
+    assert not interleave.is_done(interleave.Turn(1, 20, "h-20", turn.sandbox), [name], "quick")
+    longer = load_experiment(name)
+    longer["scales"]["quick"]["target_seconds"] = 77
+    with monkeypatch.context() as changed:
+        changed.setattr(interleave, "load_experiment", lambda name: longer)
+        assert not interleave.is_done(turn, [name], "quick"), "the experiment has changed since"
     pack.unlink()
-    assert not interleave.is_done(turn, ["failover"], "quick")
+    assert not interleave.is_done(turn, [name], "quick")

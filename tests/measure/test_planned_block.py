@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import shutil
 import signal
@@ -19,6 +20,8 @@ from replay.design.configuration import load_experiment
 from replay.design.design import PlanFile, PlannedBlock, plan_digest
 from replay.design.expansion import expand, narrowed
 from replay.design.sizing import PoolCopies
+from replay.evidence.attempts import BlockWriter
+from replay.evidence.data_set import raw_directory
 from replay.measure import block, command, job
 from replay.measure.job import Job, exit_status_of
 from replay.preflight.plan import sources_digest
@@ -132,6 +135,28 @@ def test_nothing_runs_into_a_data_set_of_another_release(tmp_path, monkeypatch, 
     assert not (tmp_path / "benchmarks").exists()
     assert run_measure([*arguments, "--dry-run"]) == 0
     assert len(asked) == 1, "a dry run asks no cluster"
+
+
+def test_the_open_attempt_of_a_run_that_holds_the_clusters_lock_is_left_alone(tmp_path, monkeypatch):
+    @contextlib.contextmanager
+    def cluster_lock(*_, **__):
+        raise RefusedError("another run uses this cluster")
+        yield
+
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    design, site = expand(load_experiment("rbd-bench"), "smoke"), SimpleNamespace(name="mine", sandbox=None)
+    bench = SimpleNamespace(site=site, session=None, secondary=None, ledger=None)
+    monkeypatch.setattr(block, "read_plan_file", lambda path: PlanFile("mine", "mine", "smoke", (), {}, ()))
+    monkeypatch.setattr(block, "planned", lambda plan, job: (design, site))
+    monkeypatch.setattr(block, "open_bench", lambda *_: contextlib.nullcontext(bench))
+    monkeypatch.setattr(block, "cluster_lock", cluster_lock)
+    monkeypatch.setattr(job, "ensure_pools", lambda *_, **__: [])
+    for name in ("versions", "refuse_other_releases", "ensure_campaign"):
+        monkeypatch.setattr(job, name, lambda *_: None)
+    running = BlockWriter(raw_directory("mine", "rbd-bench"), 1).begin_attempt(design.sets[0].point, 1)
+    with pytest.raises(RefusedError, match="another run uses this cluster"):
+        block.measure(Job(tmp_path / "plan.json", "rbd-bench", 1, "0"), Progress(io.StringIO()))
+    running.write_cell("without-journal", {}, {})
 
 
 def test_caps_that_an_interrupted_run_left_are_lifted_before_anything_is_removed_at_their_pace(monkeypatch):

@@ -213,6 +213,14 @@ def test_output_that_cannot_be_read_voids_the_cell_with_its_reason(trial, cell):
     assert measured.invalid == ("unparsable", "stdout:1: no seven")
 
 
+def test_why_a_run_failed_is_kept_if_its_output_cannot_be_read_either(trial, cell):
+    trial.invalid, trial.read_after = ("failed", "exit status 255: no route to host"), ("failed",)
+    measured = trial.observe(cell, 1)
+    measured.results["stdout"] = ("stdout", b"")
+    assert trial.verify(cell, measured) is None
+    assert measured.invalid == ("failed", "exit status 255: no route to host; stdout:1: no seven")
+
+
 def test_a_cell_shorter_than_the_design_allows_is_charged_and_void(trial, cell, monkeypatch):
     short = Result(metrics={"bytes": 7.0, "duration_seconds": 0.2})
     monkeypatch.setattr(trial.reader, "read", lambda run: short)

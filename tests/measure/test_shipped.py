@@ -65,7 +65,7 @@ def test_without_a_terminal_it_is_refused_with_the_way_to_agree(project, monkeyp
     require_consent("mine", given=False)
 
 
-@pytest.mark.parametrize(("typed", "agreed"), [("tracked\n", True), ("yes\n", False), ("\n", False)])
+@pytest.mark.parametrize(("typed", "agreed"), [("tracked\n", True), ("yes\n", False), ("\n", False), ("", False)])
 def test_in_a_terminal_its_name_has_to_be_typed(project, monkeypatch, typed, agreed):
     said = Terminal()
     monkeypatch.setattr(sys, "stdin", Terminal(typed))

@@ -9,6 +9,7 @@ import json
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -20,7 +21,7 @@ from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site_file import load_site
 from replay.measure import signed_plan
-from replay.measure.run import chosen, write_plan
+from replay.measure.run import _administrator, chosen, write_plan
 from replay.measure.signed_plan import read_signed_plan
 from replay.ownership.clean import write_change_record
 from replay.ownership.ledger import Ledger
@@ -90,6 +91,9 @@ def test_a_plan_says_what_is_measured_with_which_rights_and_limits_and_how_it_is
         "| bytes written to media | 8 GiB |",
         "| commit latency of the slowest OSD | 50 ms |",
         "| time window | 22:00 to 06:00 Europe/Berlin |",
+        "Any slow operation ends the cell and the run.",
+        "named `replay-<8 random hexadecimal digits>-…`",
+        "every two seconds, or every eight without `python3-rados`",
         "`client.replay` with `mon 'profile rbd' osd 'profile rbd pool=replay' mgr 'profile rbd pool=replay'`",
         "osd pool create replay 8 8 replicated",
         "| `rbd create` | ",
@@ -100,6 +104,14 @@ def test_a_plan_says_what_is_measured_with_which_rights_and_limits_and_how_it_is
     script = text.partition("```sh\n")[2].partition("\n```")[0]
     checked = subprocess.run(["sh", "-n"], input=script, text=True, capture_output=True, check=False)
     assert (checked.returncode, checked.stderr) == (0, "")
+
+
+def test_a_plan_without_commands_says_so_below_its_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("replay.measure.run.commands_in", lambda report: [])
+    report = SimpleNamespace(findings=SimpleNamespace(items=[SimpleNamespace(level="refused", text="nobody answers")]))
+    assert list(_administrator(None, report))[-3:] == ["- nobody answers", "", "No command is needed for the rest."]
+    report.findings.items = []
+    assert list(_administrator(None, report))[-2:] == ["", "No command is needed."]
 
 
 def test_a_signed_plan_is_measured_exactly(plan: Path) -> None:
@@ -191,7 +203,7 @@ def test_every_command_in_the_code_is_in_the_list_of_changes_or_only_reads() -> 
     unknown = {call for call in called if not any(f"{call} ".startswith(f"{one} ") for one in known)}
     assert unknown == set()
     # The other way round, nothing is listed that no longer exists. These are put together elsewhere, or by librbd.
-    elsewhere = {"rados lock", "rados bench", "fio", "rbd map", "rbd mirror image demote", "rbd mirror image promote"}
+    elsewhere = {"rados lock", "fio", "rbd map", "rbd mirror image demote", "rbd mirror image promote"}
     elsewhere |= {"osd blocklist add"}
     listed = {one.command for one in CHANGES} - elsewhere
     assert {one for one in listed if not any(f"{call} ".startswith(f"{one} ") for call in called)} == set()
@@ -211,12 +223,14 @@ def _modules() -> Iterator[ast.Module]:
 
 
 def _calls(tree: ast.AST) -> Iterator[str]:
-    """Yield commands to monitors, and the first words of calls of Ceph's programs and of mount."""
+    """Yield commands to monitors and admin sockets, and the first words of calls of Ceph's programs and of mount."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 if isinstance(key, ast.Constant) and key.value == "prefix" and isinstance(value, ast.Constant):
                     yield value.value
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "self._answer":  # of an admin socket
+            yield from (str(part.values[0].value).strip() for part in node.args if isinstance(part, ast.JoinedStr))
         given = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.List | ast.Tuple) else []
         words = list(_words(given))
         if words and words[0] in ("rbd", "rados", "mount", "umount") and (call := _first(words)):
@@ -227,6 +241,8 @@ def _words(given: list[ast.expr]) -> Iterator[str]:
     for one in given:
         if isinstance(one, ast.Starred) and isinstance(one.value, ast.Tuple | ast.List):
             yield from _words(one.value.elts)
+        elif isinstance(one, ast.Starred) and ast.unparse(one.value).startswith("self._rados("):
+            yield "rados"
         elif isinstance(one, ast.Constant) and isinstance(one.value, str):
             yield one.value
         else:

@@ -113,7 +113,7 @@ def test_preflight_knows_a_large_cluster_in_a_second(
     def look() -> None:
         status = checks.check_cluster(session, findings)
         assert status is not None
-        pool_checks.check_space(site, session, status, findings)
+        pool_checks.check_space(site, session, findings)
         pool_checks.check_pools(site, session, findings)
         assert MediaCopies(site, session).of_site().data == 3
 

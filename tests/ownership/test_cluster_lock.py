@@ -129,6 +129,14 @@ def test_the_lock_is_in_the_ledger_while_it_is_held_and_leaves_nothing(lock, rad
     assert rados.objects == {} and one.ledger.owned() == []
 
 
+def test_a_user_whom_the_machine_does_not_know_is_named_by_its_number(monkeypatch):
+    def unknown():
+        raise KeyError("getpwuid(): uid not found: 4711")
+
+    monkeypatch.setattr(module.getpass, "getuser", unknown)
+    assert this_process().user == str(os.getuid())
+
+
 def test_another_host_is_refused_and_told_who_holds_it(lock, rados, monkeypatch):
     monkeypatch.setattr(module, "this_process", lambda: ELSEWHERE)
     first = lock()
@@ -205,6 +213,24 @@ def test_a_run_whose_lock_somebody_has_taken_ends(lock, rados):
     assert stop.reason == "lock_lost" and "another-host" in stop.detail
     one.release()
     assert rados.held()["cookie"] == "theirs"
+
+
+def test_removing_goes_on_only_while_the_lock_can_be_renewed_or_nobody_else_can_have_it(lock, rados):
+    one = lock()
+    one.acquire()
+    rados.now += 10 * LASTS_SECONDS
+    one.keep()
+    assert rados.held()["cookie"] == one.cookie, "nobody else took it while a person thought"
+    rados.failing = errno.ETIMEDOUT
+    rados.now += RENEW_EVERY_SECONDS
+    one.keep()
+    rados.failing = None
+    rados.locks[LOCK_OBJECT] |= {"name": "client.2", "cookie": "theirs", "description": ELSEWHERE.text()}
+    with pytest.raises(RefusedError, match=r"the lock on the cluster .* was lost: .* on another-host") as refused:
+        one.keep()
+    assert "replay clean --site mine" in refused.value.next_step
+    rados.pools.remove("replay")
+    one.keep()
 
 
 def test_a_cluster_that_is_lost_for_minutes_does_not_end_the_run(lock, rados):

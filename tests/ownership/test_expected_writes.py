@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
 
+from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Ceilings, Pool, Pools
 from replay.design.sizing import Write
@@ -104,6 +106,12 @@ def test_no_more_is_expected_than_the_sites_rate_lets_clients_write(clients, rat
     assert Protocol.expected_bytes(protocol(rate=10 * MIB), one)[0] == {"plain": 3 * 2 * rate}
 
 
+def osds(used: float) -> SimpleNamespace:
+    """A session with a cluster of one OSD of 1 GiB, of which this fraction is used."""
+    osd = {"id": 0, "name": "osd.0", "kb": 1 << 20, "kb_used": used * (1 << 20)}
+    return SimpleNamespace(command=lambda command: {"osd df": {"nodes": [osd]}}[command["prefix"]])
+
+
 @pytest.mark.parametrize(("rate", "option"), [(None, []), (5e6, ["--rbd_qos_bps_limit=5000000"])])
 def test_a_fill_is_charged_before_it_writes_and_keeps_to_the_rate(rate, option):
     ran = []
@@ -115,10 +123,13 @@ def test_a_fill_is_charged_before_it_writes_and_keeps_to_the_rate(rate, option):
     bench = SimpleNamespace(
         charged=[],
         site=SimpleNamespace(ceilings=Ceilings(rate_bytes_per_second=rate)),
+        session=osds(0.1),
         primary_cluster=SimpleNamespace(run=run),
         waiting=waiting,
     )
-    bench.budget = SimpleNamespace(reserve=lambda what, write: bench.charged.append((what, write)))
+    bench.budget = SimpleNamespace(
+        media_bytes=lambda write: write.bytes, reserve=lambda what, write: bench.charged.append((what, write))
+    )
     fill_image(bench, BlockImage("replay", "", "replay-1-x", SimpleNamespace(size_bytes=64 * MIB), "entry"))
     ((words, patience),) = ran
     assert [word for word in words if "qos" in word] == option
@@ -129,9 +140,26 @@ def test_a_slow_rate_gives_a_fill_the_time_that_it_takes():
     patience = []
     bench = SimpleNamespace(
         site=SimpleNamespace(ceilings=Ceilings(rate_bytes_per_second=1e5)),
+        session=osds(0.1),
         primary_cluster=SimpleNamespace(run=lambda *_, timeout_seconds, **more: patience.append(timeout_seconds)),
         waiting=waiting,
-        budget=SimpleNamespace(reserve=lambda what, write: None),
+        budget=in_memory(),
     )
     fill_image(bench, BlockImage("replay", "", "replay-1-x", SimpleNamespace(size_bytes=10**7), "entry"))
     assert patience[0] > 1.5 * 100
+
+
+@pytest.mark.parametrize(("used", "is_filled"), [(0.5, True), (0.6, False)])
+def test_an_image_that_would_fill_an_osd_beyond_the_ceiling_is_not_filled(used, is_filled):
+    ran = []
+    bench = SimpleNamespace(
+        site=SimpleNamespace(name="mine", ceilings=Ceilings(fullest_osd_fraction=0.7)),
+        session=osds(used),
+        primary_cluster=SimpleNamespace(run=lambda *words, **_: ran.append(words[:2])),
+        waiting=waiting,
+        budget=in_memory(copies=3.0),
+    )
+    with nullcontext() if is_filled else pytest.raises(RefusedError, match=r"osd\.0 is \(or would be\) 79% full"):
+        fill_image(bench, BlockImage("replay", "", "replay-1-x", SimpleNamespace(size_bytes=64 * MIB), "entry"))
+    assert ran == [("rbd", "bench")] * is_filled
+    assert bench.budget.total() == 3 * 64 * MIB * is_filled

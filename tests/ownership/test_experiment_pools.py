@@ -21,6 +21,7 @@ from replay.ownership.pools import (
     remove_leftover_pools,
     remove_pool_entries,
 )
+from replay.ownership.removal import Remover
 from support.bench import waiting
 
 CLEAN = {"health": {"checks": {}}, "pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 1}]}}
@@ -150,6 +151,42 @@ def test_a_pool_is_marked_so_that_a_users_rights_can_refer_to_it(bench):
     }
 
 
+def test_it_is_marked_before_its_size_is_refused_because_the_mark_lets_the_user_list_and_remove_it(bench):
+    made = bench(refused={1})
+    with pytest.raises(PoolSizeRefusedError):
+        create_pool(made, "replicas-1", PoolSpec(1), application="rados")
+    asked = [one["prefix"] for one in made.session.asked]
+    assert asked.index("osd pool application set") < asked.index("osd pool set") < asked.index("osd pool delete")
+
+
+def test_a_pool_that_cannot_be_listed_is_left_to_an_administrator(bench):
+    def denied(*words, **_):
+        raise CephCommandError("exit status 1: access denied", where="rados", exit_status_of_tool=1)
+
+    made = bench()
+    pool = create_pool(made, "replicas-2", PoolSpec(2), application="rados")
+    made.session.cluster.run = denied
+    (entry,) = made.ledger.owned()
+    outcome = Remover(made.site, made.session.cluster, made.session, made.ledger).remove(entry)
+    assert (outcome.status, pool.name in made.session.pools) == ("left", True)
+    assert outcome.why == "what it holds cannot be listed: exit status 1: access denied"
+    assert f"ceph osd pool delete {pool.name} {pool.name} " in outcome.next_step
+
+
+def test_replays_own_images_in_a_pool_are_not_called_somebody_elses(bench):
+    made = bench()
+    entry = made.ledger.intend("pool", unique_name("pool"), "", "", site="s", details={"final_name": "replay"})
+    made.ledger.confirm(entry, {"id": 1})
+    made.ledger.intend("image", "replay", "", "replay-0a1b2c3d-x", site="s")
+    made.session.cluster.run = lambda *words, **_: SimpleNamespace(stdout="\trbd_header.1\n")
+    remover = Remover(made.site, made.session.cluster, made.session, made.ledger)
+    pool, image = made.ledger.owned()
+    outcome = remover.remove(pool)
+    assert (outcome.status, outcome.why) == ("left", f"it holds objects of images, and {image.spec} still exists")
+    made.ledger.removed(image.id)
+    assert "objects of images that Replay does not own, such as rbd_header.1" in remover.remove(pool).why
+
+
 def test_pools_are_awaited_until_the_manager_knows_all_their_placement_groups(bench):
     made = bench()
     pools = [create_pool(made, f"replicas-{n}", PoolSpec(n), application="rados") for n in (1, 2, 3)]
@@ -162,12 +199,15 @@ def test_only_the_given_pools_are_removed_and_only_experiments_pools_are_leftove
     made = bench()
     first, second = (create_pool(made, f"replicas-{n}", PoolSpec(n), application="rados") for n in (1, 2))
     made.ledger.intend("pool", unique_name("pool"), "", "", site="s", details={"final_name": "replay"})
-    made.ledger.intend("pool", unique_name("other"), "", "", site="another", details={"final_name": "x"})
+    # The site's file named it once.
+    made.ledger.intend("pool", unique_name("pool"), "", "", site="s", details={"final_name": "replay-before"})
+    other = unique_name("other")
+    made.ledger.intend("pool", other, "", "", site="another", details={"final_name": other})
     remove_pool_entries(made, lambda entry: entry.id == first.entry_id)
     assert list(made.session.pools) == ["replay", second.name]
     assert remove_leftover_pools(made) == 1
     assert list(made.session.pools) == ["replay"]
-    assert [entry.site for entry in made.ledger.owned()] == ["s", "another"]
+    assert [entry.site for entry in made.ledger.owned()] == ["s", "s", "another"]
 
 
 def test_a_pool_that_stays_is_an_error_that_names_it(bench):

@@ -6,6 +6,7 @@ The machine's programs are recorded here instead of run, because few test machin
 from __future__ import annotations
 
 import json
+import platform
 import subprocess
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from replay.design.design import Image
 from replay.ownership import removal, this_machine
 from replay.ownership.images import BlockImage
 from replay.ownership.ledger import Ledger
-from replay.ownership.removal import remove_leftover_mounts
+from replay.ownership.removal import Remover, remove_leftover_mounts
 from replay.ownership.this_machine import (
     map_error,
     map_image,
@@ -119,6 +120,20 @@ def test_an_image_is_mapped_formatted_and_mounted_and_undone_the_other_way_round
     assert machine.ran[0] == ["rbd", "map", f"replay/{NAME}", "--options", "ms_mode=prefer-crc"]
     assert (bench.ledger.owned(), machine.mapped, folder.exists()) == ([], {}, False)
     assert remove_leftover_mounts(bench) == 0
+
+
+def test_a_mount_of_another_machine_stays_in_the_ledger_for_clean_there(bench, machine, image, monkeypatch):
+    folder = mount(bench, map_image(bench, image), "ext4", run=machine.program)
+    machine.mapped, ran = {}, len(machine.ran)
+    machine.mounts.write_text("")
+    monkeypatch.setattr(platform, "node", lambda: "another-machine")
+    assert remove_leftover_mounts(bench) == 0
+    remover = Remover(bench.site, bench.primary_cluster, bench.session, bench.ledger)
+    outcomes = [remover.remove(entry) for entry in bench.ledger.owned()]
+    assert [outcome.status for outcome in outcomes] == ["left", "left"]
+    assert {outcome.why for outcome in outcomes} == {f"it was made on {outcomes[0].entry.details['host']}"}
+    assert folder.exists(), "the other machine may see this folder, too"
+    assert all(one[:3] == ["rbd", "device", "list"] for one in machine.ran[ran:])
 
 
 def test_a_run_that_was_killed_before_the_mount_leaves_only_a_mapping(bench, machine, image):

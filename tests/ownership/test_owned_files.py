@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from types import SimpleNamespace
 
 import pytest
@@ -59,6 +60,20 @@ def test_clean_removes_it_too(bench, tmp_path):
     [entry] = bench.ledger.owned()
     outcome = Remover(bench.site, None, None, bench.ledger).remove(entry)
     assert (outcome.status, path.exists(), bench.ledger.owned()) == ("removed", False, [])
+
+
+def test_a_file_of_another_machine_stays_in_the_ledger_for_clean_there(bench, tmp_path, monkeypatch):
+    path = create_file(bench, tmp_path, "baseline", size_bytes=7)
+    [entry] = bench.ledger.owned()
+    monkeypatch.setattr(platform, "node", lambda: "another-machine")
+    path.rename(tmp_path / "kept")
+    assert remove_leftover_files(bench) == 0
+    outcome = Remover(bench.site, None, None, bench.ledger).remove(entry)
+    assert (outcome.status, outcome.why) == ("left", f"it was made on {entry.details['host']}")
+    assert outcome.next_step.endswith("clean --site own there")
+    (tmp_path / "kept").rename(path)  # a folder that both machines have
+    assert Remover(bench.site, None, None, bench.ledger).remove(entry).status == "removed"
+    assert not path.exists() and bench.ledger.owned() == []
 
 
 def test_another_file_of_that_name_is_left_and_reported(bench, tmp_path):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from replay.cluster.cluster import CephCommandError
-from replay.ownership.images import BUSY, DAEMON_SNAPSHOT, HAS_SNAPSHOTS, NOT_FOUND
-from replay.ownership.ledger import Ledger
+from replay.ownership import clean
+from replay.ownership.images import BUSY, DAEMON_SNAPSHOT, HAS_SNAPSHOTS, NOT_FOUND, RemovalOutcome
+from replay.ownership.ledger import Entry, Ledger
 from replay.ownership.removal import Remover
 
 FSID = "11111111-2222-3333-4444-555555555555"
@@ -132,3 +135,59 @@ def test_a_client_that_has_the_image_open_is_named(tmp_path, open_for) -> None:
         assert (outcome.status, outcome.why) == ("left", "it is still open in client.4711 at 10.0.0.7:0/123")
         assert "an administrator may have Ceph forget it: ceph pg repeer 2.1f" in outcome.next_step
         assert [entry.name for entry in left] == ["replay-x"]
+
+
+@pytest.mark.parametrize(("typed", "agreed"), [("y\n", True), ("Yes\n", True), ("\n", False), ("", False)])
+def test_things_are_removed_only_if_a_person_agrees(monkeypatch: pytest.MonkeyPatch, typed: str, agreed: bool) -> None:
+    person = io.StringIO(typed)
+    person.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr(sys, "stdin", person)
+    assert clean._ask(3) is agreed
+
+
+def test_an_image_in_a_pool_that_replay_made_and_renamed_is_in_a_pool_of_its_own(tmp_path) -> None:
+    ledger = Ledger(FSID, directory=tmp_path)
+    for pool in ("rbd", "theirs"):
+        ledger.intend("image", pool, "", "replay-x", site="s")
+    ledger.intend("pool", "replay-0a1b2c3d-pool", "", "", site="s", details={"final_name": "rbd"})
+    remover = Remover(SimpleNamespace(sandbox=None), None, None, ledger)
+    own, theirs, _ = ledger.owned()
+    assert (remover._made_its_pool(own), remover._made_its_pool(theirs)) == (True, False)
+
+
+def test_a_snapshot_that_stays_without_a_word_is_left_with_the_exit_status(tmp_path) -> None:
+    ledger = Ledger(FSID, directory=tmp_path)
+    ledger.intend("snapshot", "rbd", "", "replay-x@probe", site="s")
+    (entry,) = ledger.owned()
+    remover = Remover(SimpleNamespace(sandbox=None), ScriptedCluster([], [], **{"snap rm": [22]}), None, ledger)
+    outcome = remover.remove(entry)
+    assert (outcome.status, outcome.why) == ("left", "snapshot probe of replay-x: exit status 22")
+
+
+def test_the_lock_is_renewed_once_a_person_has_agreed_and_before_each_thing_is_removed(monkeypatch) -> None:
+    did: list[str] = []
+
+    class OneByOne:
+        cluster, session = SimpleNamespace(name="primary"), None
+
+        def size_bytes(self, entry):
+            return None
+
+        def remove(self, entry):
+            did.append(entry.name)
+            return RemovalOutcome(entry, "removed")
+
+        def finish(self):
+            return []
+
+    entries = [Entry("1", "image", "rbd", "", name, "s", "d", "2026-01-01T00:00:00Z") for name in ("a", "b")]
+    remover, lock = OneByOne(), SimpleNamespace(keep=lambda: did.append("renewed"))
+    monkeypatch.setattr(clean, "_work", lambda *_: ([(remover, entries)], lock))
+    watch = SimpleNamespace(waiting=lambda site, *_, **__: site())
+    monkeypatch.setattr(clean, "ClusterWatch", lambda *_: watch)
+    site = SimpleNamespace(name="s")
+    outcomes = clean.clean(site, confirm=lambda _: not did.append("agreed"), say=lambda _: None)
+    assert [outcome.status for outcome in outcomes] == ["removed", "removed"]
+    assert did == ["agreed", "renewed", "a", "renewed", "b", "renewed"]
+    assert remover.waiting("it to go", 1.0) is site and did[-1] == "renewed", "and while one of them takes long"
+    assert len(did) == 7

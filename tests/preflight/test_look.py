@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shlex
 import subprocess
@@ -209,7 +210,8 @@ def test_a_pair_of_clusters_is_described(
         f"syncs 5 at a time ({SYNCS} of right; set in the cluster's configuration)",
         "with the 3 copies of pool replay",
         "Latency and cost of a write below saturation, by mode of mirroring write-latency ",
-        "Loss of the first site (second_site: the site's file names no admin socket of the mirror daemon",
+        "Loss of the first site; Loss of the first site, the same mode twice (second_site: "
+        "the site's file names no admin socket of the mirror daemon",
         "Placement by weight and primary affinity (crush: refused on a cluster that Replay did not start",
         "a run now would price the disk of osd.3",
         "also writes config/sites/NAME.yaml",
@@ -286,6 +288,16 @@ def test_a_file_that_cannot_be_read_ends_it_before_anything_is_asked(
     assert "there is no such file; no cluster was asked" in text
     assert "ceph auth get-or-create client.look mon 'allow r'" in text
     assert fake.asked == []
+
+
+def test_a_keyring_in_a_folder_that_may_not_be_entered_is_left_to_ceph(tmp_path: Path) -> None:
+    class Closed(type(tmp_path)):  # type: ignore[misc]
+        def stat(self, **_: Any) -> Any:
+            raise PermissionError(13, "Permission denied", str(self))
+
+    conf = Closed(tmp_path / "ceph.conf")
+    options = argparse.Namespace(conf=conf, client="client.admin", keyring=None, second=None, client_release=None)
+    assert command.site_of(options).primary.keyring is None
 
 
 def test_a_site_is_written_with_limits_and_never_over_another(

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,7 +27,7 @@ from replay.cluster.site_file import load_site
 from replay.ownership.write_budget import WriteBudget
 from replay.preflight import checks as preflight_checks
 from replay.preflight import command as preflight
-from replay.preflight import mirroring, pool_checks
+from replay.preflight import mirroring, pool_checks, write_probe
 from replay.preflight.checks import Findings
 from support.samples import fixture_json
 
@@ -60,9 +63,9 @@ def test_a_reader_that_is_gone_is_left_to_the_command(write_site: WriteSite, tmp
         preflight.show(preflight.Report(_load(write_site, tmp_path), Findings(), []), GoneReader())
 
 
-def _load(write_site: WriteSite, tmp_path: Path) -> preflight.Site:
+def _load(write_site: WriteSite, tmp_path: Path, allows: str = "[second_site]") -> preflight.Site:
     text = TEXT.replace("CONF", f"{tmp_path}/ceph.conf").replace("KEYRING", f"{tmp_path}/keyring")
-    write_site("mine", text.replace("SECOND", f"{tmp_path}/second"))
+    write_site("mine", text.replace("SECOND", f"{tmp_path}/second").replace("[second_site]", allows))
     return load_site("mine", check_files=False)
 
 
@@ -95,7 +98,7 @@ def test_the_commands_of_an_administrator_are_complete_and_exact(write_site: Wri
         f"  {ceph} osd pool application enable replay-ec rbd",
         "fi",
     ]
-    assert command.undo.splitlines() == [
+    assert command.undo.splitlines()[1:] == [
         f"{ceph} osd pool delete replay-ec replay-ec --yes-i-really-really-mean-it &&",
         f"{ceph} osd crush rule rm replay-ec &&",
         f"{ceph} osd erasure-code-profile rm replay-ec",
@@ -127,7 +130,7 @@ def test_commands_for_this_machine_run_with_the_release_that_the_site_names(
     site = _load(write_site, tmp_path)
     site = replace(site, primary=replace(site.primary, programs=Programs(release)))
     assert admin_commands.of_release(site) == [], "this machine does not have it"
-    for name in ("ceph", "rbd"):
+    for name in ("ceph", "rbd", "rados"):
         program = tmp_path / "release" / "usr" / "bin" / name
         program.parent.mkdir(parents=True, exist_ok=True)
         program.touch(mode=0o755)
@@ -135,7 +138,7 @@ def test_commands_for_this_machine_run_with_the_release_that_the_site_names(
     findings.add("pools", "refused", "no pool", commands=admin_commands.second_pool(site))
     report = preflight.Report(site, findings, [])
     for lines in (preflight.commands_in(report), preflight.undo_in(report)):
-        assert [line.partition(" ")[0] for line in lines[:2]] == ["ceph()", "rbd()"]
+        assert [line.partition(" ")[0] for line in lines[:3]] == ["ceph()", "rbd()", "rados()"]
         assert str(tmp_path / "release") in lines[0] and lines[0].endswith(' /usr/bin/ceph "$@"; }')
         checked = subprocess.run(["sh", "-n"], input="\n".join(lines), text=True, capture_output=True, check=False)
         assert (checked.returncode, checked.stderr) == (0, "")
@@ -156,6 +159,55 @@ def test_every_command_has_an_undo_and_the_last_one_is_undone_first(write_site: 
     assert report.public()["undo"] == [command.undo for command in reversed(commands)]
     said = text_of(report)
     assert said.index("osd pool create replay 64") < said.index("To undo them") < said.index("osd pool delete replay ")
+
+
+def _run_with(programs: dict[str, str], script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script in an empty folder, where these are the first programs that it finds."""
+    folder.mkdir()
+    for name, text in programs.items():
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    return subprocess.run(["sh", "-c", script], env=environment, text=True, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("role", "listed", "status", "is_deleted"),
+    [
+        *((role, "", 0, True) for role in ("data", "data_pool", "journal")),
+        *((role, r"\trbd_info\n", 0, True) for role in ("data", "data_pool", "journal")),
+        ("data", r"\trbd_info\n\trbd_directory\n\trbd_mirroring\n\trbd_namespace\ntalk\trbd_directory\n", 0, True),
+        ("data", r"\trbd_mirror_leader\n\trbd_mirror_instance.4711\ntalk\trbd_mirror_instance.4711\n", 0, True),
+        ("data", r"\trbd_info\n\trbd_id.theirs\n", 0, False),
+        ("data", r"talk\trbd_header.12\n", 0, False),
+        ("data", r"\trbd_namespace\ntheirs\trbd_directory\n", 0, False),
+        ("data_pool", r"\trbd_info\n\trbd_data.3.12.0000000000000000\n", 0, False),
+        ("journal", r"\trbd_info\n\tjournal.12\n", 0, False),
+        ("journal", r"\tjournal_data.3.12.0\n", 0, False),
+        ("data", r"\trbd_info\n", 1, False),
+    ],
+)
+def test_the_undo_of_a_pool_deletes_none_that_holds_something_of_an_image_or_cannot_be_listed(
+    write_site: WriteSite, tmp_path: Path, role: str, listed: str, status: int, is_deleted: bool
+) -> None:
+    site = _load(write_site, tmp_path)
+    wanted = getattr(site.pools, role)
+    made = admin_commands.pool(site.primary, wanted, is_data_pool=role == "data_pool")
+    programs = {"rados": f"printf '{listed}'\nexit {status}", "ceph": f'echo "$@" >> {tmp_path}/said'}
+    done = _run_with(programs, made.undo, tmp_path / "bin")
+    said = (tmp_path / "said").read_text() if (tmp_path / "said").exists() else ""
+    assert (done.returncode == 0, f" osd pool delete {wanted.name} " in said) == (is_deleted, is_deleted)
+
+
+@pytest.mark.parametrize(("fsid", "is_stopped"), [("an-fsid", True), ("another", False)])
+def test_a_mirror_daemon_is_stopped_only_on_a_host_of_its_cluster(tmp_path: Path, fsid: str, is_stopped: bool) -> None:
+    _, packaged = admin_commands.mirror_daemon(Cluster(tmp_path / "second.conf"), "an-fsid", folder=tmp_path)
+    keyring = tmp_path / "ceph.client.rbd-mirror.here.keyring"
+    keyring.touch()
+    programs = {"hostname": "echo here", "ceph": f"echo {fsid}", "systemctl": f'echo "$@" >> {tmp_path}/said'}
+    done = _run_with(programs, packaged.undo, tmp_path / "bin")
+    assert (done.returncode == 0, (tmp_path / "said").exists()) == (is_stopped, is_stopped)
+    assert keyring.exists() != is_stopped
 
 
 def test_rights_to_make_and_remove_pools_end_at_replays_own(write_site: WriteSite, tmp_path: Path) -> None:
@@ -271,7 +323,7 @@ def test_no_user_is_printed_over_a_keyring_that_exists(write_site: WriteSite, tm
 
 
 def test_no_second_cluster_is_printed_if_the_site_does_not_allow_it(write_site: WriteSite, tmp_path: Path) -> None:
-    site = replace(_load(write_site, tmp_path), allows=frozenset())
+    site = _load(write_site, tmp_path, allows="[]")
     assert admin_commands.second_site(site) == []
     assert not any("second.conf" in each.text for each in admin_commands.everything(site))
 
@@ -305,10 +357,75 @@ def test_a_site_without_its_files_gets_all_commands_and_is_refused(write_site: W
 
 def test_with_a_keyring_but_no_conf_nothing_is_printed(write_site: WriteSite, tmp_path: Path) -> None:
     (tmp_path / "keyring").touch()
-    site = replace(_load(write_site, tmp_path), allows=frozenset())
-    report = preflight.preflight(site, [])
+    report = preflight.preflight(_load(write_site, tmp_path, allows="[]"), [])
     assert report.exit_status == 4
     assert report.findings.commands() == []
+
+
+def test_where_nothing_can_be_printed_it_does_not_say_that_nothing_is_missing(
+    write_site: WriteSite, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "keyring").touch()
+    _load(write_site, tmp_path, allows="[]")
+    assert main(["preflight", "--site", "mine", "--experiment", "rbd-bench", "--format", "conf"]) == 4
+    shown = capsys.readouterr()
+    assert shown.out == "no command to run\n"
+    assert "no command helps: files: conf of the primary cluster" in shown.err
+
+
+def test_a_second_cluster_that_keeps_a_run_from_starting_is_refused_with_what_to_do(
+    write_site: WriteSite, tmp_path: Path
+) -> None:
+    site, findings = _load(write_site, tmp_path), Findings()
+    second = site.second_site
+    assert second is not None
+    (tmp_path / "ceph.conf").touch()
+    (tmp_path / "keyring").touch(mode=0o600)
+    site = replace(site, second_site=replace(second, mirror_daemon_admin_socket=tmp_path / "asok"))
+    assert preflight_checks.check_files(site, findings), "the first cluster can be asked"
+
+    class Silent:
+        cluster = second.cluster
+
+        def status(self, **_: float) -> None:
+            raise CephCommandError("no answer within 10 s", where="ceph status")
+
+    (tmp_path / "second.conf").write_text("[global]\nmon_host = [v2:10.0.0.2:3300]\n")
+    assert preflight_checks.check_cluster(Silent(), findings) is None
+    preflight._check_secondary(site, second.cluster, findings)
+    what = [item.text.split(" of the secondary cluster: ")[0] for item in findings.items]
+    assert (what[:2], what[3]) == (["conf", "mirror daemon's admin socket"], "keyring")
+    assert "no monitor answered at [v2:10.0.0.2:3300]" in findings.items[2].text
+    assert [item.level for item in findings.items] == ["refused"] * 4
+    assert findings.commands() == admin_commands.second_site(site)
+    assert findings.unsolved() == findings.items[:3], "it is not said that no command helps against the last one"
+    advice = "; to measure without the second cluster, remove second_site from allows"
+    assert all(item.text.endswith(advice) for item in findings.items)
+
+
+def test_a_keyring_in_a_folder_that_may_not_be_entered_is_a_finding(write_site: WriteSite, tmp_path: Path) -> None:
+    class Closed(type(tmp_path)):  # type: ignore[misc]
+        def stat(self, **_: Any) -> Any:
+            raise PermissionError(13, "Permission denied", str(self))
+
+    site, findings = _load(write_site, tmp_path, allows="[]"), Findings()
+    (tmp_path / "ceph.conf").touch()
+    site = replace(site, primary=replace(site.primary, keyring=Closed(tmp_path / "keyring")))
+    assert not preflight_checks.check_files(site, findings)
+    (item,) = findings.items
+    assert item.text == f"keyring of the primary cluster: {tmp_path}/keyring: cannot be read by this user"
+
+
+def test_the_write_probe_leaves_making_pools_to_the_first_measurement(
+    write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = SimpleNamespace(session=SimpleNamespace(command=lambda asked: [{"poolname": "replay"}]))
+    monkeypatch.setattr(write_probe, "_opened", lambda site: nullcontext(bench))
+    findings = Findings()
+    write_probe.write_probe(_load(write_site, tmp_path), findings)
+    (item,) = findings.items
+    assert item.level == "note"
+    assert item.text == "not tried: the first measurement makes pool replay-ec, replay-journal"
 
 
 CONNECT = "cannot connect: [errno {}] RADOS {} (error connecting to the cluster)"
@@ -332,7 +449,8 @@ def test_a_cluster_that_does_not_let_replay_in_gets_no_commands(
 
     monkeypatch.setattr(MonitorSession, "command", refuse)
     (tmp_path / "ceph.conf").write_text("[global]\n  mon_host = [v2:10.0.0.1:3300]\n")
-    (tmp_path / "keyring").touch(mode=0o600)
+    for name in ("keyring", "second.conf", "second.keyring"):
+        (tmp_path / name).touch(mode=0o600)
     report = preflight.preflight(_load(write_site, tmp_path), [])
     assert report.exit_status == 4
     (refused,) = [item for item in report.findings.items if item.level == "refused"]
@@ -409,6 +527,15 @@ def test_only_an_empty_pool_without_an_application_is_initialised(
     pool_checks._check_application(cluster, Pool("replay"), found, objects, False, findings)
     assert len(findings.commands()) == commands
     assert [said in item.text for item in findings.items] == ([] if said is None else [True])
+
+
+def test_an_empty_data_pool_without_an_application_is_named_as_that(tmp_path: Path) -> None:
+    findings, found = Findings(), {"application_metadata": {}}
+    pool_checks._check_application(Cluster(tmp_path / "ceph.conf"), Pool("replay-ec"), found, 0, True, findings)
+    (item,) = findings.items
+    assert (item.level, item.commands) == ("refused", ())
+    assert item.text.startswith("pool replay-ec is empty and has no application")
+    assert item.text.endswith("an administrator runs: ceph osd pool application enable replay-ec rbd")
 
 
 def test_each_experiment_says_what_it_can_do_and_why_not(

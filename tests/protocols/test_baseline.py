@@ -57,7 +57,7 @@ def make(tmp_path, monkeypatch):
         server = SimpleNamespace(kill=lambda: None)
         monkeypatch.setattr(fio, "run_observed", run)
         monkeypatch.setattr(baseline, "run_observed", run)
-        monkeypatch.setattr(baseline, "_start_server", lambda bench, tool, ends: (server, 1))
+        monkeypatch.setattr(baseline, "_start_server", lambda bench, tool, host, seconds: (server, 1))
         if fill:
             monkeypatch.setattr(made.target, "fill", lambda path, size: path.write_bytes(b"x"))
         return made

@@ -9,7 +9,9 @@ import pytest
 from replay.base.errors import ReplayError
 from replay.cluster.cluster import AdminSocketError
 from replay.cluster.mirroring import MirrorDaemon, ReplayCounters
+from replay.cluster.site import Pool, Pools
 from replay.evidence.record import SampleTable
+from replay.ownership.images import BlockImage
 from replay.protocols.observers import copies
 from replay.protocols.observers.copies import Copies, MirrorSampler, journal_level, numbers_in
 from replay.protocols.observers.snapshots import TrimSampler, await_trimmed, snapshots_to_trim
@@ -59,6 +61,21 @@ def test_an_image_is_told_to_stop_and_to_start_by_its_own_name():
     socket.states["one"] = ["Stopped"]
     daemon.start("one")
     assert socket.asked == ["rbd mirror stop replay/one", "rbd mirror start replay/one"]
+
+
+def test_an_image_in_a_namespace_is_asked_for_there_on_both_clusters(monkeypatch):
+    second = SimpleNamespace(pool="replay", mirror_daemon_admin_socket="/nowhere.asok")
+    site = SimpleNamespace(second_site=second, secondary="the second", pools=Pools(Pool("replay", namespace="ours")))
+    made = Copies(bench_of(site, None))
+    assert made.require_daemon().pool == "replay/ours"
+    looked = []
+    monkeypatch.setattr(copies, "copied_snapshots", lambda cluster, spec, **_: looked.append((cluster, spec)) or {7})
+    monkeypatch.setattr(copies, "is_replaying", lambda cluster, spec: looked.append((cluster, spec)) or True)
+    image = BlockImage("replay", "ours", "x", SimpleNamespace(mirroring="journal"), "")
+    assert made.wait_for(image, 7).outcome == "copied"
+    made.daemon = None
+    made.await_first(image)
+    assert looked == [("the second", "replay/ours/x")] * 2
 
 
 def test_a_state_is_awaited_for_every_image():

@@ -17,6 +17,7 @@ from replay.cluster.cluster import Cluster
 from replay.cluster.running import ToolRun
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
+from replay.ownership.images import BlockImage
 from replay.ownership.ledger import Ledger
 from replay.protocols.drivers.tool import StepLog
 from replay.protocols.drivers.trial_client import (
@@ -127,11 +128,11 @@ def test_the_copy_is_in_the_second_clusters_ledger_before_anything_is_promoted(t
         asked.append((argv, [entry.spec for entry in ledger.owned()]))
         return {"id": "abc"}
 
-    site = SimpleNamespace(name="s", second_site=SimpleNamespace(pool="p"), secondary=SimpleNamespace(json=json_of))
+    site = SimpleNamespace(name="s", secondary=SimpleNamespace(json=json_of))
     bench = SimpleNamespace(site=site, data_set="d", secondary_ledger=ledger)
-    pair = MirroredPair(bench, SimpleNamespace(name="replay-1-x", image=SimpleNamespace(size_bytes=1)))
+    pair = MirroredPair(bench, BlockImage("p", "ours", "replay-1-x", SimpleNamespace(size_bytes=1), ""))
     pair.own_copy()
-    assert asked == [(("rbd", "info", "p/replay-1-x"), ["p/replay-1-x"])]
+    assert asked == [(("rbd", "info", "p/ours/replay-1-x"), ["p/ours/replay-1-x"])]
     [entry] = ledger.owned()
     assert (entry.confirmed, entry.facts, entry.site) == (True, {"id": "abc"}, "s")
 

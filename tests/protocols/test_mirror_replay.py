@@ -16,6 +16,7 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
 from replay.cluster.mirroring import ReplayCounters
 from replay.cluster.running import ToolRun
+from replay.cluster.site import Pool, Pools
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured
@@ -37,7 +38,7 @@ def bench():
         name="s",
         secondary=Cluster("c"),
         second_site=SimpleNamespace(cluster=Cluster("c"), pool="replay", mirror_daemon_admin_socket="/nowhere.asok"),
-        pools=SimpleNamespace(data=SimpleNamespace(name="replay", namespace="")),
+        pools=Pools(Pool("replay")),
     )
     sampler = SimpleNamespace(read=dict, load=lambda *_: {})
     return bench_of(site, SimpleNamespace(cluster=Cluster("c")), sampler=sampler)
@@ -80,6 +81,15 @@ def test_a_variant_that_is_not_mirrored_as_it_says_is_refused():
     variants = [{"name": "snapshot", "label": "Snapshot", "mirroring": "snapshot", "levels": levels}]
     with pytest.raises(ConfigurationError, match=r"levels\.mode is"):
         protocol_of(variants=variants)
+
+
+@pytest.mark.parametrize("interval", [7, 60])
+def test_a_lag_that_is_over_before_its_first_snapshot_is_refused(interval):
+    shipped = load_experiment("mirror-lag")
+    MirrorLagProtocol(bench(), expand(shipped, "smoke"))
+    longer = {**shipped, "snapshot_interval_seconds": interval}
+    with pytest.raises(ConfigurationError, match=f"a cell of 7 s is too short for a snapshot every {interval} s"):
+        MirrorLagProtocol(bench(), expand(longer, "smoke"))
 
 
 # The order of things when something fails --------------------------------------------------------------------------

@@ -28,10 +28,10 @@ def bench():
 
 @pytest.fixture
 def run(bench):
-    """Run a test of one second with the tool, or with a changed one."""
+    """Run a test of one second, or more, with the tool, or with a changed one."""
 
-    def of(tool=TOOL):
-        sizing = SimpleNamespace(target_seconds=1)
+    def of(tool=TOOL, seconds=1):
+        sizing = SimpleNamespace(target_seconds=seconds)
         protocol = SimpleNamespace(bench=bench, design=SimpleNamespace(sizing=sizing), job_options=lambda cell: {})
         return TwoEnds(tool).bound_to(protocol).run(SimpleNamespace(levels=LEVELS), seed=1)
 
@@ -120,13 +120,32 @@ def test_a_server_that_never_starts_is_an_error_and_leaves_nothing_running(run, 
     assert len(started) == baseline.MOST_PORTS
 
 
+def test_the_server_outlasts_the_client(run, monkeypatch):
+    limits = []
+    measured = Measured(["x"], {"stdout": ("stdout", b"{}")}, 0, "a", "b", 1.0, {})
+    monkeypatch.setattr(
+        baseline.Background, "__init__", lambda self, argv, **more: limits.append(float(argv[argv.index("iperf3") - 1]))
+    )
+    monkeypatch.setattr(baseline.Background, "await_that", lambda self, condition, what: None)
+    monkeypatch.setattr(baseline.Background, "kill", lambda self: None)
+    monkeypatch.setattr(
+        baseline, "run_observed", lambda *_, timeout_seconds, **__: limits.append(timeout_seconds) or measured
+    )
+    run(seconds=300)
+    server, client = limits
+    assert server > client > 300
+
+
 def test_addresses_and_names_of_hosts_are_hidden(run, monkeypatch):
     said = b'{"system_info":\t"Linux node7 6.1 #1", "local_host": "10.0.0.7", "host":\t"node8", "error": "no node8.x"}'
-    measured = Measured(["x"], {"stdout": ("stdout", said)}, 0, "a", "b", 1.0, {})
+    why = ("failed", "exit status 255: ssh: connect to host node8.x port 22: No route to host")
+    measured = Measured(["x"], {"stdout": ("stdout", said)}, 255, "a", "b", 1.0, {}, invalid=why)
     monkeypatch.setattr(baseline, "ends_of", lambda hosts: ("node8", "localhost"))
     monkeypatch.setattr(baseline, "_address", lambda host: f"{host}.x")
     monkeypatch.setattr(baseline, "_start_server", lambda *_: (SimpleNamespace(kill=lambda: None), 1))
     monkeypatch.setattr(baseline, "run_observed", lambda *_, **__: measured)
-    assert run().results["stdout"][1] == (
+    found = run()
+    assert found.invalid[1] == "exit status 255: ssh: connect to host {host} port 22: No route to host"
+    assert found.results["stdout"][1] == (
         b'{"system_info":\t"Linux {host} 6.1 #1", "local_host": "{host}", "host":\t"{host}", "error": "no {host}"}'
     )

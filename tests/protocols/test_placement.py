@@ -248,10 +248,11 @@ def test_as_many_copies_as_osds_are_refused_because_nothing_is_left_to_place(mak
         make(options=options)
 
 
-def test_an_affinity_above_one_is_refused(make):
+@pytest.mark.parametrize("affinity", [2, "0.5"])
+def test_an_affinity_that_is_no_number_up_to_one_is_refused(make, affinity):
     scale = {"quick": {"blocks": 1, "target_seconds": 1}}
-    factors = {"weights": ["equal"], "primary_affinity": [2]}
-    with pytest.raises(ConfigurationError, match="2 is not between 0 and 1"):
+    factors = {"weights": ["equal"], "primary_affinity": [affinity]}
+    with pytest.raises(ConfigurationError, match=f"{affinity!r} is not a number between 0 and 1"):
         make(factors=factors, scales=scale)
 
 

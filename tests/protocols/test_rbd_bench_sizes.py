@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replay.base.errors import ReplayError
 from replay.cluster.cluster import Cluster
 from replay.design.configuration import load_experiment
 from replay.design.design import Sizing
@@ -37,9 +38,12 @@ def printed(total, operations_per_second, threads=16, pattern="random"):
 
 @pytest.fixture
 def sized(tmp_path, monkeypatch):
-    """Return a function that sizes a cell of an experiment, on a cluster that does so many operations a second."""
+    """Return a function that sizes a cell of an experiment, on a cluster that does so many operations a second.
 
-    def of(operations_per_second, pattern, name="rbd-bench", threads=16, **changes):
+    `pilot` is what a pilot gives instead.
+    """
+
+    def of(operations_per_second, pattern, name="rbd-bench", threads=16, pilot=None, **changes):
         configuration = {**load_experiment(name), **changes}
         design = expand(configuration, "quick")
         cell = next(
@@ -64,7 +68,8 @@ def sized(tmp_path, monkeypatch):
             assert component == "pilot"
             total = int(values["io_total_bytes"])
             made.totals.append(total)
-            return printed(total, operations_per_second, threads, "sequential" if pattern == "seq" else "random")
+            order = "sequential" if pattern == "seq" else "random"
+            return pilot or printed(total, operations_per_second, threads, order)
 
         monkeypatch.setattr(sized_tool, "run_observed", run)
         made.driver.pilot(BlockWriter(tmp_path / "raw", 1), cell)
@@ -95,6 +100,26 @@ def test_other_experiments_are_sized_as_they_were(sized):
     _, cell, total = sized(100_000, "seq", name="rbd-journaling")
     assert total == pytest.approx(100_000 * 4096 * 2, rel=0.01)
     assert total > cell.variant.image.size_bytes
+
+
+CUT_OFF = printed(MIB, 500).results["stdout"][1].partition(b"elapsed")[0]
+
+
+@pytest.mark.parametrize(
+    ("output", "invalid", "said"),
+    [
+        (b"", ("failed", "exit status 2: rbd: error opening image"), "failed: exit status 2: rbd: error opening image"),
+        (CUT_OFF, ("timed_out", "killed after 360 s"), "timed_out: killed after 360 s"),
+        (CUT_OFF, None, "incomplete: the tool's output was cut off"),
+        (b"something\n", None, "unparsable: stdout:1: expected the header of rbd bench, found 'something'"),
+    ],
+)
+def test_a_pilot_that_fails_says_why_and_where(sized, output, invalid, said):
+    pilot = Measured([], {"stdout": ("stdout", output)}, 0, "", "", 1.0, {}, invalid=invalid)
+    with pytest.raises(ReplayError, match=f"a pilot failed: {said}") as failed:
+        sized(500, "rand", pilot=pilot)
+    assert failed.value.where.startswith("rbd-bench, write-rand-4096")
+    assert failed.value.next_step == "fix the cause, then run measure again"
 
 
 def void_cell(total, operations_per_second):

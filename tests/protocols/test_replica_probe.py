@@ -17,6 +17,7 @@ from replay.protocols import mirror_lag as replica
 from replay.protocols.drivers.rados_bench import busiest, joined
 from replay.protocols.mirror_lag import ReplicaSampler
 from replay.protocols.observers.replica_probe import data_objects, header_of, newest_complete
+from support.patience import wait_until
 
 HEADER = {
     "splay_width": bytes([4]), "pool_id": (2**64 - 1).to_bytes(8, "little"),
@@ -91,6 +92,16 @@ def test_a_probe_that_fails_is_an_error_with_its_message(monkeypatch):
     sampler.start()
     with pytest.raises(ReplayError, match="replica probe: gone"):
         sampler.finish(SampleTable())
+    sampler.close()
+
+
+def test_a_probe_that_ends_while_the_copy_is_awaited_is_an_error_at_once(monkeypatch):
+    program = "echo 0.5,image-1,copied_snapshot_id,4; echo replica probe: gone >&2; exit 1"
+    sampler = sampler_of("snapshot", monkeypatch, program)
+    sampler.start()
+    wait_until(lambda: sampler._child.exit_status is not None, "the end of the probe")
+    with pytest.raises(ReplayError, match="the sampler of the replica failed: replica probe: gone"):
+        sampler.latest("copied_snapshot_id")
     sampler.close()
 
 

@@ -88,6 +88,12 @@ def test_journal_mirroring_meets_no_writer_that_is_faster_than_replay():
     )
 
 
+def test_a_cell_of_a_few_slow_writes_is_told_by_its_rate_alone():
+    few = {"operations": 3.0, "operations_per_second": 2.0, "latency_max_seconds": 0.9}
+    assert protocol().headline(few) == "2 operations/s"
+    assert protocol().headline({**few, "latency_p50_seconds": 0.4}).startswith("2 operations/s, half within 400.0 ms")
+
+
 def test_the_control_repeats_the_reference_on_an_image_of_its_own():
     both = in_set(protocol(), "one-writer-randwrite-4096")
     assert both["none-again"].variant.image == both["none"].variant.image

@@ -15,11 +15,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.errors import ConfigurationError
+from replay.base.clock import poll
+from replay.base.errors import ConfigurationError, ReplayError
 from replay.base.programs import Programs
 from replay.cluster.cluster import monitor_addresses
 from replay.cluster.sandbox_options import SandboxOptions, parse_rate, parse_rtt, show_rate
 from replay.cluster.sandbox_record import Layout, Link, Sandbox, SandboxError
+from replay.cluster.site import Stop
 from replay.sandbox import daemons, lifecycle, link, link_program, processes
 from replay.sandbox.link_program import NetemLine, OneWay, TunLine, make_line, netem_words
 from replay.sandbox.tools import Interrupt
@@ -249,6 +251,45 @@ def test_a_dead_line_is_named_before_the_daemons_that_miss_it(tmp_path, monkeypa
     monkeypatch.setattr(daemons, "running_link", lambda layout: "alive")
     assert link.lost_line(SimpleNamespace(sandbox="default")) is None
     assert link.lost_line(SimpleNamespace(sandbox=None)) is None
+
+
+def test_a_sandbox_that_was_removed_ends_the_cell(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(tmp_path))
+    assert link.lost_line(SimpleNamespace(sandbox="default")) == Stop("line_lost", "the sandbox was removed")
+
+
+def test_an_iperf3_that_hangs_is_the_reason_why_the_line_was_not_measured(monkeypatch):
+    def hang(argv, *, timeout, **_):
+        raise subprocess.TimeoutExpired(argv, timeout)
+
+    monkeypatch.setattr(link.subprocess, "run", hang)
+    monkeypatch.setattr(link, "Background", lambda *_, **__: SimpleNamespace(kill=lambda: None))
+    monkeypatch.setattr(link, "poll", lambda ask, **how: poll(ask, **{**how, "seconds": 0.0}))
+    programs = SimpleNamespace(command=lambda argv: argv)
+    with pytest.raises(SandboxError, match=r"in vain for iperf3 .*; it did not end within 60 s"):
+        link._rate(programs, programs, "10.77.0.2")
+
+
+def test_a_line_that_ends_at_its_start_and_one_that_does_not_get_ready_say_what_to_do(tmp_path, monkeypatch):
+    process = SimpleNamespace(pid=4711, save=lambda path: None)
+    monkeypatch.setattr(processes, "start", lambda argv, **how: process)
+    monkeypatch.setattr(daemons, "running_link", lambda layout: None)
+    layout, options = Layout(tmp_path, tmp_path), SandboxOptions(link_rtt_seconds=0.02)
+    with pytest.raises(SandboxError) as ended:
+        link.start(layout, options, Interrupt())
+    assert ended.value.next_step.startswith("run this as root, or allow ordinary users")
+    monkeypatch.setattr(daemons, "running_link", lambda layout: process)
+    monkeypatch.setattr(link, "poll", lambda ask, **how: poll(ask, **{**how, "seconds": 0.0}))
+    with pytest.raises(ReplayError, match="in vain for the line") as waited:
+        link.start(layout, options, Interrupt())
+    assert waited.value.next_step == "read this log, then run this again"
+
+
+def test_a_line_that_does_not_answer_is_started_by_up_of_the_same_sandbox(tmp_path, capsys):
+    options = SandboxOptions(link_rtt_seconds=0.02)
+    Sandbox(str(tmp_path), str(tmp_path), "20.2.4", options, {}, link=a_link(), phase="created").save()
+    assert run_sandbox(["link", "--directory", str(tmp_path), "--rtt", "5ms"]) == 1
+    assert f"sandbox up --directory {tmp_path}\n" in capsys.readouterr().err
 
 
 def test_a_sandbox_without_a_line_cannot_change_it(tmp_path, capsys):

@@ -155,6 +155,17 @@ def test_a_release_is_removed_only_if_no_sandbox_runs_it(podman, tmp_path):
         releases.remove(18)
 
 
+def test_a_release_is_not_removed_while_a_process_has_its_programs(podman, tmp_path):
+    usr = releases.ensure(18, print, "one").folder / "usr"
+    usr.rename(tmp_path / "usr")
+    usr.symlink_to("/usr")  # every process here has this one
+    with pytest.raises(RefusedError, match=r"is used by process \d+"):
+        releases.remove(18)
+    usr.unlink()
+    releases.remove(18)
+    assert find_release(18) is None
+
+
 def test_debian_has_some_releases_and_the_others_need_an_image():
     assert [source_of(number, None).name for number in (16, 18, 20)] == ["bookworm", "trixie", "unstable"]
     with pytest.raises(ConfigurationError, match=r"no packages of Ceph 19 \(squid\)") as error:

@@ -165,6 +165,17 @@ def test_missing_programs_are_named_with_their_debian_packages(tmp_path, monkeyp
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_program_of_the_host_is_not_missed_in_a_release(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLAY_RELEASES", str(tmp_path))
+    folder = tmp_path / "18"
+    folder.mkdir()
+    (folder / "release.json").write_text(json.dumps(Release(18, "18.2.7", "a test", folder).to_json()))
+    monkeypatch.setattr(Programs, "find", lambda self, name: None if name in ("ip", "nsenter") else "/x")
+    with pytest.raises(ConfigurationError, match="not installed: ip, nsenter") as error:
+        releases.check_programs(SandboxOptions(release="18", link_rtt_seconds=0.02))
+    assert "apt-get install iproute2 util-linux" in error.value.next_step
+
+
 def test_a_new_sandbox_is_of_the_host_else_of_the_newest_release_that_is_here(tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_RELEASES", str(tmp_path))
     monkeypatch.setattr(Programs, "find", lambda self, name: "/x")

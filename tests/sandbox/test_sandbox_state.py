@@ -173,6 +173,49 @@ def test_other_options_than_the_existing_ones_are_refused_by_name(tmp_path, monk
         up(tmp_path, left_osds=5)
 
 
+@pytest.mark.parametrize(
+    ("there", "asked", "said"),
+    [
+        ({}, {"stretch": True}, "stretch is False, not True"),
+        ({"stretch": True, "left_osds": 4, "right_osds": 0}, {"right_osds": 1}, "right_osds is 0, not 1"),
+    ],
+)
+def test_an_option_that_does_not_go_with_the_existing_ones_is_another_option(tmp_path, monkeypatch, there, asked, said):
+    a_sandbox(tmp_path, options=SandboxOptions(**there))
+    monkeypatch.setattr(lifecycle.releases, "ceph_version", lambda programs: "16.2.15")
+    with pytest.raises(SandboxError, match=f"already exists with other options: {said}"):
+        up(tmp_path, **asked)
+
+
+def test_an_image_needs_a_release_and_is_of_that_one_alone(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "sandbox"
+    for words in ([], ["--release", "host"]):
+        assert run_sandbox(["up", "--directory", str(folder), "--image", "one", *words]) == 2
+        assert "--image works only with --release" in capsys.readouterr().err
+
+    def ensure(number, say, image=None):
+        raise SandboxError(f"{number} from {image}")
+
+    monkeypatch.setattr(lifecycle.releases, "ensure", ensure)
+    a_sandbox(folder, ceph_version="18.2.7", options=SandboxOptions(release="18"))
+    for release, said in (("18", "18 from one"), ("20", "18 from None")):
+        with pytest.raises(SandboxError, match=said):
+            up(folder, release=release, image="one")
+
+
+def test_what_a_start_left_that_was_killed_before_its_first_record_is_no_sandbox(tmp_path, monkeypatch):
+    folder, made = tmp_path / "sandbox", []
+    (folder / "run").mkdir(parents=True)
+    (folder / "sandbox.tmp").write_text("{")
+    monkeypatch.setattr(lifecycle, "_create", lambda folder, options, say: made.append(folder))
+    assert down(folder) is False
+    up(folder)
+    assert made == [folder]
+    (folder / "run" / "precious").touch()
+    with pytest.raises(SandboxError, match="do not belong to a sandbox"):
+        up(folder)
+
+
 def test_a_daemon_of_a_foreign_pid_in_the_state_is_left_alone_by_down(tmp_path):
     sandbox = a_sandbox(tmp_path / "sandbox")
     sandbox.clusters["left"].daemons = [Daemon("osd", "0", os.getpid(), "/run/osd.0")]

@@ -87,7 +87,8 @@ def test_the_client_is_asked_for_json_and_the_server_serves_one_client_and_ends(
     argv = render(IPERF3.argv_template(FOUR, {}), {"server": "127.0.0.1", "port": 5, "seconds": 3})
     assert argv[:2] == ["iperf3", "--client"] and "--json" in argv
     assert argv[-4:] == ["--length", "4096", "--parallel", "4"]
-    server = render(IPERF3.server_argv("127.0.0.1"), {"port": 5})
-    assert server[0] == "timeout" and "--one-off" in server and server[-2:] == ["--bind", "127.0.0.1"]
+    server = render(IPERF3.server_argv("127.0.0.1"), {"port": 5, "most_seconds": 300})
+    assert server[:3] == ["timeout", "--signal=KILL", "300"]
+    assert "--one-off" in server and server[-2:] == ["--bind", "127.0.0.1"]
     assert "--bind" not in IPERF3.server_argv()
     assert IPERF3.result_files(FOUR, {}) == {}

@@ -57,6 +57,12 @@ def test_a_second_without_a_row_is_part_of_the_next_rows_mean():
     assert result.metrics["late_operations_per_second"] == pytest.approx((2700 - 2500) / 2)
 
 
+def test_a_stall_over_the_whole_second_half_is_the_late_rate():
+    result = parse(log([1000, 1900, 2800, 2850], seconds=[1, 2, 3, 8]))
+    assert result.metrics["late_operations_per_second"] == pytest.approx(50 / 5)
+    assert result.metrics["late_share_of_early"] == pytest.approx(0.01)
+
+
 def test_the_log_in_the_source_is_a_series_marked_incomplete_without_a_figure():
     text, _ = sample("rbd-bench-old-cut-off.txt")
     result = parse(text, None)

@@ -66,6 +66,12 @@ def test_a_percentile_that_hardly_any_operation_exceeds_is_left_out(operations, 
     assert [name for name in names if name in found] == [f"latency_{one}_seconds" for one in left]
 
 
+def test_the_lower_bound_of_a_percentile_is_left_out_with_it():
+    bounds = {f"latency_{one}_at_least_seconds": 17.0 for one in ("p99", "p99_9")}
+    found = well_supported({"operations": 1999.0, **bounds})
+    assert list(found) == ["operations", "latency_p99_at_least_seconds"]
+
+
 @pytest.mark.parametrize("orders", [(), (0.6,), (100.0,)], ids=["none", "before the first window", "after the last"])
 def test_a_cell_with_an_interval_and_no_snapshot_in_it_is_void(orders):
     with pytest.raises(OutputError) as error:

@@ -9,6 +9,7 @@ import errno
 import os
 import pwd
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
@@ -69,7 +70,8 @@ def mount_point(path: Path) -> Path:
 
 def _existing(path: Path) -> Path:
     path = path.absolute()
-    while not path.exists() and path != path.parent:
+    # Not `exists`, which fails in a folder that this user may not enter.
+    while not os.access(path, os.F_OK) and path != path.parent:
         path = path.parent
     return path
 
@@ -103,11 +105,15 @@ def _owner(place: Path | None) -> tuple[str, str]:
     if place is None:
         return "this user may not do that", "run it as the user who owns the files"
     owned = _existing(place)
-    owner = _name(owned.stat().st_uid)
-    return (
-        f"{_name(os.geteuid())} may not use it: {owned} belongs to {owner}",
-        f"run this as {owner}, or let it belong to you: sudo chown -R {_name(os.geteuid())} {owned}",
-    )
+    status, me = owned.stat(), _name(os.geteuid())
+    owner, is_mine = _name(status.st_uid), status.st_uid == os.geteuid()
+    next_step = "name another place, or have somebody give you access"
+    if is_mine and ~status.st_mode & (stat.S_IRUSR | stat.S_IWUSR):
+        next_step = f"allow it: chmod u+rwX {owned}"
+    elif owned == place.absolute() and not is_mine:
+        # Never a parent's owner: that may be a folder of the system.
+        next_step = f"run this as {owner}, or let it belong to you: sudo chown -R {me} {owned}"
+    return f"{me} may not use it: {owned} belongs to {owner}", next_step
 
 
 def _name(uid: int) -> str:

@@ -177,6 +177,7 @@ class Progress:
             self._last_line = self.clock()
 
     def repeat(self, steps: int) -> None:
+        """Add steps to the part that runs; a negative number takes away those that will not run."""
         with self._counting:
             self.account.resize(self.title, self.account.parts[self.title].steps + steps)
         self._emit("repeat", steps=steps)

@@ -96,6 +96,15 @@ def waiting(what: str, *, spinner: bool = True) -> Iterator[None]:
         timer.cancel()
 
 
+def answer_to(question: str) -> str:
+    """Ask a person; return the line that was typed, empty if there was none, as after Ctrl-D."""
+    try:
+        return input(question).strip()
+    except EOFError:
+        print()
+        return ""
+
+
 _BAR_WIDTH = 24
 
 

@@ -42,6 +42,17 @@ def _option(parse: Callable[[str], T]) -> Callable[[str], T]:
     return parsed
 
 
+def _count(text: str) -> int:
+    """Return a whole number. Raises argparse.ArgumentTypeError if it is below 1, or none."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return number
+
+
 _rtt, _rate, _size, _release = map(_option, (parse_rtt, parse_rate, parse_size, parse_release))
 
 
@@ -49,11 +60,15 @@ def _level_of_site(options: argparse.Namespace) -> str:
     """Return the level for a site: only the sandbox needs Ceph's daemons here, and a fetched release brings them."""
     if options.site != "sandbox":
         return CLIENT
+    return OWN_CLUSTER if _recorded_release() == HOST else DERIVED
+
+
+def _recorded_release(name: str = "default", directory: str | None = None) -> str:
+    """Return the release that a sandbox runs, `host` if there is none yet."""
     try:
-        release = sandbox_record.load().options.release
+        return sandbox_record.load(directory or sandbox_record.default_directory(name)).options.release
     except ReplayError:
-        return OWN_CLUSTER
-    return OWN_CLUSTER if release == HOST else DERIVED
+        return HOST
 
 
 def _look(parser: Parser) -> None:
@@ -152,7 +167,7 @@ def _measure(parser: Parser) -> None:
         help="with --experiment, only the sets at this level (may be repeated); the others can follow later",
     )
     parser.add_argument(
-        "--blocks", type=int, metavar="N", help="the total number of repetitions (default: the scale's)"
+        "--blocks", type=_count, metavar="N", help="the total number of repetitions (default: the scale's)"
     )
     parser.add_argument(
         "--into-shipped",
@@ -201,7 +216,7 @@ def _interleave(parser: Parser) -> None:
         "--scale", choices=SCALES, default=SCALES[-1], help=f"how much to measure (default: {SCALES[-1]})"
     )
     add_experiment(parser)
-    parser.add_argument("--blocks", type=int, metavar="N", help="the number of repetitions (default: the scale's)")
+    parser.add_argument("--blocks", type=_count, metavar="N", help="the number of repetitions (default: the scale's)")
     parser.add_argument(
         "--into-shipped", action="store_true", help="measure into data sets that ship with the talk, without asking"
     )
@@ -269,7 +284,9 @@ def _sandbox(parser: Parser) -> None:
         help="the Ceph to run: 16, 18, 20 or its name, fetched if it is missing, or host (default: host, or where that "
         "has no Ceph, the newest one that is here)",
     )
-    up.add_argument("--image", metavar="IMAGE", help="take the release from this container image (podman or docker)")
+    up.add_argument(
+        "--image", metavar="IMAGE", help="with --release: take it from this container image (podman or docker)"
+    )
     up.add_argument("--rtt", type=_rtt, metavar="TIME", help="join the sites by a line with this round trip: 20ms")
     up.add_argument("--rate", type=_rate, metavar="RATE", help="with --rtt, the line's rate: 100mbit, 1gbit")
     up.add_argument(
@@ -301,7 +318,10 @@ def _sandbox(parser: Parser) -> None:
 
 def _level_of_sandbox(options: argparse.Namespace) -> str:
     """Return the level for `sandbox`: a fetched release brings what it needs."""
-    return OWN_CLUSTER if options.what == "up" and (options.release or HOST) == HOST else NOTHING
+    if options.what != "up":
+        return NOTHING
+    release = options.release or _recorded_release(options.name, options.directory)
+    return OWN_CLUSTER if release == HOST else NOTHING
 
 
 SANDBOX = Command(

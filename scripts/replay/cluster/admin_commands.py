@@ -25,6 +25,8 @@ POOL_DELETE_OPTION = "mon_allow_pool_delete"
 ADMINISTRATOR = "client.admin"
 #: How commands reach Ceph: on a host of the first cluster, by each cluster's configuration, or in cephadm's container.
 PLAIN, CONF, CEPHADM = "plain", "conf", "cephadm"
+#: The programs that the commands use.
+_PROGRAMS = ("ceph", "rbd", "rados")
 #: What may be asked of the monitors beyond `profile rbd`, where Replay makes or removes pools of its own, with the
 #: argument that has to begin with `replay-`. Ceph asks for the last one when a pool is first used for images.
 _POOL_CREATE = {
@@ -61,7 +63,7 @@ def in_form(text: str, site: Site, form: str) -> str:
     for cluster in (site.primary,) if form == PLAIN or site.secondary is None else (site.primary, site.secondary):
         admin = administrator(cluster)
         files = ["--config", str(admin.conf), *(["--keyring", str(admin.keyring)] if admin.keyring else [])]
-        for name in ("ceph", "rbd"):
+        for name in _PROGRAMS:
             inside = shlex.join(["cephadm", "shell", *files, "--", name, "--name", admin.client])
             text = text.replace(f"{program(name, cluster)} ", f"{name if form == PLAIN else inside} ")
     # `cephadm shell` reads standard input even if its command does not, and so would swallow the next command.
@@ -69,15 +71,15 @@ def in_form(text: str, site: Site, form: str) -> str:
 
 
 def of_release(site: Site) -> list[str]:
-    """Return shell functions by which `ceph` and `rbd` are those of the release that the site's file names.
+    """Return shell functions by which Ceph's programs are those of the release that the site's file names.
 
     They belong before commands in the form CONF, which are for this machine. None if the file names no release, or if
     this machine does not have it: then preflight says how to get it.
     """
-    programs, names = site.primary.programs, ("ceph", "rbd")
-    if programs.release is None or any(programs.find(name) is None for name in names):
+    programs = site.primary.programs
+    if programs.release is None or any(programs.find(name) is None for name in _PROGRAMS):
         return []
-    return [f'{name}() {{ {shlex.join(programs.command([name]))} "$@"; }}' for name in names]
+    return [f'{name}() {{ {shlex.join(programs.command([name]))} "$@"; }}' for name in _PROGRAMS]
 
 
 def administrator(cluster: Cluster) -> Cluster:
@@ -107,10 +109,8 @@ def everything(site: Site) -> list[AdminCommand]:
 def second_site(site: Site) -> list[AdminCommand]:
     """Return all commands for setting up the second cluster from scratch, except for the mirror daemon.
 
-    Whether a daemon runs is only known if the cluster answers. None if the site's file does not allow its use.
+    Whether a daemon runs is only known if the cluster answers. None if the site has no second cluster.
     """
-    if "second_site" not in site.allows:
-        return []
     return second_pool(site) + second_user(site) + mirroring(site)
 
 
@@ -197,7 +197,7 @@ def pool(cluster: Cluster, wanted: Pool, *, is_data_pool: bool = False) -> Admin
     succeeds on an existing pool, and the next commands would change it.
     """
     ceph, name, pg_num = program("ceph", cluster), wanted.name, wanted.pg_num or 32
-    undo = [f"{ceph} osd pool delete {name} {name} --yes-i-really-really-mean-it"]
+    undo = [_unused(cluster, wanted), f"{ceph} osd pool delete {name} {name} --yes-i-really-really-mean-it"]
     if is_data_pool:
         k, m = wanted.erasure_code or (2, 1)
         device = f" crush-device-class={wanted.device_class}" if wanted.device_class else ""
@@ -219,7 +219,7 @@ def pool(cluster: Cluster, wanted: Pool, *, is_data_pool: bool = False) -> Admin
             steps.append(f"{ceph} osd pool set {name} size {wanted.replicas}")
         steps.append(initialise(cluster, wanted).text)
         steps += [namespace(cluster, wanted).text] if wanted.namespace else []
-        undo = [_without_images(cluster, wanted), *undo, *([f"{ceph} osd crush rule rm{rule}"] if rule else [])]
+        undo += [f"{ceph} osd crush rule rm{rule}"] if rule else []
     no_pool = f"pools=$({ceph} osd pool ls) && ! printf '%s\\n' \"$pools\" | grep -qxF -e {name}"
     return AdminCommand(_block(no_pool, steps), _chain(undo))
 
@@ -235,7 +235,7 @@ def initialise(cluster: Cluster, wanted: Pool) -> AdminCommand:
     """Return the command that initialises a pool for block devices; `rbd` refuses pools of other applications."""
     disable = f"{program('ceph', cluster)} osd pool application disable {wanted.name} rbd --yes-i-really-mean-it"
     step = f"{program('rbd', cluster)} pool init {wanted.name}"
-    return AdminCommand(step, _chain([_without_images(cluster, wanted), disable]))
+    return AdminCommand(step, _chain([_unused(cluster, wanted), disable]))
 
 
 def namespace(cluster: Cluster, wanted: Pool) -> AdminCommand:
@@ -245,12 +245,18 @@ def namespace(cluster: Cluster, wanted: Pool) -> AdminCommand:
     return AdminCommand(f"{rbd} namespace create {where}", f"{rbd} namespace remove {where}")
 
 
-def _without_images(cluster: Cluster, wanted: Pool) -> str:
-    """Return a test that fails if the pool holds an image, also one in the trash or in the site's namespace."""
-    rbd = program("rbd", cluster)
-    specs = dict.fromkeys((wanted.name, wanted.spec))
-    lists = " && ".join(f"{rbd} {listing} {spec}" for spec in specs for listing in ("ls", "trash ls --all"))
-    return f'images=$({lists}) && [ -z "$images" ]'
+def _unused(cluster: Cluster, wanted: Pool) -> str:
+    """Return a test that fails if the pool holds more than what every pool for images does, or another namespace.
+
+    No command of `rbd` lists all of it: images of other pools may have their data or journals here.
+    """
+    listed = f"{program('rados', cluster)} --pool {wanted.name} --all ls"
+    own = f"({wanted.namespace})?" if wanted.namespace else ""
+    # A mirror daemon that has just been stopped leaves its instance for a while. Without the word at the end, a list
+    # that was cut short would look like that of an unused pool.
+    usual = f"^{own}[[:space:]]rbd_([a-z_]+|mirror_instance\\.[0-9]+)$"
+    lines = f"{{ {listed} && echo all; }} | grep -vE '{usual}' | head -n 1"
+    return f'found=$({lines}) && [ "$found" = all ]'
 
 
 # Mirroring ----------------------------------------------------------------------------------------------------------
@@ -300,12 +306,13 @@ def _mirrored_by_image(cluster: Cluster, spec: str) -> AdminCommand:
 def mirror_daemon(second: Cluster, fsid: str, *, folder: Path = Path("/etc/ceph")) -> list[AdminCommand]:
     """Return the commands that start a mirror daemon on the second cluster: with cephadm, or from packages.
 
-    The second command is for a host of that cluster with its own configuration in `folder`; elsewhere it does nothing.
+    The second command is for a host of that cluster with its own configuration in `folder`; elsewhere it does nothing,
+    nor does its undo.
     """
     ceph = program("ceph", second)
     keyring = f"{shlex.quote(str(folder))}/ceph.client.$id.keyring"
     made = "ceph auth get-or-create \"client.$id\" mon 'profile rbd-mirror' osd 'profile rbd'"
-    own = "id=rbd-mirror.$(hostname -s)"
+    here = f'id=rbd-mirror.$(hostname -s) && [ "$(ceph fsid)" = {fsid} ]'
     return [
         AdminCommand(
             _block(
@@ -316,13 +323,13 @@ def mirror_daemon(second: Cluster, fsid: str, *, folder: Path = Path("/etc/ceph"
         ),
         AdminCommand(
             _block(
-                f'{own} && [ "$(ceph fsid)" = {fsid} ]',
+                here,
                 [
                     f"{{ [ -e {keyring} ] || {{ {_new_keyring(made, keyring, '  ')} && chown ceph: {keyring}; }}; }}",
                     'systemctl enable --now "ceph-rbd-mirror@$id"',
                 ],
             ),
-            f'{own} && systemctl disable --now "ceph-rbd-mirror@$id" && ceph auth rm "client.$id" && rm -f {keyring}',
+            f'{here} && systemctl disable --now "ceph-rbd-mirror@$id" && ceph auth rm "client.$id" && rm -f {keyring}',
         ),
     ]
 

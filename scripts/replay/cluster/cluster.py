@@ -59,12 +59,13 @@ class Cluster:
     ) -> subprocess.CompletedProcess[str]:
         """Run `tool` (`ceph`, `rbd`, `rados`, …) on this cluster and return the completed process.
 
+        The command dies with this thread, which waits for it: after a `kill -9`, a fill would write on.
         `while_running` is called once a second; what it raises ends the command. Raises CephCommandError on a timeout,
         on a missing program and, when `check`, on a non-zero exit status.
         """
         shown = f"{tool} {' '.join(args)} ({self.name})"
         try:
-            argv = self.programs.command([tool, *self.arguments(), *args])
+            argv = self.programs.command([tool, *self.arguments(), *args], dies_with_parent=True)
             done = _run(argv, timeout_seconds, while_running)
         except MissingProgramError as error:
             raise CephCommandError(error.what, where=shown, next_step=error.next_step) from error
@@ -96,7 +97,13 @@ def why_unreadable(path: Path) -> str:
     """Return why this user cannot read a file; "" if it can."""
     if os.access(path, os.R_OK):
         return ""
-    return "cannot be read by this user" if path.exists() else "there is no such file"
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return "there is no such file"
+    except OSError:
+        pass  # such as in a folder that this user may not enter
+    return "cannot be read by this user"
 
 
 def monitors_in(conf: Path) -> str:

@@ -163,15 +163,6 @@ def new_since(start: Verdict, now: Verdict) -> dict[str, str]:
     return {code: text for code, text in now_known.items() if code not in before}
 
 
-def recovering(status: Mapping[str, Any]) -> bool:
-    """Whether objects are being recovered or moved, or are waiting for that."""
-    return bool(_recovery(status)) or any(
-        word in state["state_name"]
-        for state in status.get("pgmap", {}).get("pgs_by_state", ())
-        for word in ("recover", "backfill")
-    )
-
-
 def slow_operations(status: Mapping[str, Any]) -> int:
     """How many slow operations the cluster reports (at least 1 if it reports some without a count)."""
     count = 0

@@ -95,6 +95,7 @@ class MirrorDaemon:
     """The rbd-mirror daemon of the second cluster, through its admin socket."""
 
     def __init__(self, admin_socket: Path, pool: str, ask: Callable[..., Any] = ask) -> None:
+        """`pool` is `pool[/namespace]`."""
         self.admin_socket = admin_socket
         self.pool = pool
         self._ask = ask
@@ -106,7 +107,7 @@ class MirrorDaemon:
         second = site.second_site
         if second is None or second.mirror_daemon_admin_socket is None:
             return None
-        return cls(second.mirror_daemon_admin_socket, second.pool)
+        return cls(second.mirror_daemon_admin_socket, site.pools.data.spec)
 
     @classmethod
     def of(cls, site: Site) -> MirrorDaemon:

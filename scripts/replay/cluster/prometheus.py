@@ -6,6 +6,7 @@ The form of the answers: https://prometheus.io/docs/prometheus/latest/querying/a
 from __future__ import annotations
 
 import base64
+import http.client
 import json
 import math
 import ssl
@@ -104,10 +105,10 @@ class PrometheusClient:
                 where=self.source.url,
                 next_step=hint,
             ) from error
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise SilentServerError(
-                f"does not answer: {reason}",
+                f"does not answer: {str(reason).strip()}",
                 where=self.source.url,
                 next_step="check that this machine can reach it, or remove prometheus from the site's file",
             ) from error

@@ -19,7 +19,6 @@ from zoneinfo import ZoneInfo
 from replay.base.errors import RefusedError
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import Cluster
-from replay.cluster.health import recovering, slow_operations
 from replay.cluster.prometheus import PrometheusSource
 
 WORDS = (
@@ -90,16 +89,13 @@ class Ceilings:
 
     `rate_bytes_per_second` limits one image's client, also while the image is filled;
     `bytes_written_to_media_per_run` what the run may write to all OSDs together; `fullest_osd_fraction` how full the
-    fullest OSD may be (0 to 1); `tenant_latency_seconds` the slowest OSD's commit latency, `slow_operations` their
-    number; `recovery` tolerates recovery while a set runs.
+    fullest OSD may be (0 to 1); `tenant_latency_seconds` the slowest OSD's commit latency.
     """
 
     rate_bytes_per_second: float | None = None
     bytes_written_to_media_per_run: float | None = None
     fullest_osd_fraction: float = 0.7
     tenant_latency_seconds: float | None = None
-    slow_operations: int = 0
-    recovery: bool = False
 
     def client_options(self) -> dict[str, str]:
         """Return librbd's settings that limit an image to the rate; they are part of a cell's identity."""
@@ -200,7 +196,7 @@ RAISE_IT = "finished sets are kept; raise the ceiling and run measure again, or 
 
 @dataclass(frozen=True)
 class Stop:
-    """A ceiling that has been reached: a slug, and a sentence with the figure and the limit."""
+    """Why a run has to end, such as a ceiling that has been reached: a slug, and a sentence with the figures."""
 
     reason: str
     detail: str
@@ -209,7 +205,6 @@ class Stop:
 def ceilings_reached(
     ceilings: Ceilings,
     *,
-    status: Mapping[str, Any] | None = None,
     osd_df: Mapping[str, Any] | None = None,
     osd_perf: Mapping[str, Any] | None = None,
     bytes_written_to_media: float = 0.0,
@@ -217,7 +212,7 @@ def ceilings_reached(
     bytes_added_by_next_set: float = 0.0,
     next_set: str = "the next set",
 ) -> list[Stop]:
-    """Return the ceilings that have been reached, from parsed answers (`ceph status`, `osd df`, `osd perf`).
+    """Return the ceilings that have been reached, from parsed answers (`osd df`, `osd perf`).
 
     `bytes_written_to_media` is what this run wrote so far, `bytes_of_next_set` what it is about to write to media: a
     set that would exceed the ceiling is not started. `bytes_added_by_next_set` is the part of it that takes free space
@@ -235,12 +230,6 @@ def ceilings_reached(
         if fraction > ceilings.fullest_osd_fraction:
             text = f"{name} is (or would be) {fraction:.0%} full; the site allows {ceilings.fullest_osd_fraction:.0%}"
             stops.append(Stop("fullest_osd", text))
-    if status is not None:
-        slow = slow_operations(status)
-        if slow > ceilings.slow_operations:
-            stops.append(Stop("slow_operations", f"{slow} slow operations; the site allows {ceilings.slow_operations}"))
-        if recovering(status) and not ceilings.recovery:
-            stops.append(Stop("recovery", "the cluster is recovering"))
     if osd_perf is not None and ceilings.tenant_latency_seconds is not None:
         name, seconds = slowest_osd(osd_perf)
         if seconds > ceilings.tenant_latency_seconds:

@@ -29,15 +29,17 @@ def load_site(name: str, *, check_files: bool = True) -> Site:
     path = config_directory() / "sites" / f"{name}.yaml"
     document = load_validated_document(path, program_file("schemas", "site.schema.json"))
     raw: dict[str, Any] = document.data
+    allows = frozenset(raw["allows"])
     if raw["name"] != path.stem:
         raise ConfigurationError(
             f"name: {raw['name']!r} is not the file's name {path.stem!r}", where=document.where("name")
         )
     reader = _SiteReader(document, check_files)
     pools = Pools(**{role: _pool(entry) for role, entry in raw["pools"].items()})
-    _check_pools(document, pools, frozenset(raw["allows"]))
+    _check_pools(document, pools, allows)
     if "sandbox" in raw:
         primary, second, fsid = _of_sandbox(raw["sandbox"], pools.data.name, document, reader.client_programs())
+        second = second if "second_site" in allows else None
     else:
         primary, second = reader.primary(), reader.second_site(pools.data.name)
         fsid = fsid_in(primary.conf)
@@ -47,7 +49,7 @@ def load_site(name: str, *, check_files: bool = True) -> Site:
         limitation=raw["limitation"],
         primary=primary,
         pools=pools,
-        allows=frozenset(raw["allows"]),
+        allows=allows,
         second_site=second,
         client_hosts=tuple(raw.get("client_hosts", ())),
         time_window=_time_window(document),
@@ -69,6 +71,7 @@ class _SiteReader:
         return self._cluster("cluster", "primary")
 
     def second_site(self, data_pool: str) -> SecondSite | None:
+        """Return the second cluster; None if the file names none, or does not allow its use."""
         raw = self.document.data.get("second_cluster")
         if raw is None:
             return None
@@ -79,6 +82,8 @@ class _SiteReader:
                 where=self.document.where("second_cluster", "pool"),
                 next_step="rbd mirrors a pool to the pool of the same name on the other cluster",
             )
+        if "second_site" not in self.document.data["allows"]:
+            return None
         return SecondSite(
             cluster=self._cluster("second_cluster", "secondary"),
             pool=data_pool,

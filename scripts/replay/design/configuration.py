@@ -141,6 +141,12 @@ def _index(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], file: Path
         seen: set[str] = set()
         for key, value in node.value:
             line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                raise ConfigurationError(
+                    "a key is a mapping or a list, not text",
+                    where=f"{file}:{line}",
+                    next_step='put a text with braces or brackets in quotes, such as "{{ name }}"',
+                )
             if key.value in seen:
                 raise ConfigurationError(
                     f"the key {key.value!r} appears twice", where=f"{file}:{line}", next_step="remove one of the two"

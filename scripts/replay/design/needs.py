@@ -55,12 +55,16 @@ class Option:
 
 @dataclass(frozen=True)
 class Factor:
-    """A level of cells, from a factor or from their variant. `words`, if any, are the only allowed levels."""
+    """A level of cells, from a factor or from their variant. `words`, if any, are the only allowed levels.
+
+    `of_variants`: it comes from variants alone, because it decides what is made for each of them.
+    """
 
     name: str
     meaning: str
     words: tuple[str | float, ...] = ()
     required: bool = False
+    of_variants: bool = False
 
 
 @dataclass(frozen=True)
@@ -180,8 +184,12 @@ def _check_factors(configuration: Mapping[str, Any], needs: Needs, refuse: Calla
         without = [
             variant["name"] for variant in configuration["variants"] if factor.name not in variant.get("levels", {})
         ]
+        if factor.of_variants and factor.name in configuration["factors"]:
+            what = f"factors.{factor.name}: {protocol} takes this level from variants only"
+            refuse(what, "factors", factor.name, next_step="set it in each variant's `levels`")
         if factor.required and factor.name not in configuration["factors"] and without:
-            advice = f"add the factor, or set its level in each variant; it is missing in: {', '.join(without)}"
+            how = "set its level" if factor.of_variants else "add the factor, or set its level"
+            advice = f"{how} in each variant; it is missing in: {', '.join(without)}"
             refuse(f"{protocol} needs the factor `{factor.name}`: {factor.meaning}", "factors", next_step=advice)
         for path, level in levels_of.get(factor.name, ()):
             if factor.words and level not in factor.words:

@@ -181,16 +181,17 @@ def reckon(
 
     `receipts` are those of this experiment's earlier blocks, at any scale.
     """
-    protocol = design.configuration["protocol"]
-    per_set = seconds_per_set(receipts, design.scale, sized_once=protocol_class(protocol).pilot_share > 0)
+    name = design.configuration["protocol"]
+    protocol = protocol_class(name)
+    per_set = seconds_per_set(receipts, design.scale, sized_once=protocol.pilot_share > 0)
     blocks = [[cell for cell_set in sets for cell in cell_set.cells] for sets in todo]
     client = media = 0.0
     for cells in blocks:
-        for cell in (cell for cell in cells if writes(cell.levels)):
-            written = terms.rate(cell) * seconds_of(cell.levels, design.sizing)
+        for cell in cells:
+            written = protocol.client_bytes(cell, design, terms)
             client += written
             media += terms.copies.media_bytes(written, journaled="journaling" in cell.variant.image.features)
-        for image in _images(protocol, cells):
+        for image in _images(name, cells):
             client += image.size_bytes
             media += terms.copies.media_bytes(image.size_bytes)
     if per_set:
@@ -226,7 +227,7 @@ def seconds_by_design(design: Design, cells: Sequence[Cell], *, first: bool, ter
     awaited = len(mirrored)
     if first and protocol.pilot_share:
         # A variant that takes the size of another one has no pilots of its own.
-        awaited += PILOTS * sum(not cell.variant.size_of for cell in mirrored)
+        awaited += PILOTS * sum(cell.variant.size_of == cell.variant.name for cell in mirrored)
     filling = sum(map(terms.fill_seconds, _images(name, cells)))
     connecting = HOST_SECONDS * terms.other_hosts * sum("clients" in cell.levels for cell in cells)
     waiting = protocol.mirrored_wait_seconds * awaited

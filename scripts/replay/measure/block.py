@@ -12,12 +12,12 @@ from replay.design.design import Design, plan_digest, read_plan_file
 from replay.design.needs import protocol_for
 from replay.evidence.attempts import BlockWriter, record_design
 from replay.evidence.data_set import raw_directory
-from replay.evidence.seal import seal
+from replay.evidence.seal import recover, seal
 from replay.measure.bench import Bench, open_bench
 from replay.measure.guard import Guard
 from replay.measure.job import Job, make_ready, planned, run_job, undo_leftovers
 from replay.measure.protocol import Protocol
-from replay.measure.sets import MOST_ATTEMPTS, SetRunner
+from replay.measure.sets import MOST_ATTEMPTS, SetRunner, Todo
 from replay.ownership.locks import cluster_lock, stop_switch
 from replay.sandbox.daemons import naming_absent_daemons
 
@@ -37,6 +37,9 @@ def measure(job: Job, progress: Progress) -> Path:
         make_ready(plan, design, bench, raw, progress)
         with cluster_lock(site, bench.session, bench.ledger, say=progress.line) as lock, Guard(bench) as guard:
             guard.watch.also += [stop_switch(site, bench.session), lock.renew_when_due]
+            # Behind the lock: an open attempt may be that of the run that holds it.
+            for sentence in recover(raw):
+                progress.line(sentence)
             undo_leftovers(bench, progress.line)
             return BlockRunner(bench, design, job.block, raw, progress, guard=guard).run()
 
@@ -73,11 +76,13 @@ class BlockRunner:
         invalid, todo = [], self.sets.missing()
         self.progress.start(
             self.design.title_of_block(self.block),
-            sum(len(cell_set.cells) for _, cell_set in todo),
+            _cells(todo),
             sum(len(cell_set.cells) for cell_set in self.design.sets),
         )
         if todo:
             with self.sets.opened(todo) as available:
+                # The cluster may have refused variants.
+                self.progress.repeat(_cells(available) - _cells(todo))
                 invalid = [cell_set.point for index, cell_set in available if not self.sets.measure(index, cell_set)]
         if invalid:
             raise ReplayError(
@@ -87,6 +92,10 @@ class BlockRunner:
             )
         self.writer.record_receipt(plan, self.sets.receipt(plan, measured_sets=len(todo)))
         return seal(self.raw, self.block, plan)
+
+
+def _cells(todo: Todo) -> int:
+    return sum(len(cell_set.cells) for _, cell_set in todo)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from replay.base.errors import INTERRUPTED, ConfigurationError
 from replay.base.paths import ROOT, benchmarks_directory, replay_command, shown, working_directory
 from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
-from replay.base.terminal import waiting
+from replay.base.terminal import answer_to, waiting
 from replay.design.design import Design, PlanFile, PlannedBlock
 from replay.design.sizing import UNASKED, RemainingWork, Terms, bytes_at_once
 from replay.evidence.attempts import History, record_design
@@ -213,7 +213,7 @@ def require_consent(data_set: str, *, given: bool) -> None:
         return
     if sys.stdin.isatty() and sys.stdout.isatty():
         print(f"{data_set} ships with the talk: {why}. What you measure now becomes part of it.", flush=True)
-        if input(f"Type {data_set} to measure into it all the same: ").strip() == data_set:
+        if answer_to(f"Type {data_set} to measure into it all the same: ") == data_set:
             return
         raise ConfigurationError("nothing was measured", next_step="name a data set of your own with --data")
     raise ConfigurationError(

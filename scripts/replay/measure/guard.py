@@ -30,7 +30,6 @@ from replay.cluster.site import RAISE_IT, Stop, ceilings_reached
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.job import Halted, RunStoppedError, stopped
-from replay.ownership.open_site import SAME_MOMENT_SECONDS
 from replay.ownership.pools import pools_in_use
 from replay.sandbox.link import lost_line
 
@@ -79,6 +78,7 @@ class Guard:
         self.new: dict[str, str] = {}
         self._halt: Halted | None = None
         self._has_ended_cell = False
+        self._waits_for_window = False
         self._main = threading.main_thread().ident
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._check_until_the_end, name="guard", daemon=True)
@@ -104,10 +104,10 @@ class Guard:
         # First, since a stretch cluster without its line does not answer.
         if (stop := lost_line(self.bench.site)) is not None:
             return stop
-        # The clusters that Replay starts have no tenants, and experiments stop and throttle their daemons.
-        return self.watch.check(
-            self.bench.site.ceilings, has_tenants=not self.bench.daemons_are_here, say=self.bench.say
-        )
+        # The clusters that Replay starts have no tenants, and experiments stop and throttle their daemons. A run that
+        # waits for its time window disturbs no tenant.
+        has_tenants = not (self.bench.daemons_are_here or self._waits_for_window)
+        return self.watch.check(self.bench.site.ceilings, has_tenants=has_tenants, say=self.bench.say)
 
     def _check_until_the_end(self) -> None:
         answered = time.monotonic()
@@ -158,18 +158,20 @@ class Guard:
         self._check_ceilings()
 
     def before_set(self, next_set: str = "", *, media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
-        """Check health and ceilings, then wait for the time window. Raises RunStoppedError if the set must not start.
+        """Wait for the time window, then check health and ceilings. Raises RunStoppedError if the set must not start.
 
         The same goes for a ceiling that the next set would exceed: it will write `media_bytes` to media, and
         `added_bytes` of them take up free space.
         """
+        has_waited = self._await_window()
         with self.bench.costs.measure("health"):
             verdict = self._await_fit("to be fit again", FIT_WITHIN_SECONDS, wait_for_daemons=True)
             if not verdict.fit:
                 self._stop(verdict.sentence(), KEPT)
+            if has_waited:
+                self.watch.begin(verdict)
             self._refuse_what_would_end_a_cell()
             self._check_ceilings(next_set, media_bytes, added_bytes)
-        self._await_window()
 
     def before_cell(self) -> health.Verdict:
         """Return the cluster's health right before a cell, and forget what has settled by itself until now.
@@ -294,7 +296,6 @@ class Guard:
         limits = self.bench.site.ceilings
         stops = ceilings_reached(
             limits,
-            status=self.bench.session.status(at_most_seconds_old=SAME_MOMENT_SECONDS),
             osd_df=self._ask({"prefix": "osd df"}),
             osd_perf=self._ask({"prefix": "osd perf"}) if limits.tenant_latency_seconds is not None else None,
             bytes_written_to_media=self.bench.budget.total(),
@@ -314,12 +315,16 @@ class Guard:
         with self.bench.costs.measure("health"):
             return self.bench.session.command(command)
 
-    def _await_window(self) -> None:
+    def _await_window(self) -> bool:
+        """Wait until the site's time window is open; return whether it was closed."""
         window = self.bench.site.time_window
         if window is None or window.is_open(self.now()):
-            return
+            return False
         hours = elapsed_text(window.seconds_until_open(self.now()))
         self.bench.say(f"outside the time window ({window}); waiting {hours} for it to open")
+        self._waits_for_window = True
         with self.bench.costs.measure("wait"):
             while (remaining := window.seconds_until_open(self.now())) > 0:
                 self.sleep(min(60.0, remaining))
+        self._waits_for_window = False
+        return True

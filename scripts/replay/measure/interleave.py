@@ -26,13 +26,14 @@ from replay.cluster import sandbox_record
 from replay.cluster.sandbox_record import default_directory
 from replay.cluster.site_file import load_site
 from replay.design.configuration import experiment_names, load_experiment
-from replay.design.design import shuffled
+from replay.design.design import plan_digest, shuffled
 from replay.design.expansion import expand
 from replay.evidence.data_set import raw_directory, sealed_block
 from replay.evidence.read import list_raw
 from replay.measure.command import INTO_SHIPPED, require_consent
 from replay.preflight.plan import design_for, plans
 from replay.sandbox import lifecycle
+from replay.sandbox.tools import undisturbed
 
 SITE = "sandbox"
 DEFAULT_NAME = "interleaved"
@@ -112,10 +113,10 @@ def measure_block(
 def is_done(turn: Turn, names: Sequence[str], scale: str) -> bool:
     """Return whether a turn's block is sealed for all experiments. This needs no running cluster.
 
-    Without the sandbox that measured it, its plan is not known: then a block counts that is sealed at this scale.
+    Without the sandbox that measured it, what that one lacked is taken from the recorded designs.
     """
     if not sandbox_record.exists(turn.sandbox):
-        return all(_is_sealed(raw_directory(turn.data_set, name), turn.block, scale) for name in names)
+        return all(_is_sealed(turn, name, scale) for name in names)
     with _default_sandbox(turn.sandbox):
         site = load_site(SITE)
         designs = [design_for(site, name, scale) for name in names]
@@ -127,12 +128,17 @@ def is_done(turn: Turn, names: Sequence[str], scale: str) -> bool:
     return all(pack.exists() for pack in packs)
 
 
-def _is_sealed(raw: Path, block: int, scale: str) -> bool:
+def _is_sealed(turn: Turn, name: str, scale: str) -> bool:
+    """Return whether a block of today's design is sealed, without what a sandbox of a recorded design lacked."""
+    raw = raw_directory(turn.data_set, name)
     if not raw.is_dir():
         return False
-    listing = list_raw(raw)
-    is_there = any(pack.block == block and (raw / pack.name).exists() for pack in listing.packs)
-    return is_there and any(design["scale"] == scale for design in listing.designs().values())
+    lacking = [
+        {skip["requires"]: skip["detail"] for skip in recorded["skipped"]}
+        for recorded in list_raw(raw).designs().values()
+    ]
+    designs = [expand(load_experiment(name), scale, missing=missing) for missing in lacking]
+    return any(sealed_block(raw, turn.block, plan_digest(design, turn.block)).exists() for design in designs)
 
 
 def _measure(turn: Turn, names: Sequence[str], scale: str) -> int:
@@ -154,9 +160,11 @@ def _measure(turn: Turn, names: Sequence[str], scale: str) -> int:
         # Consent to measure into a data set that ships was asked for before the first turn.
         argv += ["--blocks", str(turn.block), INTO_SHIPPED, *chosen]
         status = _run(argv, {**os.environ, **_as_default(turn.sandbox)})
+        print(f"block {turn.block}, Ceph {title_of(turn.release)}: stopping its sandbox", flush=True)
     finally:
         ended = time.monotonic()
-        lifecycle.down(turn.sandbox, keep=existed or status != 0)
+        with undisturbed():
+            lifecycle.down(turn.sandbox, keep=existed or status != 0)
     changing = ready - started + time.monotonic() - ended
     print(f"block {turn.block} of {turn.data_set}: starting and stopping its sandbox took {changing:.0f} s")
     return status

@@ -30,7 +30,6 @@ from replay.design.expansion import narrowed
 from replay.evidence import durable
 from replay.evidence.data_set import pretty_json
 from replay.evidence.record import host, program_version, short_version
-from replay.evidence.seal import recover
 from replay.measure.bench import Bench
 from replay.measure.signed_plan import site_facts
 from replay.ownership.daemon_settings import OsdSettings, settings_of_second
@@ -201,7 +200,7 @@ def planned(plan: PlanFile, job: Job) -> tuple[Design, Site]:
 
 
 def make_ready(plan: PlanFile, design: Design, bench: Bench, raw: Path, progress: Progress) -> None:
-    """Make the pools that the site wants, and put in order what an interrupted run left in the evidence.
+    """Make the pools that the site wants, one of which holds the cluster's lock, and describe the site.
 
     Raises RefusedError if the cluster is not the planned one, or has another release than the data set.
     """
@@ -213,8 +212,6 @@ def make_ready(plan: PlanFile, design: Design, bench: Bench, raw: Path, progress
     for name in ensure_pools(bench.site, bench.session, bench.ledger, data_set=plan.data_set, say=progress.line):
         progress.line(f"made the pool {name}; {replay_command('clean', '--site', plan.site)} removes it")
     ensure_campaign(raw.parent.parent, bench.site, plan.data_set, bench.session, bench.secondary)
-    for sentence in recover(raw):
-        progress.line(sentence)
 
 
 def _refuse_another_site(plan: PlanFile, bench: Bench) -> None:

@@ -187,6 +187,13 @@ class Protocol:
         """Return how long the I/O of a cell is expected to last, for estimates."""
         return sizing.seconds_of(cell.levels, design.sizing)
 
+    @classmethod
+    def client_bytes(cls, cell: Cell, design: Design, terms: sizing.Terms = sizing.UNASKED) -> float:
+        """Return how many bytes a cell's clients are expected to write, for estimates: here at an assumed rate."""
+        if not sizing.writes(cell.levels):
+            return 0.0
+        return terms.rate(cell) * sizing.seconds_of(cell.levels, design.sizing)
+
     # A block ----------------------------------------------------------------------------------------------------------
 
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
@@ -276,7 +283,9 @@ class Protocol:
         try:
             result = self.parse(cell, measured)
         except OutputError as error:
-            measured.invalid = (error.reason, str(error).splitlines()[0])
+            said = str(error).splitlines()[0]
+            reason, detail = measured.invalid or (error.reason, "")
+            measured.invalid = (reason, f"{detail}; {said}" if detail else said)
             return None
         if measured.invalid is None:
             measured.invalid = judge(result, self.design.sizing.minimum_seconds)

@@ -208,7 +208,8 @@ def _where(site: Site, estimates: Sequence[tuple[Design, int, RemainingWork]]) -
     images = [variant.image for design, _, _ in estimates for variant in design.variants if variant.image.size_bytes]
     if images:
         largest = _gib(max(image.size_bytes for image in images))
-        yield f"- images of up to {largest} in these pools, named `replay-<8 random digits>-…`; a block removes its own"
+        name = "replay-<8 random hexadecimal digits>-…"
+        yield f"- images of up to {largest} in these pools, named `{name}`; a block removes its own"
     if any(image.mirroring for image in images):
         yield "- copies of mirrored images in the pool of the same name on the secondary cluster"
 
@@ -220,16 +221,16 @@ def _limits(site: Site) -> Iterator[str]:
         ("fullest OSD", limits.fullest_osd_fraction, "{:.0%}".format),
         ("rate of an image's clients", limits.rate_bytes_per_second, lambda rate: f"{_gib(rate)}/s"),
         ("commit latency of the slowest OSD", limits.tenant_latency_seconds, lambda seconds: f"{seconds * 1e3:g} ms"),
-        ("slow operations", limits.slow_operations, str),
-        ("recovery", "tolerated" if limits.recovery else "ends the run", str),
         ("time window", site.time_window, str),
     )
     yield from ("", "## Limits", "", "| ceiling | |", "|---|---|")
     for name, value, text in rows:
         yield f"| {name} | {'none' if value is None else text(value)} |"
     yield ""
-    yield "Cluster health is looked at before each set and every two seconds. New trouble with block devices ends the"
-    yield "run. The account of bytes covers all blocks, nights and resumed runs of this data set."
+    yield "Replay checks the cluster's health before each set and, while a set runs,"
+    yield "every two seconds, or every eight without `python3-rados`. Any slow operation ends the cell and the run. A"
+    yield "recovery, or other new trouble with block devices, ends the run after the current cell. The account of bytes"
+    yield "covers all blocks, nights and resumed runs of this data set."
 
 
 def _rights(site: Site) -> Iterator[str]:
@@ -247,11 +248,10 @@ def _rights(site: Site) -> Iterator[str]:
 
 def _administrator(site: Site, report: Report) -> Iterator[str]:
     yield from ("", "## What an administrator does first", "")
-    for item in report.findings.items:
-        if item.level in ("refused", "skip"):
-            yield f"- {item.text}"
+    lacking = [f"- {item.text}" for item in report.findings.items if item.level in ("refused", "skip")]
+    yield from lacking
     if not (commands := commands_in(report)):
-        yield "No command is needed."
+        yield from ("", "No command is needed for the rest.") if lacking else ("No command is needed.",)
         return
     yield from ("", "These commands make what is missing, and change nothing that exists:")
     yield from ("", "```sh", *commands, "```")

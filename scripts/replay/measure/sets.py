@@ -141,10 +141,11 @@ class SetRunner:
 
     def measure(self, index: int, cell_set: CellSet) -> bool:
         """Run a set until an attempt is valid, at most three times; return whether one was."""
-        for _ in range(MOST_ATTEMPTS):
+        for number in range(MOST_ATTEMPTS):
+            if number:
+                self.progress.repeat(len(cell_set.cells))
             if self._attempt(index, cell_set):
                 return True
-            self.progress.repeat(len(cell_set.cells))
         return False
 
     def _attempt(self, index: int, cell_set: CellSet) -> bool:

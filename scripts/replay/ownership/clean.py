@@ -13,7 +13,7 @@ from typing import TextIO
 from replay.base.disk import size_text
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.paths import state_directory
-from replay.base.terminal import waiting
+from replay.base.terminal import answer_to, waiting
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site
@@ -76,11 +76,12 @@ def clean(
 
     `confirm` is called once with the number of things, after listing them; nothing is removed unless it returns True.
     An entry that cannot be removed stays in the ledger; the others are removed anyway.
-    Raises CephCommandError if the primary cluster cannot be reached, RefusedError while a measurement runs on it.
+    Raises CephCommandError if the primary cluster cannot be reached, RefusedError while a measurement runs on it, or
+    if one has begun because the lock lapsed meanwhile.
     """
     with ExitStack() as stack:
         with waiting("asking the cluster what exists", spinner=False):
-            work = list(_work(site, stack, say))
+            work, lock = _work(site, stack, say)
         total = sum(len(entries) for _, entries in work)
         if total == 0:
             say(f"nothing to remove: the ledger has no entries for site {site.name}")
@@ -91,13 +92,21 @@ def clean(
         if not confirm(total):
             say("nothing was removed")
             return []
+
+        def still_ours() -> Site:
+            # Confirming and removing may take longer than the lock lasts.
+            lock.keep()
+            return site
+
+        still_ours()
         watch = ClusterWatch(*(remover.session for remover, _ in work))
         for remover, _ in work:
-            remover.waiting = functools.partial(watch.waiting, lambda: site, say=say)
+            remover.waiting = functools.partial(watch.waiting, still_ours, say=say)
         outcomes = []
         for outcome in remove_entries(work):
             outcomes.append(outcome)
             say(f"{outcome.status}: {outcome.entry.kind} {outcome.entry.spec}")
+            still_ours()
         return outcomes
 
 
@@ -121,8 +130,11 @@ def run(options: argparse.Namespace) -> int:
     return 1 if left else 0
 
 
-def _work(site: Site, stack: ExitStack, say: Callable[[str], None]) -> Iterator[tuple[Remover, list[Entry]]]:
-    """Yield each cluster's remover and the entries to remove; `stack` closes what was opened."""
+def _work(
+    site: Site, stack: ExitStack, say: Callable[[str], None]
+) -> tuple[list[tuple[Remover, list[Entry]]], ClusterLock]:
+    """Return each cluster's remover and the entries to remove, and the lock; `stack` closes what was opened."""
+    work = []
     for cluster, mirror in _clusters(site):
         session = stack.enter_context(MonitorSession(cluster))
         try:
@@ -133,9 +145,9 @@ def _work(site: Site, stack: ExitStack, say: Callable[[str], None]) -> Iterator[
             say("the second cluster does not answer: Replay cannot see now what it owns there")
             continue
         if cluster is site.primary:
-            _hold(site, session, ledger, stack, say)
-        remover = Remover(site, cluster, session, ledger, mirror, say)
-        yield remover, _entries(ledger, site, say)
+            lock = _hold(site, session, ledger, stack, say)
+        work.append((Remover(site, cluster, session, ledger, mirror, say), _entries(ledger, site, say)))
+    return work, lock
 
 
 def _clusters(site: Site) -> Iterator[tuple[Cluster, Cluster | None]]:
@@ -144,7 +156,9 @@ def _clusters(site: Site) -> Iterator[tuple[Cluster, Cluster | None]]:
         yield site.secondary, site.primary
 
 
-def _hold(site: Site, session: MonitorSession, ledger: Ledger, stack: ExitStack, say: Callable[[str], None]) -> None:
+def _hold(
+    site: Site, session: MonitorSession, ledger: Ledger, stack: ExitStack, say: Callable[[str], None]
+) -> ClusterLock:
     """Take the slot and the cluster's lock: nothing that a running measurement uses may be removed."""
     slot = SlotLock(state_directory() / "locks" / f"{ledger.fsid}.lock")
     slot.acquire(wait_seconds=2.0)
@@ -158,6 +172,7 @@ def _hold(site: Site, session: MonitorSession, ledger: Ledger, stack: ExitStack,
         # What is removed may be what fills the pool.
         say(f"{lock.object.spec} cannot be locked now: {error.what}")
     stack.callback(lock.release)
+    return lock
 
 
 def _entries(ledger: Ledger, site: Site, say: Callable[[str], None]) -> list[Entry]:
@@ -192,4 +207,4 @@ def _ask(count: int) -> bool:
         raise RefusedError(
             "there is no terminal to ask for confirmation", next_step="check the list above, then add --yes"
         )
-    return input(f"remove these {count}? [y/N] ").strip().lower() in ("y", "yes")
+    return answer_to(f"remove these {count}? [y/N] ").lower() in ("y", "yes")

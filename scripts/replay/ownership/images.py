@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.base.clock import Waiting
+from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Site
+from replay.cluster.site import Site, ceilings_reached
 from replay.design.design import Image
 from replay.design.sizing import Write
 from replay.ownership.ledger import Entry, Ledger, unique_name
@@ -83,12 +84,21 @@ def create_image(
 def fill_image(bench: OpenSite, made: BlockImage) -> None:
     """Write every byte of an image once, at the site's rate, so that reads find data and writes overwrite data.
 
-    The bytes come from `rbd bench`, which writes one repeated byte: do not measure on a pool that compresses.
+    The bytes come from `rbd bench`, which writes one repeated byte: do not measure on a pool that compresses. Raises
+    RefusedError if the site does not allow that much, in this run or on an OSD.
     """
     size = made.image.size_bytes
     limits = bench.site.ceilings
     slowest = min(SLOWEST_FILL_BYTES_PER_SECOND, 0.5 * (limits.rate_bytes_per_second or math.inf))
-    bench.budget.reserve(f"filling {made.name}", Write(size, pool=made.pool, adds=True))
+    what, write = f"filling {made.name}", Write(size, pool=made.pool, adds=True)
+    osd_df, added = bench.session.command({"prefix": "osd df"}), bench.budget.media_bytes(write)
+    if stops := ceilings_reached(limits, osd_df=osd_df, bytes_added_by_next_set=added):
+        raise RefusedError(
+            f"{what} is refused: {stops[0].detail}",
+            where=f"site {bench.site.name}, ceiling {stops[0].reason}",
+            next_step="finished sets are kept; run measure again when there is space, or raise the ceiling",
+        )
+    bench.budget.reserve(what, write)
     timeout_seconds = 60 + size / slowest
     waiting = bench.waiting(f"{made.name} to be filled", timeout_seconds)
     bench.primary_cluster.run(
@@ -206,7 +216,8 @@ class ImageRemover:
         """Return whether the image's pool is Replay's own: that of a sandbox, or one in the ledger."""
         if self.site.sandbox is not None:
             return True
-        return any(owned.kind == "pool" and owned.pool == entry.pool for owned in self.ledger.owned())
+        pools = [owned for owned in self.ledger.owned() if owned.kind == "pool"]
+        return any(pool.details.get("final_name") == entry.pool for pool in pools)
 
     def _watchers(self, entry: Entry) -> list[str]:
         """Return the clients that have an image open, as `client.4711 at 10.0.0.7:0/123`."""
@@ -261,7 +272,7 @@ class ImageRemover:
 
     def _copy_remains(self, entry: Entry) -> str | None:
         if self.mirror is None:
-            return "cannot look for its mirrored copy: the site's file names no second cluster"
+            return "cannot look for its mirrored copy: the site's file does not let Replay use a second cluster"
         try:
             if self.mirror.run("rbd", "info", entry.spec, check=False).returncode != NOT_FOUND:
                 return "its mirrored copy is still on the second cluster"
@@ -283,7 +294,8 @@ class ImageRemover:
         )
         if done.returncode in (0, NOT_FOUND):
             return RemovalOutcome(entry, "removed" if done.returncode == 0 else "absent")
-        return RemovalOutcome(entry, "left", f"snapshot {snapshot} of {image}: {done.stderr.strip().splitlines()[-1]}")
+        printed = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        return RemovalOutcome(entry, "left", f"snapshot {snapshot} of {image}: {printed[0]}")
 
 
 def group_of_header(session: MonitorSession, entry: Entry, image_id: str) -> str:

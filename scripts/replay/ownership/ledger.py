@@ -16,6 +16,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import platform
 import re
 import secrets
 from collections.abc import Iterator
@@ -30,12 +31,13 @@ from replay.base.paths import state_directory
 from replay.cluster.admin_commands import NAME_PREFIX
 from replay.evidence.durable import sync_directory
 
+#: This machine's, not the cluster's.
+LOCAL_KINDS = ("file", "kernel_mapping", "kernel_mount")
 KINDS = (
-    *("image", "pool", "mirror_snapshot_schedule", "snapshot", "file", "lock"),
+    *("image", "pool", "snapshot", "lock"),
     # Settings: removing one restores the earlier value.
     *("config", "crush_weight", "primary_affinity", "device_class", "io_cap"),
-    # This machine's, not the cluster's.
-    *("kernel_mapping", "kernel_mount"),
+    *LOCAL_KINDS,
 )
 
 
@@ -64,6 +66,12 @@ class Entry:
     def spec(self) -> str:
         """`pool[/namespace][/name]`, as the rbd program takes it."""
         return "/".join(part for part in (self.pool, self.namespace, self.name) if part)
+
+    @property
+    def elsewhere(self) -> str:
+        """The other machine that this was made on; empty if it was made on this one, or belongs to the cluster."""
+        host = self.details.get("host", "")
+        return host if host != platform.node() else ""
 
 
 @dataclass(frozen=True)
@@ -99,11 +107,13 @@ class Ledger:
         """Record that `pool/namespace/name` is about to be created, and return the entry's id.
 
         Call it *before* the creation. `kind` is one of KINDS; a pool's `name` is empty (see pools.py), a file's is its
-        path; `details` is what removing it may need (`{"size_bytes": …}`, `{"mirrored": true}`, `{"interval": "1m"}`,
-        `{"who": "osd", "before": null}`, `{"before": 0.5}` of an OSD's weight or affinity).
+        path; `details` is what removing it may need (`{"size_bytes": …}`, `{"mirrored": true}`,
+        `{"who": "osd", "before": null}`, `{"before": 0.5}` of an OSD's weight or affinity). Of what is this machine's,
+        they also name the machine.
         """
         if kind not in KINDS:
             raise ReplayError(f"{kind!r} is not one of {', '.join(KINDS)}", where="ledger")
+        host = {"host": platform.node()} if kind in LOCAL_KINDS else {}
         entry_id = secrets.token_hex(8)
         self._append(
             {
@@ -115,7 +125,7 @@ class Ledger:
                 "name": name,
                 "site": site,
                 "data_set": data_set,
-                "details": details or {},
+                "details": {**(details or {}), **host},
             }
         )
         return entry_id

@@ -125,7 +125,7 @@ class Holder:
 def this_process() -> Holder:
     began = start_ticks(os.getpid())
     assert began is not None, "this process is running"
-    return Holder(platform.node(), getpass.getuser(), os.getpid(), began, boot_id(), _space(), utc_now())
+    return Holder(platform.node(), _user(), os.getpid(), began, boot_id(), _space(), utc_now())
 
 
 def parse(description: str) -> Holder | None:
@@ -134,6 +134,13 @@ def parse(description: str) -> Holder | None:
         return Holder(**json.loads(description))
     except (ValueError, TypeError):
         return None
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may run as a user that it does not know
+        return str(os.getuid())
 
 
 def _space() -> str:
@@ -224,6 +231,20 @@ class ClusterLock:
             return None
         why = self._holder() or "somebody has broken it"
         return Stop("lock_lost", f"the lock on the cluster ({self.object.spec}) was lost: {why}")
+
+    def keep(self) -> None:
+        """Renew the lock if it is time, while things are removed. Raises RefusedError if somebody else has it."""
+        try:
+            # With the pool, which may be one of these things, the lock is gone, and no other run can begin.
+            stop = self.renew_when_due() if self.is_held and self._pool_exists() else None
+        except CephCommandError:
+            return  # nobody else is served either
+        if stop is not None:
+            raise RefusedError(
+                stop.detail,
+                where=f"site {self.site.name}",
+                next_step=f"wait for that run to end, then run {replay_command('clean', '--site', self.site.name)}",
+            )
 
     def release(self) -> None:
         """Remove the object, and with it the lock: only while it is certain that it is held."""

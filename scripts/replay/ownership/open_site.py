@@ -98,8 +98,6 @@ CHECK_ANSWERED_WITHIN_SECONDS = 5.0
 SECOND_CHECKED_EVERY_SECONDS, SECOND_ANSWERS_WITHIN_SECONDS, SECOND_SILENT_FOR_SECONDS = 3.0, 4.0, 8.0
 #: An answer this fresh serves all questions of one step.
 SAME_MOMENT_SECONDS = 1.0
-#: The ceilings that concern the site's other users. Exceeding one ends a cell; the others are checked between sets.
-_OF_TENANTS = ("tenant_latency", "slow_operations")
 _PRIMARY, _SECONDARY = "the cluster", "the second cluster"
 
 
@@ -129,6 +127,8 @@ class ClusterWatch:
     def begin(self, verdict: health.Verdict) -> None:
         """Take this for the health with which the block begins: it does not stop for trouble that was there already."""
         self._start[_PRIMARY], self._seen = verdict, {}
+        # It was not asked while the run waited.
+        self._second_silent_since = None
 
     def new_in(self, verdict: health.Verdict) -> dict[str, str]:
         """Return the codes, with messages, that a run stops for and that the cluster did not have at the start."""
@@ -181,10 +181,13 @@ class ClusterWatch:
         return None
 
     def _stops_for_tenants(self, ceilings: Ceilings, status: Mapping[str, Any]) -> list[Stop]:
-        perf = None
+        """Return what the cluster's other users feel. It ends a cell; other ceilings are checked between sets."""
+        slow = health.slow_operations(status)
+        stops = [Stop("slow_operations", f"the cluster has {slow} slow operation{'s'[: slow != 1]}")] if slow else []
         if ceilings.tenant_latency_seconds is not None:
             perf = self._session.command({"prefix": "osd perf"}, timeout_seconds=CHECK_ANSWERED_WITHIN_SECONDS)
-        return [stop for stop in ceilings_reached(ceilings, status=status, osd_perf=perf) if stop.reason in _OF_TENANTS]
+            stops += ceilings_reached(ceilings, osd_perf=perf)
+        return stops
 
     def note(self, code: str, message: str) -> None:
         """Note trouble that no status tells of."""

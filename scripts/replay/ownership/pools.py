@@ -255,6 +255,10 @@ def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: st
     with bench.costs.measure("prepare"):
         how = _replicated(session, name, spec.device_class)
         _create(session, bench.ledger, entry, name, spec.pg_num, how)
+        # First, because a restricted user may list only what is marked, and nothing is removed without that.
+        session.command({"prefix": "osd pool application enable", "pool": name, "app": application})
+        mark = {"pool": name, "app": application, "key": OWN_KEY, "value": OWN_VALUE}
+        session.command({"prefix": "osd pool application set", **mark})
         try:
             set_pool(session, name, "size", str(spec.replicas), sure=spec.replicas == 1)
         except CephCommandError as error:
@@ -264,9 +268,6 @@ def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: st
             raise PoolSizeRefusedError(
                 f"the monitors refuse a pool of size {spec.replicas}: {error.what}", where=f"site {bench.site.name}"
             ) from error
-        session.command({"prefix": "osd pool application enable", "pool": name, "app": application})
-        mark = {"pool": name, "app": application, "key": OWN_KEY, "value": OWN_VALUE}
-        session.command({"prefix": "osd pool application set", **mark})
         if application == "rbd":
             session.cluster.run("rbd", "pool", "init", name, timeout_seconds=60)
     return ExperimentPool(name, entry, spec)
@@ -292,8 +293,10 @@ def remove_pool_entries(bench: OpenSite, chosen: Callable[[Entry], bool]) -> int
 
 
 def remove_leftover_pools(bench: OpenSite) -> int:
-    """Remove the experiment pools that an interrupted run on this site left; a site's own pools stay."""
-    kept = {pool.name for pool in bench.site.pools.all()}
+    """Remove the experiment pools that an interrupted run on this site left; a site's own pools stay.
+
+    They also stay if its file does not name them any more: they have been renamed, which an experiment's never is.
+    """
     return remove_pool_entries(
-        bench, lambda entry: entry.site == bench.site.name and entry.details.get("final_name") not in kept
+        bench, lambda entry: entry.site == bench.site.name and entry.details.get("final_name") == entry.pool
     )

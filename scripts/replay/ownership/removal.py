@@ -16,7 +16,7 @@ from replay.base.paths import replay_command
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing, require
-from replay.ownership.images import NOT_FOUND, ImageRemover, RemovalOutcome
+from replay.ownership.images import ImageRemover, RemovalOutcome
 from replay.ownership.ledger import Entry
 from replay.ownership.open_site import BlockImage, OpenSite
 from replay.ownership.this_machine import KINDS, remove_file, unmap, unmount
@@ -39,20 +39,25 @@ class Remover(ImageRemover):
             "image": self._image,
             "pool": self._pool,
             "snapshot": self._snapshot,
-            "mirror_snapshot_schedule": self._schedule,
             **dict.fromkeys(
                 SET_BACK,
                 lambda entry: RemovalOutcome(entry, _gone(SET_BACK[entry.kind](self.site, self.session, entry))),
             ),
             "io_cap": lambda entry: RemovalOutcome(entry, _gone(release(**entry.details))),
             "kernel_mapping": lambda entry: RemovalOutcome(entry, _gone(unmap(self.cluster, entry.spec))),
-            "kernel_mount": lambda entry: RemovalOutcome(entry, _gone(unmount(entry.details["folder"]))),
+            # This machine may share a folder with another one, but knows nothing of its mounts.
+            "kernel_mount": lambda entry: RemovalOutcome(
+                entry, _gone(not entry.elsewhere and unmount(entry.details["folder"]))
+            ),
             "file": lambda entry: RemovalOutcome(entry, *remove_file(entry)),
         }
         try:
             outcome = by_kind[entry.kind](entry)
         except ReplayError as error:
             return RemovalOutcome(entry, "left", error.what, error.next_step)
+        if outcome.status == "absent" and entry.elsewhere:
+            next_step = f"run {replay_command('clean', '--site', self.site.name)} there"
+            return RemovalOutcome(entry, "left", f"it was made on {entry.elsewhere}", next_step)
         if outcome.status == "left":
             return outcome
         if entry.kind == "image" and entry.details.get("mirrored"):
@@ -103,20 +108,6 @@ class Remover(ImageRemover):
         self.ledger.removed(outcome.entry.id)
         return outcome
 
-    def _schedule(self, entry: Entry) -> RemovalOutcome:
-        where = ["--pool", entry.pool, *(["--namespace", entry.namespace] if entry.namespace else [])]
-        where += ["--image", entry.name] if entry.name else []
-        interval = [entry.details["interval"]] if "interval" in entry.details else []
-        done = self.cluster.run(
-            "rbd", "mirror", "snapshot", "schedule", "remove", *where, *interval, check=False, timeout_seconds=30
-        )
-        if done.returncode == 0:
-            return RemovalOutcome(entry, "removed")
-        printed = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
-        if done.returncode == NOT_FOUND or "does not exist" in printed[0]:
-            return RemovalOutcome(entry, "absent")
-        return RemovalOutcome(entry, "left", printed[0])
-
     def _pool(self, entry: Entry) -> RemovalOutcome:
         pool = self._find_pool(entry)
         if pool is None:
@@ -126,14 +117,17 @@ class Remover(ImageRemover):
         by_hand = f"an administrator may run: ceph osd pool delete {name} {name} --yes-i-really-really-mean-it"
         if lacking := missing(["pool_delete"], self.site):
             return RemovalOutcome(entry, "left", lacking[0][1], by_hand)
-        objects = self.cluster.run("rados", "--pool", name, "--all", "ls", timeout_seconds=120).stdout
+        try:
+            objects = self.cluster.run("rados", "--pool", name, "--all", "ls", timeout_seconds=120).stdout
+        except CephCommandError as error:
+            return RemovalOutcome(entry, "left", f"what it holds cannot be listed: {error.what}", by_hand)
         foreign = [line for line in objects.splitlines() if line.split("\t")[-1].startswith(_IMAGE_OBJECTS)]
-        if foreign and (
-            own := [image.spec for image in self.ledger.owned() if image.kind == "image" and image.pool == entry.pool]
-        ):
-            return RemovalOutcome(entry, "left", f"{own[0]} is still in it")
         if foreign:
             why = f"it holds {len(foreign)} objects of images that Replay does not own, such as {foreign[0].strip()}"
+            # An image may have its data and its journal in other pools than its own.
+            own = [image.spec for image in self.ledger.owned() if (image.kind, image.site) == ("image", entry.site)]
+            if own:
+                why = f"it holds objects of images, and {own[0]} still exists"
             return RemovalOutcome(entry, "left", why)
         try:
             self.session.command(
@@ -292,12 +286,17 @@ def _remove(bench: OpenSite, chosen: Callable[[Entry], bool]) -> list[RemovalOut
         return list(remove_entries(work))
 
 
+def _here(bench: OpenSite) -> list[Entry]:
+    """Return this site's entries, without those of another machine."""
+    return [entry for entry in bench.ledger.owned() if entry.site == bench.site.name and not entry.elsewhere]
+
+
 def remove_leftover_files(bench: OpenSite) -> int:
     """Remove this site's files, including those of an interrupted run; return how many there were.
 
     Raises ReplayError naming one that could not be removed: it stays in the ledger for `replay clean`.
     """
-    mine = [entry for entry in bench.ledger.owned() if entry.kind == "file" and entry.site == bench.site.name]
+    mine = [entry for entry in _here(bench) if entry.kind == "file"]
     return remove_all(bench, mine, "file(s) could not be removed", lambda entry: entry.name)
 
 
@@ -307,7 +306,7 @@ def remove_leftover_mounts(bench: OpenSite) -> int:
     Returns how many there were. Raises ReplayError naming one that is left. It stays in the ledger, and so does a
     mapping whose mount is left.
     """
-    mine = [entry for entry in bench.ledger.owned() if entry.kind in KINDS and entry.site == bench.site.name]
+    mine = [entry for entry in _here(bench) if entry.kind in KINDS]
     return remove_all(
         bench,
         sorted(mine, key=lambda entry: KINDS.index(entry.kind)),

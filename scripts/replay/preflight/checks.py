@@ -35,6 +35,8 @@ OTHER_CAPABILITIES = (
 OSD_COUNTERS = "osd_counters"
 #: The first release that reads and accepts keys for the cipher aes256k. A new cluster of it allows no others.
 SINCE = 20
+#: What to do where the second cluster keeps a run from starting: a site that may use it is opened with it.
+WITHOUT_SECOND = "to measure without the second cluster, remove second_site from allows"
 
 
 @dataclass(frozen=True)
@@ -101,19 +103,24 @@ def check_files(site: Site, findings: Findings) -> bool:
     for cluster in (site.primary, site.secondary):
         if cluster is None:
             continue
-        for path, what in ((cluster.conf, "conf"), (cluster.keyring, "keyring")):
+        files = [(cluster.conf, "conf"), (cluster.keyring, "keyring")]
+        if (second := site.second_site) is not None and cluster is second.cluster and site.sandbox is None:
+            files.append((second.mirror_daemon_admin_socket, "mirror daemon's admin socket"))
+        for path, what in files:
             if path is None or not (why := why_unreadable(path)):
                 continue
             commands: list[AdminCommand] = []
-            if what == "keyring" and not os.path.lexists(path) and cluster is site.primary:
+            if what == "keyring" and not os.path.lexists(path):
+                if cluster is not site.primary:
+                    continue  # its commands follow those for the first cluster, if that answers
                 commands = admin_commands.everything(site)
-            level, word = ("refused", None) if cluster is site.primary else ("skip", "second_site")
-            findings.add(
-                "files", level, f"{what} of the {cluster.name} cluster: {path}: {why}", commands=commands, word=word
-            )
+            text = f"{what} of the {cluster.name} cluster: {path}: {why}"
+            text += "" if cluster is site.primary else f"; {WITHOUT_SECOND}"
+            findings.add("files", "refused", text, commands=commands)
             usable = usable and cluster is not site.primary
-        if cluster.keyring is not None and cluster.keyring.exists() and cluster.keyring.stat().st_mode & 0o077:
-            findings.add("files", "warning", f"{cluster.keyring} can be read by other users of this machine")
+        keyring = cluster.keyring
+        if keyring is not None and not why_unreadable(keyring) and keyring.stat().st_mode & 0o077:
+            findings.add("files", "warning", f"{keyring} can be read by other users of this machine")
     return usable
 
 
@@ -125,7 +132,8 @@ def check_cluster(session: MonitorSession, findings: Findings) -> dict[str, Any]
         status = session.status(timeout_seconds=TIMEOUT_SECONDS)
         versions = session.command({"prefix": "versions"}, timeout_seconds=TIMEOUT_SECONDS)
     except CephCommandError as error:
-        findings.add("cluster", bad, why_no_answer(session.cluster, error), word=word)
+        text = why_no_answer(session.cluster, error)
+        findings.add("cluster", "refused", text if primary else f"{text}; {WITHOUT_SECOND}")
         return None
     osds = status["osdmap"]
     text = f"the {name} cluster {status['fsid']} answers: {osds['num_up_osds']} of {osds['num_osds']} OSDs up"

@@ -19,7 +19,7 @@ from replay.base.paths import replay_command
 from replay.base.terminal import console_of, print_columns, waiting
 from replay.cluster import admin_commands
 from replay.cluster.admin_commands import CONF, in_form, of_release
-from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.cluster import CephCommandError, Cluster, why_unreadable
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing
 from replay.cluster.site_file import load_site
@@ -100,7 +100,7 @@ def preflight(
             answers = _check_primary(site, session, experiments, findings)
             if answers:
                 check_data_set(site, session, data_set, findings)
-    if answers and site.secondary is not None and "second_site" in site.allows:
+    if answers and site.secondary is not None:
         _check_secondary(site, site.secondary, findings)
     if write and answers and not findings.refused:
         write_probe(site, findings)
@@ -162,7 +162,7 @@ def _after_findings(report: Report) -> list[str]:
         if (release := report.site.primary.programs.release) is None:
             lines.append("They run this machine's ceph. If the clusters are newer, first name their client_release.")
         elif of_release(report.site):
-            lines.append(f"The first two lines have them run with Ceph {release.title}, as the site's file says.")
+            lines.append(f"The first three lines have them run with Ceph {release.title}, as the site's file says.")
         lines += [indent(each, "  ") for each in commands]
     if undo := undo_in(report):
         lines += ["", *_to_undo(report.site), *(indent(each, "  ") for each in undo)]
@@ -203,7 +203,7 @@ def run(options: argparse.Namespace) -> int:
         report = preflight(site, experiments, scale=options.scale, data_set=options.data, write=options.write_probe)
     if options.format:
         commands, undo = (each(report, options.format) for each in (commands_in, undo_in))
-        print("\n".join(commands or ["nothing is missing"]))
+        print("\n".join(commands or ["no command to run"]))
         if undo:
             print("\n".join(["", *_to_undo(site), *undo]))
         for item in report.findings.unsolved():
@@ -241,7 +241,7 @@ def _check_primary(
     if status is not None:
         findings.copies = copies_on(site, session)
         _guarded("pools", lambda: pool_checks.check_pools(site, session, findings), findings)
-        _guarded("space", lambda: pool_checks.check_space(site, session, status, findings), findings)
+        _guarded("space", lambda: pool_checks.check_space(site, session, findings), findings)
         _guarded("pools", lambda: pool_checks.check_own_pools(site, session, status, findings), findings)
         _guarded("stop", lambda: checks.check_stop_switch(site, session, findings), findings)
         _guarded("counters", lambda: checks.check_counters(session, experiments, findings), findings)
@@ -253,12 +253,13 @@ def _check_primary(
 
 def _check_secondary(site: Site, secondary: Cluster, findings: Findings) -> None:
     """Inspect the second cluster, or, if it has no keyring yet, list what a new one needs."""
-    if "second_site" not in findings.lacking():
+    if not any(why_unreadable(path) for path in (secondary.conf, secondary.keyring) if path is not None):
         with closing(MonitorSession(secondary, connect_timeout_seconds=checks.TIMEOUT_SECONDS)) as session:
             _guarded("mirroring", lambda: check_mirroring(site, session, findings), findings)
     elif secondary.keyring is not None and not os.path.lexists(secondary.keyring):
+        text = f"keyring of the {secondary.name} cluster: {secondary.keyring}: {why_unreadable(secondary.keyring)}"
         commands = admin_commands.second_site(site)
-        findings.add("mirroring", "note", "a new second cluster needs the following", commands=commands)
+        findings.add("mirroring", "refused", f"{text}; {checks.WITHOUT_SECOND}", commands=commands)
 
 
 def _guarded(topic: str, check: Any, findings: Findings) -> None:

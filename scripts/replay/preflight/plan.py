@@ -74,8 +74,8 @@ def plans(data_set: str, designs: Iterable[Design], blocks: int | None = None) -
 def estimate(design: Design, data_set: str, blocks: Iterable[int], terms: Terms = UNASKED) -> RemainingWork:
     """Estimate what it takes to measure the missing sets of these blocks.
 
-    The time comes from earlier blocks of this data set, if there are any. Client bytes are unknown before a pilot; the
-    estimate assumes that a cell writes 64 MiB/s for its target time.
+    The time comes from earlier blocks of this data set, if there are any. Of most protocols, client bytes are unknown
+    before a pilot; the estimate assumes that a cell writes 64 MiB/s for its target time.
     """
     history = History(raw_directory(data_set, design.name))
     todo = [history.missing_sets(design, block) for block in blocks]
@@ -131,7 +131,12 @@ CHANGES = tuple(
             "librbd lists a killed client of Replay before its image is removed, so that it can write no more",
             "lapses after an hour",
         ),
-        ("rbd create", ALWAYS, "makes an image replay-<8 random digits>-…", "rbd rm, at the end of the block"),
+        (
+            "rbd create",
+            ALWAYS,
+            "makes an image replay-<8 random hexadecimal digits>-…",
+            "rbd rm, at the end of the block",
+        ),
         ("rbd bench", ALWAYS, "fills and loads these images", _IMAGE),
         ("fio", ALWAYS, "loads these images", _IMAGE),
         ("rbd feature enable", JOURNALED, "switches journaling on, for these images", _IMAGE),
@@ -141,7 +146,8 @@ CHANGES = tuple(
         ("rbd mirror image snapshot", MIRRORED, "takes mirror snapshots of these images", _IMAGE),
         ("rbd mirror image demote", "second_site", "gives an image's role to the other cluster", _IMAGE),
         ("rbd mirror image promote", "second_site", "takes the role of an image, on the second cluster", _IMAGE),
-        ("rbd mirror snapshot schedule remove", MIRRORED, "removes a schedule of these images", "none is needed"),
+        ("rbd mirror stop", "second_site", "stops the copying of these images (admin socket)", "rbd mirror start"),
+        ("rbd mirror start", "second_site", "starts it again (admin socket)", "none is needed"),
         ("rbd snap rm", ALWAYS, "removes what a mirror daemon or the write probe left on these images", _IMAGE),
         ("rbd rm", ALWAYS, "removes images whose name and id the ledger has", "cannot be undone"),
         ("rbd snap create", PROBE, "takes a snapshot of an image of the write probe", "rbd snap rm"),
@@ -152,6 +158,7 @@ CHANGES = tuple(
         ("mount", "kernel_rbd", "mounts file systems on these images on this machine", "umount"),
         ("umount", "kernel_rbd", "unmounts them", "none is needed"),
         ("rados bench", "pool_create", "writes objects into pools of its own", "removed with the pool"),
+        ("rados cleanup", "pool_create", "removes the objects of rados bench", "cannot be undone"),
         ("rados purge", "pool_create", "empties a pool of its own between cells", "cannot be undone"),
         ("osd pool create", "pool_create", "makes a pool", "osd pool delete"),
         ("osd pool set", "pool_create", "sets the size and overwrites of a pool of its own", "removed with the pool"),

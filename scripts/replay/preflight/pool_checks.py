@@ -80,9 +80,14 @@ def _check_application(
     applications = sorted(pool.get("application_metadata", {}))
     if "rbd" in applications:
         return
-    if applications or objects or is_data_pool:
+    if applications or objects:
         holder = f"belongs to {', '.join(applications)}" if applications else f"holds {objects} objects"
         text = f"pool {wanted.name} is not initialised for block devices and {holder}: name a separate pool"
+        findings.add("pools", "refused", text)
+        return
+    if is_data_pool:
+        enable = f"ceph osd pool application enable {wanted.name} rbd"
+        text = f"pool {wanted.name} is empty and has no application: if it is nobody's, an administrator runs: {enable}"
         findings.add("pools", "refused", text)
         return
     text = f"pool {wanted.name} is not initialised for block devices"
@@ -141,7 +146,7 @@ def check_own_pools(site: Site, session: MonitorSession, status: Mapping[str, An
         findings.add("pools", "ok", "the monitors delete pools, so those that Replay makes can be removed")
 
 
-def check_space(site: Site, session: MonitorSession, status: Mapping[str, Any], findings: Findings) -> None:
+def check_space(site: Site, session: MonitorSession, findings: Findings) -> None:
     """Check how full the cluster is, and every ceiling of the site that can be checked before a run."""
     osd_df = session.command({"prefix": "osd df"}, timeout_seconds=TIMEOUT_SECONDS)
     osd_perf = session.command({"prefix": "osd perf"}, timeout_seconds=TIMEOUT_SECONDS)
@@ -154,7 +159,7 @@ def check_space(site: Site, session: MonitorSession, status: Mapping[str, Any], 
     findings.room = room_of(session, pool.name, TIMEOUT_SECONDS)
     if findings.room is not None:
         findings.add("space", "ok", room_sentence(pool, findings.room))
-    for stop in ceilings_reached(site.ceilings, status=status, osd_df=osd_df, osd_perf=osd_perf):
+    for stop in ceilings_reached(site.ceilings, osd_df=osd_df, osd_perf=osd_perf):
         findings.add("ceilings", "refused", f"the ceiling {stop.reason} has been reached: {stop.detail}")
 
 

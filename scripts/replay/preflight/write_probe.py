@@ -39,6 +39,10 @@ def write_probe(site: Site, findings: Findings) -> None:
     """
     try:
         with _opened(site) as bench:
+            existing = {pool["poolname"] for pool in bench.session.command({"prefix": "osd lspools"})}
+            if absent := [pool.name for pool in site.pools.all() if pool.name not in existing]:
+                findings.add("probe", "note", f"not tried: the first measurement makes pool {', '.join(absent)}")
+                return
             _probe_images(bench, findings)
             if not missing(["second_site"], site) and "second_site" not in findings.lacking():
                 _probe_mirroring(bench, findings)
@@ -75,9 +79,9 @@ def _probe_mirroring(bench: OpenSite, findings: Findings) -> None:
     tried = _tried("mirror an image to the second cluster", findings, word="second_site")
     with _removed(bench, findings, " from both clusters"), tried:
         made, second = create_image(bench, PROBE, _image("snapshot")), bench.site.second_site
-        taken, spec = take_mirror_snapshot(bench.primary_cluster, made.spec), f"{second.pool}/{made.name}"
+        taken = take_mirror_snapshot(bench.primary_cluster, made.spec)
         wait = wait_until_copied(
-            lambda: copied_snapshots(second.cluster, spec), taken, timeout_seconds=COPIED_WITHIN_SECONDS
+            lambda: copied_snapshots(second.cluster, made.spec), taken, timeout_seconds=COPIED_WITHIN_SECONDS
         )
         if wait.outcome != "copied":
             raise ReplayError(

@@ -29,7 +29,6 @@ from replay.protocols.drivers.fio import FioProcess
 from replay.protocols.drivers.tool import (
     ENGINE,
     FIO_FILE_OPTION,
-    IO_DEPTH,
     IO_SIZE,
     ByLevel,
     hidden,
@@ -94,7 +93,9 @@ class TwoEnds(Driver):
         server_host, client_host = ends_of(self.bench.site.client_hosts)
         seconds = math.ceil(self.design.sizing.target_seconds)  # the tool takes whole seconds only
         template = self.tool.argv_template(cell.levels, self.protocol.job_options(cell))
-        server, port = _start_server(self.bench, self.tool, server_host)
+        # The server starts first, and may take as long as the client's patience.
+        most_seconds = math.ceil(seconds + 2 * PATIENCE_SECONDS)
+        server, port = _start_server(self.bench, self.tool, server_host, most_seconds)
         try:
             argv = render(list(template), {"server": _address(server_host), "port": port, "seconds": seconds})
             measured = run_observed(
@@ -114,11 +115,11 @@ class TwoEnds(Driver):
         return hidden(measured, dict.fromkeys(sorted(words, key=len, reverse=True), "{host}"))
 
 
-def _start_server(bench: Bench, tool: NetworkTool, host: str) -> tuple[Background, int]:
+def _start_server(bench: Bench, tool: NetworkTool, host: str, most_seconds: int) -> tuple[Background, int]:
     bind = LOOPBACK if host in LOCAL_HOSTS else None
     for left in reversed(range(MOST_PORTS)):
         port = _free_port() if host in LOCAL_HOSTS else secrets.choice(_REMOTE_PORTS)
-        argv = on_host(host, render(tool.server_argv(bind), {"port": port}))
+        argv = on_host(host, render(tool.server_argv(bind), {"port": port, "most_seconds": most_seconds}))
         server = Background(argv, programs=bench.programs, slot=bench.slot)
         try:
             server.await_that(lambda server=server: tool.listening.encode() in server.stdout(), "it listened")
@@ -168,10 +169,10 @@ class BaselineProtocol(Protocol):
             Factor("resource", "what is measured", words=(MEDIA, NETWORK), required=True),
             Factor("io_type", "what operations do, as fio names it; only media have one"),
             IO_SIZE,
+            Factor("io_depth", "operations in flight; of the network, parallel streams", required=True),
         ),
         options=(
             ENGINE,
-            IO_DEPTH,
             FIO_FILE_OPTION,
             Option("most_bytes", WHOLE, "bytes", "the most that a cell may move"),
         ),

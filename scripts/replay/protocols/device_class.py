@@ -262,8 +262,12 @@ def journal_class(variant: Variant) -> str:
     return str(variant.levels.get("journal_class", variant.levels["device_class"]))
 
 
-DEVICE_CLASS = Factor("device_class", "the device class that holds the data", words=(FAST, CAPPED), required=True)
-JOURNAL_CLASS = Factor("journal_class", "the device class that holds the journal", words=(FAST, CAPPED))
+DEVICE_CLASS = Factor(
+    "device_class", "the device class that holds the data", words=(FAST, CAPPED), required=True, of_variants=True
+)
+JOURNAL_CLASS = Factor(
+    "journal_class", "the device class that holds the journal", words=(FAST, CAPPED), of_variants=True
+)
 CAP_OPTIONS = (
     Option(
         "cap_iops", WHOLE, "operations/s", "the most reads, and the most writes, that the disk of a capped OSD may do"

@@ -21,9 +21,9 @@ from replay.cluster import sandbox_record
 from replay.cluster.cluster import Cluster
 from replay.cluster.health import Verdict, classify
 from replay.cluster.site import Site, require
-from replay.design.design import Cell, CellSet
+from replay.design.design import Cell, CellSet, Design
 from replay.design.needs import NUMBER, Factor, Needs, Option
-from replay.design.sizing import Write
+from replay.design.sizing import UNASKED, Terms, Write
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Protocol
@@ -46,14 +46,25 @@ class Trials(Protocol):
 
     writes_are_known = True
 
-    def longest_seconds(self, cell: Cell) -> float:
+    @classmethod
+    def longest_seconds(cls, cell: Cell, design: Design) -> float:
         """Return for how many seconds the client of a cell writes at most."""
         raise NotImplementedError
 
+    @classmethod
+    def most_writes(cls, cell: Cell, design: Design) -> float:
+        """Return how many writes the client of a cell does at the requested rate for the longest possible time."""
+        rate = {**design.options, **cell.levels}[WRITES_PER_SECOND.name]
+        return rate * cls.longest_seconds(cell, design)
+
+    @classmethod
+    def client_bytes(cls, cell: Cell, design: Design, terms: Terms = UNASKED) -> float:
+        return BLOCK_BYTES * cls.most_writes(cell, design)
+
     def expected_writes(self, cell: Cell) -> list[Write]:
         """Return the fill of the trial's image, and its writes at the requested rate for the longest possible time."""
-        written = BLOCK_BYTES * self.option("writes_per_second", cell) * self.longest_seconds(cell)
-        return [Write(cell.variant.image.size_bytes, adds=True), Write(written, journaled=is_journaled(cell))]
+        written = Write(self.client_bytes(cell, self.design), journaled=is_journaled(cell))
+        return [Write(cell.variant.image.size_bytes, adds=True), written]
 
     def verdict(self, cell: Cell, measured: Measured, result: Result) -> None:
         """Mark a trial of a snapshot-mirrored image as invalid if no snapshot was taken in it."""
@@ -120,9 +131,10 @@ class FailoverProtocol(Trials):
     driver = FailoverTrial()
     overhead_seconds = 3.0
 
-    def longest_seconds(self, cell: Cell) -> float:
+    @classmethod
+    def longest_seconds(cls, cell: Cell, design: Design) -> float:
         """Return the time of a trial whose random part is as long as it can be."""
-        return self.option("write_seconds") + self.option("write_spread_seconds")
+        return design.options["write_seconds"] + design.options["write_spread_seconds"]
 
 
 # The loss of a site that Replay started -------------------------------------------------------------------------------
@@ -165,11 +177,11 @@ def write_seconds_of(interval_seconds: float | None, at_least_seconds: float, ph
 def interval_of(cell: Cell) -> float | None:
     """Return how many seconds apart the cell's copy is updated: the interval of its snapshots, or the poll age.
 
-    None in a stretch cluster, where both sites have each write before it is acknowledged.
+    None in a stretch cluster, where both sites have each write before it is acknowledged, and if the level is none that
+    the protocol takes.
     """
-    if cell.levels["mode"] == STRETCH:
-        return None
-    return float(cell.levels[interval_level(cell)])
+    seconds = cell.levels.get(interval_level(cell))
+    return float(seconds) if cell.levels["mode"] != STRETCH and isinstance(seconds, int | float) else None
 
 
 def interval_level(cell: Cell) -> str:
@@ -301,9 +313,10 @@ class LossOfSite(Trials):
     driver = LostSite()
     overhead_seconds = 7.0
 
-    def longest_seconds(self, cell: Cell) -> float:
+    @classmethod
+    def longest_seconds(cls, cell: Cell, design: Design) -> float:
         """Return the time of a trial whose site is lost at the end of the last interval."""
-        return write_seconds_of(interval_of(cell), self.option("write_seconds"), 1.0)
+        return write_seconds_of(interval_of(cell), design.options["write_seconds"], 1.0)
 
     def check(self) -> None:
         """Refuse variants without the interval of their mode, and images that are too small for the longest trial."""
@@ -316,7 +329,7 @@ class LossOfSite(Trials):
                     f"{cell.variant.name}: its level {level} is {cell.levels.get(level)!r}",
                     next_step=f"give it `levels: {{ {level}: … }}`, in seconds",
                 )
-            writes = self.option("writes_per_second", cell) * self.longest_seconds(cell)
+            writes = self.most_writes(cell, self.design)
             if (blocks := cell.variant.image.size_bytes // BLOCK_BYTES - 1) < writes:
                 self.refuse(
                     f"{cell.variant.name}: its longest trial writes {writes:.0f} blocks, but the image has {blocks}",

@@ -94,8 +94,13 @@ class KernelClient(Protocol):
         tools=("fio",),
         factors=(
             *FIO_FACTORS,
-            Factor("client", "how the image is accessed", words=(LIBRBD, KERNEL), required=True),
-            Factor("file_system", "the file system that the kernel's client mounts", words=tuple(MKFS_OPTIONS)),
+            Factor("client", "how the image is accessed", words=(LIBRBD, KERNEL), required=True, of_variants=True),
+            Factor(
+                "file_system",
+                "the file system that the kernel's client mounts",
+                words=tuple(MKFS_OPTIONS),
+                of_variants=True,
+            ),
         ),
         options=(
             *FIO_OPTIONS,

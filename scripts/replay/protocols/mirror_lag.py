@@ -16,9 +16,9 @@ from replay.base.programs import SYSTEM_PYTHON
 from replay.cluster.mirroring import wait_until_rested
 from replay.cluster.running import Background
 from replay.cluster.site import Site
-from replay.design.design import Cell
+from replay.design.design import Cell, Design
 from replay.design.needs import Factor, Needs
-from replay.design.sizing import Write
+from replay.design.sizing import UNASKED, Terms, Write
 from replay.evidence.record import Measured, SampleTable, Wait
 from replay.measure.bench import await_done
 from replay.measure.protocol import Observer, Protocol, WhileRunning
@@ -71,18 +71,27 @@ class ReplicaSampler:
         return self._child.stdout().decode(errors="replace").split("\n")[:-1]
 
     def latest(self, metric: str) -> int | None:
-        """Return the latest value of a metric, a whole number; None if there is none yet."""
+        """Return the latest value of a metric, a whole number; None if there is none yet. Raises as `check` does."""
+        self.check()
         values = [line.rsplit(",", 1)[1] for line in self.lines() if f",{metric}," in line]
         return int(values[-1]) if values else None
+
+    def check(self) -> None:
+        """Raise ReplayError if it has ended by itself."""
+        if self._child.exit_status is not None:
+            raise self._failure()
 
     def finish(self, table: SampleTable) -> None:
         """End it and add its samples to the table. Raises ReplayError if it failed."""
         status = self._child.end()
         table.add_lines(self.lines())
-        complaint = self._child.complaint() if status != 0 else ""
+        failure = self._failure() if status != 0 else None
         self.close()
-        if complaint:
-            raise ReplayError(f"the sampler of the replica failed: {complaint}", where="replica_probe.py")
+        if failure is not None:
+            raise failure
+
+    def _failure(self) -> ReplayError:
+        return ReplayError(f"the sampler of the replica failed: {self._child.complaint()}", where="replica_probe.py")
 
     def close(self) -> None:
         """Kill it. May be called again."""
@@ -127,7 +136,12 @@ class Replica(Observer):
 
     def while_running(self, cell: Cell) -> WhileRunning:
         """Return a function that reads the daemon's counters when it is due. A separate process reads the replica."""
-        return lambda elapsed_seconds: self.sampler.read_when_due()
+
+        def look(elapsed_seconds: float) -> None:
+            self.replica.check()
+            self.sampler.read_when_due()
+
+        return look
 
     def ended(self, cell: Cell, measured: Measured) -> None:
         """Keep reading until the replica has caught up. The cell is invalid if it does not."""
@@ -208,10 +222,15 @@ class MirrorLagProtocol(Protocol):
             "fio_options": {"rate_iops": cell.levels["writes_per_second"]},
         }
 
+    @classmethod
+    def client_bytes(cls, cell: Cell, design: Design, terms: Terms = UNASKED) -> float:
+        """Return the bytes of the writes at the requested rate."""
+        size, rate = int(cell.levels["io_size_bytes"]), float(cell.levels["writes_per_second"])
+        return size * rate * design.sizing.target_seconds
+
     def expected_writes(self, cell: Cell) -> list[Write]:
         """Return the fill of the cell's image, and its writes at the requested rate."""
-        size, rate = int(cell.levels["io_size_bytes"]), float(cell.levels["writes_per_second"])
-        written = self.target.write_of(cell, size * rate * self.design.sizing.target_seconds)
+        written = self.target.write_of(cell, self.client_bytes(cell, self.design))
         return [Write(cell.variant.image.size_bytes, adds=True), written]
 
     def interval_of(self, cell: Cell) -> float | None:
@@ -233,7 +252,16 @@ class MirrorLagProtocol(Protocol):
         return f"{metrics['lag_median_seconds']:.1f} s behind, {metrics['lag_max_seconds']:.1f} s at most"
 
     def check(self) -> None:
+        """Refuse variants that are not mirrored as they say, and cells that are too short for a snapshot."""
         check_modes(self)
+        seconds = self.design.sizing.target_seconds
+        for cell in (cell for cell_set in self.design.sets for cell in cell_set.cells):
+            interval = self.interval_of(cell)
+            if interval is not None and interval >= seconds:
+                self.refuse(
+                    f"{cell.variant.name}: a cell of {seconds:g} s is too short for a snapshot every {interval:g} s",
+                    next_step="raise target_seconds of this scale, or leave the variant out of it",
+                )
 
 
 PROTOCOL = MirrorLagProtocol

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from replay.base.clock import utc_now
 from replay.cluster.mirroring import ReplayCounters, wait_until_rested
 from replay.cluster.site import Site
-from replay.design.design import Cell
+from replay.design.design import Cell, Design
 from replay.design.needs import Factor, Needs
-from replay.design.sizing import Write
+from replay.design.sizing import UNASKED, Terms, Write
 from replay.evidence.record import Measured, SampleTable, Wait
 from replay.measure.protocol import Driver, Protocol, WhileRunning
 from replay.ownership.images import BlockImage
@@ -96,7 +96,7 @@ class CatchUp(Driver):
     # Steps of a cell ----------------------------------------------------------------------------------------------
 
     def _once(self, cell: Cell) -> Write:
-        return self.protocol.target.write_of(cell, cell.variant.image.size_bytes * int(cell.levels["images"]))
+        return self.protocol.target.write_of(cell, self.protocol.client_bytes(cell, self.design))
 
     def _log(self, images: Sequence[BlockImage]) -> StepLog:
         specs = {f"image_{number}": made.spec for number, made in enumerate(images, start=1)}
@@ -234,6 +234,11 @@ class MirrorReplayProtocol(Protocol):
     writes_are_known = True
     # The cell itself lasts until the second cluster has caught up.
     mirrored_wait_seconds = 0.0
+
+    @classmethod
+    def client_bytes(cls, cell: Cell, design: Design, terms: Terms = UNASKED) -> float:
+        """Return the size of all images: each is overwritten once."""
+        return cell.variant.image.size_bytes * int(cell.levels["images"])
 
     def headline(self, metrics: Mapping[str, float]) -> str:
         rate = metrics["bytes_per_second"] / 1e6

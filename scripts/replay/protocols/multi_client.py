@@ -210,6 +210,7 @@ class JournalClients(MultiClient):
                 "journal_pool",
                 "which pool holds the journals; the data pool by default",
                 words=(IN_DATA_POOL, OF_ITS_OWN),
+                of_variants=True,
             ),
         ),
     )

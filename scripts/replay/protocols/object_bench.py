@@ -37,7 +37,6 @@ from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, R
 from replay.protocols.drivers.tool import (
     ENGINE,
     FIO_FILE_OPTION,
-    IO_DEPTH,
     IO_PATTERN,
     IO_SIZE,
     RAMP,
@@ -202,7 +201,9 @@ class ObjectBench(Protocol):
         tools=("rados-bench",),
         factors=(
             *RADOS_FACTORS,
-            Factor("replicas", "copies of each object; they decide which pool is used", required=True),
+            Factor(
+                "replicas", "copies of each object; they decide which pool is used", required=True, of_variants=True
+            ),
             Factor("instances", "how many instances of the tool start together; one by default"),
         ),
         options=(*RADOS_OPTIONS, *FILL_OPTIONS),
@@ -311,13 +312,21 @@ class LayerByLayer(Protocol):
     needs = Needs(
         tools=("layers",),
         factors=(
-            Factor("layer", "which layer is measured", words=(DISK, OBJECTS, BLOCK_DEVICE), required=True),
-            Factor("copies", "copies of each object: one, or all that the block device's pool keeps", words=(ONE, ALL)),
+            Factor(
+                "layer", "which layer is measured", words=(DISK, OBJECTS, BLOCK_DEVICE), required=True, of_variants=True
+            ),
+            Factor(
+                "copies",
+                "copies of each object: one, or all that the block device's pool keeps",
+                words=(ONE, ALL),
+                of_variants=True,
+            ),
             Factor("io_type", "what operations do", words=("read", "write"), required=True),
             replace(IO_PATTERN, words=("rand",), meaning="where operations go", required=True),
             IO_SIZE,
+            Factor("io_depth", "operations in flight", required=True),
         ),
-        options=(ENGINE, FIO_FILE_OPTION, IO_DEPTH, RAMP, *RADOS_OPTIONS, *FILL_OPTIONS),
+        options=(ENGINE, FIO_FILE_OPTION, RAMP, *RADOS_OPTIONS, *FILL_OPTIONS),
         programs=("fio", "rados", "rbd"),
     )
     target = LayerTarget()

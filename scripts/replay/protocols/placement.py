@@ -245,8 +245,11 @@ class PlacementProtocol(Protocol):
         return f"{metrics['bytes_per_second'] / 2**20:,.1f} MiB/s, {metrics['last_osd_primaries']:.0f} primaries"
 
     def check(self) -> None:
-        if bad := [level for level in self.design.factors.get("primary_affinity", ()) if not 0 <= level <= 1]:
-            self.refuse(f"primary_affinity: {bad[0]} is not between 0 and 1")
+        """Refuse an affinity that is no number from 0 to 1."""
+        for cell in (cell for cell_set in self.design.sets for cell in cell_set.cells):
+            affinity = cell.levels.get("primary_affinity", 0)
+            if not isinstance(affinity, int | float) or not 0 <= affinity <= 1:
+                self.refuse(f"primary_affinity: {affinity!r} is not a number between 0 and 1")
 
 
 def balancer_runs(session: MonitorSession) -> bool:

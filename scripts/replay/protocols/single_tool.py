@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from replay.design.design import Cell, CellSet, Design, Skip
 from replay.design.needs import FLAG, WHOLE, Factor, Needs, Option
-from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, ASSUMED_OPERATIONS_PER_SECOND
+from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, ASSUMED_OPERATIONS_PER_SECOND, UNASKED, Terms
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Protocol
@@ -76,9 +76,7 @@ class Counted(OneTool):
 
     def is_sized(self, raw: BlockWriter, cell: Cell) -> bool:
         """Compute the cell's size; every cell is sized in advance."""
-        size, option = int(cell.levels["io_size_bytes"]), self.protocol.option
-        operations = max(1, min(int(option("operations")), int(option("bytes_at_most")) // size))
-        self.io_total_bytes[cell.cell_id] = operations * size
+        self.io_total_bytes[cell.cell_id] = self.protocol.client_bytes(cell, self.design)
         return True
 
     def after_invalid(self, raw: BlockWriter, cell: Cell, measured: Measured) -> None:
@@ -129,11 +127,16 @@ class Amplification(SingleTool):
     @classmethod
     def cell_seconds(cls, cell: Cell, design: Design) -> float:
         """Return how long the writes of a cell take at the assumed rates; at most the target."""
-        operations, most = design.options["operations"], design.options["bytes_at_most"]
-        size = int(cell.levels["io_size_bytes"])
-        written = min(operations, most / size)
-        expected = max(written * size / ASSUMED_BYTES_PER_SECOND, written / ASSUMED_OPERATIONS_PER_SECOND)
+        written = cls.client_bytes(cell, design)
+        operations = written / int(cell.levels["io_size_bytes"])
+        expected = max(written / ASSUMED_BYTES_PER_SECOND, operations / ASSUMED_OPERATIONS_PER_SECOND)
         return min(super().cell_seconds(cell, design), expected)
+
+    @classmethod
+    def client_bytes(cls, cell: Cell, design: Design, terms: Terms = UNASKED) -> int:
+        """Return the bytes of all writes."""
+        size = int(cell.levels["io_size_bytes"])
+        return size * max(1, min(design.options["operations"], design.options["bytes_at_most"] // size))
 
     def open_block(self, raw: BlockWriter, sets: Sequence[CellSet]) -> None:
         """Create the images, without pilots. If no OSD returns its counters, all variants are unavailable."""

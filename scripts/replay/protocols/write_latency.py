@@ -87,6 +87,9 @@ class SnapshotsAfterRamp(Protocol):
         return None if interval is None else float(self.option("ramp_seconds")) + 0.5 * interval
 
     def headline(self, metrics: Mapping[str, float]) -> str:
+        """Return the rate, and how long writes took unless there were too few of them to say."""
+        if "latency_p50_seconds" not in metrics:
+            return super().headline(metrics)
         rate, median = metrics["operations_per_second"], metrics["latency_p50_seconds"]
         worst = metrics["latency_max_seconds"]
         return f"{rate:,.0f} operations/s, half within {1000 * median:.1f} ms, all within {1000 * worst:.0f} ms"

@@ -13,7 +13,7 @@ from typing import Any
 
 from replay.base.disk import explained, size_text
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.programs import title_of
+from replay.base.programs import HOST, title_of
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_record import Layout, Sandbox, SandboxCluster, SandboxError, default_directory
 from replay.sandbox import conf, create, daemons, lifecycle, link, releases, tools
@@ -118,6 +118,10 @@ def _directory(options: argparse.Namespace) -> Path:
 
 
 def _up(options: argparse.Namespace, directory: Path) -> int:
+    if options.image is not None and options.release in (None, HOST):
+        raise ConfigurationError(
+            "--image works only with --release", next_step="name the release: --release 18 --image IMAGE"
+        )
     began = time.monotonic()
 
     def say(line: str) -> None:

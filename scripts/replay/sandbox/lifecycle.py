@@ -70,12 +70,12 @@ def up(
     """
     folder = _folder(directory)
     with locked(folder, say=say):
-        sandbox = _find(folder, say)
-        wanted = (sandbox.options if sandbox else _usual_options(options, say)).replaced(options)
+        sandbox = _find(folder, say, options, image)
         if sandbox is None:
+            wanted = _usual_options(options, say).replaced(options)
             releases.ensure(wanted.release_number, say, image)
             return _create(folder, wanted, say)
-        _check_same_options(sandbox, wanted)
+        _check_same_options(sandbox, options)
         if not daemons.lost_its_line(sandbox) and all(
             daemons.is_ready(sandbox.layout, role) for role in daemons.all_roles(sandbox)
         ):
@@ -111,8 +111,11 @@ def _folder(directory: Path | str | None) -> Path:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether `folder` contains a sandbox, whole or damaged; False if empty or absent. Raises SandboxError."""
-    if not folder.exists() or not any(folder.iterdir()):
+    """Return whether `folder` contains a sandbox, whole or damaged; False if absent or as good as empty.
+
+    Raises SandboxError if something else is there.
+    """
+    if not folder.exists() or all(map(_is_before_the_record, folder.iterdir())):
         return False
     if not (folder / STATE_FILE).exists():
         raise SandboxError(
@@ -130,7 +133,14 @@ def _is_ours(folder: Path) -> bool:
     return True
 
 
-def _find(folder: Path, say: Say) -> Sandbox | None:
+def _is_before_the_record(entry: Path) -> bool:
+    """Return whether a start makes this entry before the state file; one that was killed then leaves nothing else."""
+    if entry.name == "run":
+        return entry.is_dir() and not any(entry.iterdir())
+    return entry.name == Path(STATE_FILE).with_suffix(".tmp").name
+
+
+def _find(folder: Path, say: Say, asked: dict[str, Any], image: str | None) -> Sandbox | None:
     """Return an existing sandbox if it can be used; else remove its remains, say so, and return None."""
     if not _is_ours(folder):
         return None
@@ -142,7 +152,7 @@ def _find(folder: Path, say: Say) -> Sandbox | None:
     else:
         if sandbox.phase != "created":
             reason = "its creation was not finished"
-        elif sandbox.ceph_version.split(".")[0] != (version := _version_of(sandbox, say)).split(".")[0]:
+        elif sandbox.ceph_version.split(".")[0] != (version := _version_of(sandbox, say, asked, image)).split(".")[0]:
             reason = f"it was made with Ceph {sandbox.ceph_version}, and this is {version}"
     if not reason:
         return sandbox
@@ -161,15 +171,17 @@ def _usual_options(asked: dict[str, Any], say: Say) -> SandboxOptions:
     return usual
 
 
-def _version_of(sandbox: Sandbox, say: Say) -> str:
+def _version_of(sandbox: Sandbox, say: Say, asked: dict[str, Any], image: str | None) -> str:
     """Return the version of Ceph with which an existing sandbox would start now."""
-    releases.ensure(sandbox.options.release_number, say)
+    is_of_image = asked.get("release") == sandbox.options.release
+    releases.ensure(sandbox.options.release_number, say, image if is_of_image else None)
     return releases.ceph_version(sandbox.layout.programs)
 
 
-def _check_same_options(sandbox: Sandbox, wanted: SandboxOptions) -> None:
-    has, asked = asdict(sandbox.options), asdict(wanted)
-    differing = [key for key in has if has[key] != asked[key]]
+def _check_same_options(sandbox: Sandbox, asked: dict[str, Any]) -> None:
+    # What was asked alone: together with what is there, it may be no shape at all.
+    has = asdict(sandbox.options)
+    differing = [key for key in has if asked.get(key) not in (None, has[key])]
     if not differing:
         return
     line_alone = sandbox.link is not None and all(key.startswith("link_") for key in differing)

@@ -62,7 +62,8 @@ def start(layout: Layout, options: SandboxOptions, interrupt: Interrupt) -> Link
             raise SandboxError(
                 f"the line between the sites ended: {daemons.last_words([log])}",
                 where=log,
-                next_step="use it as root, or let users have namespaces of their own and /dev/net/tun",
+                next_step="run this as root, or allow ordinary users namespaces of their own and open /dev/net/tun "
+                "to them",
             )
         return None
 
@@ -72,6 +73,7 @@ def start(layout: Layout, options: SandboxOptions, interrupt: Interrupt) -> Link
         seconds=30.0,
         every=0.02,
         where=log,
+        next_step="read this log, then run this again",
         pause=interrupt.pause,
     )
     namespaces = {site: f"/proc/{process.pid}/fd/{number}" for site, number in ready["namespaces"].items()}
@@ -151,7 +153,7 @@ def change(sandbox: Sandbox, say: Say, **wanted: float | None) -> None:
         raise SandboxError(
             f"the line between the sites does not answer: {error.strerror or error}",
             where=link.control,
-            next_step="run `replay sandbox up`",
+            next_step=f"run {sandbox_command('up', sandbox.directory)}",
         ) from error
     link = replace(
         link,
@@ -213,7 +215,11 @@ def lost_line(site: Site) -> Stop | None:
     """Return why a cell must end if the line between the sites of a site's sandbox has ended; asks no cluster."""
     if site.sandbox is None:
         return None
-    if not daemons.lost_its_line(sandbox_record.load(default_directory(site.sandbox))):
+    try:
+        sandbox = sandbox_record.load(default_directory(site.sandbox))
+    except SandboxError:
+        return Stop("line_lost", "the sandbox was removed")
+    if not daemons.lost_its_line(sandbox):
         return None
     return Stop("line_lost", "the line between the sites has ended, and they reach each other no more")
 
@@ -253,7 +259,11 @@ def _rate(left: Programs, right: Programs, address: str) -> float:
 
     def stream() -> float | None:
         nonlocal why
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=60.0, check=False)
+        try:
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=60.0, check=False)
+        except subprocess.TimeoutExpired as error:
+            why = f"it did not end within {error.timeout:.0f} s"
+            return None
         report = json.loads(done.stdout) if done.stdout.startswith("{") else {}
         if received := report.get("end", {}).get("sum_received"):
             return received["bits_per_second"] / 8
@@ -261,8 +271,15 @@ def _rate(left: Programs, right: Programs, address: str) -> float:
         why = report.get("error") or done.stderr.strip()
         return None
 
-    what = "iperf3 on the line between the sites"
     try:
-        return poll(stream, what=what, seconds=10.0, every=0.1, seen=lambda: why, next_step="run this again")
+        return poll(
+            stream,
+            what="iperf3 on the line between the sites",
+            seconds=10.0,
+            every=0.1,
+            seen=lambda: why,
+            next_step="run this again",
+            error=SandboxError,
+        )
     finally:
         server.kill()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import time
@@ -13,6 +14,7 @@ from replay.base.paths import replay_command
 from replay.base.programs import (
     HOST,
     HOST_PROGRAMS,
+    OF_RELEASE,
     RECORD,
     Programs,
     Release,
@@ -66,9 +68,10 @@ def usual_release() -> str:
 
 
 def _missing(names: list[str], programs: Programs) -> ConfigurationError:
-    if programs.release is not None:
+    # The others are the host's, whatever the release.
+    if programs.release is not None and (lacking := [name for name in names if name in OF_RELEASE]):
         return ConfigurationError(
-            f"it lacks {', '.join(names)}",
+            f"it lacks {', '.join(lacking)}",
             where=programs.release.folder,
             next_step="remove this release, and get it from another source: "
             + _remove_command(programs.release.number),
@@ -194,7 +197,10 @@ def _identified(number: int, root: Path, source: ReleaseSource) -> Release:
 
 
 def remove(number: int) -> int:
-    """Remove a release and return how many bytes that frees. Raises RefusedError while a sandbox runs it."""
+    """Remove a release and return how many bytes that frees. Raises RefusedError while a sandbox or a process runs it.
+
+    Other checkouts may share the folder of releases: their sandboxes are known by their processes only.
+    """
     folder = release_directory(number)
     with locked(folder, what="this release"):
         release = find_release(number)
@@ -205,6 +211,12 @@ def remove(number: int) -> int:
                 f"Ceph {title_of(number)} is used by the sandbox in {', '.join(map(str, users))}",
                 where=folder,
                 next_step=f"remove that sandbox first: {sandbox_command('down', users[0])}",
+            )
+        if pid := _runs_in(folder):
+            raise RefusedError(
+                f"Ceph {title_of(number)} is used by process {pid}",
+                where=folder,
+                next_step=f"find out whose it is with ps -fp {pid}, and stop that first",
             )
         freed = size_bytes(release) if release else 0
         gone = folder.with_name(f".{folder.name}.removing")
@@ -217,6 +229,15 @@ def remove(number: int) -> int:
 def users_of(number: int) -> list[Path]:
     """Return the folders of this project's sandboxes that run a release."""
     return [Path(each.directory) for each in all_sandboxes() if each.options.release_number == number]
+
+
+def _runs_in(folder: Path) -> str:
+    """Return the pid of a process that has a release's `/usr` for its own; empty if there is none."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (entry / "root" / "usr").samefile(folder / "usr"):
+                return entry.name
+    return ""
 
 
 def _remove_command(number: int) -> str:

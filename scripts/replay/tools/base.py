@@ -147,7 +147,10 @@ class NetworkTool(Tool):
 
     @abstractmethod
     def server_argv(self, bind: str | None = None) -> list[str]:
-        """Return the argv of a server on `{port}` of `bind`, or of all addresses, that serves one client and ends."""
+        """Return the argv of a server on `{port}` of `bind`, or of all addresses, that serves one client and ends.
+
+        It ends after `{most_seconds}` in any case, even if the process that started it is gone.
+        """
 
     def hide(self, content: bytes) -> bytes:
         """Return the output with placeholders in place of the addresses and hosts that the tool prints."""

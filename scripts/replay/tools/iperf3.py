@@ -11,8 +11,6 @@ from typing import Any
 
 from replay.tools.base import NetworkTool, OutputError, Place, Result, Run, agrees, number, read_json
 
-#: A server that nobody connects to ends after this time, even if the process that started it is gone.
-MOST_SERVER_SECONDS = 120
 _ADDRESSES = re.compile(rb'("(?:local_host|remote_host|host)":\s*)"[^"]*"')
 _HOST_NAME = re.compile(rb'("system_info":\s*"\S+ )\S+')
 
@@ -31,7 +29,7 @@ class Iperf3(NetworkTool):
 
     def server_argv(self, bind: str | None = None) -> list[str]:
         """Return the argv of a server that serves one client and ends. `--forceflush` shows when it is listening."""
-        limit = ["timeout", "--signal=KILL", str(MOST_SERVER_SECONDS)]
+        limit = ["timeout", "--signal=KILL", "{most_seconds}"]
         where = ["--bind", bind] if bind else []
         return [*limit, "iperf3", "--server", "--one-off", "--forceflush", "--port", "{port}", *where]
 

@@ -276,7 +276,8 @@ def _course(rates: Mapping[float, float], starts: Mapping[float, float]) -> dict
     ends = list(rates)
     if len(ends) < FEWEST_SPANS or not rates[ends[0]]:
         return {}
-    late = [end for end in ends if starts[end] >= ends[-1] / 2]
+    # After a stall over the whole second half, its rate is that of the span with the stall.
+    late = [end for end in ends if starts[end] >= ends[-1] / 2] or ends[-1:]
     operations = math.fsum((end - starts[end]) * rates[end] for end in late)
     early, mean = rates[ends[0]], operations / math.fsum(end - starts[end] for end in late)
     return {

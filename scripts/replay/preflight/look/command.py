@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections import defaultdict
@@ -79,7 +80,9 @@ def site_of(options: argparse.Namespace) -> Site:
 
     def cluster(conf: Path, keyring: Path | None, name: str) -> Cluster:
         beside = conf.with_name(f"{conf.stem}.{options.client}.keyring")
-        return Cluster(conf, options.client, keyring or (beside if beside.exists() else None), name, programs)
+        # Not `exists`, which fails in a folder that this user may not enter.
+        keyring = keyring or (beside if os.access(beside, os.F_OK) else None)
+        return Cluster(conf, options.client, keyring, name, programs)
 
     second = None
     if options.second is not None:
@@ -268,8 +271,6 @@ def _site_text(name: str, site: Site, seen: Seen, possible: Designs) -> str:
         f"  fullest_osd_fraction: {Ceilings().fullest_osd_fraction}",
         f"  # When this was written, the slowest OSD was {slow}. A run ends if one is slower than this:",
         "  # tenant_latency_seconds: 0.05",
-        f"  slow_operations: {Ceilings().slow_operations}",
-        "  recovery: false",
         f"allows: [{'second_site' if site.second_site is not None else ''}]",
     ]
     return "\n".join(lines) + "\n"

@@ -105,14 +105,19 @@ def run_for_peak(protocol: Protocol, raw: BlockWriter, cell: Cell) -> PeakRun:
         measured = protocol.observe(cell, seed, component="pilot")
         result = protocol.verify(cell, measured)
         reservation.end(void=measured.invalid is not None)
-    if measured.invalid:
+    _refuse_invalid(protocol, cell, measured, "the peak could not be found")
+    return PeakRun(pilots, number, seed, measured, result)
+
+
+def _refuse_invalid(protocol: Protocol, cell: Cell, measured: Measured, what: str) -> None:
+    """Raise ReplayError, which begins with `what`, if a pilot is invalid."""
+    if measured.invalid is not None:
         reason, detail = measured.invalid
         raise ReplayError(
-            f"the peak could not be found: {reason}: {detail}",
+            f"{what}: {reason}: {detail}",
             where=f"{protocol.design.name}, {cell.point} {cell.variant.label}",
             next_step="fix the cause, then run measure again",
         )
-    return PeakRun(pilots, number, seed, measured, result)
 
 
 class OneTool(Driver):
@@ -215,7 +220,7 @@ class OneTool(Driver):
 
         `too_short` says how much a cell that ended too early transferred, and how long that took.
 
-        Raises ReplayError (through the parser) if a pilot fails, because a cell without a size cannot be measured.
+        Raises ReplayError if a pilot fails, because a cell without a size cannot be measured.
         """
         sizing, size, pilots = self.design.sizing, int(cell.levels["io_size_bytes"]), Pilots(raw, cell)
         threads, done, most = int(self.protocol.option("io_threads", cell)), pilots.done, self._most_bytes(cell)
@@ -226,7 +231,10 @@ class OneTool(Driver):
                 self.bench.budget.reserve(what, self.protocol.target.write_of(cell, total))
             seed = pilots.seed("pilot", number)
             measured = self.protocol.observe(cell, seed, io_total_bytes=total, component="pilot")
-            result = self._result(cell, measured)
+            result = self.protocol.read(cell, measured)
+            if measured.invalid is not None and measured.invalid[0] == "too_short":
+                measured.invalid = None  # the next one is larger
+            _refuse_invalid(self.protocol, cell, measured, "a pilot failed")
             last = _round(result, total)
             if result is None and cell.levels["io_type"] == "write":
                 # Without its output, the bytes of a mix with reads are not known.

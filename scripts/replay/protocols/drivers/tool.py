@@ -166,10 +166,16 @@ def last_line(stderr: bytes) -> str:
 
 
 def hidden(measured: Measured, words: Mapping[str, str]) -> Measured:
-    """Replace words that name this machine or an image with placeholders in a cell's results; return the cell."""
+    """Replace words that name this machine or an image with placeholders; return the cell.
+
+    They may be in a cell's results, and in what a program said when it failed.
+    """
     for word, placeholder in words.items():
         for role, (name, content) in measured.results.items():
             measured.results[role] = (name, content.replace(word.encode(), placeholder.encode()))
+        if measured.invalid is not None:
+            reason, detail = measured.invalid
+            measured.invalid = (reason, detail.replace(word, placeholder))
     return measured
 
 

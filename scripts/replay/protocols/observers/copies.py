@@ -115,10 +115,9 @@ class Copies:
 
         Raises ReplayError with the cause if it never can.
         """
-        spec = f"{self.bench.site.second_site.pool}/{made.name}"
         waiting = self.bench.waiting(f"the copy of {made.name}", timeout_seconds, mirrored=True)
         return wait_until_copied(
-            lambda: copied_snapshots(self.bench.site.secondary, spec, while_running=waiting.glance),
+            lambda: copied_snapshots(self.bench.site.secondary, made.spec, while_running=waiting.glance),
             snapshot,
             timeout_seconds=timeout_seconds,
             sleep=waiting.pause,
@@ -141,11 +140,11 @@ class Copies:
             )
 
     def _await_replaying(self, made: BlockImage) -> Wait:
-        daemon, second = self.daemon, self.bench.site.second_site
+        daemon = self.daemon
 
         def is_there() -> bool:
             if daemon is None:
-                return is_replaying(second.cluster, f"{second.pool}/{made.name}")
+                return is_replaying(self.bench.site.secondary, made.spec)
             return daemon.state(made.name) == REPLAYING
 
         return await_done(

@@ -45,17 +45,16 @@ class MirroredPair:
 
     def own_copy(self) -> None:
         """Enter the copy in the second cluster's ledger: once promoted, it is not removed along with its original."""
-        bench, ledger, pool = self.bench, self.bench.secondary_ledger, self.bench.site.second_site.pool
+        bench, ledger = self.bench, self.bench.secondary_ledger
+        place = (self.made.pool, self.made.namespace, self.made.name)
         entry = ledger.intend(
             "image",
-            pool,
-            "",
-            self.made.name,
+            *place,
             site=bench.site.name,
             data_set=bench.data_set,
             details={"size_bytes": self.made.image.size_bytes},
         )
-        self.copy = BlockImage(pool, "", self.made.name, self.made.image, entry)
+        self.copy = BlockImage(*place, self.made.image, entry)
         self.copy.rbd_id = bench.site.secondary.json("rbd", "info", self.copy.spec)["id"]
         ledger.confirm(entry, {"id": self.copy.rbd_id})
 
