@@ -26,6 +26,10 @@ from replay.evidence.data_set import SEALED_BLOCK
 include: "workflow/rules/common.smk"
 
 
+# A shell's word, also of a path with a space.
+PYTHON = shlex.quote(sys.executable)
+
+
 wildcard_constraints:
     data="|".join(DATA_SETS) or "(?!)",
     experiment=r"[a-z0-9-]+",
@@ -62,7 +66,7 @@ if PLAN:
             "Measure {wildcards.experiment}, block {wildcards.block}, into {wildcards.data}"
         # A block never outlives the Snakemake that started it.
         shell:
-            f"exec setpriv --pdeathsig TERM -- {sys.executable} -m replay.measure.block --log {{log}}"
+            f"exec setpriv --pdeathsig TERM -- {PYTHON} -m replay.measure.block --log {{log}}"
             f" --plan-file {shlex.quote(config['plan_file'])} --experiment {{wildcards.experiment}}"
             " --block {wildcards.block} --plan {wildcards.plan}"
 
@@ -135,7 +139,7 @@ rule page:
     message:
         "Write the page that reports {wildcards.data}"
     shell:
-        f"{sys.executable} -m replay report --data {{wildcards.data}} --out {{output}} >{{log}} 2>&1"
+        f"{PYTHON} -m replay report --data {{wildcards.data}} --out {{output}} >{{log}} 2>&1"
         " || {{ cat {log}; exit 1; }}"
 
 
@@ -149,10 +153,11 @@ if ROOT is not None:
                 rule_path(path)
                 for pattern in (
                     "index.html",
-                    "config/talk.yaml",
                     "slides/**/*",
                     "css/*",
                     "deck/**/*.js",
+                    "scripts/build.mjs",
+                    "scripts/deck/**/*.js",
                     "plugins/*/src/**/*.js",
                 )
                 for path in sorted(ROOT.glob(pattern))

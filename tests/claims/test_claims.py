@@ -10,13 +10,27 @@ from dataclasses import replace
 
 import pytest
 
+from replay.base.errors import EvidenceError
 from replay.base.stats import independent_log_ratio, welch_difference
 from replay.claims.command import print_assessment
 from replay.claims.documents import as_csv, as_document, write_claims
 from replay.claims.evaluate import judge
 from replay.claims.judge import judge_data_set, with_q_values
-from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, REFUTED, Region
-from support.claims import EQUAL, claim, claim_of, condition, judged, printed, rows, select, write_tidy
+from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, NOT_TESTABLE, REFUTED, Region
+from replay.claims.tables import Table
+from support.claims import (
+    EQUAL,
+    FACTORS,
+    claim,
+    claim_of,
+    condition,
+    judged,
+    presuppose,
+    printed,
+    rows,
+    select,
+    write_tidy,
+)
 from support.commands import run_claims
 
 
@@ -57,6 +71,19 @@ def test_independent_runs_have_welchs_interval_and_need_no_common_blocks():
     (valued,) = with_q_values([found])
     logs = [[math.log(value) for value in side] for side in sides]
     assert valued.results[0].p_value == pytest.approx(welch_difference(*logs).p_value)
+
+
+def test_independent_runs_without_a_common_block_are_examined_as_any_others():
+    data = [
+        {**row, "block": str(int(row["block"]) + 4 * (row["variant"] == "journal")), "idle_cpu_fraction": "0.1"}
+        for row in rows(2, blocks=4, sizes=(4096,))
+    ]
+    one = claim_of(replace(condition(Region(1, 1)), independent=True))
+    busy = judged(replace(one, presupposes=(presuppose("idle_cpu_fraction >= 0.25"),)), data)
+    assert (busy.verdict, busy.presupposed[0].met) == (NOT_TESTABLE, False)
+    assert "in 2 of 2 cells" in busy.reason
+    assert judged(one, data).exploratory == "every block had been measured before it was registered"
+    assert judged(one, data, {block: [{"c": one.digest}] for block in range(1, 9)}).exploratory == ""
 
 
 @pytest.mark.parametrize(("true", "expected"), [(2, REFUTED), (0.5, REFUTED), (1, INCONCLUSIVE)])
@@ -106,6 +133,36 @@ def test_a_block_with_a_missing_cell_does_not_count():
     data = [row for row in rows(2) if not (row["block"] == "3" and row["variant"] == "journal")]
     found = judged(claim(Region(1.5, None)), data).results[0]
     assert (found.n, 3 in found.blocks) == (9, False)
+
+
+@pytest.mark.parametrize("worst", [{"rate": "0"}, {"rate": "", "rate_at_least_seconds": "17"}])
+def test_a_block_without_a_ratio_is_not_left_out_of_a_verdict(worst):
+    data = [{**row, **worst} if (row["block"], row["variant"]) == ("3", "journal") else row for row in rows(2)]
+    found = judged(claim(Region(1.5, None)), data)
+    assert found.verdict == INCONCLUSIVE
+    assert found.reason == "no ratio in 1 of 10 blocks: a value of 0 or less, or only a lower bound"
+    assert (found.results[0].estimate, found.results[0].n) == (None, 0)
+
+
+@pytest.mark.parametrize("slower", [False, True])
+def test_blocks_without_a_ratio_are_examined_as_any_others(slower):
+    data = [{**row, "rate": "0"} if row["variant"] == "journal" else row for row in rows(2, limiter="cpu")]
+    found = judged(claim(Region(1.5, None), presuppose("limiter != cpu", slower=slower)), data)
+    assert (found.verdict, found.presupposed[0].met) == (NOT_TESTABLE, False)
+    assert found.exploratory == "every block had been measured before it was registered"
+
+
+def test_older_data_hold_no_cell_of_a_factor_that_was_added():
+    one = condition(Region(1.5, None))
+    terms = tuple((weight, replace(cells, levels={**cells.levels, "clients": (4,)})) for weight, cells in one.terms)
+    table = Table(rows(2), [*FACTORS, "clients"])
+    assert judge(claim_of(replace(one, terms=terms)), table).verdict == NOT_MEASURED
+
+
+def test_cells_that_only_a_removed_factor_tells_apart_are_refused():
+    with pytest.raises(EvidenceError, match="two cells differ in none of the factors io_type") as raised:
+        Table([{**row, "experiment": "e"} for row in rows(2)], ["io_type"])
+    assert raised.value.where == "e, block 1, write-4096 and write-4194304"
 
 
 def test_a_void_row_does_not_count():

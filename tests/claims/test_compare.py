@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from statistics import fmean, variance
 
 import pytest
 
-from replay.base.stats import welch_difference
+from replay.base.stats import t_quantile, welch_difference
 from replay.claims.brief import NO_INTERVAL, print_ratios, size_text
 from replay.claims.command import print_comparison
 from replay.claims.documents import comparison_document
@@ -80,6 +81,36 @@ def test_a_claim_that_one_side_did_not_measure_is_reported(tmp_path):
     assert claim.verdicts_differ
     assert (found.results[1].verdict, found.results[1].estimate) == (NOT_MEASURED, None)
     assert found.missing == "not measured in theirs"
+
+
+def test_a_side_in_which_a_block_has_no_ratio_is_called_so():
+    one, data = claim_of(condition(Region(1, 5))), rows(2)
+    lost = [{**row, "rate": "0"} if row["block"] == "2" else row for row in data]
+    first, second = Assessment("mine", {}, (judged(one, data),)), Assessment("theirs", {}, (judged(one, lost),))
+    assert compare(first, second)[0].conditions[0].missing == "no ratio in theirs"
+    assert "not measured" not in printed(print_comparison, first, second, compare(first, second))
+
+
+def test_ratios_of_independent_runs_have_welch_s_interval_over_all_four_samples():
+    one = claim_of(replace(condition(Region(1, 5)), independent=True))
+    logs, assessed = [], []
+    for name, ratio, blocks in (("mine", 2, 4), ("theirs", 2.4, 3)):
+        data = [
+            {**row, "block": str(int(row["block"]) + blocks * (row["variant"] == "journal"))}
+            for row in rows(ratio, blocks=blocks, seed=blocks, sizes=(4096,))
+        ]
+        assessed.append(Assessment(name, {}, (judged(one, data),)))
+        for variant in ("plain", "journal"):
+            logs.append([math.log(float(row["rate"])) for row in data if row["variant"] == variant])
+    (found,) = compare(*assessed)[0].conditions
+    parts = [variance(values) / len(values) for values in logs]
+    freedom = sum(parts) ** 2 / sum(part**2 / (len(values) - 1) for part, values in zip(parts, logs, strict=True))
+    means = [fmean(values) for values in logs]
+    apart, half = means[0] - means[1] - means[2] + means[3], t_quantile(freedom + 1) * math.sqrt(sum(parts))
+    ends = [math.log(value) for value in (found.ratio, found.low, found.high)]
+    assert ends == pytest.approx([apart, apart - half, apart + half])
+    assert (found.degrees_of_freedom, found.paired) == (pytest.approx(freedom), False)
+    assert found.more_than_noise == (found.p_value < 0.05) == (abs(apart) > half)
 
 
 def test_a_single_difference_may_be_noise_among_many():
@@ -299,6 +330,16 @@ def test_every_ratio_with_an_interval_needs_no_remark(data_set):
     spread = "".join(f"With journal,{size},1,2,,,3\n" for size in (4096, 4194304))
     (aggregate / "ratio-throughput-write-seq.spread.csv").write_text(f"{SPREAD}{spread}")
     assert NO_INTERVAL not in printed(print_ratios, data_set)
+
+
+def test_ratios_along_another_axis_are_those_of_their_long_file(data_set):
+    rows = "With journal,1,2.5,2.4,2.6,3\nWith journal,1024,2.25,,,1\n"
+    path = data_set / "rbd-journaling" / "aggregate" / "ratio-throughput-randwrite.csv"
+    path.write_text(f"series,x,y,low,high,n\n{rows}")
+    assert printed(print_ratios, data_set).splitlines()[1:3] == [
+        f"  randwrite{'':8}1{'':19}1024",
+        "    With journal   2.50 [2.40, 2.60]   2.25",
+    ]
 
 
 def test_without_ratios_there_is_no_line(tmp_path):

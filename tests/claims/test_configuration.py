@@ -33,6 +33,8 @@ NOT_IN_QUICK = {
     "clients-share": "the source's knee is looked for at eight clients",
     "clients-wait": "the source's knee is looked for at eight clients",
     "snapshot-a-minute-is-a-lottery": "a quick cell is shorter than two intervals of 60 s",
+    "snapshot-a-minute-lengthens-the-far-tail": "a quick cell is shorter than two intervals of 60 s",
+    "a-snapshot-stops-the-client": "a quick cell is shorter than two intervals of 60 s",
     "snapshots-of-15-seconds-are-a-lottery": "a quick cell is shorter than two intervals of 15 s",
     "snapshots-bound-the-loss": "a snapshot a minute needs trials of a minute",
     "short-poll-age-costs-writes-nothing": "a quick run has writes of 4 KiB alone",
@@ -58,11 +60,14 @@ def test_all_claims_of_the_sources_exist():
 
 def test_each_claim_has_conditions_and_names_the_chart_that_draws_it():
     assert [one.id for one in load_book().claims if not one.conditions] == []
-    # No slide draws charts that the shipped data sets do not have; the tail of one writer has no slide.
+    # No slide draws charts that the shipped data sets do not have; some tails are in a table alone.
     assert {one.id for one in load_book().claims if not one.chart} == {
         *(one.id for one in load_book().claims if one.experiment == "kernel-client"),
         *(one.id for one in load_book().claims if one.experiment == "replica-lag-large"),
         "snapshots-lengthen-the-tail",
+        "snapshot-a-minute-lengthens-the-far-tail",
+        "mirrored-journal-lengthens-the-tail",
+        "a-snapshot-stops-the-client",
     }
 
 
@@ -277,9 +282,10 @@ def test_an_invalid_claim_is_refused_with_its_place(changed, edit, said):
         (lambda document: document.pop("sources"), "sources"),
         (lambda document: document["sources"].update({"1 of two": "A talk about something else"}), "1 of two"),
         (lambda document: document["sources"].update(S1=""), "S1"),
+        (lambda document: document.update(campaigns=["replicate-*"]), "campaigns"),
     ],
 )
-def test_invalid_sources_are_refused(changed, edit, said):
+def test_invalid_sources_and_campaigns_are_refused(changed, edit, said):
     changed(edit, whole=True)
     with pytest.raises(ConfigurationError, match=said):
         load_book()

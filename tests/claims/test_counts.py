@@ -63,7 +63,7 @@ def test_the_same_count_in_every_block_is_held_and_shown_without_an_interval():
 def test_one_block_that_differs_refutes_and_is_named():
     one = judged([0, 0, 2, 0, 1, 0])
     assert one.verdict == REFUTED
-    assert one.reason == "2 in block 3: the claim needs exactly 0, and 4 of 6 blocks are"
+    assert one.reason == "2 in block 3: the claim needs exactly 0, which 4 of 6 blocks have"
     found = one.results[0]
     assert (found.estimate, found.low, found.high) == (2, 0, 2)
 

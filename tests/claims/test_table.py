@@ -198,6 +198,21 @@ def test_a_presupposition_that_is_not_met_leaves_a_figure_empty_with_the_reason(
     assert row["peak_ratio_4k_source"] == "peak: bytes_per_second" + (f"; not testable here: {said}" if said else "")
 
 
+def test_a_run_with_a_value_of_0_or_only_a_lower_bound_leaves_a_figure_empty_with_the_reason():
+    slowest = FigureSource("latency", ("latency_p99_seconds",), {"io_size_bytes": 4096}, VARIANTS)
+    tables = {
+        "peak": peaks({"plain": [100.0, 220.0, 150.0], "journal": [0.0, 100.0]}),
+        "latency": table({"journal": [0.009, None]}, factor="io_size_bytes", level=4096, metric="latency_p99_seconds",
+                         latency_p99_at_least_seconds="17"),
+    }  # fmt: skip
+    rows = answer_rows(question(peak_ratio_4k=(PEAK,), latency_p99_4k=(slowest,)), tables)
+    assert {name: value for name, value in row_of(rows, "journal-poll-5").items() if name.endswith("_source")} == {
+        "latency_p99_4k_source": "latency: latency_p99_seconds; no figure: only a lower bound in 1 of 2 runs",
+        "peak_ratio_4k_source": "peak: bytes_per_second; no figure: a value of 0 in 1 of 4 runs, which has no ratio",
+    }
+    assert not {"latency_p99_4k_seconds", "peak_ratio_4k"} & row_of(rows, "journal-poll-5").keys()
+
+
 def test_a_reference_that_lacks_what_is_presupposed_leaves_the_comparison_empty():
     wanted = ModePresupposition(parse_predicate("idle_cpu_fraction >= 0.15", "here"), frozenset({"none"}))
     source = FigureSource("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS, (wanted,))

@@ -246,6 +246,28 @@ def test_cells_that_a_changed_design_abandons_are_reported_and_kept_and_not_draw
     assert len(rows_of(directory / "tidy.csv")) == 24
 
 
+def test_an_attempt_without_cells_does_not_revive_an_abandoned_design(directory):
+    RawTree(directory).measure(blocks=1)
+    factors = {"io_type": ["read", "write"], "io_pattern": ["seq"], "io_size_bytes": [4096]}
+    changed = RawTree(directory, target_seconds=8, factors=factors)
+    changed.moments = 1000
+    changed.measure(blocks=1, first=2)
+    changed.variants = []
+    changed.attempt(3, "write-seq-4096", status="interrupted")
+    derive_experiment(directory)
+    used = {(row["io_size_bytes"], row["block"]) for row in rows_of(directory / "tidy.csv") if row["used"] == "1"}
+    assert used == {("4096", "2"), ("65536", "1")}
+
+
+def test_a_block_that_is_under_way_registered_what_its_attempts_did(directory):
+    tree = RawTree(directory, registers={"a-claim": "0123456789ab"}).measure(blocks=1)
+    tree.attempt(2, "write-seq-4096")
+    derive_experiment(directory)
+    complete, under_way = rows_of(directory / "registered.csv")
+    assert complete["plan"] != ""
+    assert [under_way[name] for name in ("block", "plan", "claim", "digest")] == ["2", "", "a-claim", "0123456789ab"]
+
+
 def test_a_renamed_label_comes_from_the_newest_receipt_without_measuring(directory):
     RawTree(directory).measure(blocks=1)
     renamed = [{**one, "label": one["label"].upper()} for one in VARIANTS]

@@ -206,7 +206,7 @@ class RawTree:
                 "attempt": number, "set_index": 0, "seed": 1, "order": [one["name"] for one in self.variants],
                 "cells": {one["name"]: self.cell_id(point, one["name"]) for one in self.variants}, "status": status,
                 "valid": not invalid and status == "complete", "invalid": problems, "started_at": started,
-                "ended_at": self.moment(),
+                "ended_at": self.moment(), **({"claims": self.registers} if self.registers else {}),
             }  # fmt: skip
             names.append(self._write(folder / "attempt.json", _json(facts_of_seal), root, compress=False))
             self._append(names, root)

@@ -143,6 +143,24 @@ def test_a_typo_is_refused_before_anything_runs(config, said, snakemake):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
+def test_the_interpreter_may_be_in_a_folder_with_a_space(benchmarks, tmp_path):
+    (tmp_path / "a folder").symlink_to(sys.prefix)
+    python = tmp_path / "a folder" / "bin" / "python"
+    command = [python, "-m", "snakemake", "--dry-run", "--printshellcmds", "pages"]
+    environment = {**os.environ, "REPLAY_BENCHMARKS": str(benchmarks)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert f"'{python}' -m replay report" in done.stdout + done.stderr
+
+
+def test_the_site_is_built_again_if_what_builds_it_changes():
+    rule = (ROOT / "Snakefile").read_text().partition("    rule site:\n")[2]
+    patterns = re.findall(r'^ {20}"(.+)",$', rule, re.M)
+    inputs = {path for pattern in patterns for path in ROOT.glob(pattern)}
+    assert {*(ROOT / "scripts" / "deck").rglob("*.js"), ROOT / "scripts" / "build.mjs"} <= inputs
+    assert [pattern for pattern in patterns if not any(ROOT.glob(pattern))] == []
+
+
 def test_the_picture_in_the_documentation_shows_the_rules_of_the_snakefile():
     picture = (ROOT / "docs" / "images" / "dag.svg").read_text()
     rules = re.findall(r"^ *rule (\w+):$", (ROOT / "Snakefile").read_text(), re.M)

@@ -19,7 +19,7 @@ from replay.base.paths import suggestion
 from replay.base.tables import csv_text, level_text, write_if_changed
 from replay.claims.load import levels_of
 from replay.claims.model import Selector
-from replay.claims.tables import Row, Table, failing_value, read_table
+from replay.claims.tables import Row, Table, failing_value, is_bound, read_table
 from replay.derive.facts import Predicate, parse_predicate
 from replay.design.configuration import Document, answer_path, experiment_names, load_answer_document, load_experiment
 
@@ -278,6 +278,11 @@ def _of_figure(figure: Figure, source: FigureSource, mode: Mode, table: Table, r
         problem = f"{of_reference} in {reference.name}"
     if problem:
         return {column_of(figure, SOURCE): f"{source.text()}; not testable here: {problem}"}
+    if compared:
+        blocks = runs.keys() & beside.keys()
+        runs, beside = ({block: side[block] for block in sorted(blocks)} for side in (runs, beside))
+    if missing := _missing(figure, source, [*runs.values(), *beside.values()]):
+        return {column_of(figure, SOURCE): f"{source.text()}; no figure: {missing}"}
     fields = _fields(figure, _values(runs, source), _values(beside, source))
     hosts = {row.get("host") for row in runs.values()}
     mark = f"; on {len(hosts)} hosts" if len(hosts) > 1 else ""
@@ -303,19 +308,25 @@ def _has_runs(source: FigureSource, plan: AnswerPlan, tables: Tables) -> bool:
 
 
 def _runs(source: FigureSource, mode: Mode, table: Table) -> dict[int, Row]:
-    """Return the runs that measure a mode and have a value of each metric, by block."""
+    """Return the runs that measure a mode and have a value of each metric, or a lower bound of one, by block."""
     if mode.name not in source.variants:
         return {}
     factors = {name: value for name, value in mode.stated.items() if name in table.factors} | source.levels
     selector = Selector(source.variants[mode.name], {factor: (level,) for factor, level in factors.items()})
     runs = {block: rows[0] for block in table.blocks if (rows := table.find(block, selector))}
     return {
-        block: row for block, row in runs.items() if all(row.get(name) not in (None, "") for name in source.metrics)
+        block: row
+        for block, row in runs.items()
+        if all(row.get(name) not in (None, "") or is_bound(row, name) for name in source.metrics)
     }
 
 
 def _values(runs: Mapping[int, Row], source: FigureSource) -> dict[int, float]:
-    return {block: math.fsum(float(row[name]) for name in source.metrics) for block, row in runs.items()}
+    return {block: _value(row, source) for block, row in runs.items()}
+
+
+def _value(row: Row, source: FigureSource) -> float:
+    return math.fsum(float(row[name]) for name in source.metrics)
 
 
 def _problem(source: FigureSource, mode: Mode, runs: Sequence[Row]) -> str:
@@ -336,6 +347,14 @@ def _problem(source: FigureSource, mode: Mode, runs: Sequence[Row]) -> str:
     return ""
 
 
+def _missing(figure: Figure, source: FigureSource, runs: Sequence[Row]) -> str:
+    """Return why there is no figure of these runs: without some of them, it would look smaller or larger than it is."""
+    if bounds := sum(any(is_bound(row, name) for name in source.metrics) for row in runs):
+        return f"only a lower bound in {bounds} of {len(runs)} runs"
+    zeros = sum(_value(row, source) <= 0 for row in runs) if figure.kind is Kind.RATIO else 0
+    return f"a value of 0 in {zeros} of {len(runs)} runs, which has no ratio" if zeros else ""
+
+
 def column_of(figure: Figure, part: str) -> str:
     return f"{figure.name}_{part}" if part in _WITHOUT_UNIT else figure.column(part)
 
@@ -352,10 +371,9 @@ def _fields(figure: Figure, values: Values, reference: Values) -> Fields:
         parts = _estimate(stats.mean_with_interval(list(values.values())))
     elif figure.kind is Kind.MEDIAN:
         parts = _median(list(values.values()))
-    elif blocks := sorted(values.keys() & reference.keys()):
-        pairs = [(values[block], reference[block]) for block in blocks]
-        estimate = _difference(pairs) if figure.kind is Kind.ADDED else _ratio(pairs)
-        parts = _estimate(estimate) if estimate else {}
+    elif values:
+        pairs = [(value, reference[block]) for block, value in values.items()]
+        parts = _estimate(_difference(pairs) if figure.kind is Kind.ADDED else _ratio(pairs))
     return {column_of(figure, part): value for part, value in parts.items()}
 
 
@@ -380,13 +398,9 @@ def _difference(pairs: Sequence[tuple[float, float]]) -> stats.Estimate:
     return stats.mean_with_interval([value - reference for value, reference in pairs])
 
 
-def _ratio(pairs: Sequence[tuple[float, float]]) -> stats.Estimate | None:
-    """Return the reference divided by the mode, as ratio charts and claims estimate it; pairs with a rate of 0 are out.
-
-    None if no pair is left.
-    """
-    pairs = [pair for pair in pairs if min(pair) > 0]
-    return stats.paired_log_ratio([over for _, over in pairs], [under for under, _ in pairs]) if pairs else None
+def _ratio(pairs: Sequence[tuple[float, float]]) -> stats.Estimate:
+    """Return the reference divided by the mode, as ratio charts and claims estimate it."""
+    return stats.paired_log_ratio([over for _, over in pairs], [under for under, _ in pairs])
 
 
 def _estimate(estimate: stats.Estimate) -> Fields:

@@ -219,29 +219,40 @@ def print_ratios(data_set: Path, stream: TextIO) -> None:
     entries = read_manifest(data_set)["experiments"]
     lines: list[str] = []
     for folder in sorted(data_set.glob("*/aggregate")):
-        charts = sorted(path for path in folder.glob(f"{_RATIOS}*.csv") if path.name.count(".") == 1)
+        paths = sorted(path for path in folder.glob(f"{_RATIOS}*.csv") if path.name.count(".") == 1)
+        charts = {path.stem.removeprefix(_RATIOS): points for path in paths if (points := _points(path))}
         if charts:
             lines += _of_experiment(folder.parent.name, entries.get(folder.parent.name, {}), charts)
     if lines:
         print(*lines, "", sep="\n", file=stream)
 
 
-def _of_experiment(name: str, entry: dict[str, Any], charts: Sequence[Path]) -> Iterator[str]:
+#: By series and level of the axis, a ratio and the ends of its interval, as the files write them; "" if missing.
+_Points = Mapping[tuple[str, str], tuple[str, str, str]]
+
+
+def _points(path: Path) -> _Points:
+    """Return the ratios of a chart: those of a long file, or of a wide one and its spread."""
+    rows, spread = rows_in(path), path.with_suffix(".spread.csv")
+    if not spread.exists():
+        return {(row["series"], row["x"]): (row["y"], row["low"], row["high"]) for row in rows}
+    ends = {(row["series"], row["x"]): (row["low"], row["high"]) for row in rows_in(spread)}
+    series, *xs = rows[0]
+    return {(row[series], size_text(x)): (row[x], *ends.get((row[series], x), ("", ""))) for row in rows for x in xs}
+
+
+def _of_experiment(name: str, entry: dict[str, Any], charts: Mapping[str, _Points]) -> Iterator[str]:
     labels = [variant["label"] for variant in entry.get("variants", ()) if variant.get("reference")]
     reference = labels[0][:1].lower() + labels[0][1:] if labels else "the reference"
     yield f"{entry.get('title', name)}: throughput of {reference} ÷ throughput of …"
     lacks_interval = False
-    for path in charts:
-        rows = rows_in(path)
-        series, *xs = rows[0]
-        spread = {
-            (row["series"], row["x"]): (row["low"], row["high"]) for row in rows_in(path.with_suffix(".spread.csv"))
-        }
-        table = [[f"  {path.stem.removeprefix(_RATIOS).replace('-', ' ')}", *map(size_text, xs)]]
-        for row in rows:
-            ends = [spread.get((row[series], x), ("", "")) for x in xs]
-            lacks_interval |= any(row[x] and not all(end) for x, end in zip(xs, ends, strict=True))
-            table.append([f"    {row[series]}", *(_cell(row[x], end) for x, end in zip(xs, ends, strict=True))])
+    for workload, points in charts.items():
+        series, xs = (list(dict.fromkeys(places)) for places in zip(*points, strict=True))
+        table = [[f"  {workload.replace('-', ' ')}", *xs]]
+        for one in series:
+            row = [points.get((one, x), ("", "", "")) for x in xs]
+            lacks_interval |= any(ratio and not (low and high) for ratio, low, high in row)
+            table.append([f"    {one}", *(_cell(ratio, ends) for ratio, *ends in row)])
         yield from aligned(table, "   ")
     if lacks_interval:
         yield NO_INTERVAL

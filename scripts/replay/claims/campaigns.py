@@ -10,7 +10,8 @@ Sources: Viechtbauer 2005, "Bias and efficiency of meta-analytic variance estima
 likelihood. Hartung & Knapp 2001, "On tests of the overall treatment effect in meta-analysis with normally distributed
 responses" (Statistics in Medicine 20), for the interval of the mean. Higgins, Thompson & Spiegelhalter 2009, "A
 re-evaluation of random-effects meta-analysis" (Journal of the Royal Statistical Society A 172), for the prediction
-interval. `tests/claims/simulate_campaigns.py` prints the coverage of both intervals.
+interval. Searle, Casella & McCulloch 1992, "Variance Components" (chapter 3, the one-way classification), for the
+variance of a block, pooled over campaigns. `tests/claims/simulate_campaigns.py` prints the coverage of both intervals.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from replay.base import stats as statistics
-from replay.claims.evaluate import confidence_of
+from replay.claims.evaluate import confidence_of, fallen, nearest_edge, standard_error
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,
     HELD,
@@ -36,6 +37,7 @@ from replay.claims.model import (
     Count,
     Interval,
     Judgement,
+    Origin,
     agreed,
 )
 from replay.claims.tables import furthest
@@ -106,6 +108,18 @@ def variance_between(estimates: Sequence[float], errors: Sequence[float]) -> flo
     return variance
 
 
+def pooled_errors(campaigns: Sequence[tuple[int, float]]) -> list[float]:
+    """Return the standard errors of campaigns, each given as its number of blocks and its own standard error.
+
+    The own error of two blocks is a poor estimate, and would be taken for exact. So a block counts as equally noisy in
+    every campaign, and its variance is the mean square within campaigns: n · error² of each, weighed by n - 1. Of
+    independent runs, a pair of both sides stands for a block: exact if both have as many.
+    """
+    freedom = sum(n - 1 for n, _ in campaigns)
+    variance = math.fsum((n - 1) * n * error**2 for n, error in campaigns) / freedom
+    return [math.sqrt(variance / n) for n, _ in campaigns]
+
+
 def _weighted(weights: Sequence[float], values: Sequence[float]) -> float:
     return math.fsum(weight * value for weight, value in zip(weights, values, strict=True)) / math.fsum(weights)
 
@@ -115,8 +129,13 @@ def over_campaigns(claim: Claim, judgements: Mapping[str, Judgement]) -> ClaimOv
 
     The blocks of a data set that one host measured are one campaign. A data set whose cells were not as the claim
     presupposes has no part in the mean, whichever verdict that would decide: else only those that agree would count.
+    Of several ratios, a refutation stands if it survives Holm's correction, as within a data set.
     """
     conditions = {condition.name: _condition(condition, judgements) for condition in claim.conditions}
+    ratios = [condition for condition in claim.conditions if isinstance(condition, Condition)]
+    refuted = [condition for condition in ratios if conditions[condition.name].verdict == REFUTED]
+    tails = {condition.name: _tail(condition, conditions[condition.name]) for condition in refuted}
+    conditions |= {name: replace(conditions[name], verdict=IN_THIS_CAMPAIGN) for name in fallen(tails, len(ratios))}
     verdicts = {over.verdict for over in conditions.values()}
     verdict = REFUTED if REFUTED in verdicts else HELD if verdicts == {HELD} else IN_THIS_CAMPAIGN
     return ClaimOverCampaigns(verdict, conditions)
@@ -135,11 +154,10 @@ def _condition(condition: Condition | Count, judgements: Mapping[str, Judgement]
         return replace(over, verdict=_count_verdict(campaigns))
     if len(tested := over.tested) < 2:
         return over
-    effects = random_effects(
-        [math.log(campaign.estimate) for campaign in tested],
-        [campaign.standard_error for campaign in tested],
-        confidence_of(condition),
-    )
+    errors = pooled_errors([(campaign.n, campaign.standard_error) for campaign in tested])
+    if not any(errors):
+        return over
+    effects = random_effects([math.log(campaign.estimate) for campaign in tested], errors, confidence_of(condition))
     mean = Interval(*map(math.exp, effects.mean[:3]), effects.mean.standard_error)
     over = replace(over, mean=mean, tau=effects.tau)
     if effects.prediction is None:
@@ -150,12 +168,27 @@ def _condition(condition: Condition | Count, judgements: Mapping[str, Judgement]
     return replace(over, prediction=(low, high), verdict=verdict)
 
 
+def _tail(condition: Condition, over: ConditionOverCampaigns) -> float:
+    """Return the one-sided probability of the data if the next campaign's ratio were at the nearest edge."""
+    low, high = map(math.log, over.prediction)
+    distance = abs(math.log(over.mean.value) - math.log(nearest_edge(condition.region, over.mean.value)))
+    # The prediction interval has two degrees of freedom less than there are campaigns.
+    return statistics.tail_probability(distance, (high - low) / 2, len(over.tested) - 1, confidence_of(condition))
+
+
 def _campaigns(name: str, judgement: Judgement, result: ConditionResult) -> Iterator[Campaign]:
-    """Yield a data set's campaigns: its blocks, host by host."""
+    """Yield a data set's campaigns: its blocks, host by host. Independent runs, which are no blocks, are one."""
+    testable = all(examined.met for examined in judgement.presupposed)
+    if isinstance(result.condition, Condition) and result.condition.independent:
+        if result.n:
+            origin = Origin(*map(agreed, zip(*result.origins.values(), strict=True)))
+            error = None if result.low is None else standard_error(result)
+            figures = result.estimate, result.low, result.high, error
+            yield Campaign(name, *origin, result.n, *figures, result.verdict, testable)
+        return
     blocks_of: dict[str, dict[int, float]] = {}
     for block, value in result.blocks.items():
         blocks_of.setdefault(result.origins[block].host, {})[block] = value
-    testable = all(examined.met for examined in judgement.presupposed)
     for host, blocks in blocks_of.items():
         bottleneck = agreed(result.origins[block].bottleneck for block in blocks)
         figures = _figures(result.condition, blocks.values())

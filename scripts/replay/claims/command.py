@@ -278,7 +278,7 @@ def _compared_rows(comparison: ClaimComparison) -> list[list[str]]:
 
 
 def _compared_row(comparison: ConditionComparison) -> list[str]:
-    sides = [_side(side) if side.n else "not measured" for side in comparison.results]
+    sides = [_side(side) if side.n else side.verdict for side in comparison.results]
     if comparison.more_than_noise is None:
         figure = "" if comparison.ratio is None else f"{_figure(comparison.ratio)}: "
         return [f"    {comparison.condition.name}", *sides, f"{figure}{comparison.missing}"]

@@ -27,6 +27,7 @@ from replay.claims.model import (
     ConditionResult,
     Count,
     Judgement,
+    Region,
     Selector,
 )
 from replay.claims.tables import (
@@ -36,6 +37,7 @@ from replay.claims.tables import (
     examine_presuppositions,
     exploratory,
     filled,
+    is_bound,
     origin_of,
     what_decides_instead,
 )
@@ -91,6 +93,13 @@ def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
         return ConditionResult(condition, NOT_MEASURED, "one side has no run", says)
     if not counted:
         return ConditionResult(condition, NOT_MEASURED, "no block holds all of its cells", says)
+    cells = tuple(dict.fromkeys(row["cell"] for row in used))
+    origins = {block: origin_of(rows) for block, rows in rows_of.items()}
+    # Without these blocks, the others would look smaller or larger than all of them are.
+    lost = [block for block in counted if any(block in of_term and of_term[block][1] is None for of_term in measured)]
+    if lost:
+        reason = f"no ratio in {len(lost)} of {len(counted)} blocks: a value of 0 or less, or only a lower bound"
+        return ConditionResult(condition, INCONCLUSIVE, reason, says, cells=cells, origins=origins)
     weights = [weight for weight, _ in condition.terms]
     logs = {
         block: math.fsum(weight * of_term[block][1] for weight, of_term in zip(weights, measured, strict=True))
@@ -107,7 +116,7 @@ def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
         says,
         *statistics.exponentiate(estimate)[:3],
         n=estimate.n,
-        cells=tuple(dict.fromkeys(row["cell"] for row in used)),
+        cells=cells,
         blocks={block: math.exp(value) for block, value in logs.items()},
         neighbours=not condition.independent and all(_are_neighbours(measured, block) for block in shared),
         freedom=freedom,
@@ -115,24 +124,25 @@ def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
             block: (min(row.get("started_at") or "" for row in rows), max(row.get("ended_at") or "" for row in rows))
             for block, rows in rows_of.items()
         },
-        origins={block: origin_of(rows) for block, rows in rows_of.items()},
+        origins=origins,
     )
     verdict, reason = _verdict(result)
     return replace(result, verdict=verdict, reason=reason)
 
 
-#: By block, the rows of a selector's cells, and the mean logarithm of a metric over them.
-_Measured = dict[int, tuple[list[Row], float]]
+#: By block, the rows of a selector's cells, and the mean logarithm of a metric over them; None if one has none.
+_Measured = dict[int, tuple[list[Row], float | None]]
 
 
 def _measured(selector: Selector, metric: str, table: Table) -> _Measured:
-    """Return the blocks that have all cells of a selector, each with a value above 0."""
+    """Return the blocks that have all cells of a selector, each with a value or a lower bound of one."""
     by_block: _Measured = {}
     for block in table.blocks:
         rows = table.find(block, selector) or []
-        values = [float(row.get(metric) or 0) for row in rows]
-        if rows and all(value > 0 for value in values):
-            by_block[block] = rows, math.fsum(math.log(value) for value in values) / len(values)
+        if rows and all(row.get(metric) not in (None, "") or is_bound(row, metric) for row in rows):
+            values = [float(row.get(metric) or 0) for row in rows]
+            has_logarithm = all(value > 0 for value in values)
+            by_block[block] = rows, math.fsum(map(math.log, values)) / len(values) if has_logarithm else None
     return by_block
 
 
@@ -201,39 +211,60 @@ def _equivalence(result: ConditionResult, interval: str) -> tuple[str, str]:
 def _holm(results: list[ConditionResult]) -> list[ConditionResult]:
     """Keep a refutation among several conditions only if it is significant after Holm's correction.
 
-    A single refuted condition refutes the claim, so each further condition is another chance of a false refutation.
     Counts take no part in the correction: they leave nothing to chance.
     """
     ratios = [result for result in results if not isinstance(result.condition, Count)]
-    if len(ratios) < 2:
-        return results
-    tails = [_tail_of_nearest(result) if result.verdict == REFUTED else 1.0 for result in ratios]
-    kept = statistics.holm(tails, (1 - statistics.CONFIDENCE) / 2)
-    fallen = [
-        result.condition.name
-        for result, stands in zip(ratios, kept, strict=True)
-        if result.verdict == REFUTED and not stands
-    ]
+    tails = {
+        result.condition.name: tail(result, nearest_edge(result.condition.region, result.estimate))
+        for result in ratios
+        if result.verdict == REFUTED
+    }
+    lost = fallen(tails, len(ratios))
     return [
         replace(result, verdict=INCONCLUSIVE, reason=f"{result.reason}; not after correction for {len(ratios)}")
-        if result.condition.name in fallen
+        if result.condition.name in lost
         else result
         for result in results
     ]
 
 
-def _tail_of_nearest(result: ConditionResult) -> float:
-    region, estimate = result.condition.region, math.log(result.estimate)
+def fallen(tails: Mapping[str, float], ratios: int) -> list[str]:
+    """Return the refuted conditions of a claim of so many ratios that Holm's correction does not leave refuted.
+
+    `tails` are their one-sided p-values, by name. A single refuted condition refutes the claim, so each further ratio
+    is another chance of a false refutation.
+    """
+    if ratios < 2:
+        return []
+    others = [1.0] * (ratios - len(tails))
+    kept = statistics.holm([*tails.values(), *others], (1 - statistics.CONFIDENCE) / 2)
+    return [name for name, stands in zip(tails, kept, strict=False) if not stands]
+
+
+def nearest_edge(region: Region, estimate: float) -> float:
     edges = [edge for edge in (region.low, region.high) if edge is not None]
-    return tail(result, min(edges, key=lambda edge: abs(math.log(edge) - estimate)))
+    return min(edges, key=lambda edge: abs(math.log(edge) - math.log(estimate)))
 
 
 def tail(result: ConditionResult, edge: float) -> float:
     """Return the one-sided probability of the data if the true ratio were at an edge of the region."""
-    half = (math.log(result.high) - math.log(result.low)) / 2
-    samples = result.n if result.freedom is None else result.freedom + 1
     distance = abs(math.log(result.estimate) - math.log(edge))
-    return statistics.tail_probability(distance, half, samples, confidence_of(result.condition))
+    return statistics.tail_probability(
+        distance, _half_width(result), _freedom(result) + 1, confidence_of(result.condition)
+    )
+
+
+def standard_error(result: ConditionResult) -> float:
+    """Return the standard error of the logarithm of a ratio that has an interval."""
+    return _half_width(result) / statistics.t_quantile(_freedom(result) + 1, confidence_of(result.condition))
+
+
+def _half_width(result: ConditionResult) -> float:
+    return (math.log(result.high) - math.log(result.low)) / 2
+
+
+def _freedom(result: ConditionResult) -> float:
+    return result.n - 1 if result.freedom is None else result.freedom
 
 
 def _together(results: Sequence[ConditionResult]) -> tuple[str, str]:
@@ -247,7 +278,8 @@ def _together(results: Sequence[ConditionResult]) -> tuple[str, str]:
 # Two data sets -------------------------------------------------------------------------------------------------------
 # Their blocks are two independent samples, which may differ in number and spread, so the interval is Welch's. If both
 # were measured in turns, and each pair of blocks by one host, the same blocks are pairs: drift cancels out, and the
-# interval is Student's. "More than noise" means significant after Holm's correction over all conditions of all claims.
+# interval is Student's. Ratios of independent runs have no blocks to compare, but Welch's interval over all four
+# samples. "More than noise" means significant after Holm's correction over all conditions of all claims.
 
 
 @dataclass(frozen=True)
@@ -312,9 +344,13 @@ def _compared(
     results: tuple[ConditionResult, ConditionResult], names: tuple[str, str], *, one_host: bool
 ) -> ConditionComparison:
     first, second = results
-    absent = [name for name, side in zip(names, results, strict=True) if side.n == 0]
+    absent = [
+        f"{'not measured' if side.verdict == NOT_MEASURED else 'no ratio'} in {name}"
+        for name, side in zip(names, results, strict=True)
+        if side.n == 0
+    ]
     if absent:
-        return ConditionComparison(results, missing=f"not measured in {' and '.join(absent)}")
+        return ConditionComparison(results, missing=", ".join(absent))
     if isinstance(first.condition, Count):
         alike = {*first.blocks.values()} == {*second.blocks.values()}
         return ConditionComparison(results, missing=f"counts: {'alike' if alike else 'they differ'}")
@@ -322,10 +358,14 @@ def _compared(
     few = [name for name, side in zip(names, results, strict=True) if side.n < BLOCKS_FOR_VERDICT]
     if few:
         return ConditionComparison(results, ratio, missing=f"no interval is possible: one block in {' and '.join(few)}")
-    paired = one_host and not why_not_in_turns(first.times, second.times)
-    # Sorted, so that each block is at the same place on both sides.
-    logs = [[math.log(value) for _, value in sorted(side.blocks.items())] for side in results]
-    difference = (statistics.paired_difference if paired else statistics.welch_difference)(*logs)
+    independent = first.condition.independent
+    paired = one_host and not independent and not why_not_in_turns(first.times, second.times)
+    if independent:
+        difference = _between_independent(first, second)
+    else:
+        # Sorted, so that each block is at the same place on both sides.
+        logs = [[math.log(value) for _, value in sorted(side.blocks.items())] for side in results]
+        difference = (statistics.paired_difference if paired else statistics.welch_difference)(*logs)
     return ConditionComparison(
         results,
         *(math.exp(value) for value in difference[:3]),
@@ -333,6 +373,21 @@ def _compared(
         p_value=difference.p_value,
         paired=paired,
     )
+
+
+def _between_independent(first: ConditionResult, second: ConditionResult) -> statistics.Difference:
+    """Return how far two ratios of independent runs are apart: Welch's interval over their four samples.
+
+    Source: Satterthwaite 1946 (see `statistics.welch_difference`), for the degrees of freedom of a sum of variances.
+    """
+    parts = [(standard_error(side) ** 2, _freedom(side)) for side in (first, second)]
+    variance = math.fsum(part for part, _ in parts)
+    spread = math.fsum(part**2 / degrees for part, degrees in parts)
+    freedom = variance**2 / spread if spread else math.fsum(degrees for _, degrees in parts)
+    distance = math.log(first.estimate) - math.log(second.estimate)
+    half = statistics.t_quantile(freedom + 1) * math.sqrt(variance)
+    p_value = 2 * statistics.tail_probability(abs(distance), half, freedom + 1)
+    return statistics.Difference(distance, distance - half, distance + half, freedom, p_value)
 
 
 def _corrected(compared: Sequence[ClaimComparison]) -> list[ClaimComparison]:

@@ -196,11 +196,12 @@ class ConditionResult:
     """What a data set says about one condition.
 
     `low` and `high` bound the 95 % interval, or are None if there is none. `blocks` holds each block's own estimate, by
-    block number; `estimate` is their geometric mean. For a count, `low` and `high` are the smallest and the largest
-    count, and the estimates are the counts that differ most from the claimed one. `multiplicity` gives `p_value` and
-    `q_value`, which are None if nothing is tested. `neighbours` says whether the cells of each pair ran back to back in
-    one set; it is None for a count. `freedom` are Welch's degrees of freedom, None for pairs. `times` has each block's
-    first start and last end, as tidy.csv writes them, and `origins` the host and bottleneck of its cells.
+    block number; `estimate` is their geometric mean, but of independent runs the ratio of both sides' geometric means.
+    For a count, `low` and `high` are the smallest and the largest count, and the estimates are the counts that differ
+    most from the claimed one. `multiplicity` gives `p_value` and `q_value`, which are None if nothing is tested.
+    `neighbours` says whether the cells of each pair ran back to back in one set; it is None for a count. `freedom` are
+    Welch's degrees of freedom, None for pairs. `times` has each block's first start and last end, as tidy.csv writes
+    them, and `origins` the host and bottleneck of its cells.
     """
 
     condition: Condition | Count
@@ -223,6 +224,11 @@ class ConditionResult:
     @property
     def hosts(self) -> list[str]:
         return sorted({origin.host for origin in self.origins.values()})
+
+    @property
+    def used_blocks(self) -> list[int]:
+        """The blocks whose cells count. Of independent runs, one with a single side counts, but has no estimate."""
+        return [*self.origins]
 
 
 @dataclass(frozen=True)
@@ -256,7 +262,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Campaign:
-    """What one campaign says about a condition: the blocks of a data set that one host measured.
+    """What one campaign says about a condition: the blocks of a data set that one host measured, or independent runs.
 
     `low` and `high` bound the 95 % interval, or are the smallest and the largest count; `standard_error` is that of the
     estimate's logarithm. They are None for one block. `verdict` is that of the whole data set on the condition, and
@@ -289,7 +295,8 @@ class ConditionOverCampaigns:
     """What several campaigns say about a condition.
 
     `mean` and `tau`, the standard deviation of the campaigns' true log-ratios, are None for fewer than two campaigns
-    with an interval, `prediction` for fewer than three. `verdict` is held, refuted or IN_THIS_CAMPAIGN.
+    with an interval, or if none has any noise, `prediction` for fewer than three. `verdict` is held, refuted or
+    IN_THIS_CAMPAIGN.
     """
 
     campaigns: tuple[Campaign, ...] = ()
@@ -301,7 +308,7 @@ class ConditionOverCampaigns:
     @property
     def tested(self) -> tuple[Campaign, ...]:
         """The campaigns in which the claim was testable, and that have an interval."""
-        return tuple(campaign for campaign in self.campaigns if campaign.testable and campaign.standard_error)
+        return tuple(each for each in self.campaigns if each.testable and each.standard_error is not None)
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class Table:
     """The used rows of one experiment's tidy.csv, by block, variant and levels.
 
     A row also holds its cell's facts under `facts`, as numbers and words. `registered` holds what the blocks' receipts
-    say.
+    say. Raises EvidenceError if the factors do not tell two of a block's cells apart.
     """
 
     def __init__(
@@ -62,15 +62,22 @@ class Table:
     ) -> None:
         self.factors = tuple(factors)
         self.registered: Registered = registered or {}
-        self.rows: dict[tuple, Row] = {
-            self._key(row["block"], row["variant"], row): {**row, "facts": _facts(row)}
-            for row in rows
-            if str(row["used"]) == "1"
-        }
+        self.rows: dict[tuple, Row] = {}
+        for row in rows:
+            if str(row["used"]) != "1":
+                continue
+            key = self._key(row["block"], row["variant"], row)
+            if other := self.rows.get(key):
+                raise EvidenceError(
+                    f"two cells differ in none of the factors {', '.join(self.factors)}",
+                    where=f"{row['experiment']}, block {row['block']}, {other['point']} and {row['point']}",
+                    next_step="configure the factor that the experiment had when this was measured",
+                )
+            self.rows[key] = {**row, "facts": _facts(row)}
 
-    # A level is as tidy.csv writes it, so that 4096 and "4096" are the same.
+    # A level is as tidy.csv writes it, so that 4096 and "4096" are the same. Older data lack a factor that was added.
     def _key(self, block: Any, variant: str, levels: Mapping[str, Any]) -> tuple:
-        return (int(block), variant, *(level_text(levels[factor]) for factor in self.factors))
+        return (int(block), variant, *(level_text(levels.get(factor)) for factor in self.factors))
 
     @property
     def blocks(self) -> list[int]:
@@ -85,7 +92,8 @@ class Table:
 def read_table(experiment: Path, factors: Sequence[str]) -> Table | None:
     """Read an experiment's tidy.csv, and the claims that its blocks registered.
 
-    Returns None if the experiment was not measured. Without registered.csv, the table has no registered claims.
+    Returns None if the experiment was not measured. Without registered.csv, the table has no registered claims. Raises
+    EvidenceError if a factor is missing that tells two cells apart.
     """
     if not (experiment / "tidy.csv").exists():
         return None
@@ -125,6 +133,12 @@ def _facts(row: Row) -> dict[str, float | str]:
         elif fact.type is not FactType.WORD and text not in (None, ""):
             facts[name] = float(text)
     return facts
+
+
+def is_bound(row: Row, metric: str) -> bool:
+    """Return whether only a lower bound of a run's value is known: tools give one for what is beyond their last bin."""
+    at_least = metric.removesuffix("_seconds") + "_at_least_seconds"
+    return row.get(metric) in (None, "") and row.get(at_least) not in (None, "")
 
 
 def rows_in(path: Path) -> list[dict[str, str]]:
@@ -183,7 +197,7 @@ def what_decides_instead(presupposed: Sequence[Presupposed], results: Sequence[C
     )
     if counted_otherwise or verdict == NOT_MEASURED:
         return ""
-    asked = any(result.blocks for result in results if isinstance(result.condition, Condition))
+    asked = any(result.used_blocks for result in results if isinstance(result.condition, Condition))
     failed = [examined for examined in presupposed if asked and not examined.met]
     return "; ".join(
         examined.reason for examined in failed if _DECIDED.get(examined.presupposition.decides, verdict) == verdict
@@ -216,7 +230,7 @@ def _cells(
     presupposition: Presupposition, table: Table, results: Sequence[ConditionResult]
 ) -> dict[str, dict[int, Row]]:
     """Return the cells of the claim's ratios that the presupposition is about: their runs in the blocks it uses."""
-    ratios = [result for result in results if isinstance(result.condition, Condition) and result.blocks]
+    ratios = [result for result in results if isinstance(result.condition, Condition) and result.used_blocks]
     if presupposition.slower and presupposition.decides == DECIDES_REFUTATION:
         ratios = [result for result in ratios if result.verdict == REFUTED] or ratios
     runs: dict[str, dict[int, Row]] = {}
@@ -224,16 +238,21 @@ def _cells(
         for selector in _selectors_of(result, slower=presupposition.slower):
             if presupposition.variants and selector.variant not in presupposition.variants:
                 continue
-            for block in result.blocks:
-                for point, row in zip(selector.points(), table.find(block, selector), strict=True):
+            for block in result.used_blocks:
+                # Of independent runs, a block may have those of one side only.
+                rows = table.find(block, selector) or []
+                for point, row in zip(selector.points(), rows, strict=False):
                     if all(point[factor] in wanted for factor, wanted in presupposition.levels.items()):
                         runs.setdefault(f"{row['point']} {row['variant']}", {})[block] = row
     return runs
 
 
 def _selectors_of(result: ConditionResult, *, slower: bool) -> list[Selector]:
-    """Return the selectors of a ratio, or with `slower` those of the side that is worse by the ratio's metric."""
-    if not slower:
+    """Return the selectors of a ratio, or with `slower` those of the side that is worse by the ratio's metric.
+
+    Without an estimate, either side may be the slower one.
+    """
+    if not slower or result.estimate is None:
         return [selector for _, selector in result.condition.terms]
     over_is_slower = (result.estimate < 1) == (result.condition.better == "higher")
     sign = 1 if over_is_slower else -1
@@ -315,8 +334,8 @@ def _count_verdict(condition: Count, blocks: Mapping[int, float]) -> tuple[str, 
     differing = {block: value for block, value in blocks.items() if value != condition.equals}
     if differing:
         block, value = next(iter(differing.items()))
-        alike = f"{len(blocks) - len(differing)} of {len(blocks)} blocks are"
-        return REFUTED, f"{value:g} in block {block}: the claim needs {needed}, and {alike}"
+        alike = f"{len(blocks) - len(differing)} of {len(blocks)} blocks have"
+        return REFUTED, f"{value:g} in block {block}: the claim needs {needed}, which {alike}"
     if len(blocks) < BLOCKS_FOR_VERDICT:
         return INCONCLUSIVE, f"{needed} in one block, and a verdict needs {BLOCKS_FOR_VERDICT}"
     return HELD, f"{needed} in each of {len(blocks)} blocks"
@@ -330,7 +349,7 @@ def exploratory(claim: Claim, results: Iterable[ConditionResult], registered: Re
 
     A claim without data is not exploratory.
     """
-    blocks = sorted({block for result in results for block in result.blocks})
+    blocks = sorted({block for result in results for block in result.used_blocks})
     digests = {block: [claims.get(claim.id) for claims in registered.get(block, ())] for block in blocks}
     lacking = [block for block, known in digests.items() if not known or None in known]
     changed = [block for block, known in digests.items() if {*known} - {None, claim.digest}]

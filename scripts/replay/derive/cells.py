@@ -26,6 +26,7 @@ from replay.derive.computed import (
     sampling_metrics,
 )
 from replay.derive.facts import Value, facts_of
+from replay.design.configuration import registered_throughout
 from replay.evidence.data_set import parse_json, plain
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 from replay.evidence.record import UNKNOWN, Bottleneck, bottleneck_of
@@ -73,7 +74,10 @@ class CellRow:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """One sealed attempt. It is `good` if it is complete and valid, and all of its outputs could be parsed."""
+    """One sealed attempt. It is `good` if it is complete and valid, and all of its outputs could be parsed.
+
+    `claims` are those that it registered when its block began, id to digest.
+    """
 
     block: int
     point: str
@@ -82,6 +86,7 @@ class AttemptRecord:
     good: bool
     rows: tuple[CellRow, ...]
     notes: tuple[str, ...] = ()
+    claims: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[int, str, int]:
@@ -95,10 +100,14 @@ class AttemptRecord:
 
 @dataclass
 class Loaded:
-    """The content of an experiment's evidence: its attempts, sorted by block, point and number, and its receipts."""
+    """The content of an experiment's evidence: its attempts, sorted by block, point and number, and its receipts.
+
+    `under_way` has what a receipt would say of a block that is not complete: the claims that its attempts registered.
+    """
 
     attempts: list[AttemptRecord] = field(default_factory=list)
     receipts: list[Mapping[str, Any]] = field(default_factory=list)
+    under_way: list[Mapping[str, Any]] = field(default_factory=list)
 
 
 def load_evidence(raw: Path, prepare: Callable[[Designs], Designs]) -> tuple[Designs, Loaded]:
@@ -121,13 +130,21 @@ def load_evidence(raw: Path, prepare: Callable[[Designs], Designs]) -> tuple[Des
 def _load_blocks(blocks: Iterable[Pack | OpenBlock], wanted: Wanted) -> Loaded:
     loaded = Loaded()
     for block in blocks:
+        attempts, receipts = [], []
         for folder in block.folders():
             if ATTEMPT.fullmatch(folder.path):
-                loaded.attempts.append(_load(folder, wanted))
+                attempts.append(_load(folder, wanted))
             for name, content in folder.contents.items():
                 if match := RECEIPT.fullmatch(f"{folder.path}/{name}"):
                     receipt = parse_json(f"{folder.where}{name}", content)
-                    loaded.receipts.append({**receipt, "block": block.block, "plan": match["plan"]})
+                    receipts.append({**receipt, "block": block.block, "plan": match["plan"]})
+        loaded.attempts += attempts
+        loaded.receipts += receipts
+        good = [attempt for attempt in attempts if attempt.good]
+        if good and not receipts:
+            claims = registered_throughout(attempt.claims for attempt in good)
+            ended_at = max(attempt.ended_at for attempt in good)
+            loaded.under_way.append({"block": block.block, "plan": "", "ended_at": ended_at, "claims": claims})
     loaded.attempts.sort(key=lambda record: record.key)
     for record, following in pairwise(loaded.attempts):
         if record.key == following.key:
@@ -165,7 +182,8 @@ def _load(files: Folder, wanted: Wanted) -> AttemptRecord:
     if complete and (lost := set(seal.get("order", ())) - {row.variant for row in rows}):
         raise EvidenceError(f"no sidecar of {', '.join(sorted(lost))}", where=stored[SEAL], next_step="restore it")
     good = complete and bool(seal.get("valid")) and all(row.valid for row in rows)
-    return AttemptRecord(*identity, str(seal.get("ended_at") or ""), good, tuple(rows), tuple(notes))
+    claims = seal.get("claims") or {}
+    return AttemptRecord(*identity, str(seal.get("ended_at") or ""), good, tuple(rows), tuple(notes), claims)
 
 
 def _check_identity(document: Mapping[str, Any], identity: tuple[int, str, int], where: str) -> None:

@@ -44,7 +44,8 @@ def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
     raw = directory / "raw"
     designs, loaded = load_evidence(raw, _with_metrics)
     records = of_one_host(loaded.attempts)
-    last = max(records, key=lambda record: (record.ended_at, *record.key), default=None)
+    measured = (record for record in records if record.rows)
+    last = max(measured, key=lambda record: (record.ended_at, *record.key), default=None)
     design = combine(designs, loaded.receipts, (last.ended_at, last.cell_ids) if last else None)
     design.check(f"{raw}/design")
     used = used_rows(used_attempts(records, design), design)
@@ -56,7 +57,7 @@ def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
     texts = {
         "tidy.csv": csv_text([[*tidy.columns], *text_rows(tidy, tidy.columns)]),
         RATIOS: ratios_csv(drawn),
-        REGISTERED_FILE: registered_csv(loaded.receipts),
+        REGISTERED_FILE: registered_csv([*loaded.receipts, *loaded.under_way]),
         f"aggregate/{RUNS_FILE}": runs_csv(drawn),
         **{f"aggregate/{name}": text for aggregate in drawn for name, text in aggregate.files().items()},
         **({ENTITIES_FILE: entities_csv(records)} if entities else {}),
@@ -227,7 +228,8 @@ def runs_csv(drawn: Iterable[Aggregate]) -> str:
 def registered_csv(receipts: Sequence[Mapping[str, Any]]) -> str:
     """Return registered.csv, the claims that each receipt registered, with their digests; "" if none registered any.
 
-    It has one row per receipt and claim; a receipt without claims has one as well.
+    It has one row per receipt and claim; a receipt without claims has one as well. What stands for the receipt of a
+    block that is under way has no plan.
     """
     if not any(receipt.get("claims") for receipt in receipts):
         return ""

@@ -85,7 +85,7 @@ def refuse_altered_tables(data_set: Path) -> None:
             path = data_set / name / file
             if not path.exists() or sha256(path.read_bytes()) != digest:
                 raise EvidenceError(
-                    f"this table is {'altered' if path.exists() else 'missing'}: it is not as it was derived",
+                    f"this table is {'altered: it is not what derive wrote' if path.exists() else 'missing'}",
                     where=path,
                     next_step=f"derive it again: {replay_command('derive', '--data', data_set.name, '--force')}",
                 )

@@ -64,10 +64,14 @@ def _unpack(options: argparse.Namespace) -> None:
     if into.exists() and (not into.is_dir() or any(into.iterdir())):
         raise ConfigurationError("this folder is not empty", where=options.into, next_step="name a new folder")
     blocks = list(_chosen(options))
+    experiments = {block.raw: Path(block.raw).resolve().parent for block in blocks}
+    data_sets = {experiment.parent for experiment in experiments.values()}
     count = 0
     for block in blocks:
-        # Several experiments get a folder each; a single one is unpacked as it is in its packs.
-        root = into / Path(block.raw).parent.name if len({each.raw for each in blocks}) > 1 else into
+        # Several data sets get a folder each, and so do several experiments; a single one is unpacked as in its packs.
+        experiment = experiments[block.raw]
+        above = into / experiment.parent.name if len(data_sets) > 1 else into
+        root = above / experiment.name if len(set(experiments.values())) > 1 else into
         sums: dict[str, str] = {}
         for folder in block.folders():
             (root / folder.path).mkdir(parents=True, exist_ok=True)
