@@ -9,7 +9,7 @@ import pytest
 
 from replay.claims.data_set import derive_data_set
 from support.commands import run_derive
-from support.datasets import append, append_raw, digests, measured
+from support.datasets import STDOUT, append, append_raw, digests, measured
 from support.rawtree import RawTree
 
 # Each run of Snakemake takes seconds.
@@ -59,6 +59,17 @@ def test_altered_evidence_ends_with_status_3_names_the_file_and_the_rest_is_deri
     assert "Traceback" not in said
     assert (data_set / "other" / "tidy.csv").exists()
     assert not (data_set / "rbd-journaling" / "tidy.csv").exists()
+
+
+def test_every_experiment_whose_evidence_was_altered_is_named(data_set, capfd):
+    names = ("rbd-journaling", "other")
+    for name in names:
+        append_raw(data_set, STDOUT.replace("rbd-journaling", name, 1))
+    assert run_derive(["--data", "demo"]) == 3
+    said = capfd.readouterr().err
+    for name in names:
+        (pack,) = (data_set / name / "raw").glob("*.tar.gz")
+        assert str(pack) in said
 
 
 def test_a_file_of_an_open_block_that_was_altered_is_named_even_if_nothing_is_due(tmp_path, monkeypatch, capfd):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.cli.main import main
+from replay.evidence import durable
 from replay.exchange.bundle import CLAIMS, MANIFEST, Redaction, suspect
 from support.foreign_results import job, report, write
 from support.hostile import at_most
@@ -191,6 +194,46 @@ def test_a_name_in_a_label_is_refused_until_it_is_replaced(tmp_path, benchmarks,
     files = opened(out)["files"]
     assert files["imported-fio/aggregate/iops-randwrite.csv"]["text"].splitlines()[1].startswith("A server,")
     assert "storage7" not in gzip.decompress(out.read_bytes()).decode()
+
+
+def in_folders(tmp_path: Path, *names: str) -> None:
+    """Import a data set of which each chart is named after the folder of its runs."""
+    files = {f"{name}/1.json": report(job(rw="read", operations=20_000 + at)) for at, name in enumerate(names)}
+    assert main(["import", str(write(tmp_path / "mine", files)), "--data", "mine"]) == 0
+
+
+def test_what_is_replaced_is_replaced_in_the_names_of_tables_as_well(tmp_path, benchmarks, capsys):
+    in_folders(tmp_path, "storage7", "rack")
+    out = tmp_path / "mine.bundle"
+    assert main(["bundle", "--data", "mine", "--out", str(out)]) == 2
+    assert main(["bundle", "--data", "mine", "--out", str(out), "--replace", "storage7=A server"]) == 0
+    found = opened(out)
+    assert "storage7" not in json.dumps(found)
+    charts = json.loads(found["files"]["manifest.json"]["text"])["experiments"]["imported-fio"]["charts"]
+    assert charts["iops-read-A server"]["path"] == "imported-fio/aggregate/iops-read-a-server.csv"
+    assert {chart["path"] for chart in charts.values()} <= {*found["files"]}
+
+
+def test_two_tables_of_one_name_are_refused(tmp_path, benchmarks, capsys):
+    in_folders(tmp_path, "storage7", "rack")
+    out = tmp_path / "mine.bundle"
+    assert main(["bundle", "--data", "mine", "--out", str(out), "--replace", "storage7=rack"]) == 2
+    assert "two files would have this name" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_on_a_full_disk_the_former_bundle_stays(tmp_path, benchmarks, monkeypatch, capsys):
+    def full(path: Path, content: bytes) -> None:
+        path.write_bytes(content[:9])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    imported(tmp_path)
+    out = tmp_path / "mine.bundle"
+    out.write_bytes(b"the former one")
+    monkeypatch.setattr(durable, "write_synced", full)
+    assert main(["bundle", "--data", "mine", "--out", str(out)]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert out.read_bytes() == b"the former one"
 
 
 @pytest.mark.parametrize("name", ["tidy.csv", "aggregate/iops-randwrite.csv"])

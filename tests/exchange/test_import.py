@@ -77,6 +77,19 @@ def test_of_several_folders_the_others_are_divided_by_the_first(tmp_path, benchm
     assert "2 of 2 points are in both folders" in capsys.readouterr().out
 
 
+def test_points_are_compared_among_the_folders_that_have_results_of_their_tool(tmp_path, benchmarks, capsys):
+    first, second = (write(tmp_path / name, sweep(rate)) for name, rate in (("a", 20_000), ("b", 40_000)))
+    other = write(tmp_path / "c", {"a.txt": output("rbd-bench-write-rand-4k.txt")})
+    assert imported(first, second, other, "--data", "mine", "--dry-run") == 0
+    printed = capsys.readouterr().out
+    assert "2 of 2 points are in both folders that have such results" in printed
+    assert printed.count("can be compared") == 1
+
+
+def test_a_long_name_of_a_variant_ends_in_no_dash(tmp_path):
+    assert [*command._variants_of([tmp_path / f"{'x' * 39}-more"])] == ["x" * 39]
+
+
 def test_facts_that_nobody_recorded_are_not_in_the_evidence(tmp_path, benchmarks):
     write(tmp_path / "mine", {"a.txt": output("rbd-bench-write-rand-4k.txt")})
     assert imported(tmp_path / "mine", "--data", "mine") == 0
@@ -231,6 +244,17 @@ def test_a_sum_without_one_of_its_clients_is_refused_and_names_it(tmp_path, benc
     table = rows(benchmarks / "cbt" / "imported-fio" / "tidy.csv")
     assert "randread" not in {row["rw"] for row in table}
     assert left_out(benchmarks / "cbt")[f"{CBT}/output.0"].startswith(why)
+
+
+@pytest.mark.parametrize("below", ["", "randread/"])
+def test_outputs_of_clients_are_one_run_also_if_the_folder_that_says_so_was_named(tmp_path, benchmarks, below):
+    names = [f"id-{digest}/{below}output.{number}" for digest in ("0a1b2c3d", "1b2c3d4e") for number in range(3)]
+    write(tmp_path / "results", {name: of_client(int(name[-1])) for name in names})
+    # An output that CBT extracted is a copy, and none that is lost.
+    write(tmp_path / "results", {f"id-0a1b2c3d/{below}json_output.0": of_client(0)})
+    assert imported(tmp_path / "results", "--variants", "--data", "cbt") == 0
+    table = rows(benchmarks / "cbt" / "imported-fio" / "tidy.csv")
+    assert sorted((row["variant"], row["instances"]) for row in table) == [("id-0a1b2c3d", "3"), ("id-1b2c3d4e", "3")]
 
 
 def test_names_that_differ_in_digits_are_repetitions_and_the_import_says_so(tmp_path, benchmarks, capsys):

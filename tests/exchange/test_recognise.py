@@ -126,6 +126,14 @@ def test_jobs_of_numjobs_are_one_run_whether_they_are_reported_as_a_group_or_eac
     assert each.levels["jobs"] == group.levels["jobs"] == 3
 
 
+@pytest.mark.parametrize("told", [{"name": "other"}, {"iodepth": "1"}])
+def test_a_group_of_several_sections_does_not_say_how_many_jobs_it_had(told):
+    one = job(rw="randread", iodepth="2")  # 10,000 a second, of 200 µs each
+    assert only(report(one, group_reporting="1")).levels["jobs"] == 1
+    one["job options"] |= told
+    assert only(report(one, group_reporting="1")).levels["jobs"] == "unstated"
+
+
 def test_a_report_that_lacks_a_job_is_left_out():
     assert found(report(job(numjobs="3"), job(numjobs="3"))) == ([], ["job: 2 of 3 jobs reported"])
 
@@ -276,6 +284,14 @@ def test_an_option_that_only_elbencho_s_command_states_is_an_option():
     expected = {"command blockvarpct": "100", "command nofdsharing": "1", "command rotatehosts": "2"}
     assert expected.items() <= options.items()
     assert "command block" not in options
+
+
+def test_accounts_passwords_and_servers_are_no_options():
+    told = {"http_host": "s3.lan", "http_s3_key": "hidden", "http_s3_keyid": "me", "http_s3_region": "eu"}
+    assert only(report(job(rw="read", **told))).options == {"http_s3_region": "eu"}
+    words = ("--s3endpoints", "http://10.0.0.1", "--s3aclgrantee=me", "--s3secret", "hidden", "--s3fastget", "/mnt")
+    options = only(ELBENCHO_HEADER + elbencho_row(**command_of(*words))).options
+    assert [name for name in options if name.startswith("command s3")] == ["command s3fastget"]
 
 
 @pytest.mark.parametrize(

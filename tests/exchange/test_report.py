@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import threading
 
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from replay.base.paths import ROOT
 from replay.claims.descriptions import write_datapackage
 from replay.cli.derive import _say_first
 from replay.cli.main import main
-from replay.exchange.page import DOT, Row, strip
+from replay.exchange.page import DOT, Row, strip, write_page
 from replay.exchange.report.data_set import bytes_per_second, per_second, seconds, size
 from support.pages import ASKING, PageReader, rows_of, words_of
 from support.reported import entry_of, runs_of, write_experiment, write_manifest, write_ratios
@@ -235,6 +237,17 @@ def test_of_an_experiment_that_was_not_measured_the_page_says_only_that(report, 
     assert f"A sentence about {without}." not in text
     of_it = {"site-loss": "60.7 s", "write-latency": "9.8 ms", "mirror-replay": "17 MB/s", "replica-lag": "95.0 s"}
     assert of_it[without] not in text + said
+
+
+def test_a_device_that_the_page_is_written_to_stays_one(tmp_path):
+    pipe, got = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: got.append(pipe.read_text()))
+    reader.start()
+    write_page(pipe, "a page")
+    reader.join()
+    assert got == ["a page"]
+    assert pipe.is_fifo()
 
 
 def test_a_data_set_without_mirroring_says_what_ran_out(benchmarks, tmp_path, capsys):

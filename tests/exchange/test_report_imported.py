@@ -100,7 +100,7 @@ def test_a_percentile_beyond_the_last_bin_is_at_least_that_and_notes_are_told(tm
     assert "p99 ≥ 17 s: fio's last bin has no upper end" in words_of(page)
 
 
-def test_a_sweep_of_depth_and_jobs_has_a_table_that_shows_where_the_most_is(tmp_path, told):
+def swept(folder):
     rates = {(1, 1): 10_000, (8, 1): 60_000, (1, 4): 36_000, (8, 4): 64_000}
     files = {
         f"randread-{depth}-{jobs}.json": report(
@@ -108,7 +108,16 @@ def test_a_sweep_of_depth_and_jobs_has_a_table_that_shows_where_the_most_is(tmp_
         )
         for (depth, jobs), operations in rates.items()
     }
-    page, _ = told(write(tmp_path / "swept", files))
+    return write(folder, files)
+
+
+def test_of_several_folders_the_table_of_a_sweep_says_of_which_one_it_is(tmp_path, told):
+    page, _ = told(swept(tmp_path / "first"), swept(tmp_path / "other"))
+    assert rows_of(page, "Reads, first: medians of operations a second")
+
+
+def test_a_sweep_of_depth_and_jobs_has_a_table_that_shows_where_the_most_is(tmp_path, told):
+    page, _ = told(swept(tmp_path / "swept"))
     assert rows_of(page, "Reads: medians of operations a second") == [
         ["programs", "1", "8"],
         ["1 program", "5,000", "30,000"],
@@ -116,3 +125,20 @@ def test_a_sweep_of_depth_and_jobs_has_a_table_that_shows_where_the_most_is(tmp_
     ]
     bold = re.findall(r'class="number beyond">([^<]*)<', page.source)
     assert bold == ["30,000", "32,000"]
+
+
+def test_a_level_is_found_as_it_is_written_beside_words_and_with_a_zero_before_it(tmp_path, told):
+    mixed = {f"{kind}.json": report(job(rw=kind)) for kind in ("randread", "randrw")}
+    _, said = told(write(tmp_path / "mixed", mixed))
+    assert "reads 4K: 10,000" in said, "rw_mix_read is 100 for reads, and unstated for the mix"
+
+
+def test_loads_that_differ_in_many_options_are_told_by_the_number_of_their_configuration(tmp_path, told):
+    files = {
+        f"{at}.json": report(
+            job(rw="randread", direct=at, nrfiles=at, size=f"{at}g", loops=at, operations=20_000 * int(at))
+        )
+        for at in "12"
+    }
+    _, said = told(write(tmp_path / "many", files))
+    assert "reads 4K, configuration 02: 20,000" in said

@@ -203,6 +203,8 @@ def test_a_queue_that_was_not_kept_full_is_no_point_of_a_curve(tmp_path, benchma
         "{iops-1-to-16.estimate} the reads, {latency-mean-1-to-16.estimate} the wait."
     )
     assert title(slides["next"]) == "Fill the queue first."
+    assert '<span data-source="data">1 to 2</span> runs each' in slides["question"]
+    assert '<dt>Runs of each load</dt><dd><span data-source="data">1 to 2</span>' in slides["setup"]
 
 
 def test_a_single_load_is_a_question_a_picture_and_what_to_measure_next(tmp_path, benchmarks, without_deck):

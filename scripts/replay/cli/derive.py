@@ -75,8 +75,8 @@ def run(options: argparse.Namespace) -> int:
 def _derive(data_set: Path, names: Sequence[str], options: argparse.Namespace) -> tuple[int, dict[str, int]]:
     """Have Snakemake derive what is due; return its exit status, and how many files of each experiment changed.
 
-    Experiments whose evidence is missing or altered stay as they are. Raises EvidenceError for one of them, and
-    ReplayError if Snakemake itself failed; what a failed job said is printed.
+    Experiments whose evidence is missing or altered stay as they are. Raises EvidenceError for the last of them, and
+    ReplayError if Snakemake itself failed; what is wrong with the others and what a failed job said is printed.
     """
     intact, refused = [], []
     with waiting(f"comparing the raw output of {data_set.name} with its digests"):
@@ -112,8 +112,10 @@ def _derive(data_set: Path, names: Sequence[str], options: argparse.Namespace) -
     for text, _ in progress.failures:
         if text not in map(str, refused):
             print(text, file=sys.stderr)
+    for error in refused[:-1]:
+        print(error, file=sys.stderr)
     if refused:
-        raise refused[0]
+        raise refused[-1]
     if status and not progress.failures:
         raise ReplayError(f"Snakemake {end_of(status)}: {cause_in(log) or 'its log says why'}", where=shown(log))
     return progress.failures[0][1] if status else 0, made

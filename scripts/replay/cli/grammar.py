@@ -76,9 +76,11 @@ class Parser(argparse.ArgumentParser):
         """Refuse an unknown choice or command, and suggest the one that was probably meant."""
         if action.choices is not None and value not in action.choices:
             known = [str(choice) for choice in action.choices]
-            name = "/".join(action.option_strings)
-            what = f"{name} {value}: expected one of {', '.join(known)}" if name else f"there is no command {value!r}"
-            self.refuse(what, did_you_mean(str(value), known) or (suggestion("", known) if not name else ""))
+            is_command = self._subparsers is not None and not action.option_strings
+            name = "/".join(action.option_strings) or action.dest
+            expected = f"{name} {value}: expected one of {', '.join(known)}"
+            what = f"there is no command {value!r}" if is_command else expected
+            self.refuse(what, did_you_mean(str(value), known) or (suggestion("", known) if is_command else ""))
 
 
 #: What `scripts/setup --for LEVEL` provides in a checkout. NOTHING means that Python alone is enough.

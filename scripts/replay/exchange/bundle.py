@@ -23,7 +23,9 @@ from replay.base.terminal import waiting
 from replay.claims.descriptions import DATAPACKAGE, differences
 from replay.claims.load import load_book
 from replay.design.configuration import claims_path
+from replay.evidence import durable
 from replay.evidence.durable import sha256
+from replay.exchange.page import is_device
 from replay.exchange.sides import read_side
 
 FORMAT, FORMAT_VERSION = "replay-bundle", 1
@@ -62,7 +64,7 @@ def bundle_of(data_set: Path, redaction: Redaction, label: str | None) -> dict[s
     """Return the bundle of a data set: its redacted files with digests, and the versions of the claims.
 
     Raises ReplayError if the data set is not as recorded or has no digests, and ConfigurationError if the claims are
-    invalid.
+    invalid, or if two files would have one name.
     """
     side = read_side(data_set.parent, data_set.name)
     if not (data_set / DATAPACKAGE).exists():
@@ -78,6 +80,14 @@ def bundle_of(data_set: Path, redaction: Redaction, label: str | None) -> dict[s
         versions = {claim.id: claim.digest for claim in book if claim.id in claims["claims"]}
     for table in [*data_set.glob("answer.csv"), *sorted(data_set.glob("*/aggregate/*.csv"))]:
         name = table.relative_to(data_set).as_posix()
+        if "/" in name:
+            name = redaction.file(name, "files")
+        if name in files:
+            raise ConfigurationError(
+                "two files would have this name",
+                where=name,
+                next_step="write something else in place of one of them: --replace 'OLD=NEW'",
+            )
         rows = [*csv.reader(io.StringIO(table.read_text(encoding="utf-8"), newline=""))]
         files[name] = csv_text(redaction.table(rows, name))
     return {
@@ -135,7 +145,10 @@ def _write(path: Path, content: Mapping[str, Any]) -> None:
             next_step="bundle a smaller data set",
         )
     try:
-        path.write_bytes(packed)
+        if is_device(path):
+            path.write_bytes(packed)
+        else:
+            durable.replace(path, packed)
     except OSError as error:
         raise ConfigurationError(
             f"cannot be written: {error.strerror or error}", where=path, next_step="name a file that you may write"
@@ -150,6 +163,7 @@ def _write(path: Path, content: Mapping[str, Any]) -> None:
 LONGEST = 600
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?")
 _FILE = re.compile(r"[a-z0-9][a-z0-9.-]*/aggregate/[A-Za-z0-9][A-Za-z0-9._-]*\.csv")
+_NOT_OF_FILES = re.compile(r"[^a-z0-9]+")
 
 _SUSPECTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a path", re.compile(r"(?<![\w.)])(?:~|\.{1,2})?/[\w.-]|\b[A-Za-z]:\\|\\\\\w")),
@@ -273,6 +287,15 @@ class Redaction:
         """Return a table whose cells are numbers, empty, or texts that may leave."""
         return [[cell if _is_number(cell) else self._text(cell, where) for cell in row] for row in rows]
 
+    def file(self, path: str, where: str) -> str:
+        """Return the path of a chart's table as it may leave; what replaces a text has only what a name may have."""
+        folder, name = path.removesuffix(".csv").split("/aggregate/")
+        for old, new in self._replace.items():
+            plain = _NOT_OF_FILES.sub("-", new.lower()).strip("-")
+            folder, name = (part.replace(old, plain).strip("-") for part in (folder, name))
+        path = f"{folder}/aggregate/{name}.csv"
+        return self._screened(path, where, re.sub(r"[/.]", " ", path))
+
     def _leaf(self, value: Any, form: str, where: str) -> Any:
         if value is None or isinstance(value, bool):
             return value
@@ -284,7 +307,7 @@ class Redaction:
         if form == DATE:
             return self._noted(value, where) if _DATE.fullmatch(value) else None
         if form == FILE:
-            return self._screened(value, where, re.sub(r"[/.]", " ", value)) if _FILE.fullmatch(value) else None
+            return self.file(value, where) if _FILE.fullmatch(value) else None
         return self._text(value, where)
 
     def _text(self, text: str, where: str) -> str:

@@ -31,10 +31,18 @@ class Column(NamedTuple):
     kinds: Sequence[str] = ()
 
 
+def is_device(path: Path) -> bool:
+    """Return whether a file that a person named is one such as /dev/stdout, which must never be replaced."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 def write_page(path: Path, text: str) -> None:
     """Write a page if it changes. Raises ConfigurationError if that is not possible."""
     try:
-        write_if_changed(path, text)
+        if is_device(path):
+            path.write_text(text)
+        else:
+            write_if_changed(path, text)
     except OSError as error:
         raise ConfigurationError(
             f"the report cannot be written: {error.strerror or error}",

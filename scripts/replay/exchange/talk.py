@@ -273,9 +273,10 @@ def _title(plan: Plan) -> str:
 
 def _summary(plan: Plan) -> str:
     sense, settled = plan.sense, sum(finding.is_settled for finding in plan.findings)
-    parts = [f"n = {sense.runs}: {settled} of {len(plan.findings)} comparisons settled"]
+    runs = plan.told.runs_each
+    parts = [f"n = {runs}: {settled} of {len(plan.findings)} comparisons settled"]
     if not plan.findings:
-        parts = [f"n = {sense.runs}: nothing is compared"]
+        parts = [f"n = {runs}: nothing is compared"]
     elif sense.runs > 1:
         parts.append(f"the runs are {'' if sense.neighbours else 'no '}neighbours in time")
     parts += [f"{sense.first.label} always ran first"] if sense.first else []

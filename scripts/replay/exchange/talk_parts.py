@@ -209,7 +209,8 @@ def busy(plan: Plan, findings: Sequence[Finding]) -> str:
     shares: dict[str, list[tuple[float, str]]] = {}
     for finding in findings:
         full = [plan.sense.busy.get((variant.name, finding.ratio.point.name)) for variant in plan.told.variants]
-        if finding.is_settled and None not in full:
+        # Only what was full on all sides may have bounded them all.
+        if finding.is_settled and None not in full and len({what for what, _ in full}) == 1:
             what, share = min(full, key=lambda pair: pair[1])
             shares.setdefault(what, []).append((share, finding.ratio.point.phrase))
     texts = []

@@ -89,6 +89,12 @@ class Told:
         differences = what_differs(*(self.experiment.options.get(variant.name, {}) for variant in self.variants))
         return {name: [NOT_STATED if text is None else text for text in texts] for name, texts in differences}
 
+    @property
+    def runs_each(self) -> str:
+        """How many runs each load of a variant has: `5`, or `3 to 5`."""
+        counts = {len(runs) for runs in self.runs.values()}
+        return " to ".join(map(str, sorted({min(counts), max(counts)})))
+
     def values(self, variant: str, point: Point, column: str) -> dict[int, float]:
         """Return a column of a point's runs, as far as it is above 0."""
         runs = self.runs.get((variant, point.name), {})

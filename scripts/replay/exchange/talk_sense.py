@@ -21,10 +21,11 @@ from replay.evidence.read import SIDECAR, list_raw
 from replay.exchange.importing.arrange import LOADS
 from replay.exchange.importing.runs import bytes_of
 from replay.exchange.sides import MEAN_LATENCY, RATE, Metric
-from replay.exchange.talk_points import SOURCE, MeasuredVariant, Point, Ratio, Told, Walk
+from replay.exchange.talk_points import CLIENTS, SOURCE, MeasuredVariant, Point, Ratio, Told, Walk
 
-#: By Little's law, rate times latency is what was in flight. So far from what was asked for, the queue was not full.
-_FULL = (0.95, 1.05)
+#: By Little's law, rate times latency is what was in flight. Below this share of what was asked for, the queue was not
+#: full.
+_FULL = 0.95
 #: Below this share, what was in flight was nearer to half of what was asked for.
 _REACHED = math.sqrt(0.5)
 #: The percentiles of latency, the highest first: the operations that each run needs for it, and what it is in words.
@@ -47,7 +48,7 @@ class Sense:
 
     `in_flight`: by variant and point, what was in flight as a share of what was asked for; only where that is known.
     `first`: the variant that always ran first. `tail`: the percentile that every run has the operations for. `busy`: by
-    variant and point, what was full and to which percentage. `cached`: through the page cache.
+    variant and point, what was full and to which percentage. `cached`: all of them went through the page cache.
     `small_file`: the size of the file as fio was told it, if a cache below may hold it.
     """
 
@@ -69,7 +70,7 @@ class Sense:
 
     def is_full(self, variant: MeasuredVariant, point: Point) -> bool:
         """Return whether the queue was kept full, as far as that is known."""
-        return _FULL[0] <= self.in_flight.get((variant.name, point.name), 1.0) <= _FULL[1]
+        return self.in_flight.get((variant.name, point.name), 1.0) >= _FULL
 
     def is_reached(self, variant: MeasuredVariant, point: Point) -> bool:
         """Return whether about as much was in flight as was asked for, as far as that is known."""
@@ -101,7 +102,7 @@ def sense_of(told: Told, raw: Path, memory_bytes: float | None) -> Sense:
         seconds=median(seconds) if seconds else None,
         tail=_tail(told, every),
         busy=_busy(told, raw) if told.entry["tool"] == "fio_report" else {},
-        cached="0" in stated.get("direct", ()),
+        cached={*stated.get("direct", ())} == {"0"},
         ramp="ramp_time" in stated,
         small_file=sizes[0] if sizes else None,
     )
@@ -113,6 +114,9 @@ def _in_flight(told: Told, stated: Mapping[str, Any]) -> Iterable[tuple[tuple[st
     for (variant, name), runs in told.runs.items():
         point = next(point for point in told.points if point.name == name)
         asked = [point.levels[factor] for factor in LOADS if factor in point.levels]
+        # fio's jobs are those of all clients. Any other load is that of each of them.
+        if asked and "jobs" not in point.levels:
+            asked += [point.levels[factor] for factor in CLIENTS if factor in point.levels]
         values = [run.values[RATE] * run.values[MEAN_LATENCY] for run in runs.values()
                   if RATE in run.values and MEAN_LATENCY in run.values]  # fmt: skip
         if values and asked and all(isinstance(value, int) for value in asked):
@@ -168,7 +172,8 @@ def _busy(told: Told, raw: Path) -> dict[tuple[str, str], tuple[str, float]]:
                     continue
                 of_point = shares.setdefault((sidecar["variant"], point.name), {})
                 for name in sidecar["files"].values():
-                    for what, share in _shares(folder.contents.get(name, b"").decode(errors="replace")):
+                    text = folder.contents.get(name, b"").decode(errors="replace")
+                    for what, share in _shares(text, alone="job_in_a_row" not in sidecar):
                         of_point.setdefault(what, []).append(share)
     busiest = {}
     for key, by_what in shares.items():
@@ -178,14 +183,17 @@ def _busy(told: Told, raw: Path) -> dict[tuple[str, str], tuple[str, float]]:
     return busiest
 
 
-def _shares(text: str) -> Iterable[tuple[str, float]]:
-    """Yield how busy fio says that the disk and its own processor were, in percent. A log is no report."""
+def _shares(text: str, *, alone: bool) -> Iterable[tuple[str, float]]:
+    """Yield how busy fio says that the disk and its own processor were, in percent. A log is no report.
+
+    It says how busy the disk was of a whole report: of the run itself only if it was `alone` in it.
+    """
     start = _START.search(text)
     try:
         report = json.JSONDecoder().raw_decode(text, start.start())[0] if start else {}
     except ValueError:
         return  # it is a part of a report or a log, and only whole reports state this
-    for disk in report.get("disk_util") or ():
+    for disk in (report.get("disk_util") or ()) if alone else ():
         yield "the disk", float(disk.get("util") or 0)
     for job in report.get("jobs") or ():
         yield "fio's processor", float(job.get("usr_cpu") or 0) + float(job.get("sys_cpu") or 0)

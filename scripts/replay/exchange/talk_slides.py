@@ -29,6 +29,7 @@ from replay.exchange.talk_titles import (
     answer,
     carries,
     knee_of,
+    named,
     needs,
     next_step,
     not_the_same_question,
@@ -87,7 +88,7 @@ def _question(plan: Plan) -> Slide:
     told = plan.told
     several = len(told.variants) > 1
     versus = _versus(plan) if several else bound("manifest.label")
-    times = f", {bound(f'manifest.experiments.{told.name}.blocks')} runs each" if plan.sense.runs > 1 else ", once each"
+    times = ", once each" if told.runs_each == "1" else f", {sourced(told.runs_each, SOURCE)} runs each"
     what = "questions" if several else "loads"
     body = [
         '<h1 data-talk="title"></h1>',
@@ -177,16 +178,16 @@ def _metric(plan: Plan, findings: Sequence[Finding]) -> Slide:
     side = "right" if metric.better == "higher" else "left"
     settled = [finding for finding in findings if finding.is_settled]
     note = f"The same as ratios. To the {side} it is {better}. A bar is where the truth may lie. " + (
-        f"Filled are the marks that are settled: the first is {settled[0].ratio.point.phrase}, "
+        f"Filled are the marks that are settled: the first is {named(settled[0], told)}, "
         f"{settled[0].ratio.bound()}, its interval {settled[0].ratio.bound('interval')}."
         if settled
         else "No mark is filled: not one bar stays on its side of the line once we count how many we looked at. "
-        f"The first is {findings[0].ratio.point.phrase}, {findings[0].ratio.bound()}."
+        f"The first is {named(findings[0], told)}, {findings[0].ratio.bound()}."
     )
     widest = max(findings, key=lambda finding: finding.width)
     if widest.width and not widest.is_settled:
         note += (
-            f" And look at the longest bar, {widest.ratio.point.phrase}: {widest.ratio.bound('interval')}. "
+            f" And look at the longest bar, {named(widest, told)}: {widest.ratio.bound('interval')}. "
             "That is not a small difference. It means that we do not know."
         )
     if hidden := len(findings) - len(rows_of(findings)):
@@ -250,7 +251,7 @@ def _setup(plan: Plan) -> Slide:
     facts = [*differences(told)]
     names = {"tool_versions": "Tool", "ceph_version": "Ceph", "cpu": "Processor", "cores": "Cores"}
     facts += [(title, bound(f"manifest.setup.{key}")) for key, title in names.items() if setup.get(key)]
-    facts.append(("Runs of each load", sourced(str(plan.sense.runs), SOURCE)))
+    facts.append(("Runs of each load", sourced(told.runs_each, SOURCE)))
     facts.append(("Kinds", ", ".join(dict.fromkeys(point.kind for point in told.points))))
     facts += [(term, told.bound(f"factors.{factor}")) for factor, (_, term) in FACTOR_WORDS.items()
               if factor in told.entry["factors"] and (factor != "rw_mix_read" or _mix(plan))]  # fmt: skip

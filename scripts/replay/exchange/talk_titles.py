@@ -12,35 +12,39 @@ from typing import Any
 from replay.base.stats import median
 from replay.exchange.importing.arrange import DATE, VERSION
 from replay.exchange.sides import RATE, Metric
-from replay.exchange.talk_points import KIND_FACTORS, SOURCE, Told, Walk, counted, first_upper, sourced
+from replay.exchange.talk_points import KIND_FACTORS, SOURCE, Told, Walk, counted, first_upper, said, sourced
 from replay.exchange.talk_sense import MANY_RUNS, MOST_RUNS, TAILS, Finding, Plan, Sense
 
 #: What the sides are called if this option alone differs, and otherwise.
 ASKED = {"ioengine": "engine", "scheduler": "scheduler", "filename": "disk", "directory": "disk"}
 VARIANT = "variant"
+_OF_TAILS = {name for name, _, _ in TAILS}
+
 # The answer ----------------------------------------------------------------------------------------------------------
 
 
 def answer(plan: Plan) -> tuple[str, str]:
     """Return the title of the answer and its second line, by the first rule that applies."""
     findings, told = plan.findings, plan.told
-    settled = [finding for finding in findings if finding.is_settled]
+    settled = _settled(findings)
     rate = [finding for finding in findings if finding.ratio.metric == findings[0].ratio.metric]
     furthest = max(rate, key=lambda finding: abs(math.log(finding.estimate)))
     n = max(finding.n for finding in findings)
     if n == 1:
-        apart = f"{first_upper(furthest.ratio.point.phrase)}: <em>{furthest.ratio.bound()}</em>, by chance or not."
+        apart = f"{first_upper(named(furthest, told))}: <em>{furthest.ratio.bound()}</em>, by chance or not."
         return "One run each: figures, and no answer.", apart
-    if 4 * sum(finding.is_same for finding in findings) >= 3 * len(findings):
+    is_apart = any(not finding.is_same for finding in settled)
+    if not is_apart and 4 * sum(finding.is_same for finding in findings) >= 3 * len(findings):
         return f"No difference that counts: within {sourced('10 %')}.", ""
     if len(told.variants) > 2:
-        title = f"{first_upper(counted(len(settled)))} of {counted(len(findings))} comparisons are settled."
-        return title, _spread_and_distance(plan, rate)
+        title = f"{first_upper(counted(len(settled)))} of {counted(len(findings))} comparisons {_are(settled)} settled."
+        only = f"The only comparison is {'settled' if settled else 'not settled'}."
+        return only if len(findings) == 1 else title, _spread_and_distance(plan, rate)
     if 2 * len(settled) >= len(findings) and len(
         {(finding.ratio.metric.name, finding.is_better) for finding in settled}
     ) == len({finding.ratio.metric.name for finding in settled}):
-        return _one_way(settled, told), ""
-    if 4 * len(settled) >= len(findings) and (parted := _parted(settled, told)):
+        return _one_way(findings, told), ""
+    if 4 * len(settled) >= len(findings) and (parted := _parted(findings, told)):
         return parted, ""
     return f"Neither, as far as {counted(n)} runs can tell.", _spread_and_distance(plan, rate)
 
@@ -72,30 +76,56 @@ def _times(ratio: float) -> str:
     return sourced(f"{digits}\N{MULTIPLICATION SIGN}", SOURCE)
 
 
-def _one_way(settled: Sequence[Finding], told: Told) -> str:
+def _one_way(findings: Sequence[Finding], told: Told) -> str:
     """Return the title where all that is settled of a metric goes one way: from the smallest ratio to the largest."""
-    leading = [finding for finding in settled if finding.ratio.metric == settled[0].ratio.metric]
-    least, most = (edge(leading, key=lambda finding: finding.estimate) for edge in (min, max))
+    by_metric: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_metric.setdefault(finding.ratio.metric.name, []).append(finding)
+    leading, *others = [every for every in by_metric.values() if _settled(every)]
+    least, most = (edge(_settled(leading), key=lambda finding: finding.estimate) for edge in (min, max))
     is_one = f"{least.estimate:.2g}" == f"{most.estimate:.2g}"
     range_ = least.ratio.bound() if is_one else f"{least.ratio.bound()} to {most.ratio.bound()}"
-    what = subject_of(settled[0].ratio.metric)
-    tails = [finding for finding in settled if finding.ratio.metric != settled[0].ratio.metric]
-    more = f", and {'shorter' if tails[0].is_better else 'longer'} tails" if tails else ""
-    return f"{told.label(told.variants[1])}: <em>{range_}</em> the {what if what.isupper() else what.lower()}{more}."
+    metric = least.ratio.metric
+    what = subject_of(metric) if metric.title.isupper() else subject_of(metric).lower()
+    title = f"{told.label(told.variants[1])}: <em>{range_}</em> {what if _is_tail(leading) else f'the {what}'}"
+    tails = next(filter(_is_tail, others), [])
+    more = f", and {'shorter' if _settled(tails)[0].is_better else 'longer'} tails{_at(tails)}" if tails else ""
+    return f"{title}{_at(leading)}{more}."
 
 
-def _parted(settled: Sequence[Finding], told: Told) -> str | None:
+def _is_tail(findings: Sequence[Finding]) -> bool:
+    return findings[0].ratio.metric.name in _OF_TAILS
+
+
+def _settled(findings: Sequence[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.is_settled]
+
+
+def _at(findings: Sequence[Finding]) -> str:
+    """Return at how many points a metric is settled, unless that is all of them."""
+    settled = _settled(findings)
+    return "" if len(settled) == len(findings) else f" at {counted(len(settled))} of {counted(len(findings))}"
+
+
+def _are(settled: Sequence[Finding]) -> str:
+    return "are" if len(settled) > 1 else "is"
+
+
+def _parted(findings: Sequence[Finding], told: Told) -> str | None:
     """Return the title where the levels of one factor part who is ahead; None if none does."""
+    settled = _settled(findings)
     for factor in told.entry["factors"]:
         sides: dict[Any, set[bool]] = {}
-        kinds: dict[Any, str] = {}
+        kinds: dict[bool, dict[str, None]] = {True: {}, False: {}}
         for finding in settled:
             level = finding.ratio.point.levels[factor]
             sides.setdefault(level, set()).add(finding.is_better)
-            kinds[level] = finding.ratio.point.kind if factor in KIND_FACTORS else told.words_of(factor, level)
-        if set(map(len, sides.values())) == {1} and len(set.union(*sides.values())) == 2:
-            ahead = " and ".join(kinds[level] for level, side in sides.items() if True in side)
-            return f"{told.label(told.variants[1])} for {ahead}, {told.label(told.variants[0])} for the rest."
+            kind = finding.ratio.point.kind if factor in KIND_FACTORS else told.words_of(factor, level)
+            kinds[finding.is_better][kind] = None
+        if set(map(len, sides.values())) == {1} and all(kinds.values()):
+            ahead, behind = (" and ".join(kinds[way]) for way in (True, False))
+            is_open = "" if len(settled) == len(findings) else "; the rest is open"
+            return f"{told.label(told.variants[1])} for {ahead}, {told.label(told.variants[0])} for {behind}{is_open}."
     return None
 
 
@@ -126,22 +156,31 @@ def subject_of(metric: Metric) -> str:
                 if any(map(str.isdigit, metric.title)) else metric.title)  # fmt: skip
 
 
+def named(finding: Finding, told: Told) -> str:
+    """Return what a finding is about in a sentence: its point, and which variant if there are several."""
+    phrase = finding.ratio.point.phrase
+    if len(told.variants) == 2:
+        return phrase
+    variant = next(variant for variant in told.variants if variant.name == finding.ratio.over["variant"])
+    return f"{told.label(variant)}, {phrase}"
+
+
 def title_of(findings: Sequence[Finding], told: Told) -> str:
     """Return the title of a metric: how many points are settled, and which, or who is ahead in how many."""
-    settled = [finding for finding in findings if finding.is_settled]
+    settled, several = _settled(findings), len(told.variants) > 2
     subject, all_of = subject_of(findings[0].ratio.metric), counted(len(findings))
     if len(findings) == 1:
         head = f"{subject}: {'settled' if settled else 'not settled'}"
     else:
-        head = f"{subject}: {counted(len(settled))} of {all_of} {'are' if len(settled) > 1 else 'is'} settled"
+        head = f"{subject}: {counted(len(settled))} of {all_of} {_are(settled)} settled"
     if not settled:
         return f"{head}."
     ways = {finding.is_better for finding in settled}
     if len(settled) <= 2:
-        disagree = ", and they disagree" if len(ways) == 2 else ""
-        figures = [f"{finding.ratio.point.phrase}: <em>{finding.ratio.bound()}</em>" for finding in settled]
+        disagree = ", and they disagree" if len(ways) == 2 and not several else ""
+        figures = [f"{named(finding, told)}: <em>{finding.ratio.bound()}</em>" for finding in settled]
         return f"{head}{disagree}.<br>{first_upper('; '.join(figures))}."
-    if len(told.variants) > 2:
+    if several:
         return f"{head}."
     ahead = sum(finding.is_better for finding in settled)
     behind = counted(len(settled) - ahead)
@@ -174,7 +213,8 @@ def title_of_walk(walk: Walk, findings: Sequence[Finding], tail: Metric | None) 
         return f"{first_upper(walk.kind)} from {first} to {last}{walk.unit}: {figures}."
     figures = f"<em>{over}</em> the {walk.kind}, <em>{under}</em> the {'bytes' if walk.name == 'sizes' else 'wait'}"
     if knee is not None:
-        return f"Past {first}{walk.unit}, you buy more waiting than work.<br>Up to {last}: {figures}."
+        load = said(walk.axis, walk.cells[start].point.levels[walk.axis], first)
+        return f"Past {load}, you buy more waiting than work.<br>Up to {last}: {figures}."
     return f"From {first} to {last}{walk.unit}: {figures}."
 
 
@@ -227,8 +267,8 @@ def next_step(findings: Sequence[Finding], sense: Sense, *, is_full: bool) -> st
     further = [(runs - finding.n, finding) for runs, finding in needed if runs > finding.n]
     if further:
         more, closest = min(further, key=lambda pair: pair[0])
-        runs = "run settles" if more == 1 else "runs settle"
-        return f"{first_upper(sourced(str(more), SOURCE))} more {runs} {closest.ratio.point.phrase}."
+        runs = f"{sourced(str(more), SOURCE)} more {'run' if more == 1 else 'runs'}"
+        return f"{runs} would probably settle a difference of {sourced('10 %')} in {closest.ratio.point.phrase}."
     return "Settled here. Is it so on your machine?"
 
 
@@ -243,7 +283,8 @@ def needs(findings: Sequence[Finding]) -> tuple[str, str] | None:
     ranges = {kind: _range(numbers) for kind, numbers in by_kind.items()}
     most = max(by_kind, key=lambda kind: max(by_kind[kind]))
     others = "".join(f" For {kind}: {sourced(text, SOURCE)}." for kind, text in ranges.items() if kind != most)
-    return ranges[most], f"runs like these would settle {sourced('10 %')} of {most}.{others}"
+    settle = f"runs like these would probably settle a difference of {sourced('10 %')} in {most}"
+    return ranges[most], f"{settle}.{others}"
 
 
 def _range(numbers: Sequence[int]) -> str:

@@ -25,8 +25,12 @@ _SAME_RUN = "it contains the same run as "
 
 @dataclass
 class Collected:
-    """All runs and all files that were found: `sources` by (folder, path), and what was left out, with the reason."""
+    """All runs and all files that were found: `sources` by (folder, path), and what was left out, with the reason.
 
+    `folders` are the whole paths of the folders, by their numbers.
+    """
+
+    folders: Sequence[str]
     runs: list[FoundRun] = field(default_factory=list)
     sources: dict[tuple[int, str], SourceFile] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
@@ -34,18 +38,22 @@ class Collected:
     def content(self, file: tuple[int, str]) -> bytes:
         return self.sources[file].location.read_bytes()
 
+    def whole_path(self, folder: int, path: str) -> str:
+        return f"{self.folders[folder]}/{path}"
+
 
 def collect(folders: list[Path], unpacked: Path) -> Collected:
     """Return the content of the folders. `unpacked` is an empty folder for archives.
 
     Raises ConfigurationError for a wrong folder.
     """
-    collected = Collected()
+    found = [*files_below(folders, unpacked)]
+    collected = Collected([str(folder.resolve()) for folder in folders])
     runs: list[FoundRun] = []
     texts: dict[tuple[int, str, str], str] = {}
     logs: list[TextPart] = []
     # The first of several copies counts.
-    for file in sorted(files_below(folders, unpacked), key=lambda file: _rank(file.path)):
+    for file in sorted(found, key=lambda file: _rank(collected.whole_path(file.folder, file.path))):
         if isinstance(file, LeftOut):
             collected.left_out.append(file)
             continue
@@ -68,19 +76,20 @@ def collect(folders: list[Path], unpacked: Path) -> Collected:
                 collected.left_out.append(LeftOut(file.folder, file.path, why))
             else:
                 texts[key] = file.path
-                runs.append(_named_levels(run))
+                runs.append(_named_levels(run, collected.whole_path(run.folder, run.path)))
     collected.runs = _with_logs(_combined(runs, collected), logs, collected)
     return collected
 
 
-def _failed(left_out: Iterable[LeftOut]) -> Mapping[Folder, Mapping[Output, str]]:
+def _failed(collected: Collected) -> Mapping[Folder, Mapping[Output, str]]:
     """Return by folder which outputs of a run hold none, and why; copies and CBT's own files do not count."""
     failed: dict[Folder, dict[Output, str]] = {}
-    for left in left_out:
-        output, above = _output_of(left.path), left.path.rpartition("/")[0]
+    for left in collected.left_out:
+        output, above = _output_of(collected, left.folder, left.path), left.path.rpartition("/")[0]
         copied = left.why.removeprefix(_SAME_RUN) if left.why.startswith(_SAME_RUN) else ""
         # Two outputs of one run cannot be the same: then one of them is lost.
-        twice = copied.rpartition("/")[0] == above and _output_of(copied) != output
+        beside = copied and copied.rpartition("/")[0] == above
+        twice = beside and _output_of(collected, left.folder, copied) != output
         if output and (twice or not (copied or left.why.startswith("CBT's own"))):
             failed.setdefault((left.folder, above), {})[output] = left.why
     return failed
@@ -142,6 +151,8 @@ def _with_series(run: FoundRun, parts: list[TextPart], collected: Collected) -> 
 # `results/00000000/id-<digest>/`; whoever keeps both has each output twice.
 #
 # A sum without one of its outputs would be wrong, so a run of which one is cut off, failed or missing is not imported.
+#
+# The folders that say so may be above the one that was named, so the whole path counts.
 
 _OUTPUT = re.compile(r"(?:json_)?output\.(?P<number>\d{1,6})(?:\.(?P<host>[^/]+))?", re.ASCII)
 _OF_CBT = re.compile(
@@ -157,27 +168,27 @@ Output = tuple[int, str]
 Folder = tuple[int, str]
 
 
-def _output_of(path: str) -> Output | None:
+def _output_of(collected: Collected, folder: int, path: str) -> Output | None:
     """Return which output of a run a file is, None if it is none in a folder of CBT's results."""
-    *folders, name = path.split("/")
+    *folders, name = collected.whole_path(folder, path).split("/")
     match = _OUTPUT.fullmatch(name)
-    if match is None or not any(_OF_CBT.fullmatch(folder) for folder in folders):
+    if match is None or not any(map(_OF_CBT.fullmatch, folders)):
         return None
     return int(match["number"]), match["host"] or ""
 
 
-def _rank(path: str) -> int:
+def _rank(whole_path: str) -> int:
     """Return which of several copies of an output counts: that of the lowest rank.
 
     CBT's results are whole, and a client's folder beside them may not be. JSON that CBT extracted comes last.
     """
-    *folders, name = path.split("/")
+    *folders, name = whole_path.split("/")
     if name.startswith("json_output."):
         return 2
     return 0 if any(_OF_RESULTS.fullmatch(folder) for folder in folders) else 1
 
 
-def _named_levels(run: FoundRun) -> FoundRun:
+def _named_levels(run: FoundRun, whole_path: str) -> FoundRun:
     """Return a run with the levels that only the folders around its file state.
 
     A folder `seq` or `rand` says how `rados bench` read, and CBT's `concurrent_ops-16` how many threads it had.
@@ -185,7 +196,7 @@ def _named_levels(run: FoundRun) -> FoundRun:
     if run.tool != RADOS:
         return run
     levels: dict[str, Level] = dict(run.levels)
-    above = run.path.rpartition("/")[0]
+    above = whole_path.rpartition("/")[0]
     last = above.rpartition("/")[2]
     if levels["mode"] == "read" and last in ("seq", "rand"):
         levels["mode"] = last
@@ -199,13 +210,15 @@ def _combined(runs: Sequence[FoundRun], collected: Collected) -> list[FoundRun]:
 
     The files of those that cannot be combined are left out.
     """
-    failed = _failed(collected.left_out)
+    failed = _failed(collected)
     groups: dict[Folder | int, list[FoundRun]] = {}
     for place, run in enumerate(runs):
-        of_client = _output_of(run.path) is not None
+        of_client = _output_of(collected, run.folder, run.path) is not None
         groups.setdefault((run.folder, run.path.rpartition("/")[0]) if of_client else place, []).append(run)
     folders = {folder: several for folder, several in groups.items() if isinstance(folder, tuple)}
-    outputs = {folder: {_output_of(run.path) for run in several} for folder, several in folders.items()}
+    outputs = {
+        folder: {_output_of(collected, run.folder, run.path) for run in several} for folder, several in folders.items()
+    }
     together: list[FoundRun] = []
     for folder, several in groups.items():
         missing = _missing(folder, outputs, failed) if folder in outputs else ""

@@ -114,7 +114,7 @@ def _variants_of(folders: Sequence[Path]) -> dict[str, str]:
     for folder in folders:
         base = name_of(folder.resolve()) or "results"
         label, number = base, 1
-        slug = _NOT_PLAIN.sub("-", base.lower()).strip("-")[:40] or "results"
+        slug = _NOT_PLAIN.sub("-", base.lower()).strip("-")[:40].rstrip("-") or "results"
         name = slug
         while name in variants:
             number += 1
@@ -270,10 +270,12 @@ def _say_arranged(arranged: Arranged, variants: Mapping[str, str]) -> None:
             place = " (the axis)" if name == arranged.x_factor else ""
             texts = [size_text(str(level)) if name in _SIZES else str(level) for level in levels]
             print(f"  {name}{place}: {_some(texts, 8)}")
-    if len(variants) > 1:
-        shared = sum(len(present) == len(variants) for present in points.values())
+    folders = len({cell.variant for cell in arranged.cells})
+    if folders > 1:
+        shared = sum(len(present) == folders for present in points.values())
         of = "1 point is" if len(points) == 1 else f"{len(points)} points are"
-        where = "both folders" if len(variants) == 2 else f"all {len(variants)} folders"
+        where = "both folders" if folders == 2 else f"all {folders} folders"
+        where += "" if folders == len(variants) else " that have such results"
         print(f"  {shared} of {of} in {where}, and can be compared")
     taken = repetitions(arranged)
     for names, alike in taken[:SHOWN_NAMES]:

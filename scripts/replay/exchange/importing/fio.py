@@ -17,6 +17,7 @@ from replay.exchange.importing.fio_reports import (
     LocatedReport,
     StatedWorkload,
     common,
+    in_flight,
     load_options,
     logs_of,
     longest_seconds,
@@ -38,6 +39,8 @@ _LOST = re.compile(
 )
 #: The first release that says how many jobs a group had if they were asked for in the section [global].
 _STATES_JOBS = (3, 4)
+#: More in flight than this share of what was asked for was that of further jobs.
+_FULL = 1.05
 #: Jobs that start later than the others by more than this share of their time did not run at once.
 _AT_ONCE = 0.1
 
@@ -128,7 +131,7 @@ def _workloads(
             by_levels.setdefault(workload.levels, (workload, []))[1].append(job)
     at_once = len(by_levels) + problems
     for workload, several in by_levels.values():
-        count = _count(several, release)
+        count = _count(several, dict(workload.levels), release)
         if isinstance(count, str):
             yield f"{several[0].name}: {count}", several
             continue
@@ -229,8 +232,8 @@ def _places(stages: Sequence[list[_Job] | str]) -> list[str]:
     ]
 
 
-def _count(jobs: Sequence[_Job], release: tuple[int, int]) -> int | str:
-    """Return how many jobs ran: `numjobs` of a group that is reported as one, else the entries.
+def _count(jobs: Sequence[_Job], levels: Mapping[str, Level], release: tuple[int, int]) -> int | str:
+    """Return how many jobs of these levels ran: `numjobs` of a group that is reported as one, else the entries.
 
     0 if the report does not say, and a reason if it contradicts itself.
     """
@@ -246,10 +249,22 @@ def _count(jobs: Sequence[_Job], release: tuple[int, int]) -> int | str:
             return f"numjobs={options['numjobs'][:20]} is not a number"
         if len(several) == 1 and "numjobs" not in options and (not options or release < _STATES_JOBS):
             return 0
+        if len(several) == 1 and "group_reporting" in options and _has_more_sections(several[0], levels, asked):
+            return 0
         if len(several) not in (1, asked) and asked > 1:
             return f"{len(several)} of {asked} jobs reported"
         total += max(asked, len(several))
     return total
+
+
+def _has_more_sections(job: _Job, levels: Mapping[str, Level], asked: int) -> bool:
+    """Return whether a group that is reported as one has jobs of more sections than the one that says how many.
+
+    fio names a group after its first section, and echoes the options of its last one.
+    """
+    depth = levels["io_depth"]
+    is_beyond = isinstance(depth, int) and in_flight(job.entry) > _FULL * depth * max(1, asked)
+    return is_beyond or job.options.get("name", job.name)[:80] != job.name
 
 
 def _moment(report: Mapping[str, Any]) -> str | None:

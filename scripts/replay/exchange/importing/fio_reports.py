@@ -274,6 +274,16 @@ def size_of(operations: float, moved: float) -> int | None:
     return sectors * _SECTOR if sectors and abs(each - sectors * _SECTOR) <= 0.005 * each else None
 
 
+def in_flight(entry: Mapping[str, Any]) -> float:
+    """Return what an entry's jobs had in flight, on average: by Little's law, rate times latency."""
+    reads, writes, both = (
+        _count(entry, which, "iops")
+        * (_count(entry, which, "clat_ns", "mean") / 1e9 or _count(entry, which, "clat", "mean") / 1e6)
+        for which in ("read", "write", "mixed")
+    )
+    return max(reads + writes, both)
+
+
 def load_options(options: Mapping[str, str]) -> dict[str, str]:
     """Return the options that may change what is measured and are no levels."""
     return {name: text for name, text in options.items() if name not in _NOT_OF_THE_LOAD and not _LOGS.fullmatch(name)}

@@ -38,6 +38,8 @@ from replay.tools.elbencho import fields_of, io_type_of
 
 #: A line of fio's logs over time, as `fio_log` has it.
 FIO_LOG = re.compile(r"\d+, *-?\d+, *[012], *\d+", re.ASCII)
+#: Options that name an account, its password or a server: what reads them may be published.
+_TELLING = re.compile(r"(s3|http|nfs).*(key|secret|token|pass|cred|user|grantee|host|endpoint|url)")
 #: Without a rate there is nothing to draw.
 _RATE = "operations_per_second"
 #: Beginnings of files that elbencho writes beside its CSV of results, and what they are.
@@ -70,7 +72,8 @@ def recognise(folder: int, path: str, content: bytes) -> tuple[list[FoundRun], l
         except OutputError as error:
             reasons.append(error.what)
         else:
-            facts = {**vars(output), "parts": (part,), "notes": (*output.notes, *result.notes)}
+            options = {name: text for name, text in output.options.items() if not _TELLING.search(name)}
+            facts = {**vars(output), "parts": (part,), "options": options, "notes": (*output.notes, *result.notes)}
             series = frozenset(metric for _, metric, _ in result.series)
             runs.append(FoundRun(**facts, metrics=frozenset(result.metrics), series=series))
     if not runs and not reasons:

@@ -32,9 +32,9 @@ _TEXTS = dict.fromkeys(("experiment", "cell", "point", "variant", "label", "limi
 class MeasuredExperiment:
     """An experiment: as `replay compare` reads it, its entry in the manifest, and its tables.
 
-    `runs` are the rows of tidy.csv that aggregates use. `ratios` has a table for each chart of paired ratios, with the
-    columns `series, x, ratio, low, high, n`; what does not exist is NaN. `lines` has a table for each chart over time
-    of imported results, with the columns `series, x, y, low, high, n`.
+    `runs` are the rows of tidy.csv that aggregates use, with levels as text. `ratios` has a table for each chart of
+    paired ratios, with the columns `series, x, ratio, low, high, n`; what does not exist is NaN. `lines` has a table
+    for each chart over time of imported results, with the columns `series, x, y, low, high, n`.
     """
 
     name: str
@@ -57,7 +57,7 @@ class MeasuredExperiment:
         """Return the runs at these levels."""
         runs = self.runs
         for factor, level in levels.items():
-            runs = runs[runs[factor] == level]
+            runs = runs[runs[factor] == level_text(level)]
         return runs
 
     def by_variant(self, runs: pd.DataFrame) -> Iterator[tuple[Mapping[str, Any], pd.DataFrame]]:
@@ -131,7 +131,7 @@ def read_data_set(benchmarks: Path, name: str) -> DataSet:
 
 
 def _measured(folder: Path, entry: Mapping[str, Any], experiment: Experiment) -> MeasuredExperiment:
-    runs = _table(folder / experiment.name / "tidy.csv")
+    runs = _table(folder / experiment.name / "tidy.csv", {**_TEXTS, **dict.fromkeys(entry["factors"], str)})
     ratios = {
         name: _ratios(folder, chart)
         for name, chart in entry["charts"].items()

@@ -162,7 +162,8 @@ def _overviews(experiment: MeasuredExperiment, loads: Sequence[_Load]) -> Iterat
             kinds = ["number beyond" if rate is not None and rate >= most / SAME else NUMBER for rate in of_column]
             columns.append(Column(_written(along, level), [written(rate) for rate in of_column], NUMBER, kinds))
         yield heading(kind, 3)
-        caption = f"{kind}: medians of {name}, by {down_word} (down) and {across_word} (across)"
+        of = f"{kind}, {loads[0].variant['label']}" if _several(experiment) else kind
+        caption = f"{of}: medians of {name}, by {down_word} (down) and {across_word} (across)"
         yield table(columns, f"{caption}; in bold, within 10 % of the most")
 
 
