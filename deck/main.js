@@ -77,12 +77,11 @@ async function open() {
   }
 
   async function showFile(file) {
-    const { showBundle, takeFile, tellBundle } = await bundles();
+    const { showBundle, takeFile } = await bundles();
     await takeFile(file, async (bundle) => {
       showBundle(bundle, data);
       await data.load();
       await shown.update(() => true);
-      tellBundle(bundle);
     });
   }
 

@@ -15,7 +15,7 @@ Usage: npm run build -- [options]
 
   --out DIR      where to write it (dist); replaces what is there
   --data NAME    publish only this data set; may be given more than once
-                 (default: all data sets except “${PRIVATE_DATA_SET}”, which is private)
+                 (default: all but “${PRIVATE_DATA_SET}” and “${PRIVATE_DATA_SET}-…”, which are private)
   --altered      publish even data that are altered; each slide that shows them then says so
   --no-preview   do not create a preview picture for messengers (needs Chromium; CHROMIUM names another one)
   --talk NAME    the talk slides/NAME/ that opens first (the lead); the others open with ?talk=NAME

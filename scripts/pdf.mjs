@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** Prints the talk to a PDF file: `npm run pdf`. */
 
+import { existsSync, statSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 
@@ -62,7 +63,7 @@ process.exitCode = await print(options);
 async function print({ cut = null, appendix, notes, data, theme, out, incomplete, altered }) {
   const index = indexOf((await scanBenchmarks(benchmarksRoot())).files);
   const unknown = whyUnknownDataSet(index.data_sets, data === undefined ? [] : [data]);
-  const problem = unknown ?? (chromiumPath() === null ? noBrowser() : null);
+  const problem = unknown ?? whyNoFileAt(out) ?? (chromiumPath() === null ? noBrowser() : null);
   if (problem !== null) {
     console.error(problem);
     return 2;
@@ -71,7 +72,7 @@ async function print({ cut = null, appendix, notes, data, theme, out, incomplete
   const restore = endWhenInterrupted(shown, `Stopped. ${out} was not written.`);
   let outcome;
   try {
-    const { stated, shipped } = await openTalk(talkRoot());
+    const { stated, shipped, chapters } = await openTalk(talkRoot());
     const minutes = stated.cuts.map((length) => String(length.minutes));
     if (cut !== null && !minutes.includes(cut)) {
       console.error(
@@ -79,7 +80,10 @@ async function print({ cut = null, appendix, notes, data, theme, out, incomplete
       );
       return 2;
     }
-    await requireUnaltered(benchmarksRoot(), [data ?? shipped], { allowed: altered });
+    // Single slides show these beside the talk's own, and charts may show them beside any.
+    const compared = chapters.flatMap(({ slides }) => slides.flatMap(({ compares }) => compares));
+    const sets = [data ?? shipped, ...stated.otherDataSets, ...compared];
+    await requireUnaltered(benchmarksRoot(), sets, { allowed: altered });
     outcome = await printed(data ?? null, { cut, appendix, notes, theme, incomplete, say: shown.step });
     shown.end();
   } catch (error) {
@@ -119,6 +123,14 @@ async function printed(data, wanted) {
   } finally {
     await server.close();
   }
+}
+
+/** Why the file cannot be written there, in a sentence; or null. */
+function whyNoFileAt(out) {
+  const isFolder = (name) => existsSync(name) && statSync(name).isDirectory();
+  const folder = path.dirname(out);
+  if (isFolder(out)) return `${out} is a folder; name a file with --out.`;
+  return isFolder(folder) ? null : `There is no folder ${folder}; make it, or name another one with --out.`;
 }
 
 function noBrowser() {

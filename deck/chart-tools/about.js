@@ -15,7 +15,7 @@ import { sentenceOf } from "./sentence.js";
 export function aboutCharts(slide, slots, data, here = location.href) {
   return slots.map((slot, position) => {
     const { canvas } = slot;
-    const place = placeOf(slot.src, data);
+    const place = placeOf(slot.src, data, canvas);
     const title = chartTitle(canvas, place);
     const link = chartLink(here, slide.id, position + 1);
     return {

@@ -9,12 +9,13 @@ import { quantity } from "./views.js";
 /**
  * Where the current data set has a chart.
  * @param {string|null} src   as a slide names it
- * @param {{resolve: (src: string) => string, manifestOf: (name: string) => object|null}} data
+ * @param {{resolve: (src: string, canvas: Element|null) => string, manifestOf: (name: string) => object|null}} data
+ * @param {Element|null} [canvas]   the chart's
  * @returns {{url: string|null, dataSet: string|null, manifest: object|null, name: string|null,
  *            experiment: object|null, entry: object|null}}
  */
-export function placeOf(src, data) {
-  const url = src ? data.resolve(src) : null;
+export function placeOf(src, data, canvas = null) {
+  const url = src ? data.resolve(src, canvas) : null;
   const dataSet = (url && partsOf(url)?.dataSet) ?? null;
   const manifest = dataSet === null ? null : data.manifestOf(dataSet);
   const place = (url && chartPlace(url, manifest)) || { name: null, experiment: null, entry: null };
@@ -26,7 +27,7 @@ export function placeOf(src, data) {
  * @param {object} slot   a chart of the reveal plugin; it has a model
  */
 export function chartedAs(slot, data) {
-  const { experiment, entry, dataSet } = placeOf(slot.src, data);
+  const { experiment, entry, dataSet } = placeOf(slot.src, data, slot.canvas);
   const { settings, model } = slot;
   const shown = (slot.shownModel ?? model).series.map(({ name }) => name);
   return {

@@ -46,17 +46,16 @@ function quoted(word) {
 /**
  * The attempts behind a chart: how many there are, which ones count, and where they are.
  * @param {{experiment: object|null, entry: object|null, name: string|null, dataSet: string|null}} place
- * @returns {{text: string, tidy: string, raw: string}|null} null for a chart that the manifest does not have
+ * @returns {{text: string, tidy?: string, raw?: string}|null} without tidy and raw if only charts are here, as of a bundle;
+ *   null for a chart that the manifest does not have
  */
 export function attemptsBehind({ experiment, entry, name, dataSet }) {
   if (!entry?.attempts) return null;
   const { all, used, invalid } = entry.attempts;
+  const text = `${all} attempts: ${used} used, ${invalid ? `${invalid} void but kept` : "none void"}.`;
+  if (!experiment.raw) return { text };
   const folder = `benchmarks/${dataSet}/${name}`;
-  return {
-    text: `${all} attempts: ${used} used, ${invalid ? `${invalid} void but kept` : "none void"}.`,
-    tidy: `${folder}/tidy.csv`,
-    raw: `${folder}/raw/${blockPacks(experiment.raw?.blocks ?? [])}`,
-  };
+  return { text, tidy: `${folder}/tidy.csv`, raw: `${folder}/raw/${blockPacks(experiment.raw.blocks)}` };
 }
 
 /** "block-01-*.tar.gz … block-10-*.tar.gz": each block is a pack that any tar opens. */

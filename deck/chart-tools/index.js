@@ -51,8 +51,10 @@ export function ChartTools({ deck, root, charts, data, mode, announce }) {
   let controls = null;
 
   const slides = () => slidesIn(root).filter((slide) => canvasesOf(slide).length > 0);
-  const runsOf = ({ canvas: { dataset } }) =>
-    isOwnFile(dataset.chartSrc) ? false : (placeOf(dataset.chartSrc ?? null, data).entry?.runs ?? null);
+  const runsOf = ({ canvas }) => {
+    const { chartSrc = null } = canvas.dataset;
+    return isOwnFile(chartSrc) ? false : (placeOf(chartSrc, data, canvas).entry?.runs ?? null);
+  };
 
   function say(text) {
     if (!text) return;

@@ -119,12 +119,16 @@ function inLines(text) {
  * The marks of a chart, for the plugin's option `marks`.
  * @param {{src: string|null, canvas: HTMLCanvasElement, scale: string|null,
  *          state: {shown: string[]|null, used: {series: string[]|null}|null}}} slot   a chart of the plugin
- * @param {(src: string) => object|null} entryOf   what the manifest says of a chart
+ * @param {(src: string, canvas: Element) => object|null} entryOf   what the manifest says of a chart
  */
 export function marksOf({ src, canvas, scale, state }, entryOf) {
   if (!src) return [];
   const about = state.shown ?? state.used?.series ?? seriesNames(canvas.dataset.chartSeries);
-  return [...noDifference(src, scale), ...shaded(marginOf(entryOf(src), about)), ...published(src, canvas)];
+  return [
+    ...noDifference(src, scale),
+    ...shaded(marginOf(entryOf(src, canvas), about)),
+    ...published(src, canvas),
+  ];
 }
 
 /** The line at 1 of a ratio. A log2 axis always has an emphasised tick there; an axis that starts at zero may not. */

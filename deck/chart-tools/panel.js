@@ -8,7 +8,7 @@ import { button, element } from "../page/elements.js";
 
 /**
  * @typedef {{title: string, sentence: string, origin: string, link: string, citation: string, embed: string|null, csv: {url: string, name: string}|null,
- *            runs: string|null, attempts: {text: string, tidy: string, raw: string}|null,
+ *            runs: string|null, attempts: ReturnType<typeof import("./commands.js").attemptsBehind>,
  *            commands: {title: string, command: string, then?: string}[], picture: (() => Promise<Blob>)|null}} About
  */
 
@@ -116,13 +116,15 @@ function dataRow({ csv }, { page, say, fetchFile }) {
 }
 
 function attemptsRow({ runs, attempts }, { page, fetchFile }) {
+  const every = runs ? element(page, "a", { href: runs, download: "" }, "Every run behind the points") : null;
+  if (!attempts.tidy) return [attempts.text, every && element(page, "br"), every];
   const tidy = element(page, "span", {}, element(page, "code", {}, attempts.tidy));
   // Not every server offers the file: link it only if it exists.
   linkWhereThere(tidy, attempts.tidy, fetchFile);
   return [
     attempts.text,
     element(page, "br"),
-    ...(runs ? [element(page, "a", { href: runs, download: "" }, "Every run behind the points"), "; "] : []),
+    ...(every ? [every, "; "] : []),
     "all attempts of the experiment: ",
     tidy,
     "; raw output: ",
@@ -163,7 +165,7 @@ function commandElement(command, page) {
 function pictureRow({ picture, csv }, { page, say }) {
   const name = `${csv ? csv.name.replace(/\.csv$/, "") : "chart"}.png`;
   return [
-    button(page, {}, "Copy picture", () => tell(say, copyPng(picture, page))),
+    button(page, {}, "Copy picture", () => tell(say, copyPng(picture, { page }))),
     " ",
     button(page, {}, "Save picture", () =>
       tell(
@@ -187,19 +189,23 @@ export async function copyCsv(file, fetchFile = (...args) => fetch(...args), pag
   const { url, name } = file;
   const response = await fetchFile(url, { cache: "no-cache" });
   if (!response.ok) throw new Error(`${name} could not be read: the server answered ${response.status}`);
-  return copied(copyText(await response.text(), page), `${name} copied.`);
+  return copied(copyText(await response.text(), page), `${name} copied.`, "Download the file instead");
 }
 
-/** Copies a chart as a picture, or says what to do if the browser cannot copy pictures. */
-export async function copyPng(picture, page = document) {
+/**
+ * Copies a chart as a picture, or says what to do if the browser cannot copy pictures.
+ * @param {() => Promise<Blob>} picture
+ * @param {{where?: string, page?: Document}} options   where: how to reach the button that saves it
+ */
+export async function copyPng(picture, { where = "", page = document } = {}) {
   const done = await copyPicture(await picture(), page);
-  return done ? "Picture copied." : "Your browser cannot copy pictures here. Save the picture instead.";
+  return done
+    ? "Picture copied."
+    : `Your browser cannot copy pictures here. Save the picture instead${where}.`;
 }
 
-async function copied(outcome, words) {
-  return (await outcome)
-    ? words
-    : "Your browser blocked copying. Select the text and copy it with the keyboard.";
+async function copied(outcome, words, instead = "Select the text and copy it with the keyboard") {
+  return (await outcome) ? words : `Your browser blocked copying. ${instead}.`;
 }
 
 async function tell(say, outcome) {

@@ -49,19 +49,20 @@ export class ShownCharts {
   }
 
   /** The file of a canvas's other view, as a slide would name it; null if the current data lack it. */
-  otherOf({ dataset: { chartSrc, chartAbsolute } }) {
+  otherOf(canvas) {
+    const { chartSrc, chartAbsolute } = canvas.dataset;
     if (!chartSrc) return null;
     const other = otherSource(chartSrc, chartAbsolute);
     // Without a manifest nothing is listed, so assume that a file named by the author exists.
     const named = Boolean(chartAbsolute) && viewOf(chartSrc) === RATIO;
-    return named || placeOf(other, this.#data).entry !== null ? other : null;
+    return named || placeOf(other, this.#data, canvas).entry !== null ? other : null;
   }
 
   /** The series that a chart shows in one of its views; null for all series of its file. */
   #seriesOf(canvas, other) {
     const names = seriesNames(canvas.dataset.chartSeries);
     if (other === null) return names;
-    const { experiment } = placeOf(canvas.dataset.chartSrc, this.#data);
+    const { experiment } = placeOf(canvas.dataset.chartSrc, this.#data, canvas);
     return seriesInView(names, referenceOf(experiment), viewOf(other));
   }
 
@@ -74,7 +75,7 @@ export class ShownCharts {
     }
     const names = this.#seriesOf(slot.canvas, slot.state.used?.src ?? null);
     const known = names ?? slot.model?.series.map(({ name }) => name);
-    const all = known ?? placeOf(slot.src, this.#data).entry?.series;
+    const all = known ?? placeOf(slot.src, this.#data, slot.canvas).entry?.series;
     const { model, settings, kind } = slot;
     const parts = (model && kindOf(kind)?.parts?.(model, settings)) ?? [];
     // Without names there is no chart yet; this is called again when it arrives.
@@ -106,6 +107,8 @@ export class ShownCharts {
 
   /** Draws the second data set next to a chart's own, if it has the file. */
   async showComparison(slot) {
+    // A slide that compares data sets says in words which is which, and does not know this one.
+    if (slot.canvas.closest("[data-compare]")) return;
     const src = this.comparison?.addressOf(slot.src) ?? null;
     const further = slot.state.used?.more ?? seriesNames(slot.canvas.dataset.chartMore) ?? [];
     const more = further.map((source) => this.comparison?.addressOf(source)).filter(Boolean);

@@ -17,19 +17,19 @@ export const ACTS = {
     const [panel, about] = await Promise.all([import("./panel.js"), import("./about.js")]);
     const slots = shown.slotsOf(slide);
     const at = Math.max(0, slots.indexOf(attended(slots)));
-    panel.openPanel(about.aboutCharts(slide, slots, data), { at });
+    panel.openPanel(about.aboutCharts(slide, slots, data), { at, fetchFile: data.fetch });
     return null;
   },
 
-  async csv(slide, { shown }) {
+  async csv(slide, { shown, data }) {
     const [panel, about] = await Promise.all([import("./panel.js"), import("./about.js")]);
-    return panel.copyCsv(about.fileOf(attended(shown.slotsOf(slide))));
+    return panel.copyCsv(about.fileOf(attended(shown.slotsOf(slide))), data.fetch);
   },
 
   async picture(slide, { shown }) {
     const [panel, about] = await Promise.all([import("./panel.js"), import("./about.js")]);
     const picture = about.pictureFor(slide, attended(shown.slotsOf(slide)));
-    return picture ? panel.copyPng(picture) : "There is no chart to copy.";
+    return picture ? panel.copyPng(picture, { where: " (key I)" }) : "There is no chart to copy.";
   },
 };
 

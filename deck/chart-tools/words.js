@@ -22,7 +22,7 @@ export function writeWords(slide, shown, data) {
   const { claims, answer } = data.about(data.nameFor(namedDataSet(slide)));
   const { resolve, manifestOf, alterationsOf, digestOf } = data;
   labelSlide(slide, { resolve, manifestOf, alterationsOf, digestOf, claims, answer });
-  if (shown.comparison !== null) {
+  if (shown.comparison !== null && !slide.hasAttribute("data-compare")) {
     const sources = shown.slotsOf(slide).map(({ src }) => src);
     writeComparison(slide, shown.comparison.words(sources.filter(Boolean)));
   }
@@ -38,7 +38,7 @@ function writeView(slide, canvases, data) {
   for (const measure of slide.querySelectorAll(`:scope > .measure:not([data-view], .${COMPUTED})`))
     measure.classList.toggle(OTHER_VIEW, view !== usual);
   const written = slide.querySelector(`:scope > .measure[data-view="${view}"]`);
-  const { entry, experiment } = placeOf(switched?.dataset.chartShown ?? null, data);
+  const { entry, experiment } = placeOf(switched?.dataset.chartShown ?? null, data, switched);
   writeMeasure(slide, view === usual || written ? null : measureWords(entry, experiment));
 }
 

@@ -56,6 +56,12 @@ export async function readBundle(stream, { limits = LIMITS, subtle = globalThis.
   const manifest = JSON.parse(files.get("manifest.json"));
   if (!isObject(manifest.experiments))
     throw new BundleRefused("This bundle's manifest.json names no experiments.");
+  const { claims } = JSON.parse(files.get("claims.json") ?? "{}");
+  for (const [id, claim] of Object.entries(claims ?? {}))
+    if (!isClaim(claim))
+      throw new BundleRefused(
+        `This bundle's claims.json does not state sentence, verdict, reason and region of ${quoted(id)}: make it again with replay bundle.`,
+      );
   const label = typeof manifest.label === "string" ? manifest.label : document.data_set;
   return { name, label, files, versions: versionsIn(document.claims) };
 }
@@ -142,6 +148,17 @@ function depthOf(value, most) {
   if (value === null || typeof value !== "object") return 0;
   if (most < 0) return 1;
   return 1 + Math.max(0, ...Object.values(value).map((inner) => depthOf(inner, most - 1)));
+}
+
+/** Whether a claim has what a talk takes for granted. */
+function isClaim(claim) {
+  return (
+    isObject(claim) &&
+    [claim.sentence, claim.verdict, claim.reason, claim.chart ?? ""].every(
+      (text) => typeof text === "string",
+    ) &&
+    Object.values(claim.conditions ?? {}).every((condition) => isObject(condition?.region))
+  );
 }
 
 function versionsIn(claims) {

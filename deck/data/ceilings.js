@@ -46,16 +46,16 @@ export function ceilingWords(ceilings) {
 
 /**
  * The ceilings of a chart as marks of the chart plugin: lines that the y axis reaches up to.
- * @param {{manifestOf: (src: string) => object|null, entryOf: (src: string) => object|null}} data   of a chart's
- *   address as written on the slide
+ * @param {{manifestOf: (src: string, canvas: Element) => object|null,
+ *          entryOf: (src: string, canvas: Element) => object|null}} data   of a chart's address as written on the slide
  * @returns {(slot: {canvas: HTMLCanvasElement, src: string|null}) => object[]} the plugin's option `marks`
  */
 export function CeilingMarks({ manifestOf, entryOf }) {
   return ({ canvas, src }) => {
     const names = canvas.dataset.chartCeiling;
     if (!names || !src) return [];
-    const unit = entryOf(src)?.y?.unit;
-    return ceilingsOf(names, manifestOf(src))
+    const unit = entryOf(src, canvas)?.y?.unit;
+    return ceilingsOf(names, manifestOf(src, canvas))
       .filter((ceiling) => ceiling.unit === unit)
       .map(({ value, text }) => ({ axis: "value", value, label: text, color: "var(--ink)", dash: DASH }));
   };

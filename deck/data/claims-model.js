@@ -59,13 +59,18 @@ function endsOfInverse({ low, high }) {
 function campaignsOf(condition, dataSet) {
   const { campaigns = [], mean = null, prediction = null, region } = condition ?? {};
   if (campaigns.length < 2) return [];
-  const isName = (name) => campaigns.filter((one) => one.name === name).length === 1;
+  const nameOf = (one, at) => {
+    const isSame = ({ name }) => name === one.name;
+    // A bundle does not say which hosts they were.
+    const host = one.host ?? `host ${campaigns.slice(0, at + 1).filter(isSame).length}`;
+    return campaigns.filter(isSame).length === 1 ? one.name : `${one.name}, ${host}`;
+  };
   // A bundle adds its ending to the name of the data set that it holds.
   const isOwn = dataSet && campaigns.every(({ name }) => ![name, `${name}.bundle`].includes(dataSet));
   const own = { ...pointOf(condition), note: VERDICT_SIGNS[condition.verdict] ?? "" };
   return [
-    ...campaigns.map((one) => ({
-      name: isName(one.name) ? one.name : `${one.name}, ${one.host}`,
+    ...campaigns.map((one, at) => ({
+      name: nameOf(one, at),
       points: [{ ...pointOf({ ...one, region }), note: VERDICT_SIGNS[one.verdict] ?? "" }],
     })),
     ...(isOwn ? [{ name: `${dataSet}${comparedWith(prediction, condition.estimate)}`, points: [own] }] : []),

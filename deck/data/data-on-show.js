@@ -4,8 +4,8 @@
  * With `&meanwhile=OTHER` a chart that NAME still lacks is drawn from OTHER until it has been measured. Its label names the
  * data set that it really shows.
  *
- * Single slides may be of other data sets than the talk's own, such as an older one. These are read as well, unless the
- * address asks for one data set for all slides.
+ * Single slides may be of other data sets than the talk's own, such as an older one, unless the address asks for one data set
+ * for all slides. A slide that compares several keeps them with any: it says in words which is which.
  */
 
 import { answerAddress, parseAnswer } from "./answer.js";
@@ -32,7 +32,7 @@ export class DataOnShow {
 
   /**
    * @param {{search: string, usual: string, frozen?: string|null, others?: string[], fetchFile?: typeof fetch}} page
-   *   usual: data set without `?data=`; frozen: the only one that a frozen talk shows; others: those of single slides
+   *   usual: data set without `?data=`; frozen: the one that a frozen talk is told with; others: those of single slides
    */
   constructor({ search, usual, frozen = null, others = [], fetchFile }) {
     this.#search = search;
@@ -109,11 +109,11 @@ export class DataOnShow {
   /**
    * The address from which a chart is read now.
    * @param {string} src   as written on the slide
-   * @param {{dataset: {chartSrc?: string}}} [canvas]   of the chart: a further file of another data set than its own stays, as
-   *   it is there to be compared with
+   * @param {HTMLCanvasElement|null} [canvas]   of the chart: a further file of another data set than its own stays, as it is
+   *   there to be compared with, and so do all files of a slide that compares data sets
    */
   resolve = (src, canvas = null) => {
-    if (this.override === null) return src;
+    if (this.override === null || canvas?.closest("[data-compare]")) return src;
     const own = canvas?.dataset.chartSrc;
     if (own && partsOf(own)?.dataSet !== partsOf(src)?.dataSet) return src;
     const wanted = withDataSet(src, this.override);
@@ -173,7 +173,7 @@ export class DataOnShow {
    * @returns {Promise<{claims: object|null, manifest: object|null, releases: object|null}>} null where it is not here
    */
   other(name) {
-    const there = this.#frozen === null && (!this.#files || this.#has(claimsAddress(name)));
+    const there = !this.#files || this.#has(claimsAddress(name));
     if (!there) return Promise.resolve({ claims: null, manifest: null, releases: null });
     if (!this.#beside.has(name)) this.#beside.set(name, this.#readOther(name));
     return this.#beside.get(name);
@@ -196,14 +196,19 @@ export class DataOnShow {
   /** The SHA-256 of a file of the author's own, by its address; null if the server lists none. */
   digestOf = (src) => (Object.hasOwn(this.#own, src) ? this.#own[src] : null);
 
+  /** Those on show. Slides that compare data sets show the talk's with any. */
   #names() {
-    return [...new Set([this.dataSet, this.meanwhile, ...this.#ofSlides()].filter(Boolean))];
+    const ofTalk = this.#here([this.#usual, ...this.#others]);
+    return [...new Set([this.dataSet, this.meanwhile, ...ofTalk].filter(Boolean))];
   }
 
   /** The data sets of single slides, as far as they are here. */
   #ofSlides() {
-    if (this.override !== null) return [];
-    return this.#others.filter((name) => !this.#files || Object.hasOwn(this.#files, name));
+    return this.override === null ? this.#here(this.#others) : [];
+  }
+
+  #here(names) {
+    return names.filter((name) => !this.#files || Object.hasOwn(this.#files, name));
   }
 
   /** Whether the server lists a file; null if it lists none at all. */

@@ -39,7 +39,7 @@ export function conditionsOf(manifest, names) {
     machineOf(manifest),
     limitOf(experiments.map(({ limiters }) => limiters)),
     mediaOf(manifest),
-    Number.isFinite(inFlight) && `a client has many operations in flight: here ${inFlight}`,
+    Number.isFinite(inFlight) && `a client keeps about as many operations in flight: here ${inFlight}`,
     Number.isFinite(replicas) && `your pools keep as many replicas: here ${replicas}`,
   ].filter(Boolean);
 }
@@ -51,7 +51,7 @@ function machineOf(manifest) {
   const size = Number.isFinite(cores) && `${cores} ${cores === 1 ? "core" : "cores"}`;
   if (clusters > 1 && site === SANDBOX)
     return `one machine${size ? ` with ${size}` : ""} holds both sites; on more machines, mirroring may cost a client less`;
-  return size && `your machines are as small: ${size} each`;
+  return size && `your machines are of this size: ${size} each`;
 }
 
 /** What the media took on their own; false without a baseline. */
@@ -64,15 +64,15 @@ function mediaOf(manifest) {
   return `your media are as fast: up to ${formatValue(Number(most.toPrecision(2)), unit)} for writes${size}`;
 }
 
-/** The limiter of most runs, in words; null if none is recorded. */
+/** The limiter that most runs are known to have, in words; null if none is. */
 function limitOf(all) {
   const sums = new Map();
   for (const [limiter, count] of all.flatMap((limiters) => Object.entries(limiters ?? {})))
     sums.set(limiter, (sums.get(limiter) ?? 0) + count);
-  const counts = [...sums].filter(([, count]) => count > 0);
-  if (counts.length === 0) return null;
-  const runs = counts.reduce((sum, [, count]) => sum + count, 0);
-  const [limiter, count] = counts.reduce((most, pair) => (pair[1] > most[1] ? pair : most));
+  const known = [...sums].filter(([limiter, count]) => limiter !== "unknown" && count > 0);
+  if (known.length === 0) return null;
+  const runs = [...sums.values()].reduce((sum, count) => sum + count, 0);
+  const [limiter, count] = known.reduce((most, pair) => (pair[1] > most[1] ? pair : most));
   const say =
     LIMITS[limiter] ?? ((share) => `your cluster is limited by ${limiter}, as in ${share} of these runs`);
   return say(formatPercent(count / runs));

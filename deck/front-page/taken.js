@@ -56,7 +56,12 @@ function partsOf(slides, { id, selectors }) {
   );
   return elements
     .filter((element) => !elements.some((other) => other !== element && other.contains(element)))
-    .map((element) => element.cloneNode(true));
+    .map((element) => {
+      const copy = element.cloneNode(true);
+      // Its charts are of the same data sets here.
+      if (slide.dataset.compare) copy.dataset.compare = slide.dataset.compare;
+      return copy;
+    });
 }
 
 function absent(place, slides) {

@@ -62,8 +62,11 @@ function frozenTo(page) {
   return page.querySelector('meta[name="replay:frozen"]')?.content;
 }
 
+/** Nobody but this page has the file. */
+const ask = (event) => event.preventDefault();
+
 /**
- * Reads a file that may be a bundle, and says why if it is none.
+ * Reads a file that may be a bundle, and says whose numbers are shown then, or why it is none.
  * @param {File} file
  * @param {(bundle: object) => Promise<void>} take   shows it
  */
@@ -73,7 +76,10 @@ export async function takeFile(file, take, page = document) {
       throw new BundleRefused(
         `This file has ${Math.ceil(file.size / 2 ** 20)} MiB, which is more than any bundle: it was not read.`,
       );
-    await take(await readBundle(file.stream()));
+    const bundle = await readBundle(file.stream());
+    await take(bundle);
+    tellBundle(bundle, { until: ", until this page is loaded again" }, page);
+    page.defaultView.addEventListener("beforeunload", ask);
   } catch (error) {
     tellBundleProblem(error, page);
   }
@@ -95,18 +101,19 @@ export function tellBundleProblem(error, page = document) {
   tell("problem", showNotice("The bundle is not shown.", [` ${error.message} ${kept}`], page));
 }
 
-/** Says whose numbers are shown, and how to get back to those of the talk. */
-export function tellBundle({ name, label }, page = document) {
+/** Says whose numbers are shown, for how long, and how to get back to those of the talk. */
+export function tellBundle({ name, label }, { until = " only" } = {}, page = document) {
   const href = addressWith(page.location.href, { bundle: null });
   const link = element(page, "a", { href }, "Show the talk’s own data");
   link.addEventListener("click", (event) => {
     // The address may be the same: only reading the page again forgets what was dropped.
     event.preventDefault();
+    page.defaultView.removeEventListener("beforeunload", ask);
     page.location.href = link.href;
     if (page.location.href === link.href) page.location.reload();
   });
   const words = label.length > SHOWN_LABEL ? `${label.slice(0, SHOWN_LABEL)}…` : label;
-  const notice = showNotice("Numbers of a bundle,", [` “${words}”, in this browser only. `, link], page);
+  const notice = showNotice("Numbers of a bundle,", [` “${words}”, in this browser${until}. `, link], page);
   notice.classList.add("of-bundle");
   notice.title = name;
   tell("problem", null);

@@ -16,10 +16,10 @@ const THEMES = ["light", "dark"];
  * @param {string} search   `location.search`
  * @param {{published?: boolean, hash?: string, talk: object}} page
  *   published: the site was built for readers; hash: `location.hash`; talk: what scripts/deck/talk-page.js told of it
- * @returns {{explore: boolean, receiver: boolean, print: boolean, front: boolean, cut: number, cuts: number[], others: object[], appendix: boolean,
+ * @returns {{explore: boolean, receiver: boolean, print: boolean, front: boolean, readerPage: boolean, cut: number, cuts: number[], others: object[], appendix: boolean,
  *            run: number|null, compare: string|null, theme: string|null, problems: string[]}}
  *   explore: the reader's controls are shown; receiver: this page is a preview in the speaker view; front: the reader's first
- *   page comes before the slides; cut: in minutes; others: talks beside this one, `{name, title, page}`; appendix: whether it is shown; run: seconds of a recorded run; problems: a sentence for each
+ *   page comes before the slides; readerPage: the talk has such a page; cut: in minutes; others: talks beside this one, `{name, title, page}`; appendix: whether it is shown; run: seconds of a recorded run; problems: a sentence for each
  *   request in the address that cannot be met
  */
 export function modeFrom(search, { published = false, hash = "", talk }) {
@@ -36,6 +36,7 @@ export function modeFrom(search, { published = false, hash = "", talk }) {
     receiver,
     print,
     front: explore && readerPage && !hash.startsWith("#/"),
+    readerPage,
     cut: cutOf(query.get("cut"), cuts, problems),
     cuts,
     others: talk.others,

@@ -1,6 +1,7 @@
 /** Messages for the person at the screen: a notice that stays until the page is closed, and a line for a moment. */
 
 import { element } from "./elements.js";
+import { addressWith } from "./mode.js";
 
 /**
  * Says that the requested data set cannot be shown, and lists the available ones.
@@ -43,7 +44,7 @@ function choice(shown, available, page) {
   if (!available?.length) return [...parts, "This server does not list its data sets."];
   parts.push("Available: ");
   available.forEach((name, position) => {
-    const link = element(page, "a", { href: `?data=${encodeURIComponent(name)}` }, name);
+    const link = element(page, "a", { href: addressWith(page.location.href, { data: name }) }, name);
     parts.push(...(position ? [", ", link] : [link]));
   });
   return [...parts, "."];

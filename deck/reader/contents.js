@@ -38,15 +38,13 @@ export function Contents({ deck, mode, announce }) {
       body.replaceChildren(...cutLinks(mode), ...chapters, ...otherTalks(mode), ...matrixLink());
     };
     showContents();
-    input.field.addEventListener(
-      "input",
-      debounced(() => find(input.field.value.trim(), { slides, body, count, showContents })),
-    );
+    const findNow = () => find(input.field.value.trim(), { slides, body, count, showContents });
+    input.field.addEventListener("input", debounced(findNow));
     dialog.addEventListener("click", ({ target }) => {
       // A link to a slide, or the backdrop.
       if (target.closest('a[href^="#/"]') || target === dialog) dialog.close();
     });
-    dialog.addEventListener("keydown", (event) => moveWithin(event, dialog, input.field));
+    dialog.addEventListener("keydown", (event) => moveWithin(event, dialog, { field: input.field, findNow }));
     const opened = dialog;
     opened.addEventListener("close", () => {
       opened.remove();
@@ -59,22 +57,27 @@ export function Contents({ deck, mode, announce }) {
     (search || !here ? input.field : here).focus();
   }
 
+  /** Returns the links to what it shows; none if the query has changed meanwhile. */
   async function find(query, { slides, body, count, showContents }) {
-    if (query === "") return showContents();
+    if (query === "") {
+      showContents();
+      return [];
+    }
     try {
       const { searchIn } = await import("./search.js");
       const results = searchIn(slides)(query);
       // The query may have changed by now.
-      if (!dialog || dialog.querySelector("input").value.trim() !== query) return undefined;
+      if (!dialog || dialog.querySelector("input").value.trim() !== query) return [];
       count.textContent = countWords(results.length, query);
       dialog.scrollTop = 0;
       body.replaceChildren(make("ol", { class: "contents-results" }, ...results.map(resultPart)));
+      return linksIn(body);
     } catch (error) {
       console.error(error);
       count.textContent = `The search could not be loaded: ${error.message}. Reload the page.`;
       announce(count.textContent);
+      return [];
     }
-    return undefined;
   }
 
   return { open };
@@ -115,7 +118,11 @@ function cutLinks({ cut: shown, cuts }) {
 }
 
 function otherTalks({ others }) {
-  return others.map(({ title, page }) => make("p", {}, "Another talk: ", make("a", { href: page }, title)));
+  // Where nothing is published, only this word makes a deck a reader's.
+  const explored = new URLSearchParams(location.search).has("explore") ? "?explore" : "";
+  return others.map(({ title, page }) =>
+    make("p", {}, "Another talk: ", make("a", { href: page + explored }, title)),
+  );
 }
 
 /** The page of claims by data set, where the site has one. */
@@ -142,15 +149,20 @@ function resultPart({ slide, excerpt }) {
   return make("li", {}, slideLink(slide), " ", chapter, make("p", {}, ...words));
 }
 
-/** Arrow keys move from the field to the slides and between them; Enter in the field opens the first; Escape closes. */
-function moveWithin(event, dialog, field) {
-  const links = [...dialog.querySelectorAll('.contents-body a[href^="#/"]')];
+function linksIn(body) {
+  return [...body.querySelectorAll('a[href^="#/"]')];
+}
+
+/** Arrow keys move from the field to the slides and between them; Enter in the field opens the first found; Escape closes. */
+function moveWithin(event, dialog, { field, findNow }) {
+  const links = linksIn(dialog.querySelector(".contents-body"));
   const at = links.indexOf(document.activeElement);
   if (event.key === "Escape") {
     // A search field would only clear itself.
     dialog.close();
   } else if (event.key === "Enter" && document.activeElement === field && field.value.trim() !== "") {
-    links[0]?.click();
+    // The list may still be that of what was in the field before.
+    findNow().then(([first]) => first?.click());
   } else if (event.key === "ArrowDown") {
     (links[at + 1] ?? links[0])?.focus();
   } else if (event.key === "ArrowUp" && at >= 0) {

@@ -54,7 +54,7 @@ export function showReader({ stage, mode, announce }) {
     bundleChooser(),
     act("Keys", () => opens.help(), { title: "Keys (key ?)", class: "wide" }),
     theme,
-    make("a", { href: frontAddress() }, "Front page"),
+    mode.readerPage ? make("a", { href: frontAddress() }, "Front page") : null,
   );
   document.body.append(bar);
   document.body.prepend(skipLink(bar));
@@ -65,18 +65,17 @@ export function showReader({ stage, mode, announce }) {
   if (stage.moved()) tellMoved(stage.moved());
 
   async function copyLink() {
-    const address = addressWith(location.href, { chart: null });
-    const copied = await copyText(address);
+    const copied = await copyText(addressWith(location.href, { chart: null }));
     const text = copied
       ? "Address of this slide copied."
-      : `Your browser blocked copying. The address of this slide is ${address}`;
+      : "Your browser blocked copying. The address bar has the address of this slide.";
     announce(text);
     const { showToast } = await import("../page/notice.js");
     showToast(text);
   }
 
   /** The requested slide is not in this cut. */
-  function tellMoved({ from, title, cut }) {
+  function tellMoved({ from, id, title, cut }) {
     document.querySelector(".notice.moved")?.remove();
     const url = new URL(addressWith(location.href, { cut: String(cut) }));
     url.hash = `#/${encodeURIComponent(from)}`;
@@ -87,7 +86,8 @@ export function showReader({ stage, mode, announce }) {
     );
     const notice = showNotice(`“${title}” is not in the ${mode.cut}-minute cut.`, [" ", link, "."]);
     notice.classList.add("moved");
-    deck.on("slidechanged", () => notice.remove());
+    // The deck may only be on its way to the slide that is shown instead.
+    deck.on("slidechanged", ({ currentSlide }) => currentSlide.id !== id && notice.remove());
   }
 
   function write() {

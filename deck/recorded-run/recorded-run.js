@@ -23,19 +23,21 @@ const TICK_MILLISECONDS = 200;
 const LONGEST_TICK_SECONDS = 1;
 /** How long the final line stays. */
 const FAREWELL_MILLISECONDS = 8000;
+const USUAL_SECONDS = 60;
 /** Before the first moment: nothing has arrived. */
 const BEFORE = -1;
 
 /**
  * Arms the recorded run of the data set on show; a deck that is ready plays at once.
  *
- * @param {{deck: object, charts: object, data: object, seconds?: number, announce: (text: string) => void}} parts
- *   deck: reveal's, started or not; charts: the reveal plugin of chartjs-plugin-csv; data: DataOnShow
+ * @param {{deck: object, charts: object, data: object, seconds: number|null, announce: (text: string) => void}} parts
+ *   deck: reveal's, started or not; charts: the reveal plugin of chartjs-plugin-csv; data: DataOnShow; seconds: null where the
+ *   address asks for no run: it does not wait for a slide with recorded charts, before which these would be empty
  * @returns {Promise<{pause: () => void, again: () => void, end: () => Promise<void>, update: () => Promise<void>}>}
  */
 export async function startRecordedRun(parts) {
   const run = new RecordedRun(parts);
-  await run.arm();
+  await run.arm({ waits: parts.seconds !== null });
   return run;
 }
 
@@ -54,22 +56,22 @@ class RecordedRun {
   /** `absent` (nothing is recorded), `armed`, `playing`, `paused` or `over`. */
   #state = "absent";
 
-  constructor({ deck, charts, data, seconds = 60, announce }) {
+  constructor({ deck, charts, data, seconds, announce }) {
     this.#deck = deck;
     this.#charts = charts;
     this.#data = data;
-    this.#seconds = seconds;
+    this.#seconds = seconds ?? USUAL_SECONDS;
     this.#announce = announce;
   }
 
-  async arm() {
+  async arm({ waits }) {
     try {
       this.#recording = await Recording.of(this.#data.dataSet);
     } catch (error) {
       this.#farewell(`No recorded run: ${error.message}`);
       return;
     }
-    this.#state = "armed";
+    this.#state = waits ? "armed" : "over";
     this.#charts.readWith((url, init) => this.#read(url, init));
     const reached = () => {
       if (this.#state === "armed") this.#begin();
@@ -81,7 +83,8 @@ class RecordedRun {
       const slot = this.#charts.charts.get(target);
       if (slot && this.#playback) this.#steady(slot).catch(console.error);
     });
-    if (this.#deck.isReady()) {
+    if (!waits) this.#begin();
+    else if (this.#deck.isReady()) {
       await this.#charts.refresh();
       reached();
     }
@@ -123,7 +126,7 @@ class RecordedRun {
     const slide = this.#deck.getCurrentSlide();
     const experiments = canvasesOf(slide)
       .filter((canvas) => canvas.dataset.chartSrc)
-      .map((canvas) => this.#recording.fileAt(this.#data.resolve(canvas.dataset.chartSrc)))
+      .map((canvas) => this.#recording.fileAt(this.#data.resolve(canvas.dataset.chartSrc, canvas)))
       .filter((file) => file && this.#recording.groups.has(file.key))
       .map(({ experiment }) => experiment);
     const timeline = this.#recording.timelineOf([...new Set(experiments)]);
@@ -237,7 +240,7 @@ class RecordedRun {
     const film = file && this.#placeOf(file) ? await this.#recording.filmOf(file) : null;
     // Only now: the run may have continued or ended while the film was made.
     const at = film ? this.#momentOf(file) : Infinity;
-    if (at === Infinity) return fetch(url, init);
+    if (at === Infinity) return this.#data.fetch(url, init);
     init?.signal?.throwIfAborted();
     const text = film.filesAt(at)[file.suffix];
     return text === undefined ? new Response("there is no such file\n", { status: 404 }) : csvResponse(text);
@@ -248,7 +251,7 @@ class RecordedRun {
       return csvResponse(await this.#recording.runsAt(file, (key) => this.#momentOf({ key })));
     } catch (error) {
       console.error(error);
-      return fetch(url, init); // the plugin says what is wrong with the file
+      return this.#data.fetch(url, init); // the plugin says what is wrong with the file
     }
   }
 

@@ -44,8 +44,8 @@ function rowsOf({ dataset: { chartRows, chartSrc } }) {
  * @param {string|null} given.compare   the data set that is drawn beside it
  * @param {Record<string, string[]>} given.series   names of series, by their look
  * @param {(canvas: Element) => {resolve: (value: string) => string|null}} given.numbersAt   the bound values of its slide
- * @param {(src: string) => object|null} given.manifestOf   the manifest of a chart's data set
- * @param {(src: string) => object|null} given.entryOf   what that manifest says of the chart
+ * @param {(src: string, canvas: Element) => object|null} given.manifestOf   the manifest of a chart's data set
+ * @param {(src: string, canvas: Element) => object|null} given.entryOf   what that manifest says of the chart
  * @param {object} [options]   Chart.js options over those of the stage
  */
 export function makeCharts({ data, compare, series, numbersAt, manifestOf, entryOf }, options = {}) {
@@ -58,7 +58,7 @@ export function makeCharts({ data, compare, series, numbersAt, manifestOf, entry
     palette: PALETTE.map((look) => ({ ...look, dash: [] })),
     options: merge({}, [CHART_OPTIONS, options]),
     async chartOptions(kind, src, { canvas, url }) {
-      const entry = src && entryOf(src);
+      const entry = src && entryOf(src, canvas);
       return merge(optionsFor(kind, src, colorOf, entry), [
         movingOptions(kind),
         { plugins: { csv: { ...readingOf(src), ...optionsOfSlide(canvas, entry), ...rowsOf(canvas) } } },

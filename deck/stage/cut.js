@@ -63,18 +63,9 @@ export function removeSlides(slides) {
   }
 }
 
-/**
- * What left for want of data, in a sentence for the speaker; null if nothing did. Pure.
- * @param {ReturnType<typeof applyCut>} moved
- * @param {string} dataSet
- */
-export function leftOut(moved, dataSet) {
-  const left = [...moved.values()].filter(({ seconds }) => seconds !== null);
-  if (left.length === 0) return null;
-  const minutes = Math.round(left.reduce((sum, { seconds }) => sum + seconds, 0) / 60);
-  const many = left.length === 1 ? "One slide is" : `${left.length} slides are`;
-  const titles = left.map(({ title }) => `“${title}”`).join(", ");
-  return `${many} left out (${minutes} min), because “${dataSet}” has nothing for ${left.length === 1 ? "it" : "them"}: ${titles}.`;
+/** The ids of the slides that left for want of data. Pure. @param {ReturnType<typeof applyCut>} moved */
+export function withoutData(moved) {
+  return [...moved.keys()].filter((id) => moved.get(id).seconds !== null);
 }
 
 /** A chapter whose first slide goes begins with the first one that stays; the contents and the address bar read it there. */

@@ -12,7 +12,7 @@ const KEPT = "replay-echo";
  *   windows, `heard` gets what they tell
  */
 export function Echo({ receiver }) {
-  const name = receiver ? nameOfStage() : ownName();
+  const name = receiver ? toldByStage("echo") : ownName();
   // The preview shows the next slide as it will look when entered.
   const takesPart =
     name !== null && (!receiver || new URLSearchParams(location.search).has("postMessageEvents"));
@@ -51,10 +51,14 @@ function keep(name) {
   }
 }
 
-/** A preview is a frame in the speaker view, which the stage opened. */
-function nameOfStage() {
+/**
+ * What the stage's page says of itself (`data-…`), to a preview, which is a frame in the speaker view that the stage opened.
+ * @param {string} what
+ * @returns {string|null}
+ */
+export function toldByStage(what) {
   try {
-    return window.parent.opener?.document.documentElement.dataset.echo ?? null;
+    return window.parent.opener?.document.documentElement.dataset[what] ?? null;
   } catch {
     // A page of another origin, or none.
     return null;

@@ -6,6 +6,8 @@
  * chooses the answer, and `stageKeys` carries it out.
  */
 
+import { slidesIn } from "../text/slide-data.js";
+
 /** reveal identifies keys by their code; its speaker view sends nothing else. */
 export const CODE = {
   tab: 9,
@@ -30,20 +32,23 @@ export const CODE = {
   n: 78,
   o: 79,
   p: 80,
+  r: 82,
   f1: 112,
   f5: 116,
   slash: 191,
 };
 const ARROWS = [CODE.left, CODE.up, CODE.right, CODE.down];
 /** Keys that go forward or back, whichever the clicker sends. */
-const GOING = [
+export const GOING = [
   ...[CODE.enter, CODE.space, CODE.pageUp, CODE.pageDown, ...ARROWS],
   ...[CODE.h, CODE.j, CODE.k, CODE.l, CODE.n, CODE.p],
 ];
 /** Keys by which reveal itself ends the black screen. A key that only starts it must end it on the next press. */
 const BLACK = { leaves: [66, 86, 190], onlyEnters: [58, 59, CODE.slash] };
 /** Keys on which links, buttons and the like act themselves. */
-const PRESSES = [CODE.enter, CODE.space];
+export const PRESSES = [CODE.enter, CODE.space];
+/** With Ctrl or the like, a browser loads the page again. */
+export const RELOADS = [CODE.r, CODE.f5];
 export const HELP_DIALOG = "dialog.keys-help[open]";
 
 /**
@@ -58,6 +63,7 @@ export const HELP_DIALOG = "dialog.keys-help[open]";
  * | `close` | the overlay above the slides closes |
  * | `close, pass` | the overlay closes, and the key takes effect |
  * | `next` | the same as a clicker's button |
+ * | `first`, `last` | goes to that slide, where reveal goes to the one of its stack that was seen last |
  * | `overview`, `fullscreen`, `help`, `contents`, `search` | opens it |
  *
  * @param {{keyCode: number, key?: string, shiftKey?: boolean, ctrlKey?: boolean, metaKey?: boolean}} key   reveal's speaker
@@ -70,12 +76,18 @@ export const HELP_DIALOG = "dialog.keys-help[open]";
 export function decide(key, { explore, paused, overlay, overview, receiver = false, focus }) {
   const { keyCode, shiftKey = false } = key;
   if (focus === "dialog" || focus === "text") return "leave";
-  if (key.ctrlKey || key.metaKey) return explore && keyCode === CODE.k ? "search" : "leave";
+  if (key.ctrlKey || key.metaKey) {
+    // Loaded again, the speaker's window around it would be empty.
+    if (receiver && RELOADS.includes(keyCode)) return "swallow";
+    return explore && keyCode === CODE.k ? "search" : "leave";
+  }
   if (keyCode === CODE.tab) return "leave";
   if (focus === "control" && PRESSES.includes(keyCode)) return "leave";
   if (paused) return blackScreen(keyCode);
   if (overlay) return overOverlay(key);
   if (keyCode === CODE.f1 || isQuestionMark(key)) return "help";
+  if (explore && keyCode === CODE.home) return "first";
+  if (explore && keyCode === CODE.end) return "last";
   if (overview) return keyCode === CODE.escape || keyCode === CODE.o ? "overview" : "pass";
   // Escape closes and never opens anything. Some clickers send it with every other press of one button.
   if (keyCode === CODE.escape) return "swallow";
@@ -136,6 +148,8 @@ export function stageKeys({ mode, deck: deckOf, opens }) {
     overview: (deck) => deck.toggleOverview(),
     fullscreen: () => enterFullscreen(),
     next: (deck) => deck.next(),
+    first: (deck) => goTo(deck, 0),
+    last: (deck) => goTo(deck, -1),
     help: () => opens.help?.(),
     contents: () => opens.contents?.(),
     search: () => opens.search?.(),
@@ -149,7 +163,8 @@ export function stageKeys({ mode, deck: deckOf, opens }) {
       paused: deck.isPaused(),
       overlay: deck.isOverlayOpen() || document.querySelector(HELP_DIALOG) !== null,
       overview: deck.isOverview(),
-      focus: focusKind(focused()),
+      // What the speaker view passes on is not meant for what has the focus here.
+      focus: event.target ? focusKind(focused()) : "none",
     });
     if (answer === "pass") return true;
     if (answer === "leave") return false;
@@ -178,6 +193,12 @@ function focusKind(element) {
   if (!element || element === document.body) return "none";
   if (element.isContentEditable || element.matches("input, textarea, select")) return "text";
   return element.closest("a[href], button, summary, [role='button']") ? "control" : "none";
+}
+
+/** @param {number} at   of all slides; -1 is the last */
+function goTo(deck, at) {
+  const { h, v } = deck.getIndices(slidesIn(deck.getSlidesElement()).at(at));
+  deck.slide(h, v);
 }
 
 function enterFullscreen() {

@@ -37,8 +37,8 @@ export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
     return name === data.dataSet ? numbers : numbersOf(() => data.about(name));
   };
   const { resolve, alterationsOf, digestOf } = data;
-  const manifestOf = (src) => data.manifestOf(partsOf(resolve(src))?.dataSet);
-  const entryOf = (src) => chartEntry(resolve(src), manifestOf(src));
+  const manifestOf = (...chart) => data.manifestOf(partsOf(resolve(...chart))?.dataSet);
+  const entryOf = (...chart) => chartEntry(resolve(...chart), manifestOf(...chart));
   const chartCode = () => import("./chart-code.js");
 
   /** Writes the texts of one data set: those below `part`, which is `page` or a slide of it. */

@@ -44,7 +44,8 @@ export function PointerSpot({ slides, echo }, page = document) {
 
   const leave = () => tell(null);
 
-  function toggle() {
+  function turn(isOn) {
+    if (isOn === (spot !== null)) return;
     if (spot) {
       page.removeEventListener("pointermove", move);
       page.documentElement.removeEventListener("pointerleave", leave);
@@ -58,7 +59,16 @@ export function PointerSpot({ slides, echo }, page = document) {
     page.documentElement.addEventListener("pointerleave", leave);
   }
 
-  echo.listen(({ spot: at }) => at !== undefined && show(at));
+  /** A window that is opened later has not seen the key before: all are told what it did. */
+  function toggle() {
+    turn(spot === null);
+    echo.tell({ spotIsOn: spot !== null });
+  }
+
+  echo.listen(({ spot: at, spotIsOn }) => {
+    if (spotIsOn !== undefined) turn(spotIsOn);
+    if (at !== undefined) show(at);
+  });
   return {
     keys: [
       {

@@ -4,6 +4,7 @@
  */
 
 import { button, element } from "../page/elements.js";
+import { withoutData } from "./cut.js";
 
 const CLICK = /\([^()]*\b[Cc]lick\b[^()]*\)|\bClick\./g;
 const SIZE_KEPT = "replay-notes-size";
@@ -62,6 +63,15 @@ export function Times({ key, storage = null, now = () => performance.now() }) {
   };
 }
 
+export function storageOf(view) {
+  try {
+    return view.localStorage;
+  } catch {
+    // A browser may refuse it to a page.
+    return null;
+  }
+}
+
 function read(storage, key) {
   try {
     return JSON.parse(storage?.getItem(key) ?? "{}");
@@ -77,6 +87,20 @@ function write(storage, key, value) {
   } catch {
     // Storage is full or not allowed: the times last as long as the window.
   }
+}
+
+/**
+ * What left for want of data, in a sentence for the speaker; null if nothing did. Pure.
+ * @param {ReturnType<typeof import("./cut.js").applyCut>} moved
+ * @param {string} dataSet
+ */
+export function leftOut(moved, dataSet) {
+  const left = withoutData(moved).map((id) => moved.get(id));
+  if (left.length === 0) return null;
+  const minutes = Math.round(left.reduce((sum, { seconds }) => sum + seconds, 0) / 60);
+  const many = left.length === 1 ? "One slide is" : `${left.length} slides are`;
+  const titles = left.map(({ title }) => `“${title}”`).join(", ");
+  return `${many} left out (${minutes} min), because “${dataSet}” has nothing for ${left.length === 1 ? "it" : "them"}: ${titles}.`;
 }
 
 /** The deck that each view's helps are of. */
@@ -103,6 +127,8 @@ export function helpSpeaker(page, { deck, leftOut, key, storage }) {
     make("summary", {}, "Times of all slides"),
     make("table", {}, make("thead", {}, row("th", ["Slide", "Plan", "Last time", "Now"])), rows),
   );
+  // Beyond it, a click would set the clock.
+  table.addEventListener("click", (event) => event.stopPropagation());
   const here = make("p", { class: "here" }, step, spent);
   const left = leftOut === null ? null : make("p", { class: "left-out", role: "status" }, leftOut);
   const sizes = sizeButtons(page, storage);

@@ -9,10 +9,11 @@ const NAMESPACE = "reveal-notes";
 /**
  * A plugin for reveal that stands in for the original plugin and fetches it.
  * @param {{receiver: boolean, cut: number}} mode
- * @param {{leftOut: () => string|null}} talk   leftOut: what the data on show left out of the talk, in a sentence
+ * @param {{title: string, absent: () => Map<string, object>, data: {dataSet: string}}} talk   absent: the slides that are not
+ *   shown, from `applyCut`; data: on show
  * @returns {object} list it among reveal's plugins
  */
-export function SpeakerView({ receiver, cut }, { leftOut }) {
+export function SpeakerView({ receiver, cut }, { title, absent, data }) {
   let deck = null;
   let fetched = null;
 
@@ -21,30 +22,32 @@ export function SpeakerView({ receiver, cut }, { leftOut }) {
       import("reveal.js/plugin/notes"),
       import("./speaker-help.js"),
       import("./speaker-window.js"),
-    ]).then(([{ default: RevealNotes }, { helpSpeaker }, { mendSpeakerWindow }]) => {
+    ]).then(([{ default: RevealNotes }, help, view]) => {
       const notes = RevealNotes();
       notes.init(deck);
       // The original plugin binds the key itself.
       deck.addKeyBinding(KEY, open);
       const furnish = (page) => {
-        mendSpeakerWindow(page, ofThisTalk());
-        helpSpeaker(page, {
+        const stage = document.documentElement;
+        const accent = getComputedStyle(stage).getPropertyValue("--accent");
+        view.mendSpeakerWindow(page, { title, accent, leftOut: stage.dataset.leftOut });
+        help.helpSpeaker(page, {
           deck,
-          leftOut: leftOut(),
+          leftOut: help.leftOut(absent(), data.dataSet),
           key: `replay-times ${location.pathname} ${cut}`,
-          storage: storageOf(window),
+          storage: help.storageOf(window),
         });
       };
-      return { notes, furnish };
+      return { open: () => view.openedBy(() => notes.open()), furnish };
     });
     return fetched;
   }
 
   async function open() {
     try {
-      const { notes, furnish } = await plugin();
-      const opened = openedBy(() => notes.open());
-      if (opened) furnish(opened.document);
+      const notes = await plugin();
+      const opened = notes.open();
+      if (opened) notes.furnish(opened.document);
     } catch (error) {
       // Say it where the speaker is looking; there is no window for the notes.
       alert(`The speaker view did not open: ${error.message}. Reload the deck and press S again.`);
@@ -73,22 +76,6 @@ export function SpeakerView({ receiver, cut }, { leftOut }) {
     /** Fetches the plugin, so that a press on S opens a window at once: browsers allow it only shortly after a key. */
     prepare: () => (receiver ? Promise.resolve() : plugin()),
   };
-}
-
-/** The window that `act` opens, or null: the plugin does not expose it. */
-function openedBy(act) {
-  const { open } = window;
-  let opened = null;
-  window.open = (...args) => {
-    opened = open.apply(window, args);
-    return opened;
-  };
-  try {
-    act();
-  } finally {
-    window.open = open;
-  }
-  return opened;
 }
 
 /**
@@ -120,19 +107,4 @@ function ofThisOrigin(source) {
     // A window of another origin does not tell.
     return false;
   }
-}
-
-function storageOf(view) {
-  try {
-    return view.localStorage;
-  } catch {
-    // A browser may refuse it to a page.
-    return null;
-  }
-}
-
-/** What the speaker view takes from the talk's page. */
-function ofThisTalk() {
-  const accent = getComputedStyle(document.documentElement).getPropertyValue("--accent");
-  return { title: document.title, accent };
 }

@@ -1,13 +1,20 @@
 /**
  * reveal writes the document of the speaker view; this module makes it accessible: landmarks, headings in order, names for
- * its frames and its menu, a pace that is not shown by colour alone, and dark colours for a dark hall.
+ * its frames and its menu, a pace that is not shown by colour alone, and dark colours for a dark hall. It also passes keys on
+ * to the talk.
  */
+
+import { button } from "../page/elements.js";
+import { CODE, GOING, PRESSES, RELOADS } from "./keys.js";
 
 const STYLE = `
   body { background: var(--paper, #fff); color: var(--ink, #1b1d22); }
   .hidden-title { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   #speaker-controls .label, #speaker-controls .reset-button { color: var(--muted, #565b66); }
-  #speaker-controls .reset-button { opacity: 1; cursor: pointer; text-decoration: underline; font-size: 0.8em; }
+  #speaker-controls .reset-button {
+    opacity: 1; padding: 0; border: 0; background: none; cursor: pointer; text-decoration: underline;
+    font: inherit; font-size: 0.8em;
+  }
   .speaker-controls-time .clock { clear: right; }
   #speaker-controls span.mute { opacity: 1; color: var(--muted, #565b66); }
   #speaker-controls .pacing.ahead { color: var(--ahead, #0b57a4); }
@@ -47,6 +54,8 @@ const STYLE = `
     background: none; color: inherit; font: inherit; cursor: pointer;
   }
   #upcoming-slide .label { top: auto; bottom: 10px; }
+  /* With the focus there, keys would turn the pages of this picture alone. */
+  #upcoming-slide iframe { pointer-events: none; }
   .overlay-element { background: #e4e4e4; color: #1b1d22; }
   #speaker-layout:focus-within, #speaker-controls :focus-visible, #speaker-controls:focus-visible {
     outline: 3px solid var(--accent); outline-offset: 2px;
@@ -61,12 +70,33 @@ const STYLE = `
   }
 `;
 const MENDED = "replayMended";
+/** What a clicker sends is for the talk, whatever has the focus. */
+const CLICKED = [CODE.pageUp, CODE.pageDown];
+
+/** The window that `act` opens, or null: the plugin does not expose it. */
+export function openedBy(act) {
+  const { open } = window;
+  let opened = null;
+  window.open = (...args) => {
+    opened = open.apply(window, args);
+    return opened;
+  };
+  try {
+    act();
+  } finally {
+    window.open = open;
+  }
+  return opened;
+}
 
 /**
+ * Also called when the stage was loaded again: what listened for the page that it was before no longer does.
  * @param {Document} page   of the speaker view, as reveal wrote it
- * @param {{title: string, accent: string}} talk   accent: a colour
+ * @param {{title: string, accent: string, leftOut: string}} talk   accent: a colour; leftOut: `data-left-out` of the stage
  */
-export function mendSpeakerWindow(page, { title, accent }) {
+export function mendSpeakerWindow(page, { title, accent, leftOut }) {
+  page.addEventListener("keydown", passOn, { capture: true });
+  renewPreviews(page, leftOut);
   if (page.documentElement.dataset[MENDED]) return;
   page.documentElement.dataset[MENDED] = "true";
   page.documentElement.lang = "en";
@@ -95,6 +125,42 @@ export function mendSpeakerWindow(page, { title, accent }) {
   nameFrames(find("#upcoming-slide"), "Next slide");
 }
 
+/**
+ * Passes a key on to the preview in place of reveal, which passes on its code alone: the preview would take Ctrl+P for P,
+ * Shift+Space for Space, and “?”, where that is Shift and a slash, for a slash, which blackens the screen.
+ */
+function passOn(event) {
+  event.stopImmediatePropagation();
+  const code = codeFor(event);
+  // It acts once: the notes do not scroll as well, and no search opens. Loaded again, this window would be empty.
+  const kept = code === null ? RELOADS : [...GOING, CODE.slash, CODE.f1];
+  if (kept.includes(event.keyCode)) event.preventDefault();
+  if (code === null) return;
+  const preview = event.currentTarget.querySelector("#current-slide iframe");
+  preview?.contentWindow.postMessage(JSON.stringify({ method: "triggerKey", args: [code] }), "*");
+}
+
+/** The code to pass on; null if the key is for the browser, or for what has the focus. */
+function codeFor({ key, keyCode, shiftKey, ctrlKey, metaKey, altKey, target }) {
+  if (ctrlKey || metaKey || altKey || keyCode === CODE.f5) return null;
+  if (target.closest("select") ? !CLICKED.includes(keyCode) : isPressed(target, keyCode)) return null;
+  if (key === "?") return CODE.question;
+  if (shiftKey) return keyCode === CODE.space ? CODE.pageUp : null;
+  return keyCode;
+}
+
+function isPressed(target, keyCode) {
+  return PRESSES.includes(keyCode) && target.closest("a, button, summary") !== null;
+}
+
+/** A preview that was opened before data came or went has other slides than the stage, which was loaded again. */
+function renewPreviews(page, leftOut) {
+  for (const { contentDocument: preview } of page.querySelectorAll("iframe")) {
+    const own = preview?.documentElement?.dataset.leftOut;
+    if (own !== undefined && own !== leftOut) preview.location.reload();
+  }
+}
+
 function say(element, attributes) {
   if (!element) return;
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -104,19 +170,8 @@ function say(element, attributes) {
 function takeResetOut(page) {
   const words = page.querySelector(".reset-button");
   if (!words) return;
-  const button = page.createElement("span");
-  button.className = words.className;
-  say(button, { role: "button", tabindex: "0" });
-  button.textContent = "Set to this slide";
-  button.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" && event.key !== " ") return;
-    // Otherwise the deck would go on.
-    event.preventDefault();
-    event.stopPropagation();
-    button.click();
-  });
   // Next to the heading: inside it, the button would be read as part of its name.
-  words.closest("h4").before(button);
+  words.closest("h4").before(button(page, { class: words.className }, "Set to this slide"));
   words.remove();
 }
 

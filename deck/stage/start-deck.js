@@ -8,9 +8,9 @@ import { makeSteps } from "../chart-tools/steps.js";
 import { describeCells } from "../text/stacked-tables.js";
 import { writeTalkFacts } from "../text/talk-facts.js";
 import { canvasesOf } from "../text/canvases.js";
-import { applyCut, leftOut, redirected, removeSlides } from "./cut.js";
+import { applyCut, redirected, removeSlides, withoutData } from "./cut.js";
 import { Bindings } from "./bindings.js";
-import { Echo } from "./echo.js";
+import { Echo, toldByStage } from "./echo.js";
 import { stageKeys } from "./keys.js";
 import { layOutAhead } from "./lay-out-ahead.js";
 import { PHONE_CHARTS, phoneQuery, revealOptions } from "./reveal-options.js";
@@ -41,7 +41,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   const narrow = phoneQuery();
   const flowing = narrow.matches && !mode.receiver && !mode.print;
   const coming = prepareCharts({ material, flowing });
-  const speaker = SpeakerView(mode, { leftOut: () => leftOut(absent, data.dataSet) });
+  const speaker = SpeakerView(mode, { title: talk.title, absent: () => absent, data });
   const opens = {};
   let deck = null;
   let absent = new Map();
@@ -59,8 +59,12 @@ export async function startDeck({ root, mode, material, announce, talk }) {
     makeSteps(root);
     written = writeTexts(root, begun);
     writeTalkFacts(root, talk);
+    // The windows of a talk tell each other a slide by its number, so a preview leaves out those that its stage does.
+    const onStage = mode.receiver ? JSON.parse(toldByStage("leftOut")) : null;
+    const isLeftOut = onStage === null ? lacksData : ({ id }) => onStage.includes(id);
     // A reader is told in the chart's place what is missing.
-    absent = applyCut(root, mode.cut, mode.explore ? undefined : lacksData);
+    absent = applyCut(root, mode.cut, mode.explore ? undefined : isLeftOut);
+    document.documentElement.dataset.leftOut = JSON.stringify(withoutData(absent));
     if (!mode.appendix) removeSlides(root.querySelectorAll("section[data-visibility=uncounted]"));
     // A row of a table would be wider than a phone, and becomes a card.
     if (flowing) for (const table of root.querySelectorAll("section table")) describeCells(table);
@@ -129,12 +133,14 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   const { charts, ChartTools } = await coming;
   const startRun = async () => {
     const { startRecordedRun } = await import("../recorded-run/recorded-run.js");
-    return startRecordedRun({ deck, charts, data, seconds: mode.run ?? undefined, announce });
+    return startRecordedRun({ deck, charts, data, seconds: mode.run, announce });
   };
   let run = mode.run === null ? null : await startRun();
   let starting = null;
   /** Without `?run`, the first press on Z fetches it and plays the slide on show; until then, the other keys do nothing. */
   const pressRun = (act) => {
+    // Only the stage plays.
+    if (mode.receiver) return;
     if (run !== null) run[act]();
     else if (act === "again")
       starting ??= startRun().then((started) => {
@@ -158,13 +164,15 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   if (flowing) await follow();
   const tools = ChartTools({ deck, root, charts, data, mode, announce });
   bindings.add(tools.keys, { echoed: !mode.explore });
-  if (!mode.receiver && !mode.print)
-    bindings.add(RUN_KEYS.map(({ act, ...key }) => ({ ...key, run: () => pressRun(act) })));
+  if (!mode.print) {
+    const keys = RUN_KEYS.map(({ act, ...key }) => ({ ...key, run: () => pressRun(act) }));
+    bindings.add(keys, { echoed: true });
+  }
   await begun;
   if (!flowing && !mode.receiver && !mode.print) await follow();
   if (!mode.explore && !mode.print) {
     const { PointerSpot } = await import("./pointer-spot.js");
-    bindings.add(PointerSpot({ slides: () => deck.getSlidesElement(), echo }).keys, { echoed: true });
+    bindings.add(PointerSpot({ slides: () => deck.getSlidesElement(), echo }).keys);
     if (root.querySelector("[data-chart-bet]")) {
       const { Bets } = await import("./bets.js");
       bindings.add(Bets({ deck, charts, echo }).keys);

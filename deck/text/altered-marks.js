@@ -16,7 +16,7 @@ const FROM_DATA = "data[value], [data-when], [data-claims]";
 /**
  * Writes, rewrites or removes the marks at and below `root`.
  * @param {Element} root
- * @param {{resolve: (src: string) => string, dataSet: string,
+ * @param {{resolve: (src: string, canvas: Element) => string, dataSet: string,
  *          alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[]}} data
  *   dataSet: the one that texts are from
  */
@@ -28,7 +28,7 @@ function markSlide(slide, { resolve, dataSet, alterationsOf }) {
   const charts = canvasesOf(slide)
     .filter((canvas) => canvas.dataset.chartSrc)
     .map((canvas) => {
-      const src = resolve(shownSource(canvas));
+      const src = resolve(shownSource(canvas), canvas);
       return { canvas, alterations: behindChart(src, alterationsOf(partsOf(src)?.dataSet)) };
     })
     .filter(({ alterations }) => alterations.length > 0);

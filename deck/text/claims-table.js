@@ -34,7 +34,7 @@ export function writeClaims(root, claimsDocument, manifest = null, page = root) 
     const { ownerDocument } = place;
     const content = rows.length
       ? tableOf(rows, Boolean(claimsDocument.altered), ownerDocument)
-      : absent(ownerDocument);
+      : absent(claimsDocument, ownerDocument);
     renewChildren(place, [content]);
   });
 }
@@ -65,8 +65,11 @@ export function slideOfChart(root, chart, claim) {
   return (drawn.find(speaks) ?? drawn.find(({ name }) => name === chart))?.slide.id ?? null;
 }
 
-function absent(page) {
-  return element(page, "p", {}, "This data set has no claims.json. Derive it again.");
+function absent(claimsDocument, page) {
+  const words = claimsDocument
+    ? "This data set says nothing about these claims."
+    : "This data set has no claims.json. Derive it again.";
+  return element(page, "p", {}, words);
 }
 
 function tableOf(rows, altered, page) {

@@ -22,8 +22,9 @@ const CLASS = "provenance";
 /**
  * Writes or rewrites the labels at and below `root`.
  * @param {Element} root
- * @param {{resolve: (src: string) => string, manifestOf: (dataSet: string) => object|null, claims: object|null,
- *          answer?: object|null, alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[],
+ * @param {{resolve: (src: string, canvas: Element) => string, manifestOf: (dataSet: string) => object|null,
+ *          claims: object|null, answer?: object|null,
+ *          alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[],
  *          digestOf: (src: string) => string|null}} data
  *   claims, answer: claims.json and answer.csv of their data set; digestOf: of files of the author's own
  */
@@ -38,7 +39,7 @@ export function writeLabels(root, data) {
 export function labelSlide(slide, data) {
   const { resolve, manifestOf, claims, answer = null, alterationsOf, digestOf } = data;
   const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
-  const addresses = canvases.map((canvas) => resolve(shownSource(canvas)));
+  const addresses = canvases.map((canvas) => resolve(shownSource(canvas), canvas));
   const behind = { claims, manifestOf, resolve };
   const sources = canvases.length
     ? [...new Set(canvases.flatMap((canvas, at) => sourcesOf(canvas, addresses[at], behind)))]

@@ -6,7 +6,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
@@ -54,7 +54,12 @@ export async function bundleDigest(sources) {
  */
 export async function ensureBundle() {
   const folder = path.join(CACHE, await bundleDigest(await bundleSources()));
-  if (existsSync(path.join(folder, "index.html"))) return { folder, built: false };
+  if (existsSync(path.join(folder, "index.html"))) {
+    // Other programs remove what nobody has used for a day. It may be somebody else's.
+    const now = new Date();
+    await utimes(folder, now, now).catch(() => {});
+    return { folder, built: false };
+  }
   await mkdir(CACHE, { recursive: true });
   const work = await mkdtemp(path.join(CACHE, "building-"));
   try {
@@ -71,7 +76,7 @@ export async function ensureBundle() {
   return { folder, built: true };
 }
 
-/** Removes bundles that are older than a day and not the one in use. */
+/** Removes bundles that no program has begun to use for a day, except the one in use. */
 export async function removeOldBundles(inUse) {
   const yesterday = Date.now() - 24 * 3600 * 1000;
   for (const name of await readdir(CACHE).catch(() => [])) {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 
 import Ajv from "ajv/dist/2020.js";
-import { LineCounter, parseDocument } from "yaml";
+import { LineCounter, parse, parseDocument } from "yaml";
 
 const TYPES = {
   object: "a mapping",
@@ -38,6 +38,20 @@ export function readCheckedYaml(root, file, schemaFile) {
   const validate = validatorOf(schemaFile);
   if (!validate(value)) throw new InvalidFile(messageOf(file, violations(validate.errors), lineOf));
   return { value, lineOf };
+}
+
+/**
+ * What a text of YAML says, where no schema is.
+ * @param {string} text
+ * @param {string} file   where it is from
+ * @throws {InvalidFile} when it is no YAML
+ */
+export function parseYaml(text, file) {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new InvalidFile(`${file}: ${error.message}`, { cause: error });
+  }
 }
 
 const validators = new Map();

@@ -113,17 +113,20 @@ export function whyUnknownDataSet(known, names) {
   return `There is no data set “${unknown}”. Available: ${known.join(", ") || "none"}.`;
 }
 
+/** Whether a data set is of `npm start`, such as `local`, or `local-18` after an upgrade of the host. */
+const isPrivate = (name) => name === PRIVATE_DATA_SET || name.startsWith(`${PRIVATE_DATA_SET}-`);
+
 /**
  * The data sets that a site will hold, and those whose evidence waits to be derived, as when a campaign of several
  * nights has only begun: they have nothing to show. Pure.
  * @param {Map<string, unknown>} files   as `scanBenchmarks` gives them
- * @param {string[]|null} dataSets   which are wanted; null for all but the private one
+ * @param {string[]|null} dataSets   which are wanted; null for all but the private ones
  * @returns {{published: string[], waiting: string[]}}
  * @throws {Error} when one of `dataSets` waits to be derived
  */
 export function toPublish(files, dataSets) {
   const wanted = indexOf(files).data_sets.filter((name) =>
-    dataSets ? dataSets.includes(name) : name !== PRIVATE_DATA_SET,
+    dataSets ? dataSets.includes(name) : !isPrivate(name),
   );
   const isDerived = (name) => files.has(`${name}/manifest.json`);
   const waiting = wanted.filter((name) => !isDerived(name));

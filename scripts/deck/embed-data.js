@@ -24,7 +24,7 @@ export class EmbedData {
   /**
    * @param {string} section   the slide's HTML with the chart
    * @param {HTMLCanvasElement} canvas   the chart
-   * @param {string} usual   the talk's data set
+   * @param {string} usual   the data set that the talk is told with
    * @returns {Promise<Record<string, string>|null>} the text of each file by its address; null if the chart's own is not
    *   published
    */
@@ -57,10 +57,12 @@ export class EmbedData {
         .filter((file) => file.startsWith(`benchmarks/${name}/`))
         .map((file) => file.slice(`benchmarks/${name}/`.length)),
     ]);
+    const { altered, own } = JSON.parse(await this.#textOf("benchmarks/index.json"));
     files["benchmarks/index.json"] = JSON.stringify({
       data_sets: dataSets,
       files: Object.fromEntries(listed),
-      own: await this.#digestsOf(addresses),
+      altered: partOf(altered, dataSets),
+      own: partOf(own, addresses),
     });
     return files;
   }
@@ -91,12 +93,6 @@ export class EmbedData {
     if (claims) put("claims.json", { ...claims, claims: Object.fromEntries(named) });
     if (answer !== null) files[`benchmarks/${name}/answer.csv`] = answer;
     return files;
-  }
-
-  /** Digests of those files that are the author's own. */
-  async #digestsOf(addresses) {
-    const { own } = JSON.parse(await this.#textOf("benchmarks/index.json"));
-    return Object.fromEntries(addresses.filter(isOwnFile).map((address) => [address, own[address]]));
   }
 
   /** A document of a data set; null if the site lacks it. */
@@ -132,6 +128,11 @@ export function rowsOf(text, { charts = null, series }) {
     return isOfChart && (series === null || series.includes(fields[charts === null ? 0 : 1]));
   });
   return [head, ...kept, ""].join("\n");
+}
+
+/** An object with no more than these keys. */
+function partOf(object, keys) {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => keys.includes(key)));
 }
 
 /** What the manifest says of experiments, with the entries of these charts; the limits of each point are not drawn. */

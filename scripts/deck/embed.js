@@ -21,25 +21,26 @@ import { EmbedData } from "./embed-data.js";
 import { escapeHtml } from "./text/escape.js";
 
 /**
- * @param {{outDir: string, talks: {stated: import("./talk-file.js").TalkFile, page: string}[],
- *          slides: Map<string, string>}} site   page: the file of a talk's page; slides: HTML by file
+ * @param {{outDir: string, talks: {stated: import("./talk-file.js").TalkFile, dataSet: string, page: string}[],
+ *          slides: Map<string, string>}} site   dataSet: the one that a talk is told with; page: the file of its page; slides:
+ *   HTML by file
  * @returns {Promise<string[]>} what a publisher should know: pages that are larger than a frame should be
  */
 export async function writeEmbedPages({ outDir, talks, slides }) {
   const data = new EmbedData(outDir);
   await mkdir(path.join(outDir, "embed"), { recursive: true });
   const remarks = [];
-  for (const { stated, page } of talks) {
+  for (const { stated, dataSet, page } of talks) {
     const shell = shellOf(await readFile(path.join(outDir, page), "utf8"));
     for (const chapter of stated.chapters) {
       const { window } = new JSDOM(slides.get(renderedFile(chapter)) ?? "");
       const { body } = window.document;
       // No page for a chart that the verdicts hide.
       for (const { part, named } of partsByDataSet(body))
-        chooseTexts(part, await data.documentOf(named ?? stated.dataSet, "claims.json"));
+        chooseTexts(part, await data.documentOf(named ?? dataSet, "claims.json"));
       for (const { slide, canvas, number, position } of chartsIn(body)) {
         const section = sectionOf(slide, canvas, `../${page}?chart=${position}#/${slide.id}`, stated.title);
-        const files = await data.filesFor(section, canvas, stated.dataSet);
+        const files = await data.filesFor(section, canvas, dataSet);
         if (files === null) continue;
         const packed = await promisify(gzip)(JSON.stringify({ section, files }), { level: 9 });
         const element = `<script type="text/plain" id="embedded">${packed.toString("base64")}</script>`;

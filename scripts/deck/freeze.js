@@ -1,6 +1,6 @@
 /**
- * A site frozen to one data set: its files only, its texts on the slides, and `frozen.json`, which says what was frozen
- * and lets anyone check that it still is.
+ * A site frozen to one data set: its files, with those of data sets that charts show beside it, its texts on the slides, and
+ * `frozen.json`, which says what was frozen and lets anyone check that it still is.
  */
 
 import { execFile } from "node:child_process";
@@ -9,8 +9,9 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
+import { partsOf } from "../../deck/data/data-set.js";
 import { isOwnName } from "../../deck/data/own-file.js";
-import { talkRoot } from "./data-sets.js";
+import { scanBenchmarks, talkRoot } from "./data-sets.js";
 import { RECORD } from "./constants.js";
 import { lacking, readDataSet } from "./text/data-set-words.js";
 import { pinChapter } from "./text/pin.js";
@@ -24,7 +25,7 @@ const INDEX = "benchmarks/index.json";
  * The talk's chapters as they read with a data set. With the talk's own, slides that name another keep it.
  * @param {{root: string, benchmarks: string, name: string}} places
  * @returns {Promise<{chapters: Map<string, string>, dataSets: string[]}>} chapters: text by file; dataSets: those that
- *   slides show, the named one first
+ *   slides are told with, the named one first, and those that their charts show beside them, as far as they are here
  * @throws {NotThere} when there is no such data set, or it lacks what its sentences are made of
  */
 export async function pinnedTalk({ root, benchmarks, name }) {
@@ -42,17 +43,20 @@ export async function pinnedTalk({ root, benchmarks, name }) {
   );
   const [lack] = shown.flatMap(lacking);
   if (lack) throw new NotThere(lack);
-  return {
-    chapters: new Map(chapters.map(({ file, text, slides }) => [file, pinChapter(text, slides, telling)])),
-    dataSets: shown.map((set) => set.name),
-  };
+  const pinned = new Map(chapters.map(({ file, text, slides }) => [file, pinChapter(text, slides, telling)]));
+  const { files } = await scanBenchmarks(benchmarks);
+  const drawn = chartFiles(pinned)
+    .map((src) => partsOf(src)?.dataSet)
+    .filter((set) => files.has(`${set}/manifest.json`));
+  return { chapters: pinned, dataSets: [...new Set([...shown.map((set) => set.name), ...drawn])] };
 }
 
 /**
  * Builds the site.
- * @param {{outDir: string, benchmarks: string, name: string, altered?: boolean, preview?: boolean,
+ * @param {{outDir: string, benchmarks: string, name: string, addressed?: boolean, altered?: boolean, preview?: boolean,
  *          say?: (step: string) => void}} places
- *   outDir: absolute; altered: whether altered data may be frozen; say: called with each step as it begins
+ *   outDir: absolute; addressed: whether readers must be told where they can clone the talk; altered: whether altered data may
+ *   be frozen; say: called with each step as it begins
  * @returns {Promise<{record: object, undrawn: string[], site: Awaited<ReturnType<import("./site.js").buildSite>>}>}
  *   record: what frozen.json holds; undrawn: files of charts that the data set lacks; site: what building it told
  * @throws {NotThere} as pinnedTalk; {Error} when the data change while they are copied
@@ -61,6 +65,7 @@ export async function freezeSite({
   outDir,
   benchmarks,
   name,
+  addressed = true,
   altered = false,
   preview = true,
   say = () => {},
@@ -69,23 +74,29 @@ export async function freezeSite({
   const before = await documents(benchmarks, dataSets);
   const { buildSite } = await import("./site.js");
   const frozen = { name, chapters };
-  const site = await buildSite({ outDir, benchmarks, dataSets, frozen, altered, preview, say });
+  const site = await buildSite({ outDir, benchmarks, dataSets, frozen, addressed, altered, preview, say });
   say("Recording what was frozen");
   const files = await digests(outDir, isData);
   for (const [file, digest] of Object.entries(before)) {
     if (files[file] !== digest)
       throw new Error(`${file} changed while it was frozen; freeze again when nothing is measuring`);
   }
+  const slides = await digests(outDir, isSlides);
+  const own = Object.keys(slides).filter((file) => file.endsWith(".csv"));
+  const sources = [
+    ...Object.keys(files).map((file) => path.join(benchmarks, path.relative("benchmarks", file))),
+    ...[...chapters.keys(), ...own].map((file) => path.join(talkRoot(), file)),
+  ];
   const record = {
     schema_version: 1,
     data_set: name,
-    ...(await commitOf(talkRoot())),
+    ...(await commitOf(talkRoot(), sources)),
     claims_sha256: files[`benchmarks/${name}/claims.json`],
     files,
-    slides: await digests(outDir, isSlides),
+    slides,
   };
   await writeFile(path.join(outDir, RECORD), `${JSON.stringify(record, null, 2)}\n`);
-  return { record, undrawn: chartsWithout(chapters, files), site };
+  return { record, undrawn: chartFiles(chapters).filter((src) => !(src in files)), site };
 }
 
 /**
@@ -152,29 +163,37 @@ async function digests(folder, wanted) {
   );
 }
 
-/** The commit that is checked out, and whether files differ from it; null where git cannot say. */
-async function commitOf(root) {
+/**
+ * The commit that is checked out, and whether files differ from it; null where git cannot say.
+ * @param {string} root   the talk's folder
+ * @param {string[]} sources   absolute; the files that were frozen. One that git does not track is in no commit
+ */
+export async function commitOf(root, sources) {
   const git = async (...args) => (await promisify(execFile)("git", args, { cwd: root })).stdout.trim();
   try {
     const commit = await git("rev-parse", "HEAD");
-    return {
-      git_commit: commit,
-      git_dirty: (await git("--no-optional-locks", "status", "--porcelain", "--untracked-files=no")) !== "",
-    };
+    const changed = await git("--no-optional-locks", "status", "--porcelain", "--untracked-files=no");
+    // It fails for a file that is not tracked, and for one outside the repository.
+    const isTracked = await git("ls-files", "--error-unmatch", "--", ...sources).then(
+      () => true,
+      () => false,
+    );
+    return { git_commit: commit, git_dirty: changed !== "" || !isTracked };
   } catch {
     // An archive of the project has no history; the digests still say what was frozen.
     return { git_commit: null, git_dirty: null };
   }
 }
 
-/** The files of charts that pinned slides name and the site does not have. */
-function chartsWithout(chapters, files) {
+/** The files that the charts of pinned slides name, each once, without those of the author's own. */
+function chartFiles(chapters) {
   const named = [...chapters.values()].flatMap((text) =>
-    [...text.matchAll(/\bdata-chart-src="([^"]*)"/g)]
-      .map(([, src]) => src.replace(/^\.\//, ""))
+    [...text.matchAll(/\bdata-chart-(?:src|more)="([^"]*)"/g)]
+      .flatMap(([, names]) => names.split("|"))
+      .map((src) => src.trim().replace(/^\.\//, ""))
       .filter((src) => !isOwnName(src)),
   );
-  return [...new Set(named)].filter((src) => !(src in files));
+  return [...new Set(named)];
 }
 
 async function digestOf(file) {

@@ -21,11 +21,12 @@ import { escapeHtml } from "./text/escape.js";
 export const BUNDLES = "bundles";
 export const MATRIX = "matrix.html";
 const END = ".bundle";
+const ALTERED = "ALTERED DATA";
 const STYLES = ["css/tokens.css", "css/matrix.css"];
 
 /**
- * What one data set says.
- * @typedef {{name: string, href: string, manifest: object|null, claims: object|null}} Column
+ * What one data set says. altered: whether its files are not as recorded
+ * @typedef {{name: string, href: string, manifest: object|null, claims: object|null, altered?: boolean}} Column
  */
 
 /**
@@ -35,14 +36,19 @@ const STYLES = ["css/tokens.css", "css/matrix.css"];
  * @param {string} site.root   the talk's folder
  * @param {string} site.benchmarks
  * @param {string[]} site.published   names of the data sets of the site
+ * @param {Record<string, object[]>} site.altered   files that are not as recorded, by data set
  * @param {import("./text/talk.js").TalkFile & object} site.talk   what `openTalk` read
  * @returns {Promise<{claims: number, columns: number}|null>} null where no page was written
  * @throws {Error} naming a bundle that cannot be shown
  */
-export async function writeMatrix({ outDir, root, benchmarks, published, talk }) {
+export async function writeMatrix({ outDir, root, benchmarks, published, altered, talk }) {
   const bundles = await bundlesIn(path.join(root, BUNDLES));
   const own = await Promise.all(
-    published.map(async (name) => ({ ...(await readDataSet(benchmarks, name)), href: `./?data=${name}#/` })),
+    published.map(async (name) => ({
+      ...(await readDataSet(benchmarks, name)),
+      href: `./?data=${name}#/`,
+      altered: Object.hasOwn(altered, name),
+    })),
   );
   const columns = [...own, ...bundles.map(({ column }) => column)].filter(({ claims }) => claims !== null);
   const shipped = columns.find(({ name }) => name === talk.shipped) ?? columns[0];
@@ -115,6 +121,7 @@ export function matrixPage({ talk, columns, rows, styles }) {
   const accent = `:root { --accent: light-dark(${talk.accent.light}, ${talk.accent.dark}); }`;
   const title = `Does it still hold? ${talk.title}`;
   const titles = columns.map((column) => titleOf(column, columns));
+  const marked = columns.map((column, at) => (isAltered(column) ? `${ALTERED} · ${titles[at]}` : titles[at]));
   const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -136,10 +143,10 @@ ${logoOf(talk.look.logo)}<h1>Does it still hold?</h1>
 <div class="scrolling" tabindex="0" role="region" aria-label="Claims by data set">
 <table role="table">
 <thead role="rowgroup">
-<tr role="row"><th scope="col" role="columnheader">Claim</th>${columns.map((column, at) => columnHead(column, titles[at])).join("")}</tr>
+<tr role="row"><th scope="col" role="columnheader">Claim</th>${columns.map((column, at) => columnHead(column, marked[at])).join("")}</tr>
 </thead>
 <tbody role="rowgroup">
-${rows.map((row) => rowHtml(row, titles)).join("\n")}
+${rows.map((row) => rowHtml(row, marked)).join("\n")}
 </tbody>
 </table>
 </div>
@@ -160,6 +167,11 @@ function logoOf(logo) {
   if (logo === null) return "";
   const [light, dark, title] = [logo.light, logo.dark, logo.title].map(escapeHtml);
   return `<picture class="logo"><source media="(prefers-color-scheme: dark)" srcset="${dark}"><img src="${light}" alt="${title}"></picture>\n`;
+}
+
+/** Whether the verdicts of a column may be edited, as a slide with them would say. */
+function isAltered({ altered, manifest }) {
+  return Boolean(altered || manifest?.altered);
 }
 
 /** What a data set is called: its label, or its name where several have that label. */
@@ -184,6 +196,7 @@ function dataSetHtml(column, title) {
   const { name, href, manifest } = column;
   const { setup = {}, label, measured_from: from, measured_to: to } = manifest ?? {};
   const facts = [
+    isAltered(column) ? ALTERED : null,
     ...[name, label].filter((text) => text !== title),
     releaseOf(column),
     setup.cpu,

@@ -1,6 +1,6 @@
 /** Where a site may be written, and how: a complete site replaces what is there, an incomplete one never does. */
 
-import { existsSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -13,6 +13,8 @@ import { PROJECT } from "./data-sets.js";
  * @returns {Promise<string|null>} why a site must not be written there, in a sentence; or null
  */
 export async function whyNoSiteIn(outDir, shown) {
+  if (existsSync(outDir) && !statSync(outDir).isDirectory())
+    return `${shown} is a file; name a folder with --out.`;
   const holdsProject = outDir === PROJECT || PROJECT.startsWith(outDir + path.sep);
   const foreign = existsSync(outDir) && !existsSync(path.join(outDir, "index.html"));
   if (holdsProject || (foreign && (await readdir(outDir)).length > 0))

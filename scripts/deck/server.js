@@ -105,7 +105,14 @@ export async function startPresentServer({
     },
   });
   const places = followSources ? [...(await bundleSources()), slides] : [];
-  const sourceWatch = watchSources({ places, onChange: onSource });
+  let building = Promise.resolve();
+  const sourceWatch = watchSources({
+    places,
+    // One after the other, so that the page on show is of the last change.
+    onChange: () => (building = building.then(onSource)),
+    onUnwatched: (error) =>
+      log(`Not every edit of slides and deck will be noticed; reload the page after one: ${error.message}`),
+  });
   removeOldBundles(folder).catch(() => {});
 
   const query = new URLSearchParams();

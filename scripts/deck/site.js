@@ -29,7 +29,7 @@ import { deckConfig } from "./vite-config.js";
  * @param {object} wanted
  * @param {string} wanted.outDir   absolute
  * @param {string} [wanted.benchmarks]   folder of data sets
- * @param {string[]|null} [wanted.dataSets]   which to publish; null for all but the private one
+ * @param {string[]|null} [wanted.dataSets]   which to publish; null for all but the private ones
  * @param {{name: string, chapters: Map<string, string>}|null} [wanted.frozen]   the data set that it is pinned to, and
  *   the Markdown of its chapters by file
  * @param {boolean} [wanted.addressed]   whether readers must be told where they can clone the talk
@@ -91,11 +91,15 @@ export async function buildSite({
   say("Making a page for each chart");
   const pages = talks.map((stated, at) => ({
     stated,
+    dataSet: frozen?.name ?? stated.dataSet,
     page: at === 0 ? "index.html" : talkPageFile(stated.name),
   }));
   remarks.push(...(await writeEmbedPages({ outDir, talks: pages, slides })));
   say("Writing the page of claims by data set");
-  const matrix = await writeMatrix({ outDir, root: talkRoot(), benchmarks, published, talk });
+  // Its links would ask for other data sets, which a talk that is pinned to one does not show.
+  const matrix = frozen
+    ? null
+    : await writeMatrix({ outDir, root: talkRoot(), benchmarks, published, altered, talk });
   if (matrix) remarks.push(`${MATRIX}: ${matrix.claims} claims by ${matrix.columns} data sets.`);
   const page = path.join(outDir, "index.html");
   const html = withSocialTags(withMatrix(await readFile(page, "utf8"), matrix), {

@@ -6,12 +6,14 @@ import path from "node:path";
 const SETTLE_MS = 120;
 
 /**
- * @param {{places: string[], onChange: () => void}} options   places: files and folders, absolute; folders are watched
- *   with those below them. onChange is called once a burst of changes has settled.
+ * @param {{places: string[], onChange: () => void, onUnwatched?: (error: Error) => void}} options   places: files and folders,
+ *   absolute; folders are watched with those below them. onChange is called once a burst of changes has settled, onUnwatched
+ *   once if the system has too few watches for all folders.
  * @returns {{close: () => void}}
  */
-export function watchSources({ places, onChange }) {
+export function watchSources({ places, onChange, onUnwatched = () => {} }) {
   let timer = null;
+  let isTold = false;
   const watchers = new Map();
   const soon = (name) => {
     // Editors' own files: swap files, backups, numbers that probe whether a folder is writable.
@@ -32,7 +34,12 @@ export function watchSources({ places, onChange }) {
   function watchAll() {
     for (const { folder, only } of places.filter((name) => existsSync(name)).flatMap(watchedFolders)) {
       const key = `${folder}\0${only}`;
-      if (watchers.has(key)) continue;
+      if (!watchers.has(key)) addWatcher(key, folder, only);
+    }
+  }
+
+  function addWatcher(key, folder, only) {
+    try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
         if (only === null || name === only) soon(name);
         // One that comes again is watched again.
@@ -40,6 +47,11 @@ export function watchSources({ places, onChange }) {
       });
       watcher.on("error", () => forget(key));
       watchers.set(key, watcher);
+    } catch (error) {
+      // The folder disappeared, or the system has no watches left; it is tried again after the next change.
+      if (error.code === "ENOENT" || isTold) return;
+      isTold = true;
+      onUnwatched(error);
     }
   }
 

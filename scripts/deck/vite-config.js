@@ -30,8 +30,9 @@ import { pinPage } from "./text/pin.js";
  */
 export function deckConfig({ outDir, benchmarks = benchmarksRoot(), site = null }) {
   const [talk, ...others] = readTalks(talkRoot());
-  // A site that is pinned to a data set is one talk.
-  const talks = site?.frozen ? [talk] : [talk, ...others];
+  // A site that is pinned to a data set is one talk, beside which the deck finds the other data sets of that site.
+  const pinned = () => ({ ...talk, otherDataSets: site.dataSets.filter((name) => name !== site.frozen) });
+  const talks = site?.frozen ? [pinned()] : [talk, ...others];
   return {
     root: PROJECT,
     base: "./",

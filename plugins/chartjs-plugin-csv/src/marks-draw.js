@@ -38,7 +38,7 @@ export function isInSight(chart, item) {
 export function bandOf(chart, { axis, low, high }) {
   const { left, right, top, bottom } = chart.chartArea;
   const pixel = (value, edge) => {
-    const at = Number.isFinite(value) ? pixelOf(chart, axis, value) : edge;
+    const at = (value ?? null) === null ? edge : pixelOf(chart, axis, value);
     return Number.isFinite(at) ? at : edge;
   };
   const clamp = (value, from, to) => Math.max(from, Math.min(to, value));

@@ -156,9 +156,16 @@ function isBounded(points) {
 
 function captionOf(sheaf, { only = null, bounded = false, n = null }) {
   const quantities = [...new Set(sheaf.map(({ quantity }) => quantity).filter(Boolean))];
-  const ratio = sheaf.every(({ axes }) => axes.yUnit === "ratio");
-  const bounds = `${sheaf[0].model.bounds ?? (ratio ? "interval" : "least to greatest run")} beside it`;
-  return [only, quantities.join("; ") || "Values", bounded && bounds, n].filter(Boolean).join(" · ");
+  const bounds = bounded && `${boundsOf(sheaf)} beside it`;
+  return [only, quantities.join("; ") || "Values", bounds, n].filter(Boolean).join(" · ");
+}
+
+/** What the bounds of values are: what their files say, or the option `bands`, or what goes with their unit. */
+function boundsOf(charts) {
+  const [{ model, settings }] = charts;
+  const asked = { interval: true, both: true, "min-max": false }[settings?.bands];
+  const isInterval = asked ?? charts.every(({ axes }) => axes.yUnit === "ratio");
+  return model.bounds ?? (isInterval ? "interval" : "least to greatest run");
 }
 
 /** Of many points people ask for the lowest, the median and the highest. */
@@ -180,13 +187,14 @@ function extremes(chart, count) {
 function list(chart) {
   const { xUnit, yUnit, prefix } = chart.axes;
   const caption = captionOf([chart], { n: countsOf([chart]) });
+  const bounds = boundsOf([chart]);
   return {
     caption,
     valuesCaption: caption,
     groups: [
       {
         title: chart.heading ?? "",
-        columns: [xLabelOf(chart), "Value", chart.model.bounds ?? "Least to greatest"],
+        columns: [xLabelOf(chart), "Value", bounds[0].toUpperCase() + bounds.slice(1)],
       },
     ],
     xLabel: "Series",

@@ -209,3 +209,28 @@ inDeck(
     assert.equal(await page.locator("figcaption").first().innerText(), "local, 1 series <i>");
   },
 );
+
+inDeck(
+  "a chart reads the address that the page gives now, not the one from before its options were there",
+  ({ csv }) => {
+    csv("/d/local/a.csv", "x,1\nold,1\n");
+    csv("/d/other/a.csv", "x,1\nnew,1\n");
+    return {
+      sections: [canvas("/d/reference/a.csv")],
+      options: `{
+        resolve: (src) => src.replace("/reference/", "/" + (window.dataSet ?? "local") + "/"),
+        chartOptions: async () => {
+          window.dataSet = "other";
+          return {};
+        },
+      }`,
+    };
+  },
+  async (page) => {
+    const names = await page.evaluate(() => {
+      const [{ model }] = window.plugin.charts.values();
+      return model.series.map(({ name }) => name);
+    });
+    assert.deepEqual(names, ["new"]);
+  },
+);

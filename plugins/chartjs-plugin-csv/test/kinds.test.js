@@ -271,8 +271,9 @@ const TOLD = {
   },
   squares: {
     csv: "writes,kept,lost\nJournal,60,5\n",
-    sentence: /^Squares: Journal 60 s kept, 5 s lost/,
-    row: ["60 s", "5 s"],
+    units: ["count", "seconds"],
+    sentence: /^Squares: Journal 60 kept, 5 s lost/,
+    row: ["60", "5 s"],
   },
   response: {
     csv: "series,x,y,low,high,n\nReads,100,1,,,\nReads,200,1.5,,,\nReads,220,9,,,\n",
@@ -323,6 +324,16 @@ for (const [id, { csv, sentence, row, yUnit = "seconds", units }] of Object.entr
     );
   });
 }
+
+test("a step of a chain loses what the step before it on show had more", async () => {
+  const { defaults } = await loadKind("chain");
+  const model = readModel("layer,writes\nDisk,64\nCeph,32\nClient,16\n", defaults());
+  const axes = { xLabel: model.xLabel, xUnit: null, yUnit: "operations_per_second" };
+  const [{ rows }] = tablesOf([
+    { kind: "chain", heading: null, model, shown: ["Disk", "Client"], axes, settings: {} },
+  ]);
+  assert.match(rows[1].cells[1].text, /^÷ 4(?:\.0)?$/);
+});
 
 test("a quadrant of several files has the ways of the first, and those that only another has", () => {
   const way = (name, lost) => ({ name, points: [{ x: "lost", y: lost }] });

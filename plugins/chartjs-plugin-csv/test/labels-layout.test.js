@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { heightOf, placeLabels, planNames, wrapLabel } from "../src/labels-layout.js";
+import { bandOf } from "../src/marks-draw.js";
 import { placeNames } from "../src/marks-layout.js";
 
 const at = (...ys) => ys.map((y) => ({ y, height: 20 }));
@@ -144,4 +145,27 @@ test("property: all names are inside, and none covers another while there is roo
     }),
     { numRuns: 500 },
   );
+});
+
+test("a band begins and ends at categories and dates, too, and is open only where nobody wrote an end", () => {
+  const labels = ["a", "b", "c"];
+  const category = {
+    type: "category",
+    getLabels: () => labels,
+    getPixelForValue: (index) => 20 + 30 * index,
+  };
+  const time = {
+    type: "time",
+    parse: (text) => Number(text.slice(-2)),
+    getPixelForValue: (day) => 10 * day,
+  };
+  const across = (x, ends) => {
+    const chart = { chartArea: { left: 0, right: 100, top: 0, bottom: 50 }, scales: { x } };
+    const { left, right } = bandOf(chart, { axis: "x", ...ends });
+    return [left, right];
+  };
+  assert.deepEqual(across(category, { low: "a", high: "b" }), [20, 50]);
+  assert.deepEqual(across(category, { low: "b" }), [50, 100]);
+  assert.deepEqual(across(category, { low: null, high: "b" }), [0, 50]);
+  assert.deepEqual(across(time, { low: "2026-01-02", high: "2026-01-07" }), [20, 70]);
 });

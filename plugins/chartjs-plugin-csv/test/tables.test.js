@@ -109,9 +109,15 @@ test("a few points that share an x are a list", () => {
   const model = { kind: "long", xLabel: "x", xs: [1, 2], series: [{ name: "Journal", points }] };
   const axes = { xLabel: "Elapsed", xUnit: "seconds", yUnit: "seconds" };
   const [table] = tablesOf([{ heading: null, quantity: null, model, shown: ["Journal"], axes }]);
-  assert.deepEqual(table.groups[0].columns, ["Elapsed", "Value", "Least to greatest"]);
+  assert.deepEqual(table.groups[0].columns, ["Elapsed", "Value", "Least to greatest run"]);
   assert.equal(table.rows.length, 3);
   assert.equal(table.rows[1].cells[1].value, 3);
+});
+
+test("a table says which bounds were asked for, whatever the unit", () => {
+  const captionOf = (bands) => tablesOf([{ ...ratioChart("A", [2, 3, 4]), settings: { bands } }])[0].caption;
+  assert.match(captionOf("min-max"), / · least to greatest run beside it/);
+  for (const bands of ["interval", "both", "auto"]) assert.match(captionOf(bands), / · interval beside it/);
 });
 
 test("every value that a chart shows is in its table exactly once", () => {

@@ -9,10 +9,12 @@ import { READER_SEPARATORS, SEPARATORS } from "../talk-page.js";
 /**
  * @typedef {{file: string, line: number, start: number, text: string, id: string|null, timing: string|null,
  *            timings: Record<string, string>, cut: string|null, chapter: string|null, minutes: string|null,
- *            cutMinutes: Record<string, string>, uncounted: boolean, dataSet: string|null, front: boolean}} Slide
+ *            cutMinutes: Record<string, string>, uncounted: boolean, dataSet: string|null, compares: string[],
+ *            front: boolean}} Slide
  *   file as slides/<talk>/talk.yaml names it; line of the slide's first line, from 1; start: where text begins in its chapter,
  *   as `normalText` gives it; timings and cutMinutes: by cut, what the slide states for one; chapter: the name of the
- *   chapter that begins with it; dataSet: the one that it names instead of the talk's own; front: a section of the reader's page, and no slide
+ *   chapter that begins with it; dataSet: the one that it names instead of the talk's own; compares: the data sets that its
+ *   charts set beside each other; front: a section of the reader's page, and no slide
  * @typedef {{file: string, line: number, message: string, fix?: {from: number, to: number, text: string}}} Problem
  *   fix: what to write instead of a part of the file
  */
@@ -42,6 +44,7 @@ export function slidesOf(text, { file, front = false }) {
       cutMinutes: byCut(attributes, "data-chapter-minutes"),
       uncounted: attribute("data-visibility") === "uncounted",
       dataSet: attribute("data-set"),
+      compares: (attribute("data-compare") ?? "").split(/\s+/).filter(Boolean),
       front,
     });
   };

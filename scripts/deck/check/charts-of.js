@@ -53,10 +53,10 @@ const FORM = ["orientation", "delimiter", "decimal", "comment"];
  * What a file of the talk's own holds, read as the deck reads it.
  * @param {Record<string, string>} attributes   of the canvas
  * @param {Map<string, {text: string}>} own   the files, by name
+ * @param {string} [name]   that of the file, if it is not the chart's first
  * @returns {{model: import("chartjs-plugin-csv").Model}|{problem: string}}
  */
-export function ownModelOf(attributes, own) {
-  const name = attributes["data-chart-src"];
+export function ownModelOf(attributes, own, name = attributes["data-chart-src"]) {
   if (!own.has(name)) return { problem: `the talk's folder has no ${name}${instead(name, [...own.keys()])}` };
   const usual = kindOf(attributes["data-chart"])?.defaults?.({}) ?? {};
   const form = FORM.map((key) => [key, attributes[`data-chart-${key}`] || usual[key]]).filter(

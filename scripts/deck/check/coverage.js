@@ -47,13 +47,14 @@ export function claimsDrawn({ slides, shipped, stated }) {
     }));
 }
 
-/** The manifest of the shipped data set says where each chart comes from that it shows. */
+/** The manifest of the shipped data set says where each of its charts on slides comes from. */
 export function chartSources({ slides, shipped }) {
   const { name, manifest } = shipped;
   if (manifest === null) return [];
   return slides.flatMap((slide) =>
     chartsOf(slide)
-      .filter(({ src, parts }) => parts?.chart && chartEntry(src, manifest) === null)
+      .filter(({ parts }) => parts?.chart && parts.dataSet === name)
+      .filter(({ src }) => chartEntry(src, manifest) === null)
       .filter(({ element, parts }) => !isAwaited(element, parts.experiment, shipped))
       .map(({ element, parts }) =>
         problemIn(

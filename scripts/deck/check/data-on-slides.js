@@ -40,7 +40,7 @@ export function oneDataSet({ slides, stated, literal, dataSets }) {
       const own = slide.dataSet ?? stated.dataSet;
       // With another data set than its own, all charts of a talk are of that one.
       if (!literal || name === undefined || name === own || !dataSets.has(name)) return [];
-      if (compared(slide).includes(name)) return [];
+      if (slide.compares.includes(name)) return [];
       return [
         problemIn(
           slide,
@@ -49,8 +49,7 @@ export function oneDataSet({ slides, stated, literal, dataSets }) {
         ),
       ];
     }
-    const declared = compared(slide);
-    const undeclared = charts.find(({ parts }) => !declared.includes(parts.dataSet));
+    const undeclared = charts.find(({ parts }) => !slide.compares.includes(parts.dataSet));
     if (undeclared === undefined) return [];
     return [
       problemIn(
@@ -60,9 +59,4 @@ export function oneDataSet({ slides, stated, literal, dataSets }) {
       ),
     ];
   });
-}
-
-/** The data sets that a slide says it compares. */
-function compared({ body }) {
-  return (body.attributes["data-compare"] ?? "").split(/\s+/).filter(Boolean);
 }

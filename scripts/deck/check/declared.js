@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-import { parse } from "yaml";
+import { parseYaml } from "../checked-yaml.js";
 
 export const PUBLISHED_FILE = "config/published.yaml";
 
@@ -20,12 +20,7 @@ export async function readDeclared(root) {
     if (error.code === "ENOENT") return { published: null };
     throw error;
   }
-  let published;
-  try {
-    published = parse(text);
-  } catch (error) {
-    throw new Error(`${PUBLISHED_FILE}: ${error.message}`, { cause: error });
-  }
+  const published = parseYaml(text, PUBLISHED_FILE);
   const isMapping = published !== null && typeof published === "object" && !Array.isArray(published);
   if (!isMapping || !Object.values(published).every(isListOfTexts))
     throw new Error(`${PUBLISHED_FILE}: each source needs a list of figures, each in quotation marks`);

@@ -9,8 +9,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { Document, isScalar, parse, visit } from "yaml";
+import { Document, isScalar, visit } from "yaml";
 
+import { parseYaml } from "../checked-yaml.js";
 import { KINDS } from "../constants.js";
 import { isOwnName, shortDigest } from "../../../deck/data/own-file.js";
 import { verdictOf } from "../../../deck/text/verdict-text.js";
@@ -87,14 +88,20 @@ export async function readEvidence(root, file) {
     if (error.code === "ENOENT") return null;
     throw error;
   }
-  const slides = parse(text) ?? {};
-  const entries = Object.entries(slides).flatMap(([slide, list]) =>
-    list.map((entry) => {
+  const slides = parseYaml(text, file) ?? {};
+  const entries = Object.entries(slides).flatMap(([slide, given]) => {
+    // Where somebody has taken out all entries of a slide, its name is left.
+    const list = given ?? [];
+    if (!Array.isArray(list) || !list.every((entry) => entry instanceof Object))
+      throw new Error(
+        `${file}: slide ${slide}: expected a list of entries, each with an id and what it says`,
+      );
+    return list.map((entry) => {
       const kinds = [...KINDS, UNREAD].filter((kind) => kind in entry);
       if (kinds.length === 1) return { ...entry, slide, kind: kinds[0], words: entry[kinds[0]] };
       throw new Error(`${file}: slide ${slide}, ${entry.id}: say as one of ${KINDS.join(", ")} what it is`);
-    }),
-  );
+    });
+  });
   return new Map(entries.map((entry) => [entry.id, entry]));
 }
 

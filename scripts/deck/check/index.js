@@ -4,18 +4,20 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { loadKind, whyNoKind } from "chartjs-plugin-csv";
-import { parse } from "yaml";
 
-import { withDataSet } from "../../../deck/data/data-set.js";
+import { partsOf } from "../../../deck/data/data-set.js";
 import { findAlterations } from "../alterations.js";
+import { parseYaml } from "../checked-yaml.js";
 import { PROJECT, entriesOf, indexOf, scanBenchmarks } from "../data-sets.js";
 import { lookStyles } from "../look.js";
 import { ownCharts } from "../own-charts.js";
 import { talkNames } from "../talk-file.js";
 import { readBeside, readDataSet } from "../text/data-set-words.js";
+import { applyEdits } from "../text/escape.js";
+import { chartEdits } from "../text/pin.js";
 import { readSlide } from "../text/segments.js";
 import { byTelling, tellingOf } from "../text/slide-words.js";
-import { chartsOf } from "./charts-of.js";
+import { addressesOf, chartsOf } from "./charts-of.js";
 import { readTalk } from "./chapters.js";
 import { secondsIn } from "./cuts.js";
 import { readDeclared } from "./declared.js";
@@ -110,13 +112,14 @@ export async function gatherTalk({ root, benchmarks, data = null }) {
   const telling = await tellingOf({ benchmarks, stated, data: shipped });
   const { own: literal } = telling({ dataSet: null });
   const slides = chapters.flatMap((chapter) =>
-    chapter.slides.map((slide) => readSlide(literal ? slide : shownWith(slide, shipped.name))),
+    chapter.slides.map(readSlide).map((slide) => (literal ? slide : shownWith(slide, shipped.name))),
   );
   const dataSets = new Set(indexOf(files).data_sets);
   const charts = slides.flatMap(chartsOf);
   await loadKinds(charts);
   const released = releasesOn(slides).filter((name) => dataSets.has(name));
-  const named = [shipped.name, ...charts.map(({ parts }) => parts?.dataSet), ...released];
+  const drawn = charts.flatMap(addressesOf).map((src) => partsOf(src)?.dataSet);
+  const named = [shipped.name, ...drawn, ...released];
   const shown = [...new Set(named)].filter((name) => dataSets.has(name));
   return {
     chapters,
@@ -153,11 +156,7 @@ async function loadKinds(charts) {
 
 /** A slide as the deck shows it with another data set: its charts are of that one. */
 function shownWith(slide, name) {
-  const text = slide.text.replace(
-    /(\bdata-chart-src=")([^"]*)(?=")/g,
-    (_, before, src) => before + withDataSet(src, name),
-  );
-  return { ...slide, text };
+  return readSlide({ ...slide, text: applyEdits(slide.text, chartEdits(slide, name)) });
 }
 
 /** Kinds of charts that talks add; the deck has those of the checkout (deck/stage/chart-code.js). */
@@ -184,7 +183,7 @@ async function readBook(root) {
     if (error.code === "ENOENT") return "";
     throw error;
   });
-  return parse(text)?.claims ?? [];
+  return parseYaml(text, CLAIMS)?.claims ?? [];
 }
 
 function timeOf({ file, slides }, cuts) {

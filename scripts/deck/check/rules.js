@@ -10,7 +10,7 @@ import { isOwnName } from "../../../deck/data/own-file.js";
 import { TALK_PARTS } from "../../../deck/text/talk-facts.js";
 import { nodesOf, problemsWith } from "../text/segments.js";
 import { isElement } from "../text/tree.js";
-import { isAwaited, ownModelOf } from "./charts-of.js";
+import { addressesOf, isAwaited, ownModelOf } from "./charts-of.js";
 import { lineAt, lineIn, problemIn } from "./chapters.js";
 import { ceilings, lines, marks, notes, series, steps } from "./chart-attributes.js";
 import { chartTexts } from "./chart-options.js";
@@ -124,9 +124,9 @@ export function talkFacts({ slides }) {
 }
 
 /**
- * A chart is of a kind that somebody draws, and names a file of its talk's own that can be read, or an experiment that exists
- * and a file that the data set has. If the data set does not exist yet, because nobody has measured it, only the form of the
- * address is checked.
+ * A chart is of a kind that somebody draws, and each file that it names is one of its talk's own that can be read, or one that
+ * the data set has, of an experiment that exists. If the data set does not exist yet, because nobody has measured it, only the
+ * form of the address is checked.
  * @param {{slides: object[], experiments: Set<string>, files: Map<string, string>, dataSets: Set<string>, shipped: object,
  *          kinds: string[], own: Map<string, object>}} talk
  */
@@ -137,16 +137,18 @@ export function charts(talk) {
       if (kind === undefined && src === undefined) return [];
       const messages = [
         kind === undefined ? "a chart without data-chart, its kind" : whyNoKind(kind, talk.kinds),
-        src === undefined ? "a chart without data-chart-src" : whyNoFile(element, src, talk),
+        ...(src === undefined
+          ? ["a chart without data-chart-src"]
+          : addressesOf({ src, element }).map((address) => whyNoFile(element, address, talk))),
       ];
       return messages.filter(Boolean).map((message) => problemIn(slide, message, element.start));
     }),
   );
 }
 
-/** Why a chart cannot be drawn from the file that it names; null if it can. */
+/** Why a chart cannot be drawn from a file that it names; null if it can. */
 function whyNoFile(element, src, { experiments, files, dataSets, shipped, own }) {
-  if (isOwnName(src)) return ownModelOf(element.attributes, own).problem ?? null;
+  if (isOwnName(src)) return ownModelOf(element.attributes, own, src).problem ?? null;
   const parts = partsOf(src);
   if (!parts)
     return `"${src}" is not benchmarks/<data set>/<experiment>/aggregate/<metric>-<workload>.csv, nor charts/NAME.csv of the talk's own`;

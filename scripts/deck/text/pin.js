@@ -37,15 +37,26 @@ function pinSlide(slide, { data: { name }, words }) {
     ...[...elementsWith(slide, "data-when")]
       .filter((element) => !chosen(element, words))
       .map(({ start, end }) => ({ from: start, to: end, text: "" })),
-    ...[...elementsWith(slide, "data-chart-src")].map((element) => ({
-      from: element.start,
-      to: element.innerStart,
-      text: pinChart(slide.text.slice(element.start, element.innerStart), element.attributes, name),
-    })),
+    ...chartEdits(slide, name),
   ]);
   // Blank lines separate slides: removing a text must not leave two of them, nor remove those at the end.
   const ending = /\s*$/.exec(slide.text)[0];
   return pinned.replace(/\n(?:[ \t]*\n){2,}/g, "\n\n").trim() + ending;
+}
+
+/**
+ * The edits of a slide's text by which its charts are of a data set. A slide that compares several keeps theirs: it says in
+ * words which is which.
+ * @param {import("./segments.js").ReadSlide} slide
+ * @param {string} name
+ */
+export function chartEdits(slide, name) {
+  if (slide.compares.length > 0) return [];
+  return [...elementsWith(slide, "data-chart-src")].map((element) => ({
+    from: element.start,
+    to: element.innerStart,
+    text: pinChart(slide.text.slice(element.start, element.innerStart), element.attributes, name),
+  }));
 }
 
 /** A chart's further files are pinned as well, unless they are there to be compared with. */

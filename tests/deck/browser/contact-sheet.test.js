@@ -31,7 +31,9 @@ test("both themes are photographed slide by slide, and laid out on as many sheet
   const expected = ["light", "dark"].flatMap((theme) => [
     `${theme}-N-claims-latency.png`,
     `${theme}-N-claims-mirroring.png`,
+    `${theme}-N-claims-tail.png`,
     `${theme}-sheet-1.png`,
+    `${theme}-sheet-2.png`,
   ]);
   assert.deepEqual(files, expected.sort());
   const [photograph] = (await readdir(out)).filter((name) => name.includes("claims-latency"));

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { axeInBothThemes, loadAxe } from "../support/axe.js";
+import { onlyChapters } from "../support/chapters.js";
 import { startDeck } from "../support/deck.js";
 
 let deck;
@@ -81,6 +82,103 @@ test("the search finds words of slides and of notes, by keyboard only", async ()
   await page.waitForFunction(() => /No slide/.test(document.querySelector(".contents-count").textContent));
   await page.keyboard.press("Escape");
   await page.locator("dialog.reader-dialog").waitFor({ state: "detached" });
+  await page.close();
+});
+
+test("Enter waits for what is found, and does not open the first of the contents", async () => {
+  const page = await openReader("#/shop");
+  const dialog = page.locator("dialog.reader-dialog");
+  await page.keyboard.press("/");
+  await page.locator("#contents-search").fill("journal");
+  await page.waitForFunction(() => document.querySelectorAll(".contents-results a").length > 0);
+  const found = (await page.getAttribute(".contents-results a", "href")).slice(2);
+  assert.notEqual(found, "shop", "the first of the contents is found first, too");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.keyboard.press("/");
+  await dialog.waitFor();
+  // Within one task of the page, so that nothing is found between the last letter and Enter.
+  await page.evaluate(() => {
+    const field = document.getElementById("contents-search");
+    field.value = "journal";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+  });
+  await dialog.waitFor({ state: "detached" });
+  await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id !== "shop");
+  assert.equal(await here(page), found);
+  await page.close();
+});
+
+test("Home and End lead to the first and the last slide, whichever of their chapters was seen last", async () => {
+  const chapters = ["slides/rpo/00-loss.md", "slides/rpo/91-journal.md"];
+  const page = await openReader("#/shop", undefined, { prepare: (one) => onlyChapters(one, chapters) });
+  const ends = await page.evaluate(() => {
+    const { deck } = window.replay;
+    const slides = [...document.querySelectorAll(".slides section:not(.stack)")];
+    const stacks = [slides[0], slides.at(-1)].map((slide) => slide.closest(".stack"));
+    // The last slide of the first chapter, and the first of the last.
+    for (const slide of [stacks[0].lastElementChild, stacks[1].firstElementChild, slides.at(-2)]) {
+      const { h, v } = deck.getIndices(slide);
+      deck.slide(h, v);
+    }
+    return [slides[0].id, slides.at(-1).id];
+  });
+  await page.keyboard.press("Home");
+  assert.equal(await here(page), ends[0]);
+  await page.keyboard.press("End");
+  assert.equal(await here(page), ends[1]);
+  await page.close();
+});
+
+test("that a slide is not in the cut is said until one leaves the slide that is shown instead", async () => {
+  const page = await openReader("#/setup", "?data=fixture&explore&cut=20");
+  await page.evaluate(() => {
+    location.hash = "#/bottleneck";
+  });
+  const notice = page.locator(".notice.moved");
+  await notice.waitFor();
+  await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id !== "setup");
+  assert.deepEqual(
+    (await notice.allInnerTexts()).map((text) => /is not in the 20-minute cut\. Show it in the/.test(text)),
+    [true],
+  );
+  await page.evaluate(() => window.replay.deck.slide(0, 0));
+  await notice.waitFor({ state: "detached" });
+  await page.close();
+});
+
+test("no link of a reader's leads onto the stage", async () => {
+  const page = await openReader("#/setup", "?data=nowhere&explore");
+  const sets = await page.locator(".notice a").evaluateAll((links) => links.map(({ href }) => href));
+  assert.ok(sets.length > 1);
+  for (const href of sets) assert.match(href, /\?data=[^&]+&explore#\/setup$/);
+  await page.keyboard.press("c");
+  const other = page.locator(".contents-body p", { hasText: "Another talk: " }).locator("a").first();
+  assert.match(await other.getAttribute("href"), /\?explore$/);
+  await page.close();
+});
+
+test("what has the focus in a dialog is not under the parts of it that stay in sight", async () => {
+  const page = await openReader("#/journal-ratio", undefined, { viewport: { width: 1280, height: 480 } });
+  for (const [key, kind] of [
+    ["c", "reader-dialog"],
+    ["i", "chart-panel"],
+  ]) {
+    await page.keyboard.press(key);
+    await page.locator(`dialog.${kind}`).waitFor();
+    const covered = await page.evaluate((name) => {
+      const all = [...document.querySelectorAll(`dialog.${name} :is(a, button, input)`)];
+      return [...all, ...all.toReversed()].filter((one) => {
+        one.focus();
+        const [{ left, top, height }] = one.getClientRects();
+        return !one.contains(document.elementFromPoint(left + 3, top + height / 2));
+      }).length;
+    }, kind);
+    assert.equal(covered, 0, kind);
+    await page.keyboard.press("Escape");
+    await page.locator(`dialog.${kind}`).waitFor({ state: "detached" });
+  }
   await page.close();
 });
 

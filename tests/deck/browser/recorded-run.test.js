@@ -129,6 +129,53 @@ test("W pauses and continues, Z starts again, and Q shows everything that was me
   await page.close();
 });
 
+test("without ?run, Z plays the slide on show, and on a slide without recorded charts it does nothing", async () => {
+  const page = await open("", { slide: "setup" });
+  await page.evaluate(() => {
+    const { charts } = window.replay;
+    const { readWith } = charts;
+    window.armed = new Promise((resolve) => {
+      charts.readWith = (read) => resolve(readWith.call(charts, read));
+    });
+  });
+  await press(page, "z");
+  await page.evaluate(() => window.armed);
+  await goTo(page, SLIDE);
+  const [chart] = await chartsOf(page, SLIDE);
+  assert.deepEqual(chart.series, (await readChart(path.join(deck.benchmarks, FILE))).series);
+  assert.equal(await badge(page).count(), 0);
+  await press(page, "z");
+  await badge(page).waitFor();
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("numbers that are taken while a recorded run is armed are drawn, wherever they are", async () => {
+  const page = await open("run=300");
+  await badge(page).waitFor();
+  await page.evaluate(async () => {
+    const { data, stage } = window.replay;
+    const name = "others.bundle";
+    // As a bundle's files are read: no server has them.
+    const readerOf = (fetchFile) => async (address, options) => {
+      const response = await fetchFile(String(address).replace(`/${name}/`, "/fixture/"), options);
+      if (!String(address).endsWith("benchmarks/index.json")) return response;
+      const index = await response.json();
+      index.files[name] = index.files.fixture;
+      return new Response(JSON.stringify(index));
+    };
+    data.take({ name, files: new Map() }, readerOf);
+    await data.load();
+    await stage.update(() => true);
+  });
+  await goTo(page, SLIDE);
+  const [chart] = await chartsOf(page, SLIDE);
+  assert.equal(chart.error, undefined);
+  assert.match(chart.url, /others\.bundle/);
+  assert.deepEqual(chart.series, (await readChart(path.join(deck.benchmarks, FILE))).series);
+  await page.close();
+});
+
 test("the title settles nothing until all runs have arrived", async () => {
   const page = await open("run=600", { slide: "journal-ratio" });
   const shown = () =>

@@ -485,8 +485,11 @@ test("a bundle that is dropped on the site, or named by its address, tells the t
   await page.waitForFunction((place) => document.querySelector(place).textContent === "7.8×", FIGURE);
   assert.match(
     await page.textContent(".notice"),
-    /^Numbers of a bundle, “A stranger’s cluster”, in this browser only/,
+    /^Numbers of a bundle, “A stranger’s cluster”, in this browser, until this page is loaded again\. /,
   );
+  /** Whether the browser asks before it leaves the page. */
+  const asks = (one) => one.evaluate(() => !dispatchEvent(new Event("beforeunload", { cancelable: true })));
+  assert.equal(await asks(page), true);
   await goTo(page, "journal-ratio");
   for (const { error } of await chartsOf(page, "journal-ratio")) assert.equal(error, undefined);
   assert.match(
@@ -510,6 +513,8 @@ test("a bundle that is dropped on the site, or named by its address, tells the t
   await named.goto(`${site.url}?stage&bundle=others.bundle#/journal-ratio`);
   await named.waitForSelector("html[data-deck-ready]");
   assert.equal(await named.textContent(FIGURE), "7.8×");
+  assert.match(await named.textContent(".notice"), /in this browser only\. /);
+  assert.equal(await asks(named), false);
   await named.goto(`${site.url}?stage&data=fixture&bundle=https://evil.example/x#/journal-ratio`);
   await named.waitForSelector("html[data-deck-ready]");
   assert.match(await named.textContent(".notice"), /names a bundle of another site/);
@@ -535,6 +540,13 @@ test("a reader sees where a bundle can be dropped, and can choose one with the k
   const bundle = { name: "a.bundle", mimeType: "application/octet-stream", buffer: await strangersBundle() };
   await chooser.setFiles(bundle);
   await page.waitForFunction((place) => document.querySelector(place).textContent === "7.8×", FIGURE);
+  await page.waitForSelector(".notice.of-bundle");
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.locator("#journal-ratio .panel canvas").first().focus();
+  await page.keyboard.press("e");
+  await page.waitForFunction(() =>
+    /\.csv copied\.$/.test(document.querySelector(".chart-toast")?.textContent),
+  );
   assert.deepEqual(page.complaints, []);
   await page.close();
 });

@@ -93,9 +93,57 @@ test("chart keys work both on stage and in the speaker view, and either can chan
   await page.close();
 });
 
-test("a speaker view finds the deck again after a reload", async () => {
+test("the keys of a recorded run work in the speaker view, and ? lists keys over its picture of the slide", async () => {
+  const page = await deck.openDeck("?data=fixture", { hash: "#/throughput-write-seq" });
+  await goTo(page, "throughput-write-seq");
+  const speaker = await openSpeaker(page);
+  const current = framesOf(speaker).find((frame) => frame.url().includes("postMessageEvents"));
+  await speaker.bringToFront();
+  await speaker.locator("#speaker-controls").focus();
+  await speaker.keyboard.press("z");
+  const line = page.locator(".recorded-run");
+  await line.waitFor();
+  await speaker.keyboard.press("w");
+  await line.getByText("paused").waitFor();
+  await speaker.keyboard.press("q");
+  await line.getByText("Recorded run over").waitFor();
+  assert.equal(await current.locator(".recorded-run").count(), 0);
+  await speaker.keyboard.press("?");
+  const list = current.locator("dialog.keys-help");
+  await list.waitFor();
+  assert.match(await list.innerText(), /Recorded run: pause or continue/);
+  assert.equal(await page.evaluate(() => window.replay.deck.isPaused()), false);
+  assert.equal(await page.locator("dialog").count(), 0);
+  // The button of the list has the focus in the picture, and does not keep the key.
+  await speaker.locator("#speaker-controls").focus();
+  await speaker.keyboard.press("Space");
+  await list.waitFor({ state: "detached" });
+  assert.deepEqual(page.complaints, []);
+  await speaker.close();
+  await page.close();
+});
+
+test("a reader's deck keeps slides without data, and so does its speaker view", async () => {
+  const page = await deck.openDeck("?data=fixture&explore", { hash: "#/setup" });
+  const speaker = await openSpeaker(page);
+  const idsOf = (view) =>
+    view.evaluate(() => [...document.querySelectorAll(".slides section:not(.stack)")].map(({ id }) => id));
+  const own = await idsOf(page);
+  const onStage = await deck.openDeck("?data=fixture");
+  assert.ok((await idsOf(onStage)).length < own.length, "the fixture lacks data of no slide");
+  await onStage.close();
+  for (const frame of framesOf(speaker)) assert.deepEqual(await idsOf(frame), own);
+  await speaker.close();
+  await page.close();
+});
+
+test("a speaker view finds the deck again after a reload, with its keys and the slides that there are now", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
   const speaker = await openSpeaker(page);
+  const previews = framesOf(speaker);
+  // As if data had come for a slide meanwhile.
+  for (const frame of previews)
+    await frame.evaluate(() => (document.documentElement.dataset.leftOut = '["come"]'));
   await page.reload();
   await page.waitForSelector("html[data-deck-ready]");
   await page.evaluate(() => window.replay.deck.slide(0, 0));
@@ -106,6 +154,16 @@ test("a speaker view finds the deck again after a reload", async () => {
     (words) => document.querySelector(".speaker-controls-notes .value").textContent.includes(words),
     note,
   );
+  for (const frame of previews)
+    await frame.waitForFunction(() => {
+      const { deckReady, leftOut } = document.documentElement.dataset;
+      return deckReady && leftOut !== '["come"]';
+    });
+  await speaker.bringToFront();
+  await speaker.locator("#speaker-controls").focus();
+  await speaker.keyboard.press("?");
+  const current = previews.find((frame) => frame.url().includes("postMessageEvents"));
+  await current.locator("dialog.keys-help").waitFor();
   await speaker.close();
   await page.close();
 });
@@ -113,6 +171,8 @@ test("a speaker view finds the deck again after a reload", async () => {
 test("the speaker view marks the paragraph of the present step, and keeps times and the size of the notes", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/one-write" });
   const speaker = await openSpeaker(page);
+  const { title } = await page.evaluate(() => JSON.parse(document.getElementById("talk").textContent));
+  assert.equal(await speaker.title(), `Speaker view – ${title}`);
   const steps = await page.evaluate(
     () =>
       new Set([...document.querySelectorAll("#one-write .fragment")].map((one) => one.dataset.fragmentIndex))
@@ -133,11 +193,16 @@ test("the speaker view marks the paragraph of the present step, and keeps times 
   await speaker.getByRole("button", { name: "Larger notes" }).click();
   assert.ok(Number.parseFloat(await size()) > before);
   await page.evaluate(() => window.replay.deck.slide(0));
+  await speaker.evaluate(() => {
+    window.clicks = 0;
+    document.querySelector(".speaker-controls-time").addEventListener("click", () => (window.clicks += 1));
+  });
   await speaker.locator(".times summary").click();
   await speaker.waitForFunction(() => document.querySelectorAll(".times tbody tr").length > 5);
   const row = speaker.locator(".times tbody tr", { hasText: "one-write" });
   const [, , , now] = await row.locator("td").allTextContents();
   assert.match(now, /^\d+:\d\d$/);
+  assert.equal(await speaker.evaluate(() => window.clicks), 0, "the clock would be set");
   assert.deepEqual(page.complaints, []);
   await speaker.close();
   await page.close();

@@ -98,6 +98,8 @@ test("it is built, and opens with its first slide: title, speaker, event, reposi
       return getComputedStyle(mark).textDecorationColor;
     }, theme);
   assert.deepEqual([await accent("light"), await accent("dark")], ["rgb(0, 95, 153)", "rgb(124, 196, 245)"]);
+  assert.ok(await page.isVisible(".reader-bar"));
+  assert.equal(await page.locator(".reader-bar a").count(), 0, "it has no first page for readers");
   assert.deepEqual(page.complaints, []);
   await page.close();
 });

@@ -19,6 +19,13 @@ const digest = (text) => createHash("sha256").update(text).digest("hex");
 const file = (text) => ({ sha256: digest(text), text });
 const manifest = (more = {}) => JSON.stringify({ data_set: "mine", label: "Mine", experiments: {}, ...more });
 
+/** A bundle with one claim. */
+function claimed(more) {
+  const conditions = { ratio: { estimate: 2, region: { low: 1, high: null } } };
+  const claim = { sentence: "Slower.", verdict: "held", reason: "inside", chart: null, conditions, ...more };
+  return document({ files: { "claims.json": file(JSON.stringify({ claims: { slower: claim } })) } });
+}
+
 function document({ files = {}, ...more } = {}) {
   const all = { "manifest.json": manifest(), [CHART]: TABLE };
   return {
@@ -52,6 +59,8 @@ test("a bundle is read under a name of its own, with its tables and the versions
   assert.equal(bundle.files.get(CHART), TABLE);
   assert.equal(JSON.parse(bundle.files.get("manifest.json")).data_set, "mine.bundle");
   assert.deepEqual(bundle.versions, { faster: "0a1b2c3d4e5f" });
+  const { claims, data_set: name } = JSON.parse((await read(claimed())).files.get("claims.json"));
+  assert.deepEqual([Object.keys(claims), name], [["slower"], "mine.bundle"]);
 });
 
 const HOSTILE = {
@@ -89,6 +98,9 @@ const HOSTILE = {
     }),
     /nested more deeply/,
   ],
+  "a claim without a verdict": [claimed({ verdict: undefined }), /does not state .* of “slower”/],
+  "a claim whose chart is none": [claimed({ chart: 4 }), /claims\.json does not state/],
+  "a condition without a region": [claimed({ conditions: { ratio: {} } }), /and region of “slower”/],
   "no JSON": ["<html><script>alert(1)</script>", /cannot be read as JSON/],
   "no text": [Buffer.from([0xff, 0xfe, 0x00]), /cannot be read as JSON/],
   "brackets without an end": ["[".repeat(5_000_000), /cannot be read as JSON/],

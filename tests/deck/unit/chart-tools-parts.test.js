@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { JSDOM } from "jsdom";
+
 import { chartLink, linkedChart } from "../../../deck/chart-tools/chart-address.js";
 import { Comparison } from "../../../deck/chart-tools/comparison.js";
 import { attemptsBehind, commandsFor } from "../../../deck/chart-tools/commands.js";
+import { copyCsv, copyPng } from "../../../deck/chart-tools/panel.js";
 import { wrap } from "../../../deck/chart-tools/picture.js";
 import { stepFrom } from "../../../deck/chart-tools/cursor.js";
 import { marksOf, notesOf, parseMarks } from "../../../deck/chart-tools/marks.js";
@@ -57,7 +60,22 @@ test("the attempts behind a chart are counted, and found", () => {
     entry: { attempts: { all: 12, used: 12, invalid: 0 } },
   });
   assert.equal(clean.text, "12 attempts: 12 used, none void.");
+  assert.deepEqual(
+    attemptsBehind({ ...place, dataSet: "mine.bundle", experiment: {}, entry }),
+    { text: "12 attempts: 11 used, 1 void but kept." },
+    "a bundle holds neither",
+  );
   assert.equal(attemptsBehind({ ...place, experiment: null, entry: null }), null);
+});
+
+test("who may not copy a chart is told how to have it instead", async () => {
+  const page = new JSDOM().window.document;
+  const file = { url: CHART, name: "iops-read-seq.csv" };
+  const answer = () => Promise.resolve(new Response("x,1\n"));
+  assert.equal(await copyCsv(file, answer, page), "Your browser blocked copying. Download the file instead.");
+  const picture = () => Promise.resolve(new Blob());
+  assert.match(await copyPng(picture, { page }), / Save the picture instead\.$/);
+  assert.match(await copyPng(picture, { where: " (key I)", page }), / Save the picture instead \(key I\)\.$/);
 });
 
 test("a chart has an address", () => {

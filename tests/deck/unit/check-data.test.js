@@ -422,6 +422,11 @@ test("a talk is held to another data set: its charts, values and claims, but not
     'slides/talk/a.md:4: the manifest of "mine" does not list the chart rbd-journaling/iops-read-seq: nothing says where it comes from',
     'slides/talk/a.md:6: value "manifest.setup.osds": the manifest of "mine" has no setup.osds',
   ]);
+  // A slide that compares data sets shows the same ones with any.
+  const compared = slideWith(body).replace("data-timing", 'data-compare="reference" data-timing');
+  assert.deepEqual(await talk.problemsOf(compared, "mine"), [
+    'slides/talk/a.md:6: value "manifest.setup.osds": the manifest of "mine" has no setup.osds',
+  ]);
   await talk.save(CHART.replace("reference", "mine"), "I/O size,4096\nA,1\n");
   const charts = { "iops-read-seq": { n: 2 } };
   const measured = { ...MANIFEST, experiments: { "rbd-journaling": { charts } } };

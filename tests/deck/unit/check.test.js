@@ -115,6 +115,11 @@ test("a chart's experiment must exist, and also its file if the data set exists"
   assert.match(await told("benchmarks/x.csv"), /is not benchmarks/);
   assert.match(await told(CHART.replace("iops-read-seq", "IOPS read")), /chart name/);
   assert.equal(await told(CHART.replace("reference", "not-measured-yet")), "");
+  const further = `${CHART} | ${CHART.replace("iops", "latency")}`;
+  assert.match(
+    await told(`${CHART}" data-chart-more="${further}`),
+    /a\.md:3: data set "reference" has no rbd-journaling\/aggregate\/latency-read-seq\.csv/,
+  );
   await rm(path.join(talk.root, CHART));
   assert.match(await told(CHART), /has no rbd-journaling\/aggregate\/iops-read-seq\.csv/);
 });

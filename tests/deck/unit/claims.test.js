@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { JSDOM } from "jsdom";
+
 import { anyExploratory, claimSource, decidingCondition, regionText } from "../../../deck/data/claims.js";
 import { claimRows, soFar } from "../../../deck/data/claim-rows.js";
-import { slideOfChart } from "../../../deck/text/claims-table.js";
+import { slideOfChart, writeClaims } from "../../../deck/text/claims-table.js";
 import { wantedClaims } from "../../../deck/data/claim-charts.js";
 import { claimsModel } from "../../../deck/data/claims-model.js";
 
@@ -189,6 +191,17 @@ test("a claim leads to the first slide that draws its chart and mentions it, els
   assert.equal(slideOfChart(root, null, "spoken"), null);
 });
 
+test("a table without rows says whether all claims are lacking, or these", () => {
+  const { body } = new JSDOM('<div data-claims="nobody"></div>').window.document;
+  for (const [document, words] of [
+    [null, "This data set has no claims.json. Derive it again."],
+    [claims, "This data set says nothing about these claims."],
+  ]) {
+    writeClaims(body, document);
+    assert.equal(body.textContent, words);
+  }
+});
+
 test("a chart asks for conditions of claims by name, or for claims, of which it shows the one that decided", () => {
   const wanted = wantedClaims({ chartClaims: "with cache = small.ratio | half of it = small.half | single" });
   assert.deepEqual(wanted, [
@@ -253,6 +266,12 @@ test("a claim of several campaigns is drawn as these, their mean, and what anoth
     ["mine, other", 1.8, undefined, undefined, "✗"],
     ["Mean", 1.9, 1.2, 3, ""],
   ]);
+  const redacted = condition.campaigns.map((one) => ({ ...one, host: undefined }));
+  const bundled = { verdict: "held", conditions: { ratio: { ...condition, campaigns: redacted } } };
+  assert.deepEqual(
+    rows(claimsModel({ claims: { small: bundled } }, one)).map(([name]) => name),
+    ["tentacle", "mine, host 1", "mine, host 2", "Mean"],
+  );
   // The data set is one of them, or somebody's own.
   const names = (of) => rows(claimsModel({ ...of, data_set: "local" }, one)).map(([name, y]) => [name, y]);
   assert.deepEqual(names(document).slice(-2), [

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { JSDOM } from "jsdom";
+
 import { DataOnShow } from "../../../deck/data/data-on-show.js";
 import { Manifests } from "../../../deck/data/manifests.js";
 
@@ -129,6 +131,38 @@ test("a slide of another data set is told with that one, unless the address asks
     const { dataSet, manifest, shipped } = asked(named);
     assert.deepEqual([dataSet, manifest.label, shipped], ["mine", "mine", false]);
   }
+});
+
+test("a slide that compares data sets keeps its files with any data set, and these are read", async () => {
+  const old = CHART.replace("reference", "old");
+  const texts = {
+    ...list({ reference: [], old: ["claims.json"], mine: [] }),
+    "benchmarks/reference/manifest.json": '{"label": "ours"}',
+    "benchmarks/old/manifest.json": '{"label": "old"}',
+    "benchmarks/old/claims.json": '{"claims": {}}',
+  };
+  const shown = async (page) => {
+    const data = new DataOnShow({ usual: "reference", others: ["old"], fetchFile: server(texts), ...page });
+    await data.load();
+    return data;
+  };
+  const { document } = new JSDOM(
+    `<section data-compare="old reference"><canvas data-chart-src="${old}"></canvas></section>`,
+  ).window;
+  const canvas = document.querySelector("canvas");
+  const data = await shown({ search: "?data=mine" });
+  assert.deepEqual(
+    [old, CHART].map((src) => data.resolve(src, canvas)),
+    [old, CHART],
+  );
+  assert.deepEqual(
+    ["old", "reference"].map((name) => data.manifestOf(name).label),
+    ["old", "ours"],
+  );
+  canvas.parentElement.removeAttribute("data-compare");
+  assert.equal(data.resolve(old, canvas), CHART.replace("reference", "mine"));
+  const frozen = await shown({ search: "", frozen: "reference" });
+  assert.deepEqual((await frozen.other("old")).claims, { claims: {} });
 });
 
 test("claims that disappear are no longer shown", async () => {

@@ -118,14 +118,14 @@ const FALSE_EDITS = [
     "the second takes over by force",
     "the second takes over, on a machine of its own",
   ],
-  ["how often it was done", "20-twist.md", "and killed it again:", "and killed it umpteen times:"],
+  ["how often it was done", "20-twist.md", "and froze it again:", "and froze it umpteen times:"],
   ["another statistic", "20-twist.md", "Square and figure: the median of", "Square and figure: the worst of"],
   ["another source", "10-tax-and-lottery.md", "on an older Ceph", "on hard disks, with Ceph Octopus"],
   [
     "the worst as a mean, on the reader's page",
     "reader.md",
-    "lost at worst:",
-    "lost on average:",
+    "the worst of",
+    "on average each of",
     /says "on average" of a worst case/,
   ],
   [

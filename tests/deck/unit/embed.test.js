@@ -1,13 +1,24 @@
 /** The data of a chart's own page: what the chart draws and its texts say, and no more. */
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 
 import { JSDOM } from "jsdom";
 
+import { writeEmbedPages } from "../../../scripts/deck/embed.js";
 import { EmbedData, rowsOf } from "../../../scripts/deck/embed-data.js";
+
+const ALTERED = { file: "claims.json", what: "is not what derive wrote" };
+
+async function saveAll(folder, files) {
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(folder, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+}
 
 test("of a table, only the rows of the series on show are kept, as they are written", () => {
   const table = 'series,x,y\n"Journal, poll age 5 s",1,0.10\nSnapshots,1,2\n"Journal, poll age 5 s",2,3\n';
@@ -32,17 +43,13 @@ test("a page holds the claims that its slide names, not those whose names begin 
     "mine/claims.json": JSON.stringify({
       claims: { slow: { chart: "e/x" }, "slow-cached": { chart: "f/x" } },
     }),
-    "index.json": '{"own": {}}',
+    "index.json": JSON.stringify({ altered: { mine: [ALTERED], other: [ALTERED] }, own: {} }),
     "mine/e/aggregate/x.csv": "I/O size,4096\nA,1\nB,2\n",
     "mine/e/aggregate/x.spread.csv": "series,x,low,high,min,max,n\nA,4096,1,1,1,1,6\nB,4096,2,2,2,2,6\n",
     "mine/e/aggregate/runs.csv": "chart,series,x,y,block,attempt\nx,A,4096,1,1,1\ny,A,4096,1,1,1\n",
   };
   try {
-    for (const [name, text] of Object.entries(files)) {
-      const file = path.join(root, "benchmarks", name);
-      await mkdir(path.dirname(file), { recursive: true });
-      await writeFile(file, text);
-    }
+    await saveAll(path.join(root, "benchmarks"), files);
     const filesFor = (attributes) => {
       const html = `<section><canvas ${attributes}></canvas></section>`;
       return new EmbedData(root).filesFor(
@@ -71,10 +78,37 @@ test("a page holds the claims that its slide names, not those whose names begin 
     assert.deepEqual(index, {
       data_sets: ["mine"],
       files: { mine: ["claims.json", "manifest.json"] },
+      altered: { mine: [ALTERED] },
       own: {},
     });
     assert.equal(await filesFor('data-chart-src="benchmarks/other/claims.json"'), null);
   } finally {
     await rm(root, { recursive: true, force: true });
+  }
+});
+
+test("a chart has a page if the verdicts of the data set with which the talk is told show it", async () => {
+  const outDir = await mkdtemp(path.join(tmpdir(), "replay-embed-"));
+  const table = "benchmarks/mine/e/aggregate/x.csv";
+  const panel = (verdict) =>
+    `<div data-when="slow ${verdict}"><canvas data-chart="line" data-chart-src="${table}"></canvas></div>`;
+  const stated = { name: "talk", title: "A talk", chapters: ["slides/talk/a.md"], dataSet: "reference" };
+  try {
+    await saveAll(outDir, {
+      "index.html": "<!doctype html><head></head>",
+      "benchmarks/index.json": '{"altered": {}, "own": {}}',
+      "benchmarks/mine/claims.json": JSON.stringify({ claims: { slow: { verdict: "held" } } }),
+      [table]: "I/O size,4096\nA,1\n",
+    });
+    await writeEmbedPages({
+      outDir,
+      talks: [{ stated, dataSet: "mine", page: "index.html" }],
+      slides: new Map([
+        ["slides/talk/a.html", `<section id="one"><h2>A</h2>${panel("refuted")}${panel("held")}</section>`],
+      ]),
+    });
+    assert.deepEqual(await readdir(path.join(outDir, "embed")), ["talk.one.2.html"]);
+  } finally {
+    await rm(outDir, { recursive: true, force: true });
   }
 });

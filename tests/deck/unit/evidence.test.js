@@ -300,3 +300,18 @@ test("an entry of an older form gets its data set when any sentence is accepted,
   await (await talk.check()).accept([parse(whole).one.find(({ unread }) => unread).id]);
   assert.equal(await kept(), whole);
 });
+
+test("a file that cannot be read as it is is named, and a slide without entries is none", async () => {
+  await acceptAll(slideWith(BOUND));
+  await talk.save(FILE, `trials:\n${await kept()}`);
+  await talk.check();
+  for (const wrong of ["one: measured\n", "one:\n  - measured\n", "one: {id: a}\n"]) {
+    await talk.save(FILE, wrong);
+    await assert.rejects(talk.check(), /^Error: slides\/talk\/evidence\.yaml: slide one: expected a list/);
+  }
+  await talk.save(FILE, "one: [\n");
+  await assert.rejects(talk.check(), /^Error: slides\/talk\/evidence\.yaml: /);
+  await talk.save(FILE, "");
+  await talk.save("config/claims.yaml", "claims: [\n");
+  await assert.rejects(talk.check(), /^Error: config\/claims\.yaml: /);
+});

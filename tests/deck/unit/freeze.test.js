@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { appendFile, cp, mkdtemp, readFile, readdir, rm, unlink, writeFile } from "node:fs/promises";
+import {
+  access,
+  appendFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rm,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
@@ -8,7 +19,7 @@ import { promisify } from "node:util";
 
 import { slidesOf } from "../../../scripts/deck/check/chapters.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
-import { pinnedTalk } from "../../../scripts/deck/freeze.js";
+import { commitOf, pinnedTalk } from "../../../scripts/deck/freeze.js";
 import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
 import { pinChapter, pinPage } from "../../../scripts/deck/text/pin.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
@@ -40,12 +51,14 @@ Words.
 <!-- .slide: id="three" -->
 # Three
 `;
+const COMPARED = "headline-16";
 let folder;
 let site;
+let said;
 
 /** Runs the program; its benchmarks are the fixture's, with claims. */
 function freeze(...args) {
-  const addresses = { REPLAY_HOMEPAGE: "", REPLAY_REPOSITORY: "https://talk.example/talk" };
+  const addresses = { REPLAY_HOMEPAGE: "", REPLAY_REPOSITORY: "" };
   const env = { ...process.env, ...addresses, REPLAY_BENCHMARKS: path.join(folder, "benchmarks") };
   return promisify(execFile)(process.execPath, ["scripts/freeze.mjs", ...args], {
     cwd: PROJECT,
@@ -60,8 +73,9 @@ before(async () => {
   const benchmarks = path.join(folder, "benchmarks");
   await cp(FIXTURE, benchmarks, { recursive: true });
   await writeFile(path.join(benchmarks, "fixture/claims.json"), JSON.stringify(claimsWith({ small: {} })));
+  await cp(path.join(benchmarks, "fixture"), path.join(benchmarks, COMPARED), { recursive: true });
   await rm(path.join(benchmarks, "fixture-small/claims.json"), { force: true });
-  await freeze("--data", "fixture", "--out", site);
+  said = (await freeze("--data", "fixture", "--out", site, "--no-address")).stderr;
 });
 after(() => rm(folder, { recursive: true, force: true }));
 
@@ -105,6 +119,11 @@ test("a block whose comment names a verdict is removed with its markup", () => {
   const when = (verdicts) => `<!-- .element: data-when="small ${verdicts}" -->`;
   const text = `## Here ${when("held")}\n\n## Gone ${when("refuted")}\n\n- a\n- b ${when("refuted")}\n- c\n`;
   assert.equal(pinned(text), `## Here ${when("held")}\n\n- a\n\n- c\n`);
+});
+
+test("a slide that compares data sets keeps its files, whose names are written on it", () => {
+  const slide = `<!-- .slide: id="one" data-compare="old reference" -->\n# One\n\n<canvas data-chart="forest" data-chart-src="${CHART.replace("reference", "old")}" data-chart-more="${CHART}" data-chart-names="Ceph 16 | Ceph 20"></canvas>\n`;
+  assert.equal(pinned(slide), slide);
 });
 
 test("a chapter that depends on no data stays as it is", () => {
@@ -173,10 +192,31 @@ test("a talk that is frozen to its own data keeps the slides of another data set
   }
 });
 
-test("a frozen site holds one data set, its wording, and the record of both", async () => {
+test("the site gets the data sets that a slide compares, as far as they are here", async () => {
+  const talk = await makeTalk();
+  const chart = (name) => CHART.replace("reference", name);
+  try {
+    await talk.save(
+      "slides/talk/a.md",
+      `<!-- .slide: id="one" data-compare="old gone reference" -->\n# One\n\n<canvas data-chart="forest" data-chart-src="${chart("old")}" data-chart-more="${chart("gone")} | ${CHART}"></canvas>\n\n<!-- Note -->\nWords.\n`,
+    );
+    for (const name of ["old", "mine", "not-shown"]) await talk.saveData({}, name);
+    const dataSets = async (name) =>
+      (await pinnedTalk({ root: talk.root, benchmarks: talk.benchmarks, name })).dataSets;
+    assert.deepEqual(await dataSets("reference"), ["reference", "old"]);
+    assert.deepEqual(await dataSets("mine"), ["mine", "old", "reference"]);
+  } finally {
+    await talk.remove();
+  }
+});
+
+test("a frozen site holds its data set, those that slides compare, its wording, and the record of all", async () => {
   const index = JSON.parse(await readFile(path.join(site, "benchmarks/index.json"), "utf8"));
-  assert.deepEqual(index.data_sets, ["fixture"]);
-  assert.deepEqual((await readdir(path.join(site, "benchmarks"))).sort(), ["fixture", "index.json"]);
+  assert.deepEqual(index.data_sets, ["fixture", COMPARED]);
+  assert.deepEqual((await readdir(path.join(site, "benchmarks"))).sort(), [...index.data_sets, "index.json"]);
+  const missing = "benchmarks/headline-18/rbd-journaling/aggregate/ratio-throughput-write-seq.csv";
+  assert.ok(said.includes(`File missing, so its chart will show an error: ${missing}\n`), said);
+  await assert.rejects(access(path.join(site, "matrix.html")), "its links would need ?data=");
   const page = await readFile(path.join(site, "index.html"), "utf8");
   assert.match(page, /<meta name="replay:frozen" content="fixture"/);
   assert.match(page, /<meta name="replay:data-set" content="fixture"/);
@@ -184,7 +224,8 @@ test("a frozen site holds one data set, its wording, and the record of both", as
   const text = (
     await Promise.all(names.map((name) => readFile(path.join(site, "slides/rpo", name), "utf8")))
   ).join("");
-  assert.ok(!/data-chart-src="benchmarks\/(?!fixture\/)/.test(text), "every chart is the data set's");
+  const others = text.replace(/<section[^>]* data-compare=[^]*?<\/section>/g, "");
+  assert.ok(!/data-chart-src="benchmarks\/(?!fixture\/)/.test(others), "every other chart is the data set's");
   assert.match(text, /made-up numbers for tests/);
 
   const record = JSON.parse(await readFile(path.join(site, "frozen.json"), "utf8"));
@@ -195,8 +236,37 @@ test("a frozen site holds one data set, its wording, and the record of both", as
   assert.deepEqual(Object.keys(record.slides).sort(), names.map((name) => `slides/rpo/${name}`).sort());
 });
 
+test("the record says that the commit has everything only if it has all files that are frozen", async () => {
+  const root = await mkdtemp(path.join(tmpdir(), "replay-freeze-"));
+  const benchmarks = path.join(root, "benchmarks");
+  const settings = ["user.name=a", "user.email=a@b.example", "commit.gpgsign=false"];
+  const git = (...args) =>
+    promisify(execFile)("git", [...settings.flatMap((one) => ["-c", one]), ...args], { cwd: root });
+  const save = (name) => writeFile(path.join(benchmarks, "mine", name), "{}");
+  const isDirty = async (names, where = benchmarks) => {
+    const sources = names.map((name) => path.join(where, "mine", name));
+    return (await commitOf(root, sources)).git_dirty;
+  };
+  try {
+    await mkdir(path.join(benchmarks, "mine"), { recursive: true });
+    await save("claims.json");
+    await git("init", "--quiet");
+    await git("add", ".");
+    await git("commit", "--quiet", "--message", "Data");
+    await save("manifest.json");
+    assert.equal(await isDirty(["claims.json"]), false);
+    assert.equal(await isDirty(["claims.json", "manifest.json"]), true);
+    assert.equal(await isDirty(["claims.json"], tmpdir()), true, "of another folder");
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+});
+
 test("--verify finds what was changed, removed or added", async () => {
-  assert.match((await freeze("--verify", site)).stdout, /is unchanged since “fixture” was frozen/);
+  assert.match(
+    (await freeze("--verify", site)).stdout,
+    /^The \d+ data files and slides in .* are as they were frozen of “fixture”; pages and code are not compared\.$/m,
+  );
   const copy = path.join(folder, "copy");
   await cp(site, copy, { recursive: true });
   const data = path.join(copy, "benchmarks/fixture");

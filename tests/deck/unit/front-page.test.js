@@ -3,10 +3,11 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
+import { JSDOM } from "jsdom";
 import { namesSlide, slidesAddress } from "../../../deck/front-page/addresses.js";
 import { startCommand } from "../../../deck/front-page/command.js";
 import { conditionsOf } from "../../../deck/front-page/conditions.js";
-import { parseTaken } from "../../../deck/front-page/taken.js";
+import { fillPlaces, parseTaken } from "../../../deck/front-page/taken.js";
 import { slidesOf } from "../../../scripts/deck/check/chapters.js";
 import { listedConditions, takenParts } from "../../../scripts/deck/check/front-page.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
@@ -39,6 +40,16 @@ test("a page names a part of a slide by file, id, and tags or classes", () => {
     [null, undefined],
   ])
     assert.equal(parseTaken(slide, part), null, `${slide} ${part}`);
+});
+
+test("a part of a slide that compares data sets compares them on the page, too", () => {
+  const { body } = new JSDOM(
+    `<main><div data-slide="slides/talk/a.md#one" data-part=".panels"></div></main>
+    <section id="one" data-compare="old new"><div class="panels"><canvas></canvas></div></section>`,
+  ).window.document;
+  const page = body.querySelector("main");
+  fillPlaces(page, body);
+  assert.equal(page.querySelector("canvas").closest("[data-compare]").dataset.compare, "old new");
 });
 
 test("the check names a page's part that no slide has, with its line", () => {
@@ -88,7 +99,7 @@ test("release, machine, limiter, media, load and layout decide to whom a measure
     "one machine with 2 cores holds both sites; on more machines, mirroring may cost a client less",
     "processors run out before disks and network, as in 75 % of these runs",
     "your media are as fast: up to 240k ops/s for writes of 4 KiB",
-    "a client has many operations in flight: here 16",
+    "a client keeps about as many operations in flight: here 16",
     "your pools keep as many replicas: here 3",
   ]);
   // Several experiments: their runs together.
@@ -97,6 +108,8 @@ test("release, machine, limiter, media, load and layout decide to whom a measure
   assert.match(limit({ disk: 2, cpu: 1 })[0], /wait for the disks, .* 67 %/);
   assert.match(limit({ none: 5 })[0], /^nothing on your cluster reaches its limit, .* 100 %/);
   assert.match(limit({ "io-cap": 5 })[0], /^your cluster is limited by io-cap/);
+  assert.match(limit({ unknown: 3, disk: 1 })[0], /wait for the disks, as in 25 %/);
+  assert.deepEqual(limit({ unknown: 5, cpu: 0 }), []);
   // Only a sandbox is known to hold both sites on one machine, wherever its blocks were measured; what was not recorded is
   // not said.
   assert.match(
@@ -104,7 +117,7 @@ test("release, machine, limiter, media, load and layout decide to whom a measure
     /^one machine with 2 cores/,
   );
   const two = conditionsOf(manifest({ cpu: 1 }, { site: "mine", ceilings: undefined }), ["e"]);
-  assert.equal(two[1], "your machines are as small: 2 cores each");
+  assert.equal(two[1], "your machines are of this size: 2 cores each");
   assert.equal(two.length, 5);
   assert.deepEqual(conditionsOf({ experiments: { e: {} } }, ["e"]), []);
   // Without such an experiment, the data set's own facts remain.

@@ -64,6 +64,27 @@ test("a verdict on another wording, or another region, is marked", () => {
   );
 });
 
+test("a data set that is altered is marked wherever its verdicts stand", () => {
+  const claims = claimsWith({ slower: CLAIM });
+  const edited = { ...column("edited", claims, { label: "Theirs" }), altered: true };
+  const { document } = new JSDOM(
+    pageOf([column("ours", claims), edited, column("old", claims, { label: "Old", altered: true })]),
+  ).window;
+  const texts = (selector) => [...document.querySelectorAll(selector)].map(({ textContent }) => textContent);
+  const marks = ["Ours", "ALTERED DATA · Theirs", "ALTERED DATA · Old"];
+  assert.deepEqual(
+    [...document.querySelectorAll("td")].map(({ dataset }) => dataset.title),
+    marks,
+  );
+  texts("thead th")
+    .slice(1)
+    .forEach((text, at) => assert.ok(text.startsWith(marks[at]), text));
+  assert.deepEqual(
+    texts("main li").map((text) => text.includes("ALTERED DATA")),
+    [false, true, true],
+  );
+});
+
 test("only the claims that the talk discusses have a row, and no text of a bundle is read as HTML", () => {
   const hostile = '"><script>alert(1)</script>';
   const ours = column("ours", claimsWith({ slower: CLAIM, other: CLAIM }));
@@ -101,7 +122,9 @@ test("the page has landmarks and a way back, and data sets of one label are told
 test("a site with a bundle gets the page and the bundle; a bundle that is damaged is named", async () => {
   const root = await mkdtemp(path.join(tmpdir(), "replay-matrix-"));
   const folder = (...names) => path.join(root, ...names);
-  const site = { outDir: folder("dist"), root, benchmarks: folder("benchmarks"), published: ["ours"] };
+  const benchmarks = folder("benchmarks");
+  const altered = { ours: [{ file: "claims.json", what: "is not what derive wrote" }] };
+  const site = { outDir: folder("dist"), root, benchmarks, published: ["ours"], altered };
   const talk = { shipped: "ours", stated: STATED };
   try {
     for (const name of ["dist/assets", "bundles", "benchmarks/ours"])
@@ -113,9 +136,10 @@ test("a site with a bundle gets the page and the bundle; a bundle that is damage
     assert.equal(await writeMatrix({ ...site, talk }), null, "nothing to compare");
     await assert.rejects(access(folder("dist", MATRIX)));
 
+    const conditions = { ratio: { estimate: 2, n: 6, verdict: "held", region: { low: 1 } } };
     const documents = {
       "manifest.json": manifest({ label: "Theirs" }),
-      "claims.json": claimsWith({ slower: CLAIM }),
+      "claims.json": claimsWith({ slower: { ...CLAIM, conditions } }),
     };
     const files = Object.fromEntries(
       Object.entries(documents).map(([name, value]) => {
@@ -130,6 +154,8 @@ test("a site with a bundle gets the page and the bundle; a bundle that is damage
     assert.match(html, /@font-face\{font-family:Inter;src:url\(\.\/assets\/inter-abc\.woff2\)/);
     assert.doesNotMatch(html, /body\{margin:0\}/, "rules of slides");
     assert.match(html, /<a href="\.\/\?bundle=bundles%2Ftheirs\.bundle#\/">Theirs<\/a>/);
+    assert.match(html, />ALTERED DATA · Ours</);
+    assert.doesNotMatch(html, /ALTERED DATA · Theirs/);
     await access(folder("dist/bundles/theirs.bundle"));
 
     bundle.files["claims.json"].text += " ";

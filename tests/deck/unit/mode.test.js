@@ -29,7 +29,9 @@ test("the first page comes before the slides when a reader's address names none"
   assert.equal(modeFrom("?explore", { hash: "#decision" }).front, true);
   assert.equal(modeFrom("").front, false);
   assert.equal(modeFrom("?view=print", { published: true }).front, false);
-  assert.equal(modeFrom("?explore", { talk: { ...TALK, readerPage: false } }).front, false);
+  const { front, readerPage } = modeFrom("?explore", { talk: { ...TALK, readerPage: false } });
+  assert.deepEqual([front, readerPage], [false, false]);
+  assert.equal(modeFrom("?explore", { hash: "#/title" }).readerPage, true);
 });
 
 test("there are the talk's cuts; any other is named as a problem, and the first is shown", () => {

@@ -165,5 +165,7 @@ test("a folder with other things than a site is not replaced by a site", async (
   await writeFile(path.join(place, "thesis.txt"), "");
   assert.match(await whyNoSiteIn(place, "dist"), /^dist holds other files/);
   assert.match(await whyNoSiteIn(PROJECT, "."), /holds other files/);
+  const file = path.join(place, "thesis.txt");
+  assert.equal(await whyNoSiteIn(file, "thesis.txt"), "thesis.txt is a file; name a folder with --out.");
   assert.ok(existsSync(path.join(place, "thesis.txt")));
 });

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { test } from "node:test";
 
 import { PDFDocument, PDFName } from "@cantoo/pdf-lib";
@@ -154,33 +157,64 @@ test("the command refuses wrong options, and says which exist", () => {
   refused(/no 40-minute cut of the talk\. Its cuts, in minutes: 30, 20/, ["--cut", "40"]);
   refused(/--theme blue: expected one of light, dark/, ["--theme", "blue"]);
   refused(/ends in \.pdf/, ["--out", "talk.html"]);
+  refused(/^There is no folder nowhere; make it/, ["--out", "nowhere/talk.pdf"]);
+  refused(/^There is no folder README\.md; make it/, ["--out", "README.md/talk.pdf"]);
+  const folder = mkdtempSync(path.join(tmpdir(), "replay-pdf-"));
+  const named = path.join(folder, "talk.pdf");
+  mkdirSync(named);
+  refused(/^\S+talk\.pdf is a folder; name a file with --out\.$/m, ["--out", named]);
+  rmSync(folder, { recursive: true });
   refused(/no data set “nowhere”\. Available: /, ["--data", "nowhere"]);
   refused(/no data set “fixtur”\. Available: fixture, /, ["--data", "fixtur"], {
     REPLAY_BENCHMARKS: FIXTURE,
   });
 });
 
+/** Prints a talk that is refused before any browser starts. */
+function printed(talk) {
+  return spawnSync(process.execPath, ["scripts/pdf.mjs", "--out", `${talk.root}/talk.pdf`], {
+    cwd: PROJECT,
+    encoding: "utf8",
+    env: {
+      ...process.env,
+      REPLAY_TALK: talk.root,
+      REPLAY_BENCHMARKS: talk.benchmarks,
+      CHROMIUM: process.execPath,
+    },
+    timeout: patient(30_000),
+  });
+}
+
 test("a talk that lacks a chapter is not printed, and a sentence names the chapter", async () => {
   const talk = await makeTalk();
   try {
     await talk.save("slides/talk/a.md", SLIDE);
     await talk.state({ chapters: ["a.md", "gone.md"] });
-    const done = spawnSync(process.execPath, ["scripts/pdf.mjs", "--out", `${talk.root}/talk.pdf`], {
-      cwd: PROJECT,
-      encoding: "utf8",
-      // It is refused before any browser starts.
-      env: {
-        ...process.env,
-        REPLAY_TALK: talk.root,
-        REPLAY_BENCHMARKS: talk.benchmarks,
-        CHROMIUM: process.execPath,
-      },
-      timeout: patient(30_000),
-    });
+    const done = printed(talk);
     assert.equal(done.status, 1, done.stderr);
     const problem =
       /^The talk was not printed: slides\/talk\/talk\.yaml:\d+: there is no chapter .*gone\.md$/m;
     assert.match(done.stderr, problem);
+  } finally {
+    await talk.remove();
+  }
+});
+
+test("a talk is not printed if any data set of its slides is altered, also one that single slides show", async () => {
+  const talk = await makeTalk();
+  try {
+    const slide = SLIDE.replace("data-timing", 'data-compare="reference newer" data-timing');
+    await talk.save("slides/talk/a.md", slide);
+    await talk.state({ other_data_sets: ["old"] });
+    const resources = [{ path: "manifest.json", hash: "sha256:0" }];
+    for (const name of ["old", "newer"]) {
+      await talk.saveData({}, name);
+      await talk.save(`benchmarks/${name}/datapackage.json`, JSON.stringify({ resources }));
+    }
+    const done = printed(talk);
+    assert.equal(done.status, 1, done.stderr);
+    for (const name of ["old", "newer"])
+      assert.match(done.stderr, new RegExp(`^ *${name}/manifest\\.json is not what derive wrote$`, "m"));
   } finally {
     await talk.remove();
   }

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import fs from "node:fs";
+import { mkdir, mkdtemp, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import http from "node:http";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
@@ -167,8 +169,12 @@ test("the address carries the data set", async () => {
   assert.match(other.url, /^http:\/\/127\.0\.0\.1:\d+\/\?data=local&meanwhile=reference$/);
 });
 
-test("a second start without changes builds nothing", async () => {
-  assert.equal((await ensureBundle()).built, false);
+test("a second start without changes builds nothing, and keeps the bundle from being removed as an old one", async () => {
+  const { folder: bundle } = await ensureBundle();
+  const before = new Date(Date.now() - 3600_000);
+  await utimes(bundle, before, before);
+  assert.deepEqual(await ensureBundle(), { folder: bundle, built: false });
+  assert.ok((await stat(bundle)).mtimeMs > before.getTime() + 1000);
 });
 
 test("the page's policy allows its own origin and the speaker view's one script, nothing inline", () => {
@@ -263,6 +269,23 @@ test("a file in a folder that is new is noticed", async () => {
   await writeFile(path.join(folder, "deck", "look", "tokens.css"), "a");
   for (const end = Date.now() + patient(10_000); changes === 1 && Date.now() < end;) await sleep(10);
   assert.equal(changes, 2);
+});
+
+test("a shortage of watches is told once, and ends nothing", (t) => {
+  watch.close();
+  t.mock.method(fs, "watch", () => {
+    throw Object.assign(new Error("System limit for number of file watchers reached"), { code: "ENOSPC" });
+  });
+  syncBuiltinESMExports();
+  const unwatched = [];
+  try {
+    const places = ["deck", "index.html"].map((name) => path.join(folder, name));
+    watch = watchSources({ places, onChange: () => {}, onUnwatched: ({ code }) => unwatched.push(code) });
+  } finally {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  }
+  assert.deepEqual(unwatched, ["ENOSPC"]);
 });
 
 test("temporary files of editors are ignored", async () => {

@@ -1,11 +1,13 @@
-/** What the speaker is told: the step of a note, the time that each slide took, and what the data left out of the talk. */
+/** The speaker view: the step of a note, the time that each slide took, what the data left out of the talk, and its keys. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { JSDOM } from "jsdom";
 
-import { applyCut, leftOut } from "../../../deck/stage/cut.js";
-import { Times, clock, stepsOfNotes } from "../../../deck/stage/speaker-help.js";
+import { applyCut, withoutData } from "../../../deck/stage/cut.js";
+import { CODE } from "../../../deck/stage/keys.js";
+import { Times, clock, leftOut, stepsOfNotes } from "../../../deck/stage/speaker-help.js";
+import { mendSpeakerWindow } from "../../../deck/stage/speaker-window.js";
 
 test("a paragraph goes with the step that its clicks lead to", () => {
   const ranges = stepsOfNotes([
@@ -77,4 +79,49 @@ test("a slide without its data leaves with its time, and the speaker is told onc
     "One slide is left out (1 min), because “mine” has nothing for it: “The lag”.",
   );
   assert.equal(leftOut(new Map([["long", moved.get("long")]]), "mine"), null);
+  assert.deepEqual(withoutData(moved), ["lag"]);
+});
+
+test("a key in the speaker view acts once: on the talk as on stage, on what has the focus, or in the browser", () => {
+  const { window } = new JSDOM(
+    `<div id="current-slide"><iframe></iframe></div><div id="speaker-controls"></div>
+    <select></select><button></button><details><summary></summary></details>`,
+  );
+  const page = window.document;
+  const furnish = () => mendSpeakerWindow(page, { title: "A talk", accent: "#005f99", leftOut: "[]" });
+  furnish();
+  furnish();
+  assert.equal(page.title, "Speaker view – A talk");
+  let left = 0;
+  page.addEventListener("keydown", () => (left += 1));
+  let told = [];
+  page.querySelector("iframe").contentWindow.postMessage = (message) => told.push(JSON.parse(message));
+  /** The codes of the keys that the talk gets, and whether the browser acts on the key. */
+  const press = (keyCode, { on = "body", ...more } = {}) => {
+    told = [];
+    const event = new window.KeyboardEvent("keydown", { keyCode, ...more, bubbles: true, cancelable: true });
+    const isOfBrowser = page.querySelector(on).dispatchEvent(event);
+    for (const { method } of told) assert.equal(method, "triggerKey");
+    return [told.flatMap(({ args }) => args), isOfBrowser];
+  };
+  const shiftKey = true;
+  const T = 84;
+  assert.deepEqual(press(T), [[T], true]);
+  assert.deepEqual(press(CODE.pageDown), [[CODE.pageDown], false], "the notes do not scroll");
+  assert.deepEqual(press(CODE.end), [[CODE.end], true], "the notes scroll");
+  for (const held of ["ctrlKey", "metaKey", "altKey"])
+    assert.deepEqual(press(CODE.p, { [held]: true }), [[], true], held);
+  assert.deepEqual(press(CODE.r, { ctrlKey: true }), [[], false], "the window would be empty");
+  assert.deepEqual(press(CODE.f5, { ctrlKey: true }), [[], false], "the window would be empty");
+  assert.deepEqual(press(CODE.slash, { key: "?", shiftKey }), [[CODE.question], false]);
+  assert.deepEqual(press(219, { key: "?", shiftKey }), [[CODE.question], true], "as on a German keyboard");
+  assert.deepEqual(press(CODE.space, { shiftKey }), [[CODE.pageUp], false]);
+  assert.deepEqual(press(T, { shiftKey }), [[], true]);
+  for (const on of ["button", "summary"]) {
+    for (const code of [CODE.space, CODE.enter]) assert.deepEqual(press(code, { on }), [[], true], on);
+    assert.deepEqual(press(CODE.right, { on }), [[CODE.right], false], on);
+  }
+  for (const code of [CODE.down, T]) assert.deepEqual(press(code, { on: "select" }), [[], true]);
+  assert.deepEqual(press(CODE.pageDown, { on: "select" }), [[CODE.pageDown], false], "as a clicker sends");
+  assert.equal(left, 0, "reveal would pass it on, too");
 });

@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import fc from "fast-check";
+import { JSDOM } from "jsdom";
 
 import { Bets } from "../../../deck/stage/bets.js";
 import { keyList } from "../../../deck/stage/key-list.js";
 import { CODE, decide } from "../../../deck/stage/keys.js";
+import { PointerSpot } from "../../../deck/stage/pointer-spot.js";
 
 const REST = { explore: false, paused: false, overlay: false, overview: false, focus: "none" };
 const stage = (key, state) => decide(key, { ...REST, ...state });
@@ -96,6 +98,8 @@ test("keys go to the focused element", () => {
 
 test("the browser keeps its own combinations; Ctrl-K is a reader's search", () => {
   assert.equal(stage({ keyCode: 82, ctrlKey: true }), "leave");
+  for (const keyCode of [CODE.r, CODE.f5])
+    assert.equal(stage({ keyCode, ctrlKey: true }, { receiver: true }), "swallow", "a window would be empty");
   assert.equal(stage({ keyCode: CODE.k, ctrlKey: true }), "leave");
   assert.equal(reader({ keyCode: CODE.k, ctrlKey: true }), "search");
   assert.equal(reader({ keyCode: CODE.k, metaKey: true }), "search");
@@ -111,6 +115,13 @@ test("the browser keeps its own combinations; Ctrl-K is a reader's search", () =
 
 test("Escape opens nothing, not even for a reader", () => {
   assert.equal(reader({ keyCode: CODE.escape }), "swallow");
+});
+
+test("a reader's Home and End lead to the first and the last slide, also in the overview", () => {
+  for (const overview of [false, true]) {
+    assert.equal(reader({ keyCode: CODE.home }, { overview }), "first");
+    assert.equal(reader({ keyCode: CODE.end }, { overview }), "last");
+  }
 });
 
 test("the list of keys names every working key once", () => {
@@ -143,6 +154,28 @@ test("the list of keys names every working key once", () => {
     }
     for (const { does } of list) assert.match(does, /\w/);
   }
+});
+
+test("the spot of the mouse is on in all windows or in none, whenever they were opened", () => {
+  const windows = [];
+  const open = () => {
+    const page = new JSDOM().window.document;
+    const echo = {
+      tell: (message) => windows.filter((one) => one.page !== page).forEach(({ heard }) => heard(message)),
+      listen: (heard) => windows.push({ page, heard }),
+    };
+    const [{ run }] = PointerSpot({ slides: () => page.body, echo }, page).keys;
+    return run;
+  };
+  const shown = () => windows.map(({ page }) => page.querySelector(".pointer-spot") !== null);
+  const pressOnStage = open();
+  pressOnStage();
+  const pressInView = open();
+  assert.deepEqual(shown(), [true, false]);
+  pressOnStage();
+  assert.deepEqual(shown(), [false, false]);
+  pressInView();
+  assert.deepEqual(shown(), [true, true]);
 });
 
 test("bets go to the other windows, and one that opens later asks for them", () => {

@@ -89,7 +89,10 @@ test("a talk is not published without an address for its readers to clone", () =
 });
 
 test("a site holds the data sets that are derived, and its builder hears of those that wait to be", () => {
-  const names = ["local/manifest.json", "begun/campaign.json", "ours/manifest.json", "ours/campaign.json"];
+  const names = [
+    ...["local/manifest.json", "local-18/manifest.json"],
+    ...["begun/campaign.json", "ours/manifest.json", "ours/campaign.json"],
+  ];
   const files = new Map(names.map((name) => [name, ""]));
   assert.deepEqual(toPublish(files, null), { published: ["ours"], waiting: ["begun"] });
   assert.deepEqual(toPublish(files, ["local"]), { published: ["local"], waiting: [] });

@@ -253,10 +253,9 @@ export default {
     });
   },
 
-  table(chart, { rowTable, textCell, valueCell }) {
+  table(chart, { rowTable, seriesOf, textCell, valueCell }) {
     const { model, axes, settings } = chart;
-    const first = (name) => model.series.find((candidate) => candidate.name === name)?.points[0]?.y;
-    const names = model.series.map(({ name }) => name);
+    const shown = seriesOf(chart);
     const columns = model.xs.map((x, index) => ({
       title: String(x),
       cell: ({ points }) =>
@@ -264,8 +263,9 @@ export default {
     }));
     const lost = {
       title: "Lost in this step",
-      cell: ({ name }) => {
-        const [own, before] = [first(name), first(names[names.indexOf(name) - 1])];
+      cell: (series) => {
+        const former = shown[shown.indexOf(series) - 1];
+        const [own, before] = [series, former].map((one) => one?.points[0]?.y);
         return textCell(own > 0 && before > own ? divided(before / own) : "–");
       },
     };

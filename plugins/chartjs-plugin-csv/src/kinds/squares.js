@@ -273,7 +273,10 @@ export default {
   sentence(model, say) {
     const tell = isTrials(model)
       ? (series) => trialsInWords(series, say)
-      : ({ points }) => points.map((point) => `${tellPoint(point, say)} ${point.x}`).join(", ");
+      : ({ points }) =>
+          points
+            .map((point, index) => `${tellPoint(point, say.in(unitAt(say.settings, index)))} ${point.x}`)
+            .join(", ");
     return tellSeries("Squares", model, say, tell);
   },
 

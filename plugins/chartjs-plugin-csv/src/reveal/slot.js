@@ -156,7 +156,7 @@ export class Slot {
     this.creating = true;
     this.ready = this.#create().finally(() => {
       this.creating = false;
-      // Meanwhile the choice changed, or the chart was dropped and is wanted again.
+      // Meanwhile the choice or the address changed, or the chart was dropped and is wanted again.
       if (this.wanted && !this.chart) this.create();
     });
   }
@@ -170,7 +170,8 @@ export class Slot {
       const { options, chartOptions, styles, palette, fetch, marks } = context;
       const deckOptions = [options, await chartOptions?.(kind, src, this)];
       const { width, height } = this.#size;
-      if (!this.wanted || width === 0 || height === 0 || used !== this.state.used) return;
+      const isOld = used !== this.state.used || url !== this.url || String(more) !== String(this.more);
+      if (!this.wanted || width === 0 || height === 0 || isOld) return;
       const config = chartConfig(this.canvas, {
         ...{ kind, src, url, more, deckOptions, styles, palette },
         text: used?.text ?? null,
