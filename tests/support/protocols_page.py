@@ -64,7 +64,8 @@ def _protocol(name: str) -> tuple[str, str, str]:
 
 
 def _factor(factor: Factor) -> str:
-    return _row(f"`{factor.name}`", ", ".join(f"`{word}`" for word in factor.words) or "level", factor.meaning)
+    place = ", ".join(f"`{word}`" for word in factor.words) or "level"
+    return _row(f"`{factor.name}`", place + ("; of variants" if factor.of_variants else ""), factor.meaning)
 
 
 def _option(option: Option) -> str:
