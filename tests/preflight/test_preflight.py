@@ -199,6 +199,25 @@ def test_the_undo_of_a_pool_deletes_none_that_holds_something_of_an_image_or_can
     assert (done.returncode == 0, f" osd pool delete {wanted.name} " in said) == (is_deleted, is_deleted)
 
 
+@pytest.mark.parametrize(
+    ("groups", "is_deleted"),
+    [
+        ('{"pg_stats":[{"stat_sum":{"num_objects":0}},{"stat_sum":{"num_objects":0}}]}', True),
+        ('{"pg_stats":[{"stat_sum":{"num_objects":0}},{"stat_sum":{"num_objects":10}}]}', False),
+        ('{"pg_stats":[]}', False),
+    ],
+)
+def test_a_pool_that_cannot_be_listed_is_deleted_only_if_nothing_was_counted_in_it(
+    write_site: WriteSite, tmp_path: Path, groups: str, is_deleted: bool
+) -> None:
+    site = _load(write_site, tmp_path)
+    undo = admin_commands.pool(site.primary, site.pools.data_pool, is_data_pool=True).undo
+    (tmp_path / "groups").write_text(groups)
+    ceph = f'case "$*" in *ls-by-pool*) cat {tmp_path}/groups ;; *) echo "$@" >> {tmp_path}/said ;; esac'
+    done = _run_with({"rados": "exit 1", "ceph": ceph}, undo, tmp_path / "bin")
+    assert (done.returncode == 0, (tmp_path / "said").exists()) == (is_deleted, is_deleted)
+
+
 @pytest.mark.parametrize(("fsid", "is_stopped"), [("an-fsid", True), ("another", False)])
 def test_a_mirror_daemon_is_stopped_only_on_a_host_of_its_cluster(tmp_path: Path, fsid: str, is_stopped: bool) -> None:
     _, packaged = admin_commands.mirror_daemon(Cluster(tmp_path / "second.conf"), "an-fsid", folder=tmp_path)

@@ -248,15 +248,19 @@ def namespace(cluster: Cluster, wanted: Pool) -> AdminCommand:
 def _unused(cluster: Cluster, wanted: Pool) -> str:
     """Return a test that fails if the pool holds more than what every pool for images does, or another namespace.
 
-    No command of `rbd` lists all of it: images of other pools may have their data or journals here.
+    No command of `rbd` lists all of it: images of other pools may have their data or journals here. A pool that cannot
+    be listed, because its placement groups are not active, takes no writes either: what was counted in them counts.
     """
-    listed = f"{program('rados', cluster)} --pool {wanted.name} --all ls"
+    listed = f"{program('rados', cluster)} --rados_osd_op_timeout 20 --pool {wanted.name} --all ls"
     own = f"({wanted.namespace})?" if wanted.namespace else ""
     # A mirror daemon that has just been stopped leaves its instance for a while. Without the word at the end, a list
     # that was cut short would look like that of an unused pool.
     usual = f"^{own}[[:space:]]rbd_([a-z_]+|mirror_instance\\.[0-9]+)$"
     lines = f"{{ {listed} && echo all; }} | grep -vE '{usual}' | head -n 1"
-    return f'found=$({lines}) && [ "$found" = all ]'
+    groups = f"{program('ceph', cluster)} pg ls-by-pool {wanted.name} --format json"
+    counts = f"{groups} | grep -oE '\"num_objects\": *[0-9]+' | tr -dc '0-9\\n' | sort -u"
+    empty = f'counts=$({counts}) && [ "$counts" = 0 ]'
+    return f'{{ found=$({lines}); [ "$found" = all ] || {{ [ -z "$found" ] && {empty}; }}; }}'
 
 
 # Mirroring ----------------------------------------------------------------------------------------------------------
