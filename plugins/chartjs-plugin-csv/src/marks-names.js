@@ -34,8 +34,11 @@ export function writeNames(chart, items, { font, halo }) {
       const lines = label.split("\n");
       const width = Math.max(...lines.map((line) => ctx.measureText(line).width));
       const height = step * lines.length;
-      return { label, lines, color, width, height, places: placesFor(chart, item, width, height) };
+      const fits = isPoint(item) || width <= chart.chartArea.width;
+      return { label, lines, color, width, height, fits, places: placesFor(chart, item, width, height) };
     })
+    // Wider than a narrow plot, the name of a line would cover the names beside it.
+    .filter(({ fits }) => fits)
     .sort((a, b) => a.places[0].top - b.places[0].top);
   const places = placeNames(wanted, chart.chartArea, drawnPoints(chart));
   const placed = wanted.map((name, i) => ({ ...name, ...places[i] }));

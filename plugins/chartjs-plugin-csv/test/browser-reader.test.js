@@ -325,6 +325,7 @@ inDeck(
       { axis: "x", value: 2, label: "here" },
       { x: 3, y: 60, label: "one run" },
       { axis: "y", value: 1e6, label: "too far", reach: false },
+      { axis: "y", value: 70, label: "wider than the plot, ".repeat(20) },
     ];
     const json = JSON.stringify({ options: { plugins: { csvMarks: { items } } } });
     return {
