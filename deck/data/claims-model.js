@@ -63,7 +63,9 @@ function campaignsOf(condition, dataSet) {
     const isSame = ({ name }) => name === one.name;
     // A bundle does not say which hosts they were.
     const host = one.host ?? `host ${campaigns.slice(0, at + 1).filter(isSame).length}`;
-    return campaigns.filter(isSame).length === 1 ? one.name : `${one.name}, ${host}`;
+    // One that repeats a headline is told by its day.
+    const name = one.name.replace(/^replicate-(?=\d)/, "");
+    return campaigns.filter(isSame).length === 1 ? name : `${name}, ${host}`;
   };
   // A bundle adds its ending to the name of the data set that it holds.
   const isOwn = dataSet && campaigns.every(({ name }) => ![name, `${name}.bundle`].includes(dataSet));

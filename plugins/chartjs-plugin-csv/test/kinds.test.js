@@ -15,6 +15,7 @@ import {
 } from "chartjs-plugin-csv";
 import { namesInLanes, seriesOfEachFile, valueOfEachFile } from "../src/kinds/base.js";
 import { nextBet } from "../src/kinds/bets.js";
+import forest from "../src/kinds/forest.js";
 import { rowsOf } from "../src/kinds/forest-rows.js";
 import { colorAt } from "../src/kinds/heatmap.js";
 import quadrant from "../src/kinds/quadrant.js";
@@ -185,6 +186,17 @@ test("a colour lies between those of a ramp, and never beyond its ends", () => {
   assert.equal(colorAt(ramp, 0.25), "rgb(50, 50, 50)");
   assert.equal(colorAt(ramp, 2), "rgb(200, 0, 0)");
   assert.equal(colorAt(ramp, -1), "rgb(0, 0, 0)");
+});
+
+test("an interval of a forest that says hardly anything does not decide where its axis ends", () => {
+  const [point, usual, none] = forest.measured([
+    { y: 12, low: 0.001, high: 1e5, min: 6, max: 24 },
+    { y: -1, low: -20, high: 3 },
+    { y: 2, low: null, high: null },
+  ]);
+  assert.deepEqual(point, { y: 12, low: 1.5, high: 96, min: 6, max: 24 });
+  assert.deepEqual(usual, { y: -1, low: -20, high: 3 });
+  assert.deepEqual([none.low, none.high], [null, null]);
 });
 
 test("a forest's rows: one for each series, each x, or groups with a heading above or beside them", () => {

@@ -25,6 +25,8 @@ import { labelsOfHeadings, layoutIn, rowScale } from "./forest-rows.js";
 import { shapeOf, stroke, strokeThrough } from "./pen.js";
 
 /** In sizes of a mark: the two lines, and the ends of the thin one. */
+/** How many times further than its value a bound may be and still decide where the axis ends. */
+const REACH = 8;
 const INTERVAL = { width: 0.28, alpha: 0.45 };
 const PREDICTION = { width: 0.1, end: 0.35 };
 const FIGURE = { usual: 1.1, strong: 1.6, least: 0.8 };
@@ -85,8 +87,7 @@ class ForestController extends KindController {
   /** The part of the axis in which a claim would hold, px across. */
   #region({ low, high }) {
     const { vScale } = this._cachedMeta;
-    const ends = [Number.isFinite(low) ? low : vScale.min, Number.isFinite(high) ? high : vScale.max];
-    return ends.map((value) => this.across(Math.max(vScale.min, Math.min(vScale.max, value))));
+    return this.#within([Number.isFinite(low) ? low : vScale.min, Number.isFinite(high) ? high : vScale.max]);
   }
 
   /** The size of a figure that is no higher than its row; one that nobody could read is no help either. */
@@ -94,9 +95,14 @@ class ForestController extends KindController {
     return this.isFlipped ? Math.max(FIGURE.least, this.breadth / (LINE * this.em)) : Infinity;
   }
 
-  /** px across; null without bounds. */
+  /** px across, as far as the axis goes; null without bounds. */
   #ends(low, high) {
-    return Number.isFinite(low) && Number.isFinite(high) ? [this.across(low), this.across(high)] : null;
+    return Number.isFinite(low) && Number.isFinite(high) ? this.#within([low, high]) : null;
+  }
+
+  #within(values) {
+    const { vScale } = this._cachedMeta;
+    return values.map((value) => this.across(Math.max(vScale.min, Math.min(vScale.max, value))));
   }
 
   obstacles() {
@@ -181,6 +187,21 @@ function lineOf({ line, yUnit }) {
   return line ?? (yUnit === "ratio" ? 1 : null);
 }
 
+/** A point with bounds no further from its value than REACH times. */
+function withinReach(point) {
+  const { y } = point;
+  if (!(y > 0)) return point;
+  const [from, to] = [y / REACH, y * REACH];
+  const near = (value) => (Number.isFinite(value) ? Math.max(from, Math.min(to, value)) : value);
+  return {
+    ...point,
+    low: near(point.low),
+    high: near(point.high),
+    min: near(point.min),
+    max: near(point.max),
+  };
+}
+
 /** A series in the key, with the form and the colour of its marks. */
 function keyOf(chart, { label }, index) {
   const { csvColor, borderColor, pointStyle } = chart.data.datasets[index];
@@ -194,6 +215,9 @@ export default {
     estimatesOfEachFile(models, settings.names) ?? seriesOfEachFile(models, settings),
   /** Twice as much and half as much are equally far from no difference. */
   defaults: ({ yUnit }) => (yUnit === "ratio" ? { bands: "both", yScale: "log2" } : { bands: "auto" }),
+
+  /** An interval that says hardly anything, such as one of two runs, does not decide where the axis ends. */
+  measured: (points) => points.map(withinReach),
 
   options(given) {
     const { settings } = given;
