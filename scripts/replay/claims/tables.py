@@ -35,7 +35,7 @@ from replay.claims.model import (
     Selector,
     agreed,
 )
-from replay.derive.facts import FACTS, FactType, Predicate
+from replay.derive.facts import FACTS, FactType, Predicate, lower_bound_of
 from replay.derive.part import REGISTERED_FILE
 from replay.evidence.data_set import MANIFEST
 
@@ -136,9 +136,8 @@ def _facts(row: Row) -> dict[str, float | str]:
 
 
 def is_bound(row: Row, metric: str) -> bool:
-    """Return whether only a lower bound of a run's value is known: tools give one for what is beyond their last bin."""
-    at_least = metric.removesuffix("_seconds") + "_at_least_seconds"
-    return row.get(metric) in (None, "") and row.get(at_least) not in (None, "")
+    """Return whether only a lower bound of a run's value is known."""
+    return row.get(metric) in (None, "") and row.get(lower_bound_of(metric)) not in (None, "")
 
 
 def rows_in(path: Path) -> list[dict[str, str]]:

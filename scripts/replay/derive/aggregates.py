@@ -24,6 +24,7 @@ from replay.derive.designs import (
     level_name,
     workloads_of,
 )
+from replay.derive.facts import lower_bound_of
 
 #: What tells the points of all aggregates of numbers apart. `workload` and `variant` are places in the design's order.
 _PLACE = ["metric", "workload", "variant", "x"]
@@ -85,7 +86,7 @@ def _runs(used: pd.DataFrame, columns: set[str], workloads: list[Workload], desi
     )
     names = [column for column in used if column in columns]
     values = used[names].astype(float)
-    least = used.reindex(columns=[name.removesuffix("_seconds") + "_at_least_seconds" for name in names]).astype(float)
+    least = used.reindex(columns=[*map(lower_bound_of, names)]).astype(float)
     runs = pd.concat([places, values], axis=1).melt(id_vars=list(places), var_name="metric", value_name="y")
     runs = runs.assign(least=least.to_numpy().ravel(order="F")).astype({"y": float})
     return runs.dropna(subset=["y", "least"], how="all").sort_values([*_PLACE, "block"])

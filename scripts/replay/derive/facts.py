@@ -90,6 +90,11 @@ _IMAGE = "image-1"
 Value = float | str
 
 
+def lower_bound_of(metric: str) -> str:
+    """Return the column of a metric's lower bound: tools give one for what is beyond their last bin."""
+    return f"{metric.removesuffix('_seconds')}_at_least_seconds"
+
+
 def facts_of(
     sidecar: Mapping[str, Any], outputs: Mapping[str, str], metrics: Mapping[str, float], bottleneck: Bottleneck
 ) -> dict[str, Value]:

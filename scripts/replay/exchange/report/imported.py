@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from replay.base.stats import median
+from replay.derive.facts import lower_bound_of
 from replay.exchange.importing.arrange import LOADS
 from replay.exchange.page import DOT, NUMBER, STROKE, Column, bullets, heading, paragraph, strip, table
 from replay.exchange.page import Row as Marks
@@ -240,7 +241,7 @@ def _table(experiment: MeasuredExperiment, loads: Sequence[_Load], labels: Seque
 
 def _at_least(runs: pd.DataFrame, column: str) -> str:
     """Return a median; with a sign if it is, or lies beside, a run of which only a lower bound is known."""
-    least = values(runs, column.removesuffix("_seconds") + "_at_least_seconds")
+    least = values(runs, lower_bound_of(column))
     known = values(runs, column)
     if not known and not least:
         return NOTHING
