@@ -4,7 +4,7 @@
 import { benchmarksRoot, dataSetFolders, talkRoot, whyUnknownDataSet } from "./deck/data-sets.js";
 import { chromiumPath } from "./deck/chromium.js";
 import { KINDS } from "./deck/constants.js";
-import { installPackages, optionsOf, requireDataSetName } from "./npm/program.mjs";
+import { counted, installPackages, optionsOf, requireDataSetName, requireOneOf } from "./npm/program.mjs";
 
 const HELP = `Checks the slides against the data that their talk.yaml names, and adds up their time.
 
@@ -47,8 +47,7 @@ const options = optionsOf({
   },
   check({ data, fix, accept, as: kind }) {
     requireDataSetName("data", data);
-    if (kind !== undefined && !KINDS.includes(kind))
-      throw new Error(`--as ${kind}: expected one of ${KINDS.join(", ")}`);
+    requireOneOf("as", KINDS, kind);
     if (accept !== undefined && data !== undefined)
       throw new Error("--accept is about the talk's own data set: leave out --data");
     if (fix && data !== undefined)
@@ -58,6 +57,7 @@ const options = optionsOf({
   },
 });
 installPackages();
+const { clockOf } = await import("./deck/check/cuts.js");
 const { fixProblems } = await import("./deck/check/fix.js");
 const { checkTalk } = await import("./deck/check/index.js");
 
@@ -104,17 +104,17 @@ for (const { file, line, message } of problems) console.error(`${file}:${line}: 
 const columns = (texts) => texts.map((text) => text.padStart(9)).join("");
 console.log(`${"".padEnd(43)}${columns(cuts.map((cut) => `${cut} min`))}`);
 for (const { file, slides, seconds, appendix } of times) {
-  const shown = appendix ? [`(${minutes(appendix)})`] : cuts.map((cut) => minutes(seconds[cut]));
+  const shown = appendix ? [`(${clockOf(appendix)})`] : cuts.map((cut) => clockOf(seconds[cut]));
   console.log(`${file.padEnd(32)} ${String(slides).padStart(3)} slides${columns(shown)}`);
 }
 const total = (secondsOf) => times.reduce((sum, chapter) => sum + secondsOf(chapter), 0);
 const lengths = cuts.map((cut, at) => {
-  const length = minutes(total(({ seconds }) => seconds[cut]));
+  const length = clockOf(total(({ seconds }) => seconds[cut]));
   return at === 0 ? length : `its ${cut}-minute cut ${length}`;
 });
 const appendix = total((chapter) => chapter.appendix);
 console.log(
-  `The talk takes ${lengths.join(", ")}${appendix ? `; the appendix would add ${minutes(appendix)}` : ""}.`,
+  `The talk takes ${lengths.join(", ")}${appendix ? `; the appendix would add ${clockOf(appendix)}` : ""}.`,
 );
 const unread = problems.filter(({ sentence }) => sentence);
 if (unread.length)
@@ -149,12 +149,4 @@ async function layoutOf({ cuts, slides, talkFile }) {
     const message = `the slides could not be opened to see whether they fit the stage: ${error.message}; mend that, or leave it out with --no-layout`;
     return [{ file: talkFile, line: 1, message }];
   }
-}
-
-function counted(count, what) {
-  return `${count} ${count === 1 ? what : `${what}s`}`;
-}
-
-function minutes(seconds) {
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }

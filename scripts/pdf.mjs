@@ -72,7 +72,7 @@ async function print({ cut = null, appendix, notes, data, theme, out, incomplete
   const restore = endWhenInterrupted(shown, `Stopped. ${out} was not written.`);
   let outcome;
   try {
-    const { stated, shipped, chapters } = await openTalk(talkRoot());
+    const { stated, slides } = await openTalk(talkRoot());
     const minutes = stated.cuts.map((length) => String(length.minutes));
     if (cut !== null && !minutes.includes(cut)) {
       console.error(
@@ -81,8 +81,8 @@ async function print({ cut = null, appendix, notes, data, theme, out, incomplete
       return 2;
     }
     // Single slides show these beside the talk's own, and charts may show them beside any.
-    const compared = chapters.flatMap(({ slides }) => slides.flatMap(({ compares }) => compares));
-    const sets = [data ?? shipped, ...stated.otherDataSets, ...compared];
+    const compared = slides.flatMap(({ compares }) => compares);
+    const sets = [data ?? stated.dataSet, ...stated.otherDataSets, ...compared];
     await requireUnaltered(benchmarksRoot(), sets, { allowed: altered });
     outcome = await printed(data ?? null, { cut, appendix, notes, theme, incomplete, say: shown.step });
     shown.end();
@@ -105,7 +105,7 @@ async function print({ cut = null, appendix, notes, data, theme, out, incomplete
   await rename(`${file}.part`, file);
   const noted = notes ? ` and ${count.notes} pages of notes` : "";
   console.log(
-    `Wrote ${out}: ${count.slides} slides${noted}, ${(pdf.length / 1024 ** 2).toFixed(1)} MB, with the fonts ${fonts.map(({ name }) => name).join(", ")}.`,
+    `Wrote ${out}: ${count.slides} slides${noted}, ${(pdf.length / 1024 ** 2).toFixed(1)} MB, with the fonts ${fonts.join(", ")}.`,
   );
   return 0;
 }

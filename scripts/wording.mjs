@@ -2,7 +2,7 @@
 /** Shows which sentences of the talk another data set changes, or what is said in a cut: `npm run wording`. */
 
 import { benchmarksRoot, talkRoot } from "./deck/data-sets.js";
-import { installPackages, optionsOf, requireCount, requireDataSetName } from "./npm/program.mjs";
+import { counted, installPackages, optionsOf, requireCount, requireDataSetName } from "./npm/program.mjs";
 
 const HELP = `Shows every sentence of the talk that changes with another data set, or all that is said, read against the clock.
 
@@ -55,31 +55,31 @@ try {
 }
 
 async function rehearse({ data: asked, rehearse: minutes, "words-per-minute": rate }) {
-  const benchmarks = benchmarksRoot();
-  const { stated, shipped, chapters } = await openTalk(talkRoot());
+  const { stated, slides } = await openTalk(talkRoot());
   const cut = Number(minutes);
   const known = stated.cuts.map((length) => length.minutes);
   if (!known.includes(cut))
     throw new NotThere(`${stated.file} has no cut of ${cut} minutes; it has ${known.join(", ")}`);
-  const data = asked ?? shipped;
-  await requireDataSets(benchmarks, [data]);
-  const set = await readDataSet(benchmarks, data);
-  for (const lack of lacking(set)) console.error(`Note: ${lack}`);
+  const data = asked ?? stated.dataSet;
+  const [telling] = await tellingsOf(stated, [data]);
   const how = { cut, data, ...(rate ? { wordsPerMinute: Number(rate) } : {}) };
-  const slides = chapters.flatMap((chapter) => chapter.slides);
-  const rows = rehearsalOf(slides, await tellingOf({ benchmarks, stated, data: set }), how);
+  const rows = rehearsalOf(slides, telling, how);
   process.stdout.write(rehearsalText(rows, how));
 }
 
-async function report({ data, against, json }) {
+/** What the talk is told with, for each of these data sets. */
+async function tellingsOf(stated, names) {
   const benchmarks = benchmarksRoot();
-  const { stated, shipped, chapters } = await openTalk(talkRoot());
-  const names = [against ?? shipped, data];
   await requireDataSets(benchmarks, names);
   const sets = await Promise.all(names.map((name) => readDataSet(benchmarks, name)));
   for (const lack of sets.flatMap(lacking)) console.error(`Note: ${lack}`);
-  const [before, after] = await Promise.all(sets.map((set) => tellingOf({ benchmarks, stated, data: set })));
-  const slides = chapters.flatMap((chapter) => chapter.slides);
+  return Promise.all(sets.map((data) => tellingOf({ benchmarks, stated, data })));
+}
+
+async function report({ data, against, json }) {
+  const { stated, slides } = await openTalk(talkRoot());
+  const names = [against ?? stated.dataSet, data];
+  const [before, after] = await tellingsOf(stated, names);
   const differences = wordingDifferences(slides, before, after);
   const count = {
     sentences: differences.length,
@@ -93,7 +93,7 @@ async function report({ data, against, json }) {
   console.log(
     count.sentences === 0
       ? `“${data}” and “${names[0]}” read alike.`
-      : `“${data}” changes ${plural(count.sentences, "sentence")} on ${count.slides} of ${plural(slides.length, "slide")}, against “${names[0]}”.`,
+      : `“${data}” changes ${counted(count.sentences, "sentence")} on ${count.slides} of ${counted(slides.length, "slide")}, against “${names[0]}”.`,
   );
 }
 
@@ -102,8 +102,4 @@ function shown({ file, line, slide, part, old, new: now }) {
   if (old !== null) lines.push(`- ${old}`);
   if (now !== null) lines.push(`+ ${now}`);
   return lines.join("\n");
-}
-
-function plural(count, word) {
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
 }

@@ -5,7 +5,7 @@
  * `data-chart-notes="With journal @ 4096 = {CLAIM.CONDITION} at 4K"`.
  */
 
-import { formatValue, seriesNames } from "chartjs-plugin-csv";
+import { formatValue, seriesNames, wrapLabel } from "chartjs-plugin-csv";
 
 import { formatRatio } from "../data/format.js";
 import { marginOf } from "../data/margin.js";
@@ -106,13 +106,7 @@ function withFigures(text, figureOf) {
 
 /** Short lines: a note stands beside its point, and a long line would reach across the plot. */
 function inLines(text) {
-  const lines = [];
-  for (const word of text.split(" ")) {
-    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
-    if (lines.length && longer.length <= NOTE_LINE) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  return lines.join("\n");
+  return wrapLabel(text, NOTE_LINE, ({ length }) => length).join("\n");
 }
 
 /**

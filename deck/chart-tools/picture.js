@@ -1,5 +1,7 @@
 /** A chart as a picture to copy or save. */
 
+import { wrapLabel } from "chartjs-plugin-csv";
+
 const EDGE = 24;
 const TITLE_SIZE = 28;
 const LABEL_SIZE = 20;
@@ -20,7 +22,7 @@ export async function pictureOf(canvas, { title, label, colors }) {
   const context = picture.getContext("2d");
   const wrapped = (text, font) => {
     context.font = font;
-    return wrap(text, canvas.offsetWidth, (part) => context.measureText(part).width);
+    return text ? wrapLabel(text, canvas.offsetWidth, (part) => context.measureText(part).width) : [];
   };
   const titleLines = wrapped(title, fonts.title);
   const labelLines = wrapped(label, fonts.label);
@@ -43,15 +45,4 @@ export async function pictureOf(canvas, { title, label, colors }) {
   const blob = await new Promise((resolve) => picture.toBlob(resolve, "image/png"));
   if (!blob) throw new Error("the browser could not make a picture of the chart");
   return blob;
-}
-
-/** Wraps a text into lines no wider than `limit`; a wider word gets its own line. Pure. */
-export function wrap(text, limit, measure) {
-  const lines = [];
-  for (const word of text.split(/\s+/).filter(Boolean)) {
-    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
-    if (lines.length && measure(longer) <= limit) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  return lines;
 }

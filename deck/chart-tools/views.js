@@ -6,7 +6,7 @@
 import { fileName } from "../text/canvases.js";
 
 export const RATIO = "ratio";
-export const ABSOLUTE = "absolute";
+const ABSOLUTE = "absolute";
 const PREFIX = "ratio-";
 
 /** Which view a file is: `ratio` or `absolute`. */

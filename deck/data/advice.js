@@ -5,7 +5,7 @@
 
 import { EVERYTHING, answerNumber, waysOf } from "./answer.js";
 
-export const UNJUDGED = "not measured";
+const UNJUDGED = "not measured";
 
 /**
  * What people need, each with the figure in which less is better. `low` and `high` bound it where the table has bounds; a worst

@@ -6,6 +6,7 @@
 
 import { BundleRefused } from "./bundle.js";
 import { isDataSetName } from "./data-set.js";
+import { isObject } from "./manifests.js";
 
 const FORMAT = "replay-bundle";
 const VERSION = 1;
@@ -174,8 +175,4 @@ function hexadecimal(buffer) {
 function quoted(text) {
   const plain = text.replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, "�");
   return `“${plain.length > 60 ? `${plain.slice(0, 60)}…` : plain}”`;
-}
-
-function isObject(value) {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

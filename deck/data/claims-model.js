@@ -4,6 +4,10 @@ import { VERDICT_SIGNS, decidingName, isCount } from "./claims.js";
 import { unbroken } from "./format.js";
 
 const X = "Estimate";
+/** The name of the mean of campaigns, and the ends of the name of a data set that is compared with them. */
+export const MEAN = "Mean";
+const [UNKNOWN, EXPECTED, UNEXPECTED] = [": no prediction", ": as expected", ": unexpected"];
+export const COMPARED = [UNKNOWN, EXPECTED, UNEXPECTED];
 
 /**
  * A series for each claim with its estimate and, where several campaigns measured it, what another one may be expected to
@@ -76,14 +80,14 @@ function campaignsOf(condition, dataSet) {
       points: [{ ...pointOf({ ...one, region }), note: VERDICT_SIGNS[one.verdict] ?? "" }],
     })),
     ...(isOwn ? [{ name: `${dataSet}${comparedWith(prediction, condition.estimate)}`, points: [own] }] : []),
-    ...(mean ? [{ name: "Mean", points: [pointOf({ ...mean, region }, { ends: prediction })] }] : []),
+    ...(mean ? [{ name: MEAN, points: [pointOf({ ...mean, region }, { ends: prediction })] }] : []),
   ];
 }
 
 /** Whether an estimate lies where the next campaign's ratio is to be expected, as the end of its name. */
 function comparedWith(prediction, estimate) {
-  if (!prediction) return "";
-  return prediction.low <= estimate && estimate <= prediction.high ? ": as expected" : ": unexpected";
+  if (!prediction) return UNKNOWN;
+  return prediction.low <= estimate && estimate <= prediction.high ? EXPECTED : UNEXPECTED;
 }
 
 function pointOf(

@@ -7,18 +7,8 @@
 import { formatValue as formatMeasured } from "chartjs-plugin-csv";
 
 const MONTHS = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
+  ...["January", "February", "March", "April", "May", "June"],
+  ...["July", "August", "September", "October", "November", "December"],
 ];
 /** Measured, and so said with two digits; other rates and seconds are limits or were set. */
 const MEASURED_RATE = /^(?:median|low|high)_/;

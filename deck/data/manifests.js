@@ -78,6 +78,6 @@ function parseObject(text) {
   return value;
 }
 
-function isObject(value) {
+export function isObject(value) {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }

@@ -39,19 +39,12 @@ export function chartEntry(src, manifest) {
   return chartPlace(src, manifest)?.entry ?? null;
 }
 
-/** n as text: "n = 10", or "n = 6–10" when points differ; null when it is not recorded. */
-export function sampleSize(n) {
-  if (n === null || n === undefined) return null;
-  const min = typeof n === "number" ? n : n.min;
-  const max = typeof n === "number" ? n : n.max;
+/** n of some charts as text: "n = 10", or "n = 6–10" when points differ; null when it is not recorded. */
+export function sampleSize(entries) {
+  const sizes = entries.map(({ n }) => (typeof n === "number" ? { min: n, max: n } : n)).filter(Boolean);
+  const [min, max] = [Math.min(...sizes.map((n) => n.min)), Math.max(...sizes.map((n) => n.max))];
   if (!Number.isFinite(min) || !Number.isFinite(max)) return null;
   return min === max ? `n = ${min}` : `n = ${min}–${max}`;
-}
-
-/** What limited a measurement, in words. */
-export function limiterWords(limiter) {
-  if (limiter === null || limiter === undefined || limiter === "") return null;
-  return LIMITER_WORDS[limiter] ?? `limited by ${limiter}`;
 }
 
 /**
@@ -79,11 +72,15 @@ export function provenance(sources, manifest, alterations = []) {
   if (entries.length === 0) return [...words, "this chart is not in the manifest"].join(" · ");
   const provenances = places.map(({ experiment }) => experiment.provenance ?? {});
   words.push(...measuredWith(provenances), ...[hostWords(provenances)].filter(Boolean));
-  words.push(sampleSize(combined(entries)) ?? "n not recorded");
+  words.push(sampleSize(entries) ?? "n not recorded");
+  const zeroPairs = entries.reduce((sum, { zero_pairs: count = 0 }) => sum + count, 0);
+  const pairs = zeroPairs === 1 ? "pair" : "pairs";
+  if (zeroPairs > 0) words.push(`without ${zeroPairs} ${pairs} with a value of 0`);
   const dates = entries.map((entry) => entry.measured_to ?? manifest.measured_to).filter(Boolean);
   words.push(dates.length ? formatDate(dates.sort().at(-1), { short: true }) : "date not recorded");
   const limiters = new Set(entries.map((entry) => entry.limiter ?? "unknown"));
-  words.push(limiterWords(limiters.size === 1 ? [...limiters][0] : "mixed"));
+  const limiter = limiters.size === 1 ? [...limiters][0] : "mixed";
+  words.push(LIMITER_WORDS[limiter] ?? `limited by ${limiter}`);
   return words.join(" · ");
 }
 
@@ -117,11 +114,4 @@ export function hostWords(provenances) {
 export function releaseTitle({ name, manifest }) {
   const version = manifest?.setup?.ceph_version;
   return version ? `Ceph ${version}` : name;
-}
-
-/** The smallest and largest n over several charts. */
-function combined(entries) {
-  const sizes = entries.map(({ n }) => (typeof n === "number" ? { min: n, max: n } : n)).filter(Boolean);
-  if (sizes.length === 0) return null;
-  return { min: Math.min(...sizes.map((n) => n.min)), max: Math.max(...sizes.map((n) => n.max)) };
 }

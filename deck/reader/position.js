@@ -22,9 +22,6 @@ export function wordsOf({ chapter, number, of, appendix }) {
 /** The chapter of a slide: the last one named up to it. */
 function chapterOf(slide) {
   const named = [...slide.closest(".slides").querySelectorAll("section[data-chapter]")];
-  const before = named.filter(
-    (section) =>
-      section === slide || section.compareDocumentPosition(slide) & Node.DOCUMENT_POSITION_FOLLOWING,
-  );
-  return before.at(-1)?.dataset.chapter ?? "";
+  const isBefore = (section) => section.compareDocumentPosition(slide) & Node.DOCUMENT_POSITION_FOLLOWING;
+  return named.findLast((section) => section === slide || isBefore(section))?.dataset.chapter ?? "";
 }

@@ -10,6 +10,11 @@ import { wantedClaims } from "../data/claim-charts.js";
 import { partsOf } from "../data/data-set.js";
 import { releaseTitle } from "../data/provenance.js";
 
+/** Campaigns of one claim are one set; only their mean and the reader's own campaign differ. */
+const CAMPAIGN_LOOK = { color: "var(--ink-muted)", dash: [], pointStyle: "rect" };
+const MEAN_LOOK = { color: "var(--ink)", dash: [], pointStyle: "rectRot" };
+const OWN_LOOK = { color: "var(--series-5)", dash: [], pointStyle: "circle" };
+
 /**
  * Chart.js options of such a chart; none for any other.
  * @param {{src: string|null, kind: string, canvas: HTMLCanvasElement, data: import("../data/data-on-show.js").DataOnShow}} chart
@@ -47,7 +52,7 @@ function answerOptions(kind, dataSet, { data, canvas }) {
 }
 
 async function claimOptions(src, canvas, data) {
-  const { claimsModel } = await import("../data/claims-model.js");
+  const { COMPARED, MEAN, claimsModel } = await import("../data/claims-model.js");
   const wanted = wantedClaims(canvas.dataset);
   const more = (seriesNames(canvas.dataset.chartMore) ?? []).map((one) => data.resolve(one, canvas));
   const read = reading(
@@ -65,7 +70,11 @@ async function claimOptions(src, canvas, data) {
       return releaseTitle({ name, manifest: data.manifestOf(name) ?? (await data.other(name)).manifest });
     }),
   );
-  return { read, yUnit: "ratio", ...(more.length ? { names } : {}) };
+  const options = { read, yUnit: "ratio" };
+  if (more.length > 0) return { ...options, names };
+  if (wanted.length > 1) return options;
+  const own = COMPARED.map((ending) => [partsOf(src).dataSet + ending, OWN_LOOK]);
+  return { ...options, palette: [CAMPAIGN_LOOK], styles: Object.fromEntries([[MEAN, MEAN_LOOK], ...own]) };
 }
 
 /** Reads a text, and says in one sentence that it is not what it should be. */

@@ -9,7 +9,7 @@ import { namedDataSet, partsByDataSet } from "../text/slide-data.js";
 import { writeAlteredMarks } from "../text/altered-marks.js";
 import { writeLabels } from "../text/labels.js";
 import { chartEntry } from "../data/provenance.js";
-import { numbersFrom } from "../text/sources.js";
+import { BoundNumbers } from "../text/bound-numbers.js";
 import { chooseTexts } from "../text/verdict-text.js";
 
 /**
@@ -26,7 +26,7 @@ import { chooseTexts } from "../text/verdict-text.js";
 export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
   const data = new DataOnShow({ search, usual, frozen, others: talk.otherDataSets, fetchFile });
   const numbersOf = (about) =>
-    numbersFrom({
+    new BoundNumbers({
       manifest: () => about().manifest,
       claims: () => about().claims,
       answer: () => about().answer,

@@ -44,7 +44,8 @@ export function followPhone(deck, narrow, asked) {
     if (!isOn()) return;
     const all = slides();
     if (all.length === 0) return;
-    const slide = all[slideInSight(tops(all), innerHeight / 2)];
+    const tops = all.map((one) => one.getBoundingClientRect().top);
+    const slide = all[slideInSight(tops, innerHeight / 2)];
     if (slide === deck.getCurrentSlide()) return;
     const { h, v } = deck.getIndices(slide);
     for (const other of all) other.classList.toggle("present", other === slide);
@@ -115,8 +116,4 @@ export function followPhone(deck, narrow, asked) {
   // scrolling need follow. The page's load event, for one, makes it do so, whenever that comes.
   deck.on("slidechanged", lookSoon);
   goTo(asked);
-}
-
-function tops(slides) {
-  return slides.map((slide) => slide.getBoundingClientRect().top);
 }

@@ -3,7 +3,7 @@
 /** A slide's own size; everything in css/ is based on it. */
 export const STAGE = { width: 1280, height: 720 };
 /** Below this width slides are shown one below the other; a projector or a window next to the talk is wider. */
-export const PHONE_WIDTH = 700;
+const PHONE_WIDTH = 700;
 
 const PHONE_FONT = { size: 13 };
 

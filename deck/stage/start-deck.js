@@ -40,7 +40,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   const { data, writeTexts } = material;
   const narrow = phoneQuery();
   const flowing = narrow.matches && !mode.receiver && !mode.print;
-  const coming = prepareCharts({ material, flowing });
+  const coming = Promise.all([material.chartCode(), material.makeCharts(flowing ? PHONE_CHARTS : {})]);
   const speaker = SpeakerView(mode, { title: talk.title, absent: () => absent, data });
   const opens = {};
   let deck = null;
@@ -105,7 +105,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   const keyboardCondition = stageKeys({ mode, deck: () => deck, opens });
   const plugins = [{ id: "replay-slides", init: prepareSlides }, speaker];
   // For the same reason.
-  if (mode.print) plugins.push((await coming).charts);
+  if (mode.print) plugins.push((await coming)[1]);
   deck = new Reveal(root, revealOptions(mode, { narrow: flowing, keyboardCondition, plugins }));
   const echo = Echo(mode);
   const bindings = Bindings({ deck, echo });
@@ -130,7 +130,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
     );
   };
 
-  const { charts, ChartTools } = await coming;
+  const [{ ChartTools }, charts] = await coming;
   const startRun = async () => {
     const { startRecordedRun } = await import("../recorded-run/recorded-run.js");
     return startRecordedRun({ deck, charts, data, seconds: mode.run, announce });
@@ -193,12 +193,4 @@ export async function startDeck({ root, mode, material, announce, talk }) {
       deck.dispatchEvent({ type: "resumed" });
     },
   };
-}
-
-async function prepareCharts({ material, flowing }) {
-  const [{ ChartTools }, charts] = await Promise.all([
-    material.chartCode(),
-    material.makeCharts(flowing ? PHONE_CHARTS : {}),
-  ]);
-  return { charts, ChartTools };
 }

@@ -6,7 +6,7 @@
 import { alteredSentence, behindChart, ofDataSet } from "../data/alterations.js";
 import { partsOf } from "../data/data-set.js";
 import { canvasesOf } from "./canvases.js";
-import { shownSource } from "./labels.js";
+import { shownSources } from "./labels.js";
 import { slidesIn } from "./slide-data.js";
 
 const CLASS = "altered-data";
@@ -27,10 +27,12 @@ export function writeAlteredMarks(root, data) {
 function markSlide(slide, { resolve, dataSet, alterationsOf }) {
   const charts = canvasesOf(slide)
     .filter((canvas) => canvas.dataset.chartSrc)
-    .map((canvas) => {
-      const src = resolve(shownSource(canvas), canvas);
-      return { canvas, alterations: behindChart(src, alterationsOf(partsOf(src)?.dataSet)) };
-    })
+    .map((canvas) => ({
+      canvas,
+      alterations: shownSources(canvas, resolve).flatMap((src) =>
+        behindChart(src, alterationsOf(partsOf(src)?.dataSet)),
+      ),
+    }))
     .filter(({ alterations }) => alterations.length > 0);
   const texts = slide.querySelector(FROM_DATA) === null ? [] : ofDataSet(alterationsOf(dataSet));
   const sentence = alteredSentence([...charts.flatMap(({ alterations }) => alterations), ...texts]);

@@ -1,13 +1,26 @@
 /**
- * Numbers in slides and notes that come from data: `<data value="manifest.setup.osds">three</data>`.
+ * Numbers in slides and notes that come from data: `<data value="manifest.setup.osds">three</data>`. The deck, `npm run check`,
+ * `wording` and `freeze` all resolve values here, so that they always agree.
  *
- * A value is `<source>.<path>`. Sources have names; one more answers to every other first word. The text written on the
- * slide is the shipped data set's. If the current data do not know a value, that text stays only if they are the shipped
- * data: it must never pass for another data set's figure.
+ * | value | read from |
+ * |---|---|
+ * | `manifest.<path>` | manifest.json |
+ * | `design.<experiment>.<path>` | manifest.json: `experiments.<experiment>.parameters`, what the design fixed |
+ * | `method.<key>` | claims.json: `method`, the rules for verdicts |
+ * | `answer.<mode>.<column>` | answer.csv |
+ * | `<claim>.<name>[.<part>]` | claims.json: see `claimSource` |
+ *
+ * The text written on the slide is the shipped data set's. If the current data do not know a value, that text stays only if they
+ * are the shipped data: it must never pass for another data set's figure.
  */
 
-import { unbroken } from "../data/format.js";
+import { answerSource } from "../data/answer.js";
+import { claimSource } from "../data/claims.js";
+import { follow } from "../data/follow.js";
+import { formatPercent, formatPeriod, formatValue, unbroken } from "../data/format.js";
 
+/** What is recorded of a measurement; every other value is measured. */
+const RECORDED = ["manifest", "design", "method"];
 const BOUND = "bound";
 const UNBOUND = "unbound";
 /** A text short enough to be a number with its unit, which stays on one line. */
@@ -15,36 +28,37 @@ const FIGURE = "figure-text";
 const LONGEST_FIGURE = 12;
 const OPEN = "…";
 
-/**
- * @typedef {{lookUp: (path: string[]) => string|null, absent: string}} Source
- *   lookUp: null means "I do not know that"; absent: what is shown where another data set does not know a value
- */
-
 export class BoundNumbers {
   #sources;
-  #usual;
+  #claims;
 
   /**
-   * @param {Record<string, Source>} sources   by the first word of the values that they answer; they get the path without it
-   * @param {Source} usual   answers values with any other first word; it gets the whole path
+   * @param {{manifest: () => object|null, claims: () => object|null, answer?: () => object|null}} documents   give the documents
+   *   to read now
    */
-  constructor(sources, usual) {
-    this.#sources = new Map(Object.entries(sources));
-    this.#usual = usual;
+  constructor({ manifest, claims, answer = () => null }) {
+    // By the first word of the values that they answer; they get the path without it.
+    this.#sources = new Map([
+      ["manifest", manifestSource(manifest)],
+      ["design", designSource(manifest)],
+      ["method", methodSource(claims)],
+      ["answer", answerSource(answer)],
+    ]);
+    this.#claims = claimSource(claims);
   }
 
-  /** @returns {string|null} the text for a value such as `manifest.setup.osds` */
+  /** @returns {string|null} the text for a value such as `manifest.setup.osds`; null if the data do not know it */
   resolve(value) {
     const path = String(value).trim().split(".");
     if (path.some((word) => word === "")) return null;
-    const source = this.#sources.get(path[0]);
-    return source ? source.lookUp(path.slice(1)) : this.#usual.lookUp(path);
+    const lookUp = this.#sources.get(path[0]);
+    return lookUp ? lookUp(path.slice(1)) : this.#claims(path);
   }
 
-  /** The text for a value that a data set other than the shipped one lacks: "not recorded", … */
+  /** The text for a value that a data set other than the shipped one lacks. */
   absent(value) {
     const [word] = String(value).trim().split(".", 1);
-    return (this.#sources.get(word) ?? this.#usual).absent;
+    return RECORDED.includes(word) ? "not recorded" : "not measured";
   }
 
   /**
@@ -80,4 +94,37 @@ export class BoundNumbers {
       element.classList.toggle(FIGURE, text.length <= LONGEST_FIGURE);
     }
   }
+}
+
+/**
+ * The source `manifest` of bound numbers: `manifest.setup.osds`, `manifest.measured_to`, …
+ * `manifest.measured` is the period from `measured_from` to `measured_to`.
+ * @param {() => object|null} current   gives the manifest to read
+ */
+function manifestSource(current) {
+  return (path) => {
+    const manifest = current();
+    if (!manifest) return null;
+    if (path.length === 1 && path[0] === "measured") {
+      const { measured_from: from, measured_to: to } = manifest;
+      return from || to ? formatPeriod(from ?? to, to ?? from) : null;
+    }
+    return formatValue(follow(manifest, path), path.at(-1) ?? "");
+  };
+}
+
+/** The source `design`: `design.rbd-journaling.io_threads`. Keys end with their unit, as in the manifest. */
+function designSource(current) {
+  return ([experiment = "", ...path]) =>
+    path.length === 0
+      ? null
+      : formatValue(follow(current(), ["experiments", experiment, "parameters", ...path]), path.at(-1));
+}
+
+/** The source `method`: `method.confidence` is a share and is written as "95 %"; the others are counts. */
+function methodSource(current) {
+  return (path) => {
+    const value = follow(current(), ["method", ...path]);
+    return path.at(-1) === "confidence" ? formatPercent(value) : formatValue(value, path.at(-1));
+  };
 }

@@ -39,7 +39,7 @@ export function writeLabels(root, data) {
 export function labelSlide(slide, data) {
   const { resolve, manifestOf, claims, answer = null, alterationsOf, digestOf } = data;
   const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
-  const addresses = canvases.map((canvas) => resolve(shownSource(canvas), canvas));
+  const addresses = canvases.map((canvas) => shownSources(canvas, resolve)[0]);
   const behind = { claims, manifestOf, resolve };
   const sources = canvases.length
     ? [...new Set(canvases.flatMap((canvas, at) => sourcesOf(canvas, addresses[at], behind)))]
@@ -97,7 +97,7 @@ function inShort(origin, first) {
 
 /** What a canvas shows: its files, or the charts from which the claims that it shows were judged. */
 export function sourcesOf(canvas, address, { claims, manifestOf, resolve }) {
-  const further = (seriesNames(canvas.dataset.chartMore) ?? []).map((src) => resolve(src, canvas));
+  const [, ...further] = shownSources(canvas, resolve);
   if (partsOf(address)?.document !== "claims.json") return [address, ...further];
   const ids = wantedClaims(canvas.dataset).map(({ id }) => id);
   const judged =
@@ -124,9 +124,10 @@ function sourcesOfClaims(ids, document, manifestOf) {
   return [...new Set(charts)].filter((src) => chartEntry(src, manifestOf(set)) !== null);
 }
 
-/** The file that a canvas shows: its own, or the one that a reader chose. */
-export function shownSource(canvas) {
-  return canvas.dataset.chartShown ?? canvas.dataset.chartSrc;
+/** The addresses of the files that a canvas shows: its own, or the one that a reader chose, then those beside it. */
+export function shownSources(canvas, resolve) {
+  const { chartShown, chartSrc, chartMore } = canvas.dataset;
+  return [chartShown ?? chartSrc, ...(seriesNames(chartMore) ?? [])].map((src) => resolve(src, canvas));
 }
 
 /** The line under a slide's charts; created if missing. */

@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { readFile, readdir } from "node:fs/promises";
 import path from "node:path";
 
-import { ANSWER, indexOf, scanBenchmarks } from "./data-sets.js";
+import { ANSWER, indexOf, scanBenchmarks, textIfThere } from "./data-sets.js";
 
 const PACKAGE = "datapackage.json";
 const PART = "experiment.json";
@@ -78,14 +78,10 @@ async function alterationsIn(folder, served, digestOf) {
 
 /** The digests of an experiment's tables as it was derived last, by experiment; git does not have them. */
 async function derivedIn(folder) {
-  const parts = (await readdir(folder))
-    .map((name) => [name, path.join(folder, name, PART)])
-    .filter(([, file]) => existsSync(file));
-  return new Map(
-    await Promise.all(
-      parts.map(async ([name, file]) => [name, JSON.parse(await readFile(file, "utf8")).outputs]),
-    ),
-  );
+  const names = await readdir(folder);
+  const texts = await Promise.all(names.map((name) => textIfThere(path.join(folder, name, PART))));
+  const parts = names.map((name, at) => [name, JSON.parse(texts[at] ?? "{}").outputs]);
+  return new Map(parts.filter(([, outputs]) => outputs));
 }
 
 async function isMeasured(folder) {

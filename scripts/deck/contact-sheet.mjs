@@ -9,7 +9,7 @@ import { optionsOf, requireCount, requireOneOf } from "../npm/program.mjs";
 import { launchChromium } from "./chromium.js";
 import { talkRoot } from "./data-sets.js";
 import { startPresentServer } from "./server.js";
-import { FRAMES_FOR_A_CHART, showSlide } from "./show-slide.js";
+import { showSlide } from "./show-slide.js";
 import { readTalkFile } from "./talk-file.js";
 
 const HELP = `Takes a screenshot of every slide, with all steps shown, and combines them into sheets.
@@ -97,7 +97,7 @@ async function photograph(theme) {
   const taken = [];
   for (const [position, { id, isAppendix }] of slides.entries()) {
     if (!id.includes(options.only) || (isAppendix && options["no-appendix"])) continue;
-    await page.evaluate(showSlide, { position, patience: FRAMES_FOR_A_CHART });
+    await page.evaluate(showSlide, { position });
     const file = path.join(out, `${theme}-${String(position).padStart(3, "0")}-${id}.png`);
     await page.screenshot({ path: file });
     taken.push({ id, file });

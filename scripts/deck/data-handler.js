@@ -8,8 +8,22 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 
 import { indexOf, scanBenchmarks } from "./data-sets.js";
-import { mediaTypeOf } from "./media-types.js";
 import { ownDigests } from "./own-charts.js";
+
+/** What files are called in a response's Content-Type. */
+const TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".csv": "text/csv; charset=utf-8",
+  ".json": "application/json; charset=utf-8",
+  ".md": "text/markdown; charset=utf-8",
+  ".woff2": "font/woff2",
+  ".woff": "font/woff",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".pdf": "application/pdf",
+};
 
 const DATA_FILE = /^[^/]+\/(?:[^/]+\.json|answer\.csv|[^/]+\/tidy\.csv|[^/]+\/aggregate\/[^/]+\.csv)$/;
 /** A talk's chapters, its own charts, and its look. */
@@ -40,6 +54,11 @@ export function dataHandler({ benchmarks, slides }, alterations = () => Promise.
   };
 }
 
+/** The type of a file by its name. */
+function mediaTypeOf(file) {
+  return TYPES[path.extname(file)] ?? "application/octet-stream";
+}
+
 /** The decoded path of a request; null if it is malformed or tries to leave its folder. */
 export function addressOf(url) {
   try {
@@ -54,7 +73,7 @@ export function addressOf(url) {
 }
 
 /** The real path of a file below a folder, with links followed; null if it is no file or is elsewhere. */
-export async function fileWithin(folder, name) {
+async function fileWithin(folder, name) {
   try {
     const root = await realpath(folder);
     const file = await realpath(path.join(root, name));
@@ -65,8 +84,18 @@ export async function fileWithin(folder, name) {
   }
 }
 
+/**
+ * Sends the file of a name below a folder; 404 if there is none, or no name.
+ * @param {(body: Buffer) => Buffer} [changed]   what is sent instead of the file's bytes
+ */
+export async function sendFile(request, response, folder, name, changed = (body) => body) {
+  const file = name && (await fileWithin(folder, name));
+  if (!file) return refuse(response, 404, `no such file: ${name ?? "?"}`);
+  return send(request, response, mediaTypeOf(file), changed(await readFile(file)));
+}
+
 /** Sends a body that no cache may keep, because the file may change at any moment. */
-export function send(request, response, type, body) {
+function send(request, response, type, body) {
   response.writeHead(200, {
     "Content-Type": type,
     "Content-Length": body.length,

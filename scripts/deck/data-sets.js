@@ -4,7 +4,7 @@
  * everything hidden stay where they are.
  */
 
-import { readdir, stat } from "node:fs/promises";
+import { readFile, readdir, stat } from "node:fs/promises";
 import path from "node:path";
 
 import { isDataSetName } from "../../deck/data/data-set.js";
@@ -97,6 +97,16 @@ export async function entriesOf(folder) {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(error.code)) return [];
+    throw error;
+  }
+}
+
+/** A file's text; null if there is no such file. */
+export async function textIfThere(file) {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(error.code)) return null;
     throw error;
   }
 }

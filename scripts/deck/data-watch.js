@@ -23,21 +23,21 @@ export async function watchData({ root, onChange, safetyScanMs = SAFETY_SCAN_MS 
   const watchers = new Map();
   let known = new Map();
   let timer = null;
-  let scanning = false;
-  let again = false;
   let closed = false;
+  let comparing = compare();
 
   function soon() {
-    if (!closed && timer === null) timer = setTimeout(compare, SETTLE_MS);
+    if (closed || timer !== null) return;
+    timer = setTimeout(() => {
+      // One after the other, and no more than one waits.
+      comparing = comparing.then(() => {
+        timer = null;
+        return compare();
+      });
+    }, SETTLE_MS);
   }
 
   async function compare() {
-    timer = null;
-    if (scanning) {
-      again = true;
-      return;
-    }
-    scanning = true;
     try {
       const { files, folders } = await scanBenchmarks(root);
       if (closed) return;
@@ -47,10 +47,6 @@ export async function watchData({ root, onChange, safetyScanMs = SAFETY_SCAN_MS 
       if (changed.length) onChange(changed);
     } catch {
       // A folder that cannot be read now is read by the next scan.
-    } finally {
-      scanning = false;
-      if (again) soon();
-      again = false;
     }
   }
 
@@ -74,13 +70,13 @@ export async function watchData({ root, onChange, safetyScanMs = SAFETY_SCAN_MS 
       });
       watchers.set(folder, watcher);
       // One more scan finds files that were created in the folder before it was watched.
-      again = true;
+      soon();
     } catch {
       // The folder disappeared, or the system has no watches left; the safety scan remains.
     }
   }
 
-  await compare();
+  await comparing;
   // Network file systems send no notifications, and a watched folder may be replaced by another.
   const safety = setInterval(soon, safetyScanMs);
   safety.unref();

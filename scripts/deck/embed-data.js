@@ -1,7 +1,5 @@
 /** The data of one chart of a built site: of tables, documents and runs no more than the chart draws and its texts say. */
 
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { parseCsv, runsUrl, seriesNames } from "chartjs-plugin-csv";
@@ -9,110 +7,87 @@ import { parseCsv, runsUrl, seriesNames } from "chartjs-plugin-csv";
 import { partsOf } from "../../deck/data/data-set.js";
 import { isOwnFile } from "../../deck/data/own-file.js";
 import { fileName } from "../../deck/text/canvases.js";
+import { textIfThere } from "./data-sets.js";
 
-/** What the data sets of a site say, of which each page gets what its chart reads. */
-export class EmbedData {
-  #root;
-  #texts = new Map();
-  #documents = new Map();
-
-  /** @param {string} root   the site's folder */
-  constructor(root) {
-    this.#root = root;
-  }
-
-  /**
-   * @param {string} section   the slide's HTML with the chart
-   * @param {HTMLCanvasElement} canvas   the chart
-   * @param {string} usual   the data set that the talk is told with
-   * @returns {Promise<Record<string, string>|null>} the text of each file by its address; null if the chart's own is not
-   *   published
-   */
-  async filesFor(section, canvas, usual) {
-    const { chartSrc, chartMore, chartSeries, chartRows, chartLines } = canvas.dataset;
-    const addresses = [chartSrc, ...(seriesNames(chartMore) ?? [])];
-    const names = seriesNames(chartSeries);
-    const files = {};
-    for (const address of addresses)
-      for (const name of [address, address.replace(/\.csv$/, ".spread.csv")]) {
-        const text = await this.#textOf(name);
-        const parts = partsOf(name);
-        if (text !== null) files[name] = parts?.chart ? rowsOf(text, { series: names }) : text;
-      }
-    if (!Object.hasOwn(files, chartSrc)) return null;
-    if (chartRows || chartLines)
-      for (const file of new Set(addresses.map(runsUrl))) {
-        const charts = addresses.filter((address) => runsUrl(address) === file).map(fileName);
-        const text = await this.#textOf(file);
-        if (text !== null) files[file] = rowsOf(text, { charts, series: chartRows ? [chartRows] : names });
-      }
-    // The texts around a file of the author's own are of the slide's data set.
-    const around = canvas.closest("section[data-set]")?.dataset.set ?? usual;
-    const dataSetOf = (address) => (isOwnFile(address) ? around : partsOf(address)?.dataSet);
-    const dataSets = [...new Set(addresses.map(dataSetOf).filter(Boolean))];
-    for (const name of dataSets) Object.assign(files, await this.#documentsOf(name, { section, addresses }));
-    const listed = dataSets.map((name) => [
-      name,
-      Object.keys(files)
-        .filter((file) => file.startsWith(`benchmarks/${name}/`))
-        .map((file) => file.slice(`benchmarks/${name}/`.length)),
-    ]);
-    const { altered, own } = JSON.parse(await this.#textOf("benchmarks/index.json"));
-    files["benchmarks/index.json"] = JSON.stringify({
-      data_sets: dataSets,
-      files: Object.fromEntries(listed),
-      altered: partOf(altered, dataSets),
-      own: partOf(own, addresses),
-    });
-    return files;
-  }
-
-  /** The documents of a data set, with the claims that the section names and the entries of its charts alone. */
-  async #documentsOf(name, { section, addresses }) {
-    const [manifest, claims] = await Promise.all([
-      this.documentOf(name, "manifest.json"),
-      this.documentOf(name, "claims.json"),
-    ]);
-    const files = {};
-    const put = (file, document) => (files[`benchmarks/${name}/${file}`] = JSON.stringify(document));
-    const isNamed = (id) => new RegExp(`(?<![\\w-])${id}(?![\\w-])`).test(section);
-    const named = Object.entries(claims?.claims ?? {}).filter(([id]) => isNamed(id));
-    const answer = section.includes("answer.") ? await this.#textOf(`benchmarks/${name}/answer.csv`) : null;
-    if (manifest) {
-      const { experiments } = manifest;
-      const charts = addresses.map(partsOf).filter((parts) => parts?.dataSet === name);
-      // A document rests on charts and experiments that others name.
-      const judged = named.flatMap(([, { chart }]) => (chart ? [chart.split("/")] : []));
-      const behind = [
-        ...judged.map(([experiment, chart]) => ({ experiment, chart })),
-        ...Object.keys(experiments).flatMap((id) => (answer?.includes(id) ? [{ experiment: id }] : [])),
-      ];
-      const wanted = charts.some(({ document }) => document) ? [...charts, ...behind] : charts;
-      put("manifest.json", { ...manifest, experiments: entriesOf(experiments, wanted) });
+/**
+ * @param {string} root   the site's folder
+ * @param {{section: string, canvas: HTMLCanvasElement, usual: string}} shown   section: the slide's HTML with the chart; usual:
+ *   the data set that the talk is told with
+ * @returns {Promise<Record<string, string>|null>} the text of each file by its address; null if the chart's own is not
+ *   published
+ */
+export async function filesOfChart(root, { section, canvas, usual }) {
+  const textOf = (address) => textIfThere(path.join(root, address));
+  const { chartSrc, chartMore, chartSeries, chartRows, chartLines } = canvas.dataset;
+  const addresses = [chartSrc, ...(seriesNames(chartMore) ?? [])];
+  const names = seriesNames(chartSeries);
+  const files = {};
+  for (const address of addresses)
+    for (const name of [address, address.replace(/\.csv$/, ".spread.csv")]) {
+      const text = await textOf(name);
+      const parts = partsOf(name);
+      if (text !== null) files[name] = parts?.chart ? rowsOf(text, { series: names }) : text;
     }
-    if (claims) put("claims.json", { ...claims, claims: Object.fromEntries(named) });
-    if (answer !== null) files[`benchmarks/${name}/answer.csv`] = answer;
-    return files;
-  }
-
-  /** A document of a data set; null if the site lacks it. */
-  documentOf(name, file) {
-    const address = `benchmarks/${name}/${file}`;
-    if (!this.#documents.has(address))
-      this.#documents.set(
-        address,
-        this.#textOf(address).then((text) => (text === null ? null : JSON.parse(text))),
-      );
-    return this.#documents.get(address);
-  }
-
-  #textOf(address) {
-    if (!this.#texts.has(address)) {
-      const file = path.join(this.#root, address);
-      this.#texts.set(address, existsSync(file) ? readFile(file, "utf8") : Promise.resolve(null));
+  if (!Object.hasOwn(files, chartSrc)) return null;
+  if (chartRows || chartLines)
+    for (const file of new Set(addresses.map(runsUrl))) {
+      const charts = addresses.filter((address) => runsUrl(address) === file).map(fileName);
+      const text = await textOf(file);
+      if (text !== null) files[file] = rowsOf(text, { charts, series: chartRows ? [chartRows] : names });
     }
-    return this.#texts.get(address);
+  // The texts around a file of the author's own are of the slide's data set.
+  const around = canvas.closest("section[data-set]")?.dataset.set ?? usual;
+  const dataSetOf = (address) => (isOwnFile(address) ? around : partsOf(address)?.dataSet);
+  const dataSets = [...new Set(addresses.map(dataSetOf).filter(Boolean))];
+  for (const name of dataSets) Object.assign(files, await documentsOf(root, name, { section, addresses }));
+  const listed = dataSets.map((name) => [
+    name,
+    Object.keys(files)
+      .filter((file) => file.startsWith(`benchmarks/${name}/`))
+      .map((file) => file.slice(`benchmarks/${name}/`.length)),
+  ]);
+  const { altered, own } = JSON.parse(await textOf("benchmarks/index.json"));
+  files["benchmarks/index.json"] = JSON.stringify({
+    data_sets: dataSets,
+    files: Object.fromEntries(listed),
+    altered: partOf(altered, dataSets),
+    own: partOf(own, addresses),
+  });
+  return files;
+}
+
+/** The documents of a data set, with the claims that the section names and the entries of its charts alone. */
+async function documentsOf(root, name, { section, addresses }) {
+  const [manifest, claims] = await Promise.all([
+    documentOf(root, name, "manifest.json"),
+    documentOf(root, name, "claims.json"),
+  ]);
+  const files = {};
+  const put = (file, document) => (files[`benchmarks/${name}/${file}`] = JSON.stringify(document));
+  const isNamed = (id) => new RegExp(`(?<![\\w-])${id}(?![\\w-])`).test(section);
+  const named = Object.entries(claims?.claims ?? {}).filter(([id]) => isNamed(id));
+  const answerFile = `benchmarks/${name}/answer.csv`;
+  const answer = section.includes("answer.") ? await textIfThere(path.join(root, answerFile)) : null;
+  if (manifest) {
+    const { experiments } = manifest;
+    const charts = addresses.map(partsOf).filter((parts) => parts?.dataSet === name);
+    // A document rests on charts and experiments that others name.
+    const judged = named.flatMap(([, { chart }]) => (chart ? [chart.split("/")] : []));
+    const behind = [
+      ...judged.map(([experiment, chart]) => ({ experiment, chart })),
+      ...Object.keys(experiments).flatMap((id) => (answer?.includes(id) ? [{ experiment: id }] : [])),
+    ];
+    const wanted = charts.some(({ document }) => document) ? [...charts, ...behind] : charts;
+    put("manifest.json", { ...manifest, experiments: entriesOf(experiments, wanted) });
   }
+  if (claims) put("claims.json", { ...claims, claims: Object.fromEntries(named) });
+  if (answer !== null) files[answerFile] = answer;
+  return files;
+}
+
+/** A document of a data set; null if the site lacks it. */
+export async function documentOf(root, name, file) {
+  return JSON.parse((await textIfThere(path.join(root, "benchmarks", name, file))) ?? "null");
 }
 
 /**

@@ -17,7 +17,7 @@ import { renderedFile } from "../../deck/text/chapters.js";
 import { partsByDataSet } from "../../deck/text/slide-data.js";
 import { chooseTexts } from "../../deck/text/verdict-text.js";
 import { BUDGET } from "./budget.js";
-import { EmbedData } from "./embed-data.js";
+import { documentOf, filesOfChart } from "./embed-data.js";
 import { escapeHtml } from "./text/escape.js";
 
 /**
@@ -27,7 +27,6 @@ import { escapeHtml } from "./text/escape.js";
  * @returns {Promise<string[]>} what a publisher should know: pages that are larger than a frame should be
  */
 export async function writeEmbedPages({ outDir, talks, slides }) {
-  const data = new EmbedData(outDir);
   await mkdir(path.join(outDir, "embed"), { recursive: true });
   const remarks = [];
   for (const { stated, dataSet, page } of talks) {
@@ -37,10 +36,10 @@ export async function writeEmbedPages({ outDir, talks, slides }) {
       const { body } = window.document;
       // No page for a chart that the verdicts hide.
       for (const { part, named } of partsByDataSet(body))
-        chooseTexts(part, await data.documentOf(named ?? dataSet, "claims.json"));
+        chooseTexts(part, await documentOf(outDir, named ?? dataSet, "claims.json"));
       for (const { slide, canvas, number, position } of chartsIn(body)) {
         const section = sectionOf(slide, canvas, `../${page}?chart=${position}#/${slide.id}`, stated.title);
-        const files = await data.filesFor(section, canvas, dataSet);
+        const files = await filesOfChart(outDir, { section, canvas, usual: dataSet });
         if (files === null) continue;
         const packed = await promisify(gzip)(JSON.stringify({ section, files }), { level: 9 });
         const element = `<script type="text/plain" id="embedded">${packed.toString("base64")}</script>`;

@@ -4,7 +4,7 @@
  */
 
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -31,24 +31,19 @@ const INDEX = "benchmarks/index.json";
 export async function pinnedTalk({ root, benchmarks, name }) {
   await requireDataSets(benchmarks, [name]);
   const data = await readDataSet(benchmarks, name);
-  const { stated, chapters } = await openTalk(root);
+  const { stated, chapters, slides } = await openTalk(root);
   const telling = await tellingOf({ benchmarks, stated, data });
-  const shown = byTelling(
-    chapters.flatMap(({ slides }) => slides),
-    telling,
-  ).map((group) => group.data);
-  await requireDataSets(
-    benchmarks,
-    shown.map((set) => set.name),
-  );
+  const shown = byTelling(slides, telling).map((group) => group.data);
+  const names = shown.map((set) => set.name);
+  await requireDataSets(benchmarks, names);
   const [lack] = shown.flatMap(lacking);
   if (lack) throw new NotThere(lack);
-  const pinned = new Map(chapters.map(({ file, text, slides }) => [file, pinChapter(text, slides, telling)]));
+  const pinned = new Map(chapters.map((one) => [one.file, pinChapter(one.text, one.slides, telling)]));
   const { files } = await scanBenchmarks(benchmarks);
   const drawn = chartFiles(pinned)
     .map((src) => partsOf(src)?.dataSet)
     .filter((set) => files.has(`${set}/manifest.json`));
-  return { chapters: pinned, dataSets: [...new Set([...shown.map((set) => set.name), ...drawn])] };
+  return { chapters: pinned, dataSets: [...new Set([...names, ...drawn])] };
 }
 
 /**
@@ -159,7 +154,9 @@ async function digests(folder, wanted) {
     .filter(wanted)
     .sort();
   return Object.fromEntries(
-    await Promise.all(files.map(async (file) => [file, await digestOf(path.join(folder, file))])),
+    await Promise.all(
+      files.map(async (file) => [file, hash("sha256", await readFile(path.join(folder, file)))]),
+    ),
   );
 }
 
@@ -194,10 +191,4 @@ function chartFiles(chapters) {
       .filter((src) => !isOwnName(src)),
   );
   return [...new Set(named)];
-}
-
-async function digestOf(file) {
-  return createHash("sha256")
-    .update(await readFile(file))
-    .digest("hex");
 }

@@ -37,11 +37,11 @@ const STYLES = ["css/tokens.css", "css/matrix.css"];
  * @param {string} site.benchmarks
  * @param {string[]} site.published   names of the data sets of the site
  * @param {Record<string, object[]>} site.altered   files that are not as recorded, by data set
- * @param {import("./text/talk.js").TalkFile & object} site.talk   what `openTalk` read
+ * @param {import("./talk-file.js").TalkFile} site.stated   the talk
  * @returns {Promise<{claims: number, columns: number}|null>} null where no page was written
  * @throws {Error} naming a bundle that cannot be shown
  */
-export async function writeMatrix({ outDir, root, benchmarks, published, altered, talk }) {
+export async function writeMatrix({ outDir, root, benchmarks, published, altered, stated }) {
   const bundles = await bundlesIn(path.join(root, BUNDLES));
   const own = await Promise.all(
     published.map(async (name) => ({
@@ -51,7 +51,7 @@ export async function writeMatrix({ outDir, root, benchmarks, published, altered
     })),
   );
   const columns = [...own, ...bundles.map(({ column }) => column)].filter(({ claims }) => claims !== null);
-  const shipped = columns.find(({ name }) => name === talk.shipped) ?? columns[0];
+  const shipped = columns.find(({ name }) => name === stated.dataSet) ?? columns[0];
   if (columns.length < 2) return null;
   for (const { file, bytes } of bundles) {
     await mkdir(path.join(outDir, BUNDLES), { recursive: true });
@@ -61,8 +61,8 @@ export async function writeMatrix({ outDir, root, benchmarks, published, altered
     fontFaces(path.join(outDir, "assets")),
     ...STYLES.map((name) => readFile(path.join(PROJECT, name), "utf8")),
   ]);
-  const rows = rowsOf(shipped, columns, talk.stated.claims);
-  await writeFile(path.join(outDir, MATRIX), matrixPage({ talk: talk.stated, columns, rows, styles }));
+  const rows = rowsOf(shipped, columns, stated.claims);
+  await writeFile(path.join(outDir, MATRIX), matrixPage({ talk: stated, columns, rows, styles }));
   return { claims: rows.length, columns: columns.length };
 }
 

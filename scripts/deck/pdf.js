@@ -12,7 +12,7 @@ const SHARPNESS = 2;
  * @typedef {object} Print
  * @property {Buffer|null} pdf   null if charts cannot be drawn, and nobody wants an incomplete print
  * @property {{slides: number, notes: number, pages: number}} count   pages: of the file
- * @property {{name: string, embedded: boolean}[]} fonts
+ * @property {string[]} fonts   their names
  * @property {string[]} charts     what is wrong with charts, a sentence each
  * @property {string[]} problems   what else is wrong, a sentence each
  */
@@ -44,7 +44,7 @@ export async function printDeck(url, { cut, appendix, notes, theme, incomplete, 
     const facts = await page.evaluate(factsOfPrint);
     const outcome = ({ pdf, pages, fonts }) => ({
       ...{ pdf, fonts, charts: facts.charts, count: { slides: facts.slides, notes: facts.notes, pages } },
-      problems: [...problemsOf({ ...facts, pages, fonts, notesWanted: notes }), ...complaints],
+      problems: [...problemsOf({ ...facts, pages, notesWanted: notes }), ...complaints],
     });
     // Nobody would get the file.
     if (facts.charts.length > 0 && !incomplete)
@@ -76,7 +76,7 @@ export function printAddress(url, { cut, appendix, notes, theme }) {
 }
 
 /** What is wrong with a print, from what the page and the file say. Pure. @returns {string[]} */
-export function problemsOf({ slides, expected, notes, noted, overfull, pages, fonts, notesWanted }) {
+export function problemsOf({ slides, expected, notes, noted, overfull, pages, notesWanted }) {
   const problems = [];
   if (slides !== expected) problems.push(`The print has pages for ${slides} of ${expected} slides.`);
   if (notesWanted && notes !== noted)
@@ -84,8 +84,6 @@ export function problemsOf({ slides, expected, notes, noted, overfull, pages, fo
   if (pages !== slides + notes)
     problems.push(`The file has ${pages} pages for ${slides} slides and ${notes} pages of notes.`);
   for (const id of overfull) problems.push(`The notes of ${id} do not fit on a page.`);
-  for (const { name, embedded } of fonts)
-    if (!embedded) problems.push(`The font ${name} is not in the file.`);
   return problems;
 }
 

@@ -4,7 +4,7 @@
 import { pictureIsASlide } from "./check/rules.js";
 import { InvalidFile } from "./checked-yaml.js";
 import { launchChromium } from "./chromium.js";
-import { FRAMES_FOR_A_CHART, showSlide } from "./show-slide.js";
+import { showSlide } from "./show-slide.js";
 import { serveFolder } from "./static-server.js";
 
 /** Pixels, as services want them. */
@@ -61,7 +61,7 @@ export async function photographSlide(folder, { slide, dataSet = null, patience 
       document.querySelector(".minutes").remove();
       return [...document.querySelectorAll(".slides section:not(.stack)")].indexOf(deck.getCurrentSlide());
     });
-    await page.evaluate(showSlide, { position, patience: FRAMES_FOR_A_CHART });
+    await page.evaluate(showSlide, { position });
     const alt = await page.evaluate(async () => {
       await document.fonts.ready;
       const shown = window.replay.deck.getCurrentSlide();

@@ -3,18 +3,16 @@
  * It listens on 127.0.0.1 only.
  */
 
-import { readFile } from "node:fs/promises";
 import http from "node:http";
 import path from "node:path";
 
 import { alterationLines, watchAlterations } from "./alterations.js";
 import { bundleSources, ensureBundle, removeOldBundles } from "./bundle.js";
-import { addressOf, dataHandler, fileWithin, refuse, send } from "./data-handler.js";
+import { addressOf, dataHandler, refuse, sendFile } from "./data-handler.js";
 import { benchmarksRoot, talkRoot } from "./data-sets.js";
 import { watchData } from "./data-watch.js";
 import { DEFAULT_PORT } from "./constants.js";
 import { EventStream } from "./event-stream.js";
-import { mediaTypeOf } from "./media-types.js";
 import { watchSources } from "./source-watch.js";
 
 const HOST = "127.0.0.1";
@@ -72,17 +70,11 @@ export async function startPresentServer({
     return serveData(request, response, () => serveBundle(request, response));
   }
 
-  async function serveBundle(request, response) {
+  function serveBundle(request, response) {
     if (!["GET", "HEAD"].includes(request.method)) return refuse(response, 405, "only GET and HEAD");
     const address = addressOf(request.url);
     const name = address === "/" ? "index.html" : address?.slice(1);
-    const file = name && (await fileWithin(folder, name));
-    if (!file) return refuse(response, 404, `no such file: ${name ?? "?"}`);
-    const body = await readFile(file);
-    return send(
-      request,
-      response,
-      mediaTypeOf(file),
+    return sendFile(request, response, folder, name, (body) =>
       name.endsWith(".html") ? withEvents(body, events.mark) : body,
     );
   }

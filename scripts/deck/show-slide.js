@@ -1,15 +1,14 @@
 /** Shows a slide of an open deck to a program that looks at it. */
 /* global document, requestAnimationFrame, window -- in functions that run in the page */
 
-/** How long a chart that is not created ahead may take to appear. */
-export const FRAMES_FOR_A_CHART = 300;
-
 /**
  * Runs in the page: shows a slide at a step, and waits until its charts are drawn.
- * @param {{position: number, step?: number|null, patience: number}} wanted   position: among all slides; step: from -1, nothing
- *   revealed, null for the last; patience: FRAMES_FOR_A_CHART
+ * @param {{position: number, step?: number|null}} wanted   position: among all slides; step: from -1, nothing revealed, null
+ *   for the last
  */
-export async function showSlide({ position, step = null, patience }) {
+export async function showSlide({ position, step = null }) {
+  // So long a chart that is not created ahead may take to appear.
+  const MOST_FRAMES = 300;
   const { deck, charts } = window.replay;
   const slide = document.querySelectorAll(".slides section:not(.stack)")[position];
   const { h, v } = deck.getIndices(slide);
@@ -20,7 +19,7 @@ export async function showSlide({ position, step = null, patience }) {
   await charts.ready();
   const canvases = slide.querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)");
   const slots = [...canvases].map((canvas) => charts.charts.get(canvas));
-  for (let frame = 0; frame < patience && slots.some(({ model, error }) => !model && !error); frame += 1) {
+  for (let frame = 0; frame < MOST_FRAMES && slots.some(({ model, error }) => !model && !error); frame += 1) {
     await new Promise((resolve) => requestAnimationFrame(resolve));
   }
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));

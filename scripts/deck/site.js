@@ -65,7 +65,7 @@ export async function buildSite({
   say("Rendering the slides");
   const slides = frozen
     ? await renderChapters(frozen.chapters, { readerPage: talk.stated.readerPage })
-    : await renderTalks(talk);
+    : await renderTalks(talks, talk);
   say("Bundling the deck, copying slides and data");
   const { build } = await import("vite");
   const site = { slides, dataSets: published, frozen: frozen?.name ?? null, altered };
@@ -73,7 +73,7 @@ export async function buildSite({
   const { output } = await build({ ...config, configFile: false, logLevel: "warn" });
   say("Weighing the site");
   const parts = await weigh(output, outDir);
-  const usual = frozen?.name ?? talk.shipped;
+  const usual = frozen?.name ?? talk.stated.dataSet;
   const shown = published.includes(usual) ? usual : (published[0] ?? null);
   const remarks = [
     ...remarksOn({ usual, published }),
@@ -99,7 +99,7 @@ export async function buildSite({
   // Its links would ask for other data sets, which a talk that is pinned to one does not show.
   const matrix = frozen
     ? null
-    : await writeMatrix({ outDir, root: talkRoot(), benchmarks, published, altered, talk });
+    : await writeMatrix({ outDir, root: talkRoot(), benchmarks, published, altered, stated: talk.stated });
   if (matrix) remarks.push(`${MATRIX}: ${matrix.claims} claims by ${matrix.columns} data sets.`);
   const page = path.join(outDir, "index.html");
   const html = withSocialTags(withMatrix(await readFile(page, "utf8"), matrix), {
@@ -111,11 +111,10 @@ export async function buildSite({
   return { published, sizes: budgetTable(parts), tooHeavy: overBudget(parts), remarks };
 }
 
-/** The slides of all talks in the folder as HTML, by file. */
-async function renderTalks(first) {
-  const names = readTalks(talkRoot()).map(({ name }) => name);
+/** The slides of talks as HTML, by file. */
+async function renderTalks(talks, first) {
   const slides = new Map();
-  for (const name of names) {
+  for (const { name } of talks) {
     const { stated, chapters } = name === first.stated.name ? first : await openTalk(talkRoot(), name);
     const texts = new Map(chapters.map(({ file, text }) => [file, text]));
     for (const [file, html] of await renderChapters(texts, { readerPage: stated.readerPage }))
@@ -179,14 +178,10 @@ async function pictureOf(outDir, { slide, dataSet, remarks }) {
   return { file, alt, ...PREVIEW };
 }
 
-async function sentenceOf({ shipped, chapters }, benchmarks, name) {
+async function sentenceOf({ stated, slides }, benchmarks, name) {
   if (name === null) return null;
   const data = await readDataSet(benchmarks, name);
   // Without verdicts there is no answer to give.
   if (data.claims === null) return null;
-  const words = wordsOf(data, { shipped: name === shipped });
-  return answerOf(
-    chapters.flatMap(({ slides }) => slides),
-    words,
-  );
+  return answerOf(slides, wordsOf(data, { shipped: name === stated.dataSet }));
 }

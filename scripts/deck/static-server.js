@@ -3,11 +3,9 @@
  * will, and tests open the site from a subfolder.
  */
 
-import { readFile } from "node:fs/promises";
 import http from "node:http";
 
-import { addressOf, fileWithin, refuse, send } from "./data-handler.js";
-import { mediaTypeOf } from "./media-types.js";
+import { addressOf, refuse, sendFile } from "./data-handler.js";
 
 /**
  * Serves a folder on a free port of 127.0.0.1.
@@ -19,13 +17,10 @@ export async function serveFolder(folder, { under = "/" } = {}) {
   const server = http.createServer(async (request, response) => {
     const address = addressOf(request.url);
     const name = address?.startsWith(under) ? address.slice(under.length) : null;
-    const file =
-      name !== null && (await fileWithin(folder, /(^|\/)$/.test(name) ? `${name}index.html` : name));
-    if (!file) return refuse(response, 404, "no such file");
     try {
-      return send(request, response, mediaTypeOf(file), await readFile(file));
+      await sendFile(request, response, folder, name?.replace(/(^|\/)$/, "$1index.html"));
     } catch (error) {
-      return refuse(response, 500, error.message);
+      refuse(response, 500, error.message);
     }
   });
   await new Promise((resolve, reject) => {

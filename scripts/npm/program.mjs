@@ -76,6 +76,11 @@ export function requireCount(option, text) {
     throw new Error(`--${option} wants a whole number from 1, not '${text}'`);
 }
 
+/** A number of things: "1 slide", "2 slides". */
+export function counted(count, what) {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
 /** Installs the packages of package-lock.json into node_modules, unless they are there. Ends the program if that fails. */
 export function installPackages() {
   if (packagesAreInstalled()) return;

@@ -170,7 +170,7 @@ export class Session {
   /** Resolves to the exit status of measuring, or of the sandbox if that did not start. */
   async #measure() {
     // A running sandbox belongs to somebody; a broken or leftover one is repaired, and taken down at the end.
-    const wasUp = (await this.#finish("sandbox status", { quiet: true })) === 0;
+    const wasUp = (await this.#finish("sandbox status", { output: "ignore" })) === 0;
     this.sandboxIsOurs = !wasUp && !this.options.keepSandbox;
     this.say(
       wasUp ? "The sandbox is already running." : "Starting the sandbox: two Ceph clusters on this machine.",
@@ -231,7 +231,7 @@ export class Session {
     return existsSync(path.join(this.options.benchmarks, this.shipped, "manifest.json"));
   }
 
-  #start(name, { quiet = false, log = null, output = quiet ? "ignore" : "inherit" } = {}) {
+  #start(name, { log = null, output = "inherit" } = {}) {
     if (this.stopSignal) throw new Interrupted();
     const [command, ...args] = this.programs(this.own, this.shipped)[name];
     let errors = output === "pipe" ? "inherit" : output;
@@ -292,18 +292,8 @@ export class Session {
 
 /** Whether a data set contains any measurement: a block, whole or begun. */
 function hasEvidence(folder) {
-  return entriesOf(folder).some((experiment) =>
-    entriesOf(path.join(folder, experiment, "raw")).some((name) => name.startsWith("block-")),
-  );
-}
-
-function entriesOf(folder) {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
-    throw error;
-  }
+  if (!existsSync(folder)) return false;
+  return readdirSync(folder, { recursive: true }).some((name) => /^[^/]+\/raw\/block-/.test(name));
 }
 
 /** A path relative to the checkout's root. */

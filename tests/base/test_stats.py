@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from claims.simulate_claims import coverage, paired_runs
+from claims.simulate_claims import paired_runs
 from replay.base.stats import (
     Estimate,
     confidence_of_largest,
@@ -40,14 +40,6 @@ def test_a_bootstrapped_mean_would_cover_too_little_at_six_blocks():
         means = sorted(sum(rng.choices(logs, k=6)) / 6 for _ in range(400))
         hits += means[10] <= math.log(2.15) <= means[389]
     assert hits / experiments < 0.92
-
-
-def test_an_a_a_control_excludes_1_in_about_one_of_twenty_experiments():
-    rng, excluded = random.Random(11), 0
-    for _ in range(3000):
-        estimate = paired_log_ratio(*paired_runs(rng, 6, 1.0))
-        excluded += not estimate.low <= 1 <= estimate.high
-    assert 0.03 <= excluded / 3000 <= 0.07
 
 
 def test_the_estimate_is_the_geometric_mean_of_the_pairs_ratios_and_not_the_ratio_of_two_medians():
@@ -88,12 +80,8 @@ def test_the_reverse_comparison_is_the_reciprocal():
 
 @pytest.mark.parametrize(("reference", "variant"), [([1.0, 2.0], [1.0]), ([0.0], [1.0]), ([1.0], [-1.0])])
 def test_values_that_have_no_ratio_are_refused(reference, variant):
-    with pytest.raises(ValueError, match=r"paired|above 0"):
+    with pytest.raises(ValueError, match=r"shorter|above 0"):
         paired_log_ratio(reference, variant)
-
-
-def test_a_90_percent_interval_covers_its_share_with_ten_blocks():
-    assert 0.88 <= coverage(4000, 20260101, 10, 0.90) <= 0.92
 
 
 def test_a_ratio_whose_quotient_no_number_holds_still_has_its_logarithm():

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from replay.base.tables import number_text, write_if_changed
+from replay.base.tables import number_text, short_size_text, write_if_changed
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,22 @@ from replay.base.tables import number_text, write_if_changed
 )
 def test_numbers_have_nine_significant_digits_and_no_exponent(value, text):
     assert number_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("4096", "4K"),
+        ("131072", "128K"),
+        ("4194304", "4M"),
+        ("1073741824", "1G"),
+        ("1000", "1000"),
+        ("512", "512"),
+        ("offered", "offered"),
+    ],
+)
+def test_sizes_are_written_as_an_engineer_writes_them(text, shown):
+    assert short_size_text(text) == shown
 
 
 def test_a_file_is_replaced_whole_and_only_when_it_changes(tmp_path):

@@ -8,19 +8,7 @@ import pytest
 
 from replay.base.clock import NotInTimeError, poll
 from replay.base.errors import RefusedError, ReplayError
-
-
-class Clock:
-    """A clock that only sleeping advances."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
+from support.bench import Clock
 
 
 def polled(ask, **more):

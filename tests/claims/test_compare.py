@@ -10,7 +10,7 @@ from statistics import fmean, variance
 import pytest
 
 from replay.base.stats import t_quantile, welch_difference
-from replay.claims.brief import NO_INTERVAL, print_ratios, size_text
+from replay.claims.brief import NO_INTERVAL, print_ratios
 from replay.claims.command import print_comparison
 from replay.claims.documents import comparison_document
 from replay.claims.evaluate import compare
@@ -344,14 +344,6 @@ def test_ratios_along_another_axis_are_those_of_their_long_file(data_set):
 
 def test_without_ratios_there_is_no_line(tmp_path):
     assert printed(print_ratios, tmp_path) == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [("4096", "4K"), ("131072", "128K"), ("4194304", "4M"), ("1000", "1000"), ("512", "512"), ("offered", "offered")],
-)
-def test_sizes_are_written_as_an_engineer_writes_them(text, shown):
-    assert size_text(text) == shown
 
 
 def test_the_command_prints_them_before_the_sentences(capsys):

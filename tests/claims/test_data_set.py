@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import pytest
@@ -12,7 +11,7 @@ from replay.base.paths import ROOT
 from replay.base.programs import older_releases
 from replay.claims.data_set import derive_data_set, judge_and_describe
 from replay.claims.judge import campaign_folders
-from support.datasets import append, append_raw, digests, manifest_of, measured, rows_of
+from support.datasets import append, digests, manifest_of, measured, rows_of
 
 
 @pytest.fixture(scope="module")
@@ -28,13 +27,6 @@ def derived(tmp_path_factory):
 def data_set(derived, tmp_path):
     shutil.copytree(derived, tmp_path / "mine")
     return tmp_path / "mine"
-
-
-def test_deriving_again_changes_nothing(data_set):
-    before = digests(data_set)
-    (again,) = derive_data_set(data_set)
-    assert again.written == ()
-    assert digests(data_set) == before
 
 
 def test_the_manifest_keeps_the_entry_of_an_experiment_that_was_not_derived_here(data_set):
@@ -70,29 +62,10 @@ def test_a_verdict_that_somebody_altered_is_made_again_before_it_is_described(da
     assert digests(data_set) == before
 
 
-def test_altered_raw_output_is_an_error_and_the_other_experiments_are_derived(data_set):
-    measured(data_set, "other")
-    append_raw(data_set)
-    with pytest.raises(EvidenceError, match="altered"):
-        derive_data_set(data_set)
-    assert (data_set / "other" / "tidy.csv").exists()
-
-
 def test_a_table_that_nothing_derives_any_more_is_removed(data_set):
     (data_set / "rbd-journaling" / "aggregate" / "other.csv").write_text("x\n")
     (again,) = derive_data_set(data_set)
     assert [path.name for path in again.written] == ["other.csv"]
-
-
-def test_a_newer_release_is_compared_with_the_older_one_beside_it(data_set, tmp_path):
-    older, newer = data_set.rename(tmp_path / "mine-16"), tmp_path / "mine-20"
-    shutil.copytree(older, newer)
-    for folder in (older, newer):
-        derive_data_set(folder)
-    compared = json.loads((newer / "releases.json").read_text())
-    assert [*compared["against"]] == ["mine-16"]
-    listed = json.loads((newer / "datapackage.json").read_text())["resources"]
-    assert "releases.json" in [one["path"] for one in listed]
 
 
 def test_one_table_holds_every_ratio_with_its_interval(data_set):

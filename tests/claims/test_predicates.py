@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.errors import ConfigurationError
-from replay.base.paths import program_file
 from replay.derive.facts import FACTS, FactType, Predicate, parse_predicate
 
 ORDERED = (">=", "<=", ">", "<")
@@ -104,14 +101,3 @@ def test_a_value_close_to_the_required_one_shows_enough_digits():
     one = parse_predicate("idle_cpu_fraction >= 0.25", "here")
     assert one.found_in_words(0.24996) == "24.996%"
     assert one.found_in_words(0.157) == "15.7%"
-
-
-def test_every_fact_can_be_compared():
-    for fact in FACTS.values():
-        assert fact.noun, fact.name
-        assert bool(fact.words) == (fact.type is FactType.WORD), fact.name
-
-
-def test_the_schema_asks_for_a_predicate_of_each_presupposition():
-    schema = json.loads(program_file("schemas", "claims.schema.json").read_text())
-    assert schema["$defs"]["presupposition"]["required"] == ["that", "because"]

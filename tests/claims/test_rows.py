@@ -13,8 +13,6 @@ from replay.design.configuration import experiment_names, load_experiment
 
 #: How many rows each source has, S0.1 to S0.14 and so on.
 ROWS = {"S0": 14, "S1": 9, "S2": 8, "S3": 17, "S4": 7}
-#: What these say is tested, but no part of the talk sets out to answer them row by row.
-WITHOUT_ROWS = ("S6", "S7")
 COLUMNS = ("row", "what it is", "experiment", "data", "slide", "claim")
 #: A cell that names nothing begins with a dash and says why.
 DASH = "\N{EN DASH}"

@@ -48,13 +48,6 @@ def test_where_no_cell_counts_nothing_is_presented(tmp_path, monkeypatch, capfd)
     assert capfd.readouterr().out.endswith(f"\nmeasuring ended early: {FAILURE.what}\nnext: measure again later\n")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("status", [1, 130])
-def test_the_exit_status_of_measuring_is_kept(tree, capfd, status):
-    assert derive_and_judge("mine", ["rbd-journaling"], status) == status
-    assert "journal-4k-seq-write" in capfd.readouterr().out
-
-
 FAILURE = Failure("site mine, tenant_latency: osd.0 commits in 6 ms; the site allows 4 ms", "measure again later", 4)
 
 

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,26 +19,24 @@ from replay.cli.main import COMMANDS, SHELLS, main, whole_grammar
 from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import Sandbox
 
+#: What the help of each command names: an option that went would break somebody's script.
 OPTIONS = {
-    "init": ("DIR",),
-    "look": ("--conf", "--sandbox", "--second", "--client", "--keyring", "--client-release", "--write-site"),
-    "preflight": ("--site", "--scale", "--data", "--json", "--format"),
-    "measure": (
-        *("--site", "--data", "--scale", "--experiment", "--only", "--blocks", "--into-shipped", "--dry-run"),
-        *("--plan-only", "--plan", "--profile"),
-    ),
-    "interleave": ("--release", "--data", "--scale", "--experiment", "--blocks", "--into-shipped", "--dry-run"),
-    "derive": ("--data", "--experiment", "--force", "--entities", "--watch", "SHA256SUMS"),
-    "claims": ("--data", "--against", "--experiment", "--measured", "--brief", "--json", "--expect"),
-    "report": ("--data", "--out"),
-    "import": ("DIR", "--data", "--label", "--dry-run", "--left-out"),
-    "compare": ("NAME", "OTHER", "--experiment", "--out", "--json", "--fail-if"),
-    "talk": ("NAME", "--out", "--title", "--experiment", "--metric"),
-    "new": ("experiment", "claim", "slide", "tool"),
-    "bundle": ("--data", "--out", "--label", "--replace", "--list"),
-    "clean": ("--site", "--yes", "--record", "--data"),
-    "sandbox": ("up", "status", "down", "conf"),
-    "raw": ("ls", "cat", "unpack", "verify", "tar -tzf"),
+    "init": "DIR",
+    "look": "--conf --sandbox --second --client --keyring --client-release --write-site",
+    "preflight": "--site --scale --experiment --data --write-probe --json --format",
+    "measure": "--site --data --scale --experiment --only --blocks --into-shipped --profile --dry-run --plan-only",
+    "interleave": "--release --data --scale --experiment --blocks --into-shipped --dry-run",
+    "derive": "--data --experiment --force --entities --watch --verify --outliers",
+    "claims": "--data --against --experiment --measured --brief --ratios --json --expect",
+    "report": "--data --out",
+    "import": "DIR --data --label --variants --repetitions --dry-run --left-out",
+    "compare": "NAME OTHER --experiment --only --out --json --fail-if",
+    "talk": "NAME --out --title --look --experiment --metric --layers",
+    "new": "experiment claim slide tool",
+    "bundle": "--data --out --label --replace --list",
+    "clean": "--site --yes --record --data",
+    "sandbox": "up status down link conf releases",
+    "raw": "ls cat unpack verify",
 }
 
 
@@ -48,15 +47,11 @@ def ends(arguments: list[str]) -> int:
     return raised.value.code
 
 
-def test_every_command_is_tested_here():
-    assert set(COMMANDS) == set(OPTIONS)
-
-
-@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_names_every_option_of_a_command(name, capsys):
     assert ends([name, "--help"]) == 0
-    text = capsys.readouterr().out
-    assert [option for option in OPTIONS[name] if option not in text] == []
+    words = re.split(r"[^\w-]+", capsys.readouterr().out)
+    assert [option for option in OPTIONS[name].split() if option not in words] == []
 
 
 def test_help_names_every_command_and_so_does_the_bare_word(capsys):
@@ -167,7 +162,7 @@ def test_a_sandbox_of_a_fetched_release_is_started_without_the_hosts_ceph(tmp_pa
     assert capsys.readouterr().out == f"{level}\n"
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_function_that_runs_a_command_exists(name):
     module, _, function = COMMANDS[name].run.partition(":")
     assert callable(getattr(importlib.import_module(module), function))
@@ -205,7 +200,7 @@ def test_output_in_a_pipe_has_no_escape_codes(arguments, monkeypatch, capsys):
     assert "\x1b" not in said.out + said.err
 
 
-@pytest.mark.parametrize("name", [name for name in OPTIONS if name not in ("sandbox", "raw")])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("sandbox", "raw")])
 def test_after_an_interruption_a_command_says_what_is_kept(name, monkeypatch, capsys):
     def interrupted(_: object) -> int:
         raise KeyboardInterrupt

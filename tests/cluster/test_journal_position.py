@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.mirroring import NOT_BEGUN, is_replaying, positions_in, read_positions, wait_until_level
+from replay.cluster.mirroring import NOT_BEGUN, is_replaying, positions_in, wait_until_level
 from support.bench import Clock
 
 #: As Ceph 16.2.15 printed it while a daemon replayed 32 MiB.
@@ -96,18 +96,3 @@ def test_a_cluster_that_does_not_answer_is_an_error():
 
     with pytest.raises(CephCommandError):
         is_replaying(SimpleNamespace(json=json), "replay/i")
-
-
-@pytest.mark.sandbox
-@pytest.mark.of_release
-def test_the_journal_of_an_image_is_found_by_the_images_name(administrator):
-    spec = "replay/journaled"
-    features = ("--image-feature", "exclusive-lock", "--image-feature", "journaling")
-    administrator.run("rbd", "create", spec, "--size", "8M", *features)
-    try:
-        own, peers = read_positions(administrator, spec)
-        assert peers == [], "it is not mirrored"
-        administrator.run("rbd", "bench", spec, "--io-type", "write", "--io-size", "4096", "--io-total", "65536")
-        assert read_positions(administrator, spec)[0] > own
-    finally:
-        administrator.run("rbd", "rm", "--no-progress", spec)

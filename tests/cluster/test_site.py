@@ -111,7 +111,7 @@ def test_every_commented_key_of_the_example_is_valid_once_it_is_uncommented(writ
         lines.append(line.replace("# ", "", 1) if is_key else line)
     write_site("example", "\n".join(lines).replace("allows: []", "allows: [second_site]") + "\n")
     site = load_site("example", check_files=False)
-    assert site.second_site is not None and site.second_site.pool == "replay"
+    assert site.second_site is not None and site.pools.data.name == "replay"
     assert site.pools.data_pool is not None and site.pools.data_pool.erasure_code == (4, 2)
     assert str(site.time_window) == "22:00 to 06:00 Europe/Berlin"
     assert site.prometheus is not None and site.prometheus.osd_cpu is not None

@@ -25,9 +25,10 @@ from replay.base.paths import ROOT, benchmarks_directory
 from replay.claims.data_set import derive_data_set
 from replay.cli.cluster_commands import CLEAN, MEASURE
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.measure import bench, block
+from replay.measure import block
 from replay.measure import command as measure_command
 from replay.ownership import clean as clean_command
+from replay.ownership import open_site
 from replay.preflight import plan, pool_checks, releases
 
 FSID = "11111111-2222-3333-4444-555555555555"
@@ -211,7 +212,7 @@ def environment(root: Path, project: Path) -> dict[str, str]:
 
 def install() -> None:
     """Let the commands of this process meet the scripted cluster. Deriving is a command of its own here."""
-    for module in (bench, releases, plan, pool_checks, clean_command):
+    for module in (open_site, releases, plan, pool_checks, clean_command):
         module.MonitorSession = ScriptedSession  # type: ignore[attr-defined]
     measure_command.run_snakemake = _in_this_process
 

@@ -1,26 +1,26 @@
 import csv
-import hashlib
 import json
 import shutil
+from dataclasses import replace
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from replay.base.stats import median, paired_log_ratio
 from replay.claims.data_set import derive_data_set
 from replay.claims.data_set import manifest as manifest_of
+from replay.derive.aggregates import _paired, _pairs, _ratios
+from replay.derive.designs import Workload
+from replay.derive.entry import _chart
 from replay.derive.experiment import derive_experiment
-from support.datasets import spread_of
+from support.datasets import digests, rows_of, spread_of
 from support.rawtree import VARIANTS, RawTree, rbd_bench_output
 
 
 @pytest.fixture
 def directory(tmp_path):
     return tmp_path / "demo" / "rbd-journaling"
-
-
-def rows_of(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def table(directory, name):
@@ -31,11 +31,6 @@ def table(directory, name):
 
 def spread(directory, name):
     return spread_of(directory / "aggregate" / f"{name}.csv")
-
-
-def digests(folder):
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def rates_of(directory, point, variant):
@@ -103,6 +98,29 @@ def test_one_block_gives_a_ratio_with_empty_fields_for_its_interval(directory):
     assert all(table(directory, "ratio-throughput-write-seq")[1]["With journal"])
     rows = spread(directory, "ratio-throughput-write-seq").values()
     assert {(row["low"], row["high"], row["n"]) for row in rows} == {("", "", "1")}
+
+
+def test_a_pair_with_a_value_of_0_has_no_ratio_and_is_counted():
+    design = SimpleNamespace(
+        labels={"off": "Off", "on": "On"}, reference="off", ratio_direction="reference/variant", kind="long",
+        workload_factors=(), x_factor="x", public={},
+    )  # fmt: skip
+    runs = pd.DataFrame(
+        [
+            {"metric": "m", "workload": 0, "variant": variant, "x": 1, "block": block, "attempt": 1, "y": y}
+            for block, values in enumerate([(4.0, 2.0), (4.0, 0.0), (0.0, 2.0)])
+            for variant, y in enumerate(values)
+        ]
+    )
+    pairs = _pairs(runs, design)
+    assert pairs["y"].fillna(-1).tolist() == [2, -1, -1]
+    metric = {"metric": "m", "name": "m", "title": "M", "unit": "count"}
+    ratios = _ratios(pairs.dropna(subset="y"))
+    drawn = _paired(metric, Workload((), (1,), ("off", "on"), frozenset()), ratios, pairs, design)
+    assert (drawn.zero_pairs, drawn.n, drawn.runs["y"].tolist()) == (2, (1, 1), [2])
+    counted = pd.DataFrame(columns=["block", "point", "attempt", "limiter", "host", "ended_at"])
+    charts = [_chart("", replace(drawn, zero_pairs=number), design, counted, []) for number in (2, 0)]
+    assert [chart.get("zero_pairs", "not there") for chart in charts] == [2, "not there"]
 
 
 def test_an_unmeasured_value_is_an_empty_field_and_never_0(directory):
@@ -208,15 +226,6 @@ def test_deriving_again_writes_nothing(directory):
     derived = derive_data_set(directory.parent)
     assert [one.written for one in derived] == [()]
     assert {path: path.stat().st_mtime_ns for path in directory.parent.rglob("*") if path.is_file()} == before
-
-
-def test_a_table_that_is_no_longer_derived_is_removed(directory):
-    RawTree(directory).measure()
-    stale = directory / "aggregate" / "throughput-of-old.csv"
-    stale.parent.mkdir()
-    stale.write_text("x\n")
-    derive_experiment(directory)
-    assert not stale.exists()
 
 
 def test_an_added_level_adds_its_column_and_keeps_earlier_measurements(directory):
@@ -376,16 +385,6 @@ def test_the_set_up_names_every_processor_that_was_measured_on_and_keeps_the_res
 )
 def test_the_manifest_says_how_many_sites_there_are_and_how_far_apart_if_that_was_noted(noted, said):
     assert manifest_of("mine", {"setup": noted}, {})["setup"] == noted | {"sites": said}
-
-
-def test_deriving_one_experiment_keeps_what_the_manifest_says_of_the_others(directory):
-    RawTree(directory).measure()
-    RawTree(directory.parent / "other").measure()
-    derive_data_set(directory.parent)
-    before = (directory.parent / "manifest.json").read_bytes()
-    assert [one.name for one in derive_data_set(directory.parent, ["other"])] == ["other"]
-    assert (directory.parent / "manifest.json").read_bytes() == before
-    assert set(json.loads(before)["experiments"]) == {"other", "rbd-journaling"}
 
 
 @pytest.mark.slow

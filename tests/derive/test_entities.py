@@ -116,7 +116,9 @@ def test_a_value_of_a_whole_cell_says_so():
     assert read[1][4:] == ["daemon", "mgr", "cell", "cpu_seconds", "0.5"]
 
 
-@pytest.mark.parametrize(("x", "label"), [(4096, "4K"), (4194304, "4M"), (65537, "65537"), (512, "512")])
+@pytest.mark.parametrize(
+    ("x", "label"), [(4096, "4K"), (4194304, "4M"), (1 << 30, "1G"), (65537, "65537"), (512, "512")]
+)
 def test_a_level_that_is_a_size_reads_as_on_an_axis(x, label):
     made = design(variants=VARIANTS[1:])
     public = {**made.public, "x_unit": "bytes", "x_label": "I/O size", "x_factor": "affinity"}

@@ -16,7 +16,7 @@ from replay.claims.data_set import derive_data_set
 from replay.derive.aggregates import points_of
 from replay.derive.experiment import derive_experiment
 from replay.derive.part import RUNS_FILE, RUNS_HEADER
-from support.datasets import spread_of
+from support.datasets import rows_of, spread_of
 from support.rawtree import RawTree, rbd_bench_output
 
 REFERENCE = ROOT / "benchmarks" / "tentacle"
@@ -25,11 +25,6 @@ REFERENCE = ROOT / "benchmarks" / "tentacle"
 @pytest.fixture
 def directory(tmp_path):
     return tmp_path / "demo" / "rbd-journaling"
-
-
-def rows_of(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def rows_behind(directory, name):
@@ -76,17 +71,6 @@ def test_a_chart_of_medians_has_every_valid_run_with_its_block_and_attempt(direc
         if row["point"] == "write-seq-4096" and row["used"] == "1"
     }
     assert {(row["series"], row["block"], row["attempt"]): row["y"] for row in rows if row["x"] == "4096"} == tidy
-
-
-def test_a_point_is_the_median_of_its_runs_and_its_band_their_least_and_greatest(directory):
-    RawTree(directory).measure(blocks=3)
-    derive_experiment(directory)
-    runs = runs_of(directory, "throughput-write-seq")
-    path = directory / "aggregate" / "throughput-write-seq.csv"
-    assert wide(path) == {place: pytest.approx(median(ys.values()), rel=1e-8) for place, ys in runs.items()}
-    for part, of in (("min", min), ("max", max), ("n", len)):
-        drawn = {(series, float(x)): float(row[part]) for (series, x), row in spread_of(path).items()}
-        assert drawn == {place: pytest.approx(of(ys.values()), rel=1e-8) for place, ys in runs.items()}
 
 
 @pytest.mark.parametrize(

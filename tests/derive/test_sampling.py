@@ -14,7 +14,7 @@ from replay.base.stats import modified_z
 from replay.base.tables import csv_text
 from replay.claims.data_set import derive_data_set
 from replay.derive.computed import costliest, sampler_seconds, sampler_shares, sampling_entry, sampling_metrics
-from replay.derive.outliers import LIMIT, DrawnRun, flagged_in, outliers
+from replay.derive.outliers import LIMIT, flagged_in
 from replay.derive.part import RUNS_FILE, RUNS_HEADER
 from replay.evidence.record import SampleTable
 from replay.tools.cell_logs import read_samples
@@ -128,7 +128,7 @@ numbers = st.floats(min_value=-1e9, max_value=1e9)
 
 
 def runs(*values, series="a", x=1.0):
-    return [DrawnRun(series, x, value, block, 1) for block, value in enumerate(values, start=1)]
+    return [(series, x, value, block, 1) for block, value in enumerate(values, start=1)]
 
 
 def runs_file(charts):
@@ -154,11 +154,13 @@ def test_at_least_half_of_the_values_are_never_flagged(values, shift):
     assert 2 * sum(abs(score) <= LIMIT for score in scores) >= len(values)
 
 
-def test_a_run_is_compared_only_with_the_runs_of_its_own_point():
+def test_a_run_is_compared_only_with_the_runs_of_its_own_point(tmp_path):
+    folder = tmp_path / "mine" / "rbd-bench" / "aggregate"
+    folder.mkdir(parents=True)
     near, far = runs(10, 11, 12, 13, 30), runs(1000, 1010, 1020, 1030, 1015, series="b")
-    [one] = outliers("chart", near + far)
-    assert (one.run, one.median) == (near[-1], 12)
-    assert one.sentence() == "chart: a, 1: 30 in block 5, attempt 1; the median is 12, z = 12.1"
+    (folder / RUNS_FILE).write_text(runs_file({"chart": near + far}))
+    [one] = flagged_in(tmp_path / "mine", ["rbd-bench"]).outliers
+    assert one == "rbd-bench/chart: a, 1: 30 in block 5, attempt 1; the median is 12, z = 12.1"
 
 
 def test_the_command_lists_them_and_changes_nothing(tmp_path, monkeypatch, capsys):
@@ -189,4 +191,4 @@ def test_runs_that_are_lines_are_not_compared_bin_by_bin(tmp_path):
     manifest = {"experiments": {"mirror-lag": {"charts": charts}}}
     (tmp_path / "mine" / "manifest.json").write_text(json.dumps(manifest))
     flagged = flagged_in(tmp_path / "mine", ["mirror-lag"])
-    assert ([one.chart for one in flagged.outliers], flagged.runs) == (["mirror-lag/lag-max"], 5)
+    assert ([one.partition(":")[0] for one in flagged.outliers], flagged.runs) == (["mirror-lag/lag-max"], 5)

@@ -27,15 +27,6 @@ def ids(design):
     return {cell.cell_id for one in design.sets for cell in one.cells}
 
 
-def test_talk_scale_measures_every_cell_of_the_first_source(journaling):
-    design = expand(journaling, "talk")
-    for variant in ("without-journal", "with-journal", "without-journal-again"):
-        points = [one.point for one in design.sets if any(c.variant.name == variant for c in one.cells)]
-        assert len(points) == 2 * 2 * 11
-    mirrored = [c for one in design.sets for c in one.cells if c.variant.image.mirroring]
-    assert len(mirrored) == 2 * (2 * 2 * 5)
-
-
 def test_a_cells_identity_is_unique(journaling):
     design = expand(journaling, "talk")
     assert len(ids(design)) == sum(len(one.cells) for one in design.sets)

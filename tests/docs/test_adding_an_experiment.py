@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
 
 import pytest
 
-from replay.base.paths import ROOT
 from replay.claims.load import load_book
 from replay.cli.main import main
 from replay.design.configuration import load_experiment_document
@@ -17,8 +14,8 @@ from replay.design.expansion import expand
 from replay.design.needs import check_experiment, needs_of, protocol_names
 from support import protocols_page
 from support.commands import run_derive
-from support.patience import patient
 from support.scripted_rbd import ScriptedRbd
+from support.talks import check_talk
 
 NAME = "journal-threads"
 #: The page's first commands, without `./replay` and comments.
@@ -45,14 +42,6 @@ def project(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("REPLAY_CONFIG", raising=False)
     monkeypatch.delenv("REPLAY_BENCHMARKS", raising=False)
     return tmp_path
-
-
-def check_talk(project, *options):
-    done = subprocess.run(
-        ["node", "scripts/check.mjs", "--no-layout", *options],
-        cwd=ROOT, env={**os.environ, "REPLAY_TALK": str(project)}, capture_output=True, text=True, timeout=patient(60),
-    )  # fmt: skip
-    return done.returncode, done.stdout + done.stderr
 
 
 @pytest.mark.slow

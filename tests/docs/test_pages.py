@@ -200,9 +200,8 @@ def test_packages_citation_and_changelog_name_one_version(citation):
 
 
 def test_the_citation_has_what_its_format_requires(citation):
-    assert citation["cff-version"] == "1.2.0"
-    assert citation["type"] == "software"
-    assert all(citation[key] for key in ("message", "title"))
+    assert (citation["cff-version"], citation["type"]) == ("1.2.0", "software")
+    assert citation["message"] and citation["title"]
     assert [list(author) for author in citation["authors"]] == [["name"]], "entities, no persons"
 
 

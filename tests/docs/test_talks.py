@@ -7,10 +7,8 @@ a slide.
 from __future__ import annotations
 
 import csv
-import os
 import re
 import shlex
-import subprocess
 import tarfile
 
 import pytest
@@ -20,8 +18,8 @@ from replay.cli.main import main
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand, narrowed
 from support.commands import run_derive
-from support.patience import patient
 from support.scripted_rbd import ScriptedRbd
+from support.talks import check_talk
 
 FIO_PAGE = (ROOT / "docs" / "from-fio-to-a-talk.md").read_text()
 COMMANDS = [
@@ -55,15 +53,6 @@ def talk(tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_CONFIG", str(tmp_path / "config"))
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
     return tmp_path
-
-
-def check_talk(talk, *options):
-    """Run `npm run check` on the talk; return its exit status and what it printed."""
-    done = subprocess.run(
-        ["node", "scripts/check.mjs", "--no-layout", *options],
-        cwd=ROOT, env={**os.environ, "REPLAY_TALK": str(talk)}, capture_output=True, text=True, timeout=patient(60),
-    )  # fmt: skip
-    return done.returncode, done.stdout + done.stderr
 
 
 def measured_sizes(talk):

@@ -21,7 +21,7 @@ from replay.base.stats import Estimate
 from replay.claims.descriptions import write_datapackage
 from replay.cli.main import main
 from replay.exchange.compare import at_levels, compare_sides, paired_up
-from replay.exchange.compare_page import ROW, ROWS, figure, page, ticks
+from replay.exchange.compare_page import figure, page
 from replay.exchange.compare_text import (
     COLUMNS,
     HIGHER,
@@ -38,6 +38,7 @@ from replay.exchange.compare_text import (
     document,
     summary_lines,
 )
+from replay.exchange.page import ratios
 from replay.exchange.sides import _options
 from support.compared import METRIC, comparison, experiment, runs, side
 from support.datasets import spread_of
@@ -321,8 +322,6 @@ def test_no_name_breaks_out_of_the_page(level, title, values):
     found = PageReader(page(compare_sides(sides), []))
     assert not {*ASKING, "i"} & set(found.tags)
     assert "style" not in {name for _, name, _ in found.attributes}
-    identifiers = found.all("id")
-    assert len(set(identifiers)) == len(identifiers)
 
 
 BOUNDS = st.floats(1e-12, 1e12)
@@ -331,29 +330,39 @@ BOUNDS = st.floats(1e-12, 1e12)
 @given(st.lists(st.tuples(BOUNDS, BOUNDS, BOUNDS).map(sorted), min_size=1, max_size=12))
 def test_every_mark_and_span_is_within_its_chart(intervals):
     shown = [comparison(0.5, 0.6, estimate=Estimate(value, low, high, 3)) for low, value, high in intervals]
-    found = PageReader(figure(shown, "Title", "f"))
-    (box,) = found.all("viewbox")
-    width, height = map(float, box.split()[2:])
-    for name, most in (("x1", width), ("x2", width), ("cx", width), ("y1", height), ("y2", height)):
-        assert all(0 <= float(value) <= most for value in found.all(name))
-    assert height > ROW * len(shown)
-    assert sum(tag in ("circle", "path") for tag in found.tags) == len(shown)
+    found = PageReader(figure(shown, "Title"))
+    assert all(0 <= float(value[:-1]) <= 100 for name in ("x1", "x2", "cx", "x") for value in found.all(name))
+    assert sum(tag in ("circle", "rect") for tag in found.tags) == len(shown)
+    assert found.all("class").count("joined") == len(shown)
 
 
-@given(st.floats(0.02, 40))
-def test_an_axis_names_1_and_few_ratios_symmetric_about_it(reach):
-    found = ticks(reach)
+@given(st.lists(st.floats(0, 1e300), min_size=1).filter(any))
+def test_an_axis_of_ratios_is_symmetric_about_1_and_has_few_ticks(values):
+    found = ratios(values)
     assert found == sorted(found)
     assert 1.0 in found
-    assert 3 <= len(found) <= 7
+    assert 3 <= len(found) <= 5
     assert [1 / one for one in reversed(found)] == pytest.approx(found)
 
 
-def test_a_long_figure_is_cut_for_paper():
-    rows = [one for number in range(ROWS + 1) for one in runs([1, 2], size=str(number))]
-    sizes = {"size": tuple(map(str, range(ROWS + 1)))}
-    sides = tuple(side(name, experiment(rows, factors=sizes)) for name in "ab")
-    assert PageReader(page(compare_sides(sides), [])).tags.count("svg") == 2
+@pytest.mark.parametrize(
+    ("bounds", "better", "mark"),
+    [
+        ((1.1, 1.2), "higher", "diamond better"),
+        ((1.1, 1.2), "lower", "diamond worse"),
+        ((1.1, 1.2), None, "diamond beyond"),
+        ((0.9, 1.1), "higher", "ring"),
+        ((None, None), "higher", "stroke"),
+    ],
+)
+def test_the_shape_of_a_mark_says_whether_a_ratio_is_beyond_noise(bounds, better, mark):
+    shown = comparison(*bounds, metric=replace(METRIC, better=better))
+    found = PageReader(figure([shown], "Title"))
+    assert found.all("aria-label")[0].endswith(f", {shown.verdict}")
+    classes = found.all("class")
+    assert mark in classes
+    assert ("joined" in classes) == (mark != "stroke")
+    assert classes.count("one") == 1
 
 
 # Which points are compared, how, and what is said about the others ----------------------------------------------------

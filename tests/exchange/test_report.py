@@ -498,10 +498,10 @@ def test_figures_have_their_unit_and_no_more_digits_than_a_person_reads(said, va
     assert said(value) == text
 
 
-@given(st.lists(st.floats(1e-6, 1e12), min_size=1, max_size=8), st.booleans())
-def test_every_mark_lies_on_the_axis_and_the_axis_has_names(values, logarithmic):
+@given(st.lists(st.floats(1e-6, 1e12), min_size=1, max_size=8), st.booleans(), st.booleans())
+def test_every_mark_lies_on_the_axis_and_the_axis_has_names(values, logarithmic, around_one):
     rows = [Row("one", "said", [(value, DOT) for value in values])]
-    found = PageReader(strip(rows, "title", "key", str, logarithmic=logarithmic))
+    found = PageReader(strip(rows, "title", "key", str, logarithmic=logarithmic or around_one, around_one=around_one))
     places = [float(value[:-1]) for tag, name, value in found.attributes if (tag, name) == ("circle", "cx")]
     assert len(places) == len(values)
     assert all(0 <= place <= 100 for place in places)

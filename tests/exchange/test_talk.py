@@ -7,6 +7,7 @@ import re
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,9 @@ import yaml
 
 from replay.base.paths import ROOT
 from replay.cli.main import main
+from replay.exchange import talk
 from replay.exchange.talk_points import kind_of, points_of, size_text
+from support.compared import runs
 from support.foreign_results import job, report, write
 from support.talks import checked, title, told
 
@@ -266,6 +269,13 @@ def test_without_runs_there_are_no_points():
     assert points_of({"rw": ["read"]}, []) == ()
 
 
+def test_points_whose_levels_differ_in_capitals_alone_have_names_of_their_own():
+    folders = ("SSD", "ssd")
+    rows = [row for folder in folders for row in runs([1, 2], folder=folder)]
+    points = points_of({"folder": folders}, rows)
+    assert {point.levels["folder"]: point.name for point in points} == {"SSD": "ssd", "ssd": "ssd-2"}
+
+
 # The whole command ---------------------------------------------------------------------------------------------------
 
 
@@ -332,6 +342,17 @@ def test_a_look_is_copied_and_one_that_is_not_there_is_refused(tmp_path, benchma
     assert main(["talk", "mine", "--out", str(tmp_path / "other"), "--look", str(tmp_path / "acne")]) == 2
     assert "--look: there is no such folder" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()
+
+
+def test_what_comes_next_can_be_pasted_where_the_talk_was_started(tmp_path, monkeypatch, capsys):
+    done = SimpleNamespace(returncode=0, stdout="nothing to correct\n", stderr="")
+    monkeypatch.setattr(talk.shutil, "which", lambda name: name)
+    monkeypatch.setattr(talk.subprocess, "run", lambda *arguments, **options: done)
+    monkeypatch.chdir(tmp_path)
+    talk._say_next(tmp_path / "talk", Path("talk"))
+    said = capsys.readouterr().out
+    for script in ("check", "present"):
+        assert f"REPLAY_TALK={tmp_path}/talk npm --prefix {ROOT} run {script}\n" in said
 
 
 def test_altered_data_are_no_base_for_a_talk(tmp_path, benchmarks, capsys):

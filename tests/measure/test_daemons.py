@@ -1,9 +1,8 @@
-"""What daemons did between two readings: from recorded counters, from made-up ones, and on a real sandbox."""
+"""What daemons did between two readings: from recorded counters, and from made-up ones."""
 
 from __future__ import annotations
 
 import copy
-import subprocess
 from types import SimpleNamespace
 
 import pytest
@@ -12,11 +11,8 @@ from hypothesis import strategies as st
 
 from replay.base.clock import Costs
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.site_file import load_site
-from replay.measure.bench import open_bench
 from replay.measure.daemons import COUNTERS, DaemonSampler, LocalProcess, counters_in, read_process
 from replay.measure.sets import CommitLatencies
-from support.patience import patient
 from support.samples import fixture_json
 
 #: `perf dump` of the three OSDs of a sandbox (16.2.15) around 64 random writes of 4 KiB by rbd bench.
@@ -185,29 +181,6 @@ def test_a_daemon_that_was_restarted_in_between_is_left_out(tmp_path):
     sample = made.between(before, made.read())
     assert sample["left_out"] == ["primary osd.0", "primary mgr"]
     assert list(sample["primary"]) == ["osd.1", "osd.2"]
-
-
-@pytest.mark.sandbox
-def test_on_a_sandbox_every_daemon_of_both_clusters_is_seen(sandbox_directory, tmp_path, monkeypatch):
-    monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(sandbox_directory))
-    monkeypatch.setenv("REPLAY_STATE", str(tmp_path / "state"))
-    with open_bench(load_site("sandbox"), "trial", print) as bench:
-        made = DaemonSampler(bench)
-        before = made.read()
-        cluster = bench.primary_cluster
-        bench_argv = ["rados", *cluster.arguments(), "bench", "1", "write", "-p", "replay", "-b", "65536"]
-        subprocess.run(bench_argv, check=True, capture_output=True, timeout=patient(60))
-        sample = made.between(before, made.read())
-        charged = bench.costs.seconds["sample"]
-    assert list(sample["primary"]) == ["osd.0", "osd.1", "osd.2", "mgr", "mon"]
-    assert list(sample["secondary"]) == ["osd.0", "mgr", "mon", "rbd-mirror"]
-    assert "left_out" not in sample and "unanswered" not in sample
-    assert sample["machine"]["cpu_idle_fraction"] is not None
-    assert total(sample, "client", "write_in_bytes") > 0
-    osds = [one for name, one in sample["primary"].items() if name.startswith("osd.")]
-    assert all(one["cpu"]["seconds"] > 0 for one in osds)
-    assert sum(one["media"]["write_bytes"] for one in osds) >= 3 * total(sample, "client", "write_in_bytes") * 0.9
-    assert 0 < sample["cost_seconds"] <= round(charged, 4)
 
 
 def test_a_cell_records_each_osds_commit_latency_unless_its_user_may_not_ask():

@@ -487,14 +487,6 @@ def test_an_estimate_from_the_design_is_not_far_from_the_time_of_real_blocks(nam
     assert low * took < by_design < high * took
 
 
-#: Experiments of which no quick run has been timed as they are now.
-WAITING = {
-    *("response", "layers", "write-latency-poll", "fio-offered-rate", "replica-lag-large"),
-    "site-loss-control",
-    *("distance-price", "distance-price-large", "distance-loss", "distance-replay"),
-}
-
-
 def quick_runs():
     """The seconds that a quick run of each experiment took, from the command to its end: (experiment, seconds)."""
     with (Path(__file__).parent / "quick_runs.csv").open() as file:
@@ -506,10 +498,6 @@ def quick_runs():
 def test_an_estimate_is_within_25_percent_of_what_a_quick_run_took(name, seconds):
     design = expand(load_experiment(name), "quick", missing={NO_OSD_CONFIG: "it was a sandbox"})
     assert 0.75 * seconds <= reckon(design, [design.sets] * design.blocks, []).seconds <= 1.25 * seconds
-
-
-def test_every_experiment_that_needs_no_kernel_was_run_once_at_scale_quick():
-    assert {name for name, _ in quick_runs()} == set(experiment_names()) - {"kernel-client"} - WAITING
 
 
 def test_a_block_is_set_up_once_and_not_at_all_if_nothing_is_missing():

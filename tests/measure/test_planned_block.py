@@ -149,7 +149,7 @@ def test_the_open_attempt_of_a_run_that_holds_the_clusters_lock_is_left_alone(tm
     monkeypatch.setattr(block, "read_plan_file", lambda path: PlanFile("mine", "mine", "smoke", (), {}, ()))
     monkeypatch.setattr(block, "planned", lambda plan, job: (design, site))
     monkeypatch.setattr(block, "open_bench", lambda *_: contextlib.nullcontext(bench))
-    monkeypatch.setattr(block, "cluster_lock", cluster_lock)
+    monkeypatch.setattr(block, "ClusterLock", cluster_lock)
     monkeypatch.setattr(job, "ensure_pools", lambda *_, **__: [])
     for name in ("versions", "refuse_other_releases", "ensure_campaign"):
         monkeypatch.setattr(job, name, lambda *_: None)

@@ -20,7 +20,7 @@ from replay.ownership.open_site import ClusterWatch
 from replay.ownership.write_budget import MediaCopies
 from replay.preflight import checks, pool_checks
 from replay.preflight.checks import Findings
-from replay.protocols.observers.snapshots import TRIMS_EVERY_SECONDS, TrimSampler
+from replay.protocols.observers.snapshots import TrimSampler
 from support.bench import bench_of
 from support.large_cluster import FSID, LargeSession, answers
 
@@ -87,7 +87,7 @@ def test_what_watches_a_cell_takes_less_than_a_hundredth_of_it(
     guard = Guard(bench)
     measured = Measured([], {}, 0, "", "", 1.0, {})
     clock = iter(range(10**9))
-    trims = TrimSampler(session, ["replay"], SampleTable(), lambda: TRIMS_EVERY_SECONDS * next(clock))
+    trims = TrimSampler(session, ["replay"], SampleTable(), lambda: TrimSampler.every_seconds * next(clock))
     daemons = DaemonSampler(bench, processes={})
     assert len(daemons.read().osds()) == OSDS
     assert groups_at(session, SCRUBS, ["replay"]).total() == 2, "the neighbours' scrubs do not count"
@@ -97,7 +97,7 @@ def test_what_watches_a_cell_takes_less_than_a_hundredth_of_it(
     around = _cost(session, lambda: (guard.after_cell(measured), guard._busy()))
     assert _say("health, before and during a cell", checks + around, cell, "rbd-journaling") < MOST_OF_A_CELL
     cell = _seconds_of_cell("snapshot-interval")
-    trimming = _cost(session, trims.read_when_due) * cell / TRIMS_EVERY_SECONDS
+    trimming = _cost(session, trims.read_when_due) * cell / TrimSampler.every_seconds
     assert _say("the sampler of trims", trimming, cell, "snapshot-interval") < MOST_OF_A_CELL
     cell = _seconds_of_cell("fio-profile")
     readings = 2 * _cost(session, daemons.read)

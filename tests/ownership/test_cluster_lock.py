@@ -26,7 +26,6 @@ from replay.ownership.locks import (
     STOP_OBJECT,
     ClusterLock,
     Holder,
-    cluster_lock,
     go_command,
     parse,
     stop_command,
@@ -100,7 +99,7 @@ def rados():
 def lock(rados, tmp_path):
     """How to make a lock of a client; waiting lets the cluster's time go on."""
 
-    def make(client="client.1", folder="ledger"):
+    def make(client="client.1", folder="ledger", **how):
         def sleep(seconds):
             rados.now += seconds
 
@@ -113,6 +112,7 @@ def lock(rados, tmp_path):
             say=said.append,
             clock=lambda: rados.now,
             sleep=sleep,
+            **how,
         )
         made.said = said
         return made
@@ -142,9 +142,9 @@ def test_another_host_is_refused_and_told_who_holds_it(lock, rados, monkeypatch)
     first = lock()
     first.acquire()
     monkeypatch.undo()
-    second = lock("client.2", "another ledger")
+    second = lock("client.2", "another ledger", wait_seconds=10)
     with pytest.raises(RefusedError, match="process 4711 of ceph on another-host, since 2026") as refused:
-        second.acquire(wait_seconds=10)
+        second.acquire()
     assert "lapses within 60 s" in refused.value.next_step
     assert len(second.said) == 1 and "waiting up to 10 s" in second.said[0]
     second.release()
@@ -301,11 +301,11 @@ def test_on_a_real_cluster_two_processes_exclude_each_other_and_the_switch_is_se
     site = SimpleNamespace(name="mine", pools=Pools(Pool("replay")))
     ours, theirs = (Ledger(FSID, directory=tmp_path / name) for name in ("ours", "theirs"))
     with MonitorSession(administrator) as one, MonitorSession(administrator) as two:
-        with cluster_lock(site, one, ours) as held:
+        with ClusterLock(site, one, ours) as held:
             assert held.is_held
             with (
                 pytest.raises(RefusedError, match=f"process {os.getpid()} of "),
-                cluster_lock(site, two, theirs, wait_seconds=1.0),
+                ClusterLock(site, two, theirs, wait_seconds=1.0),
             ):
                 raise AssertionError("both hold it")
             held._renewed -= RENEW_EVERY_SECONDS
@@ -313,7 +313,7 @@ def test_on_a_real_cluster_two_processes_exclude_each_other_and_the_switch_is_se
             one.close()  # the next question is another client's
             held._renewed -= RENEW_EVERY_SECONDS
             assert held.renew_when_due() is None
-        with cluster_lock(site, two, theirs, wait_seconds=1.0) as then:
+        with ClusterLock(site, two, theirs, wait_seconds=1.0) as then:
             assert then.is_held
         look = stop_switch(site, one)
         assert look() is None

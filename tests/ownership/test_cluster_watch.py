@@ -40,7 +40,7 @@ class Session:
 
 @pytest.fixture
 def site(tmp_path):
-    second = SimpleNamespace(pool="copies/ours", mirror_daemon_admin_socket=Path(tmp_path / "mirror.asok"))
+    second = SimpleNamespace(mirror_daemon_admin_socket=Path(tmp_path / "mirror.asok"))
     return SimpleNamespace(name="mine", sandbox=None, pools=Pools(Pool("replay")), second_site=second)
 
 
@@ -78,7 +78,7 @@ def test_an_osd_that_went_down_since_the_start_ends_a_wait(site):
         watch.look(site)
 
 
-@pytest.mark.parametrize("name", ["replay", "copies", "replay-1f2e3d4c-journals"])
+@pytest.mark.parametrize("name", ["replay", "replay-1f2e3d4c-journals"])
 def test_a_pool_of_ours_at_its_quota_ends_a_wait_of_writers(site, name):
     session = Session("POOL_FULL", pools=[pool("tenant"), pool(name, "full,full_quota,hashpspool", 1048576)])
     watch = ClusterWatch(session)

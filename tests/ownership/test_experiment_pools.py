@@ -10,8 +10,6 @@ import pytest
 from replay.base.clock import Costs, Waiting
 from replay.base.errors import RefusedError, ReplayError
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.site_file import load_site
-from replay.measure.bench import open_bench
 from replay.ownership.ledger import Ledger, unique_name
 from replay.ownership.pools import (
     PoolSizeRefusedError,
@@ -94,11 +92,11 @@ def bench(tmp_path, monkeypatch):
 def test_a_pool_is_in_the_ledger_with_its_id_and_has_the_requested_copies(bench):
     made = bench()
     pool = create_pool(made, "replicas-2", PoolSpec(2), application="rados")
-    assert made.session.pools[pool.name]["size"] == 2
+    assert made.session.pools[pool]["size"] == 2
     [entry] = made.ledger.owned()
-    assert (entry.kind, entry.pool, entry.confirmed) == ("pool", pool.name, True)
-    assert entry.facts == {"id": made.session.pools[pool.name]["pool_id"]}
-    assert pool.name.endswith("-replicas-2")
+    assert (entry.kind, entry.pool, entry.confirmed) == ("pool", pool, True)
+    assert entry.facts == {"id": made.session.pools[pool]["pool_id"]}
+    assert pool.endswith("-replicas-2")
 
 
 def test_only_a_single_copy_is_requested_with_the_confirmation_that_ceph_wants(bench):
@@ -146,7 +144,7 @@ def test_a_pool_is_marked_so_that_a_users_rights_can_refer_to_it(bench):
     pool = create_pool(made, "replicas-2", PoolSpec(2), application="rados")
     (mark,) = [one for one in made.session.asked if one["prefix"] == "osd pool application set"]
     assert mark == {
-        **{"prefix": "osd pool application set", "pool": pool.name, "app": "rados"},
+        **{"prefix": "osd pool application set", "pool": pool, "app": "rados"},
         **{"key": "replay", "value": "own"},
     }
 
@@ -168,9 +166,9 @@ def test_a_pool_that_cannot_be_listed_is_left_to_an_administrator(bench):
     made.session.cluster.run = denied
     (entry,) = made.ledger.owned()
     outcome = Remover(made.site, made.session.cluster, made.session, made.ledger).remove(entry)
-    assert (outcome.status, pool.name in made.session.pools) == ("left", True)
+    assert (outcome.status, pool in made.session.pools) == ("left", True)
     assert outcome.why == "what it holds cannot be listed: exit status 1: access denied"
-    assert f"ceph osd pool delete {pool.name} {pool.name} " in outcome.next_step
+    assert f"ceph osd pool delete {pool} {pool} " in outcome.next_step
 
 
 def test_replays_own_images_in_a_pool_are_not_called_somebody_elses(bench):
@@ -203,8 +201,8 @@ def test_only_the_given_pools_are_removed_and_only_experiments_pools_are_leftove
     made.ledger.intend("pool", unique_name("pool"), "", "", site="s", details={"final_name": "replay-before"})
     other = unique_name("other")
     made.ledger.intend("pool", other, "", "", site="another", details={"final_name": other})
-    remove_pool_entries(made, lambda entry: entry.id == first.entry_id)
-    assert list(made.session.pools) == ["replay", second.name]
+    remove_pool_entries(made, lambda entry: entry.pool == first)
+    assert list(made.session.pools) == ["replay", second]
     assert remove_leftover_pools(made) == 1
     assert list(made.session.pools) == ["replay"]
     assert [entry.site for entry in made.ledger.owned()] == ["s", "s", "another"]
@@ -215,36 +213,6 @@ def test_a_pool_that_stays_is_an_error_that_names_it(bench):
     pool = create_pool(made, "replicas-2", PoolSpec(2), application="rados")
     made.site.allows.discard("pool_delete")
     with pytest.raises(ReplayError, match="1 pool\\(s\\) could not be removed") as raised:
-        remove_pool_entries(made, lambda entry: entry.id == pool.entry_id)
-    assert raised.value.where == pool.name
+        remove_pool_entries(made, lambda entry: entry.pool == pool)
+    assert raised.value.where == pool
     assert len(made.ledger.owned()) == 1
-
-
-@pytest.fixture
-def live_site(sandbox_directory, tmp_path, monkeypatch):
-    monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(sandbox_directory))
-    monkeypatch.setenv("REPLAY_STATE", str(tmp_path / "state"))
-    return load_site("sandbox")
-
-
-@pytest.mark.sandbox
-def test_real_pools_have_their_copies_take_objects_and_go(live_site):
-    with open_bench(live_site, "d", lambda line: None) as live:
-        before = {pool["pool_name"] for pool in live.session.command({"prefix": "osd pool ls", "detail": "detail"})}
-        pools = []
-        try:
-            pools = [create_pool(live, f"replicas-{n}", PoolSpec(n), application="rados") for n in (1, 2, 3)]
-            await_pools(live, pools)
-            there = {p["pool_name"]: p for p in live.session.command({"prefix": "osd pool ls", "detail": "detail"})}
-            assert [(there[pool.name]["size"], there[pool.name]["min_size"]) for pool in pools] == [
-                (1, 1), (2, 2), (3, 2),
-            ]  # fmt: skip
-            for pool in pools:
-                live.primary_cluster.run("rados", "--pool", pool.name, "put", "an-object", "/etc/hostname")
-            remove_pool_entries(live, lambda entry: entry.id == pools[0].entry_id)
-            assert {pool.pool for pool in live.ledger.owned()} == {pool.name for pool in pools[1:]}
-        finally:
-            remove_leftover_pools(live)
-        after = {pool["pool_name"] for pool in live.session.command({"prefix": "osd pool ls", "detail": "detail"})}
-        assert after == before
-        assert live.ledger.owned() == []

@@ -144,39 +144,6 @@ def test_preflight_finds_everything_it_needs_with_the_restricted_user(site: Site
     assert difference(before, snapshot(administrator)) == []
 
 
-def test_preflight_names_a_pool_that_the_user_may_not_read_and_prints_no_command_for_that_user(
-    site: Site, write_site: WriteSite
-) -> None:
-    write_site(
-        "mine",
-        f"name: mine\nlabel: Mine\nlimitation: A test.\nallows: []\npools: {{data: {{name: replay2}}}}\n"
-        f"cluster: {{conf: {site.primary.conf}, client: {USER}, keyring: {site.primary.keyring}}}\n",
-    )
-    report = preflight.preflight(load_site("mine"), [])
-    assert report.exit_status == 4
-    (refused,) = [item.text for item in report.findings.items if item.level == "refused"]
-    assert refused.startswith("client.replay cannot list replay2: ")
-    assert "this user has other caps; give Replay a user of its own" in refused
-    assert report.findings.commands() == []
-
-
-def test_preflight_names_a_missing_pool_and_namespace(site: Site, write_site: WriteSite) -> None:
-    text = (
-        f"name: mine\nlabel: Mine\nlimitation: A test.\nallows: []\n"
-        f"cluster: {{conf: {site.primary.conf}, client: {USER}, keyring: {site.primary.keyring}}}\n"
-    )
-    write_site("mine", text + "pools: {data: {name: replay, namespace: talk}, journal: {name: nowhere}}\n")
-    report = preflight.preflight(load_site("mine"), [])
-    namespace, pool = report.findings.commands()
-    connection = f"--conf {site.primary.conf} --name client.admin"
-    assert namespace.text == f"rbd {connection} namespace create --pool replay --namespace talk"
-    assert [line.strip() for line in pool.text.splitlines()[1:]] == [
-        f"ceph {connection} osd pool create nowhere 32 32 replicated &&",
-        f"rbd {connection} pool init nowhere",
-        "fi",
-    ]
-
-
 @pytest.mark.usefixtures("untouched")
 def test_clean_removes_what_is_in_the_ledger_however_far_it_came_and_leaves_neighbours_alone(
     site: Site, ledger: Ledger
@@ -272,13 +239,6 @@ def test_things_made_through_another_site_are_named_and_not_touched(site: Site, 
     assert len(ledger.owned()) == 1
 
 
-def test_the_restricted_user_may_not_touch_the_neighbours_pool(site: Site) -> None:
-    with pytest.raises(CephCommandError):
-        site.primary.run("rbd", "rm", "--no-progress", "replay2/replay-0a1b2c3d-with-journal")
-    with pytest.raises(CephCommandError):
-        site.primary.run("ceph", "osd", "pool", "create", "replay3")
-
-
 @pytest.fixture
 def pool_site(
     write_site: WriteSite,
@@ -338,9 +298,9 @@ def test_that_user_measures_in_an_experiments_pool_and_has_no_rights_in_others(p
     with open_bench(pool_site, "pools", lambda line: None) as bench:
         pool = create_pool(bench, "trial", PoolSpec(2, 8), application="rbd")
         await_pools(bench, [pool])
-        made = create_image(bench, "trial", Image(4 << 20, 4 << 20, ("layering", "exclusive-lock")), pool=pool.name)
+        made = create_image(bench, "trial", Image(4 << 20, 4 << 20, ("layering", "exclusive-lock")), pool=pool)
         remove_images(bench, [made])
-        remove_pool_entries(bench, lambda entry: entry.id == pool.entry_id)
+        remove_pool_entries(bench, lambda entry: entry.pool == pool)
         assert bench.ledger.owned() == []
         for refused in (
             {"prefix": "osd pool delete", "pool": "replay2", "pool2": "replay2", "yes_i_really_really_mean_it": True},
@@ -350,6 +310,8 @@ def test_that_user_measures_in_an_experiments_pool_and_has_no_rights_in_others(p
         ):
             with pytest.raises(CephCommandError, match="access denied"):
                 bench.session.command(refused)
+    with pytest.raises(CephCommandError):
+        pool_site.primary.run("rbd", "rm", "--no-progress", NEIGHBOURS[0])
 
 
 @pytest.mark.of_release

@@ -22,7 +22,8 @@ from support.telling_names import names_of, names_told
 pytestmark = [pytest.mark.of_release, pytest.mark.slow, pytest.mark.xdist_group("experiments of restricted users")]
 
 USER = "client.replay-foreign"
-ALLOWED = "second_site, pool_create, pool_delete, host_root, client_hosts"
+#: The words crush, osd_config and daemon_stop change nothing: they are refused on such a cluster.
+ALLOWED = "second_site, pool_create, pool_delete, host_root, client_hosts, crush, osd_config, daemon_stop"
 
 
 @pytest.fixture(scope="module")

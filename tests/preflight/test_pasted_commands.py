@@ -291,22 +291,6 @@ def test_a_pool_of_another_application_is_refused_and_no_command_is_printed(
     assert report.findings.commands() == []
 
 
-def test_a_rejected_key_and_a_silent_monitor_get_no_commands(
-    write_site: WriteSite, confs: Path, second_administrator: Cluster
-) -> None:
-    """The administrator's key of one cluster is nobody's on the other."""
-    _site(write_site, confs, client="client.admin", pools="{data: {name: nowhere}}")
-    (confs / "left.keyring").write_text((confs / "right.client.admin.keyring").read_text())
-    rejected = _look()
-    assert "key rejected: the primary cluster does not accept the key in" in _said(rejected)
-    assert rejected.findings.commands() == []
-    conf = confs / "left.conf"
-    conf.write_text(re.sub(r"(?m)^mon_host = .*$", "mon_host = [v2:127.0.0.1:1/0]", conf.read_text()))
-    silent = _look()
-    assert "no monitor answered at [v2:127.0.0.1:1/0]" in _said(silent)
-    assert silent.findings.commands() == []
-
-
 def test_a_namespace_and_missing_pools_are_made_if_the_user_exists(
     write_site: WriteSite, confs: Path, administrator: Cluster, untaken: Callable[[], list[list[str]]]
 ) -> None:

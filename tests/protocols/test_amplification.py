@@ -117,7 +117,7 @@ def test_a_snapshot_mirrored_cell_holds_one_snapshot_however_long_it_takes(monke
         copies, "wait_until_copied", lambda copied, one, **_: awaited.append(one) or Wait("c", 1.0, "copied")
     )
     made = protocol()
-    made.bench.site.second_site = SimpleNamespace(pool="replay")
+    made.bench.site.second_site = SimpleNamespace()
     cell, observer = cell_of(made, "snapshot-mirrored"), made.observers[0]
     made.target.images[cell.variant.image_name] = [BlockImage("replay", "", "image", cell.variant.image, "")]
     observer.started(cell)

@@ -64,7 +64,7 @@ def test_an_image_is_told_to_stop_and_to_start_by_its_own_name():
 
 
 def test_an_image_in_a_namespace_is_asked_for_there_on_both_clusters(monkeypatch):
-    second = SimpleNamespace(pool="replay", mirror_daemon_admin_socket="/nowhere.asok")
+    second = SimpleNamespace(mirror_daemon_admin_socket="/nowhere.asok")
     site = SimpleNamespace(second_site=second, secondary="the second", pools=Pools(Pool("replay", namespace="ours")))
     made = Copies(bench_of(site, None))
     assert made.require_daemon().pool == "replay/ours"
@@ -186,7 +186,7 @@ def trimmed(monkeypatch):
     monkeypatch.setattr("replay.measure.bench.time", SimpleNamespace(monotonic=clock, sleep=clock.sleep))
 
     def of(session, secondary=None):
-        site = SimpleNamespace(pools=SimpleNamespace(all=lambda: [pool]), second_site=SimpleNamespace(pool="mine"))
+        site = SimpleNamespace(pools=SimpleNamespace(all=lambda: [pool], data=pool))
         bench = bench_of(site, session)
         bench.secondary = secondary
         return await_trimmed(bench)

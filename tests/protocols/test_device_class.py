@@ -19,7 +19,6 @@ from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured
 from replay.ownership.daemon_settings import Osd
-from replay.ownership.pools import ExperimentPool
 from replay.protocols import device_class as device_classes
 from replay.protocols.device_class import CappedDisks, CappedReading, DeviceClass, DeviceClasses
 from replay.sandbox.interventions import find_hierarchy
@@ -77,7 +76,7 @@ def make(monkeypatch):
 
         def create(bench, name, spec, *, application):
             did.append(("pool", name, spec.replicas, spec.device_class))
-            return ExperimentPool(f"own-{name}", "e", spec)
+            return f"own-{name}"
 
         monkeypatch.setattr(device_classes, "create_pool", create)
         monkeypatch.setattr(device_classes, "await_pools", lambda bench, pools: None)

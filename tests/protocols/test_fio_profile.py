@@ -137,19 +137,6 @@ def test_a_valid_cell_without_a_sample_is_said_to_have_none():
     assert len(said) == 1
 
 
-def test_the_patterns_of_a_profile_share_one_image(tmp_path):
-    made = design("fio-profile", "talk")
-    assert {cell.variant.image_name for one in made.sets for cell in one.cells} == {"random-read"}
-    assert len(made.sets) == len(made.factors["io_depth"]) * len(made.factors["io_size_bytes"]) == 2 * 4
-    mixed = next(cell for one in made.sets for cell in one.cells if cell.variant.name == "mixed")
-    assert (mixed.levels["io_type"], mixed.levels["rw_mix_read"], mixed.levels["clients"]) == ("randrw", 70, 1)
-
-
-def test_every_published_cell_of_latency_lasts_eight_seconds():
-    for name in ("fio-profile", "fio-offered-rate"):
-        assert design(name, "talk").sizing.target_seconds >= 8
-
-
 # The offered rate ---------------------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,6 @@ from replay.cluster.site import Ceilings
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured
-from replay.ownership.pools import ExperimentPool
 from replay.protocols import object_bench
 from replay.protocols.drivers.fio import FioProcess
 from replay.protocols.drivers.rados_bench import RadosRounds
@@ -39,7 +38,7 @@ def make(monkeypatch, tmp_path):
 
         def create_pool(bench, suffix, spec, *, application):
             did.append(f"pool of {spec.replicas}")
-            return ExperimentPool(suffix, suffix, spec)
+            return suffix
 
         def create_image(bench, suffix, image):
             did.append(f"image {suffix}")

@@ -167,7 +167,7 @@ def test_nothing_is_done_around_an_image_that_is_not_mirrored(started):
 
 def test_a_copy_that_never_becomes_level_ends_the_block(started, monkeypatch):
     observer, cell = started(snapshot_variant())
-    observer.bench.site.second_site = SimpleNamespace(pool="second")
+    observer.bench.site.second_site = SimpleNamespace()
     monkeypatch.setattr(copies, "take_mirror_snapshot", lambda cluster, spec: 4)
     monkeypatch.setattr(copies, "wait_until_copied", lambda copied, one, **_: Wait("snapshot_copied", 1.0, "stalled"))
     with pytest.raises(Exception, match="the mirror daemon stalled before it had caught up"):

@@ -37,7 +37,7 @@ def bench():
     site = SimpleNamespace(
         name="s",
         secondary=Cluster("c"),
-        second_site=SimpleNamespace(cluster=Cluster("c"), pool="replay", mirror_daemon_admin_socket="/nowhere.asok"),
+        second_site=SimpleNamespace(cluster=Cluster("c"), mirror_daemon_admin_socket="/nowhere.asok"),
         pools=Pools(Pool("replay")),
     )
     sampler = SimpleNamespace(read=dict, load=lambda *_: {})
@@ -162,7 +162,7 @@ class Rbd:
 def replaying(monkeypatch):
     """Return a function that runs a cell of a mode; at its second reading the daemon has replayed everything."""
 
-    def run(mode, rbd):
+    def run(mode, rbd, all_at_reading=2):
         made = protocol_of()
         cell = next(
             c for one in made.design.sets for c in one.cells if (c.variant.name, c.levels["images"]) == (mode, 2)
@@ -184,7 +184,7 @@ def replaying(monkeypatch):
 
             def read(self):
                 self.readings += 1
-                whole = self.readings > 1
+                whole = self.readings >= all_at_reading
                 for entity in self.names:
                     self.table.add(self.now(), entity, "replay_bytes", size if whole else 0)
                     self.table.add(self.now(), entity, "snapshots", int(whole))
@@ -197,6 +197,7 @@ def replaying(monkeypatch):
         monkeypatch.setattr(mirror_replay, "run_fio", fio)
         monkeypatch.setattr(mirror_replay, "MirrorSampler", Sampler)
         monkeypatch.setattr(mirror_replay, "QUIET_SECONDS", 0.0)
+        monkeypatch.setitem(mirror_replay.STALL_SECONDS, mode, 0.0)
         monkeypatch.setattr(copies, "copied_snapshots", lambda cluster, spec, **_: {7})
         monkeypatch.setattr("replay.protocols.drivers.tool.run_tool", rbd)
         return made, cell, made.run(cell, 1)
@@ -221,6 +222,12 @@ def test_replay_is_stopped_for_the_writes_and_started_for_the_measurement(replay
     assert made.driver.stopped == []
     times = 2 if mode == "journal" else 1
     assert made.bench.budget.total() == times * 2 * cell.variant.image.size_bytes, "what goes through a journal, twice"
+
+
+@pytest.mark.parametrize("mode", ["journal", "snapshot"])
+def test_a_daemon_that_had_replayed_everything_before_it_was_told_to_start_gives_no_rate(replaying, mode):
+    _, _, measured = replaying(mode, Rbd(), all_at_reading=1)
+    assert measured.invalid[0] == "replay_did_not_advance"
 
 
 def test_a_snapshot_that_fails_ends_the_block_and_replay_continues(replaying, monkeypatch):

@@ -152,7 +152,7 @@ def test_lost_clients_and_their_hosts_are_named_by_number(count, hosts, data):
 def test_if_one_of_eight_hosts_dies_in_the_cell_it_is_void_and_names_the_host_by_its_number(tmp_path, monkeypatch):
     names = tuple(f"client-{word}" for word in ("one", "two", "three", "four", "five", "six", "seven", "eight"))
     null_job = "[global]\nioengine=null\nsize=1G\nrw=write\nbs=4k\nrate=4m\ntime_based\nruntime=4\n\n[{}]\n"
-    monkeypatch.setattr(fio, "job_file", lambda levels, options, client: null_job.format(client))
+    monkeypatch.setattr(fio, "job_file", lambda levels, options, images: null_job.format(*images))
     before, told, cut = folders_of_clients(), [], []
     with ssh_server(names) as server:
         monkeypatch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")

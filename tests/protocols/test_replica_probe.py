@@ -43,7 +43,7 @@ def test_the_newest_complete_mirror_snapshot_counts():
 
 def bench():
     cluster = SimpleNamespace(conf="/c", client="client.x", keyring=None)
-    site = SimpleNamespace(secondary=cluster, second_site=SimpleNamespace(pool="p"))
+    site = SimpleNamespace(secondary=cluster)
     return SimpleNamespace(primary_cluster=cluster, site=site, programs=HOST_PROGRAMS, slot=None)
 
 

@@ -60,24 +60,6 @@ def variant(name, **levels):
     return {"name": name, "label": name.upper(), "mirroring": mode, "levels": {"mode": mode, **levels}, **features}
 
 
-def test_the_experiment_that_ships_measures_every_mode_in_twenty_trials():
-    design = protocol_of().design
-    assert design.blocks == 20
-    intervals = {cell.variant.name: interval_of(cell) for one in design.sets for cell in one.cells}
-    assert intervals == {
-        "journal-poll-5": 5, "journal-poll-1": 1, "snapshot-60": 60, "snapshot-15": 15, "snapshot-1": 1,
-    }  # fmt: skip
-
-
-def test_its_modes_are_among_those_of_the_lag():
-    one, other = (load_experiment(name)["variants"] for name in ("site-loss", "replica-lag"))
-    of = [
-        {(each["name"], each["label"], tuple(each["levels"].items())) for each in several} for several in (one, other)
-    ]
-    assert of[1] - of[0] == {("journal", "Journal, poll age as set", (("mode", "journal"),))}, "where nobody may set it"
-    assert of[0] < of[1]
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -166,11 +166,11 @@ def comparable(value: str) -> object:
 @pytest.mark.parametrize(("section", "daemon"), [("osd", "osd.0"), ("mon", "mon.left"), ("mgr", "mgr.left")])
 def test_every_setting_of_the_configuration_is_in_force_in_the_running_daemons(running, section, daemon):
     # Ceph ignores an invalid value, and only writes a line to a log.
-    left = load(running[0]).clusters["left"]
+    layout = load(running[0]).layout
     conf = configparser.ConfigParser(interpolation=None)
-    conf.read(left.conf)
+    conf.read(layout.conf("left"))
     wanted = {**conf["global"], **conf[section]}
-    in_force = ask(left.asok(daemon), "config show")
+    in_force = ask(layout.socket("left", daemon), "config show")
     expanded = {key: value.replace("$id", daemon.partition(".")[2]) for key, value in wanted.items()}
     if in_force.get("osd_op_queue") == "mclock_scheduler":
         # From release 17 on OSDs pace their background work by this queue, and set all its pauses to 0 themselves.
@@ -191,7 +191,7 @@ def test_the_state_file_tells_other_code_what_it_needs(running, monkeypatch):
 
 
 def test_the_monitor_that_was_hurried_during_the_start_has_its_usual_pace(running):
-    in_force = ask(load(running[0]).clusters["left"].asok("mon.left"), "config show")
+    in_force = ask(load(running[0]).layout.socket("left", "mon.left"), "config show")
     assert float(in_force["paxos_propose_interval"]) == 1.0
 
 

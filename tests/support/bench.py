@@ -97,9 +97,6 @@ class MemoryLog:
     def writing(self) -> Iterator[MemoryLog]:
         yield self
 
-    def lines_after(self, place: tuple[int, int]) -> tuple[list[bytes], tuple[int, int], bool]:
-        return self._lines[place[1] :], (0, len(self._lines)), True
-
     def append(self, record: dict[str, object]) -> None:
         self._lines.append(json.dumps(record).encode())
 

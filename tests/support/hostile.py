@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import re
-from collections.abc import Sequence
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -24,11 +23,11 @@ def at_most(examples: int) -> settings:
     return settings(max_examples=tried(examples), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def interleaved(one: str, other: str, seed: int, reach: float = 8.0) -> str:
+def interleaved(one: str, other: str, seed: int) -> str:
     """Return the lines of two files, each in its order, mixed as if two processes wrote to one file."""
     order = random.Random(seed)
     pairs = [*enumerate(one.splitlines(keepends=True)), *enumerate(other.splitlines(keepends=True))]
-    return "".join(line for _, line in sorted(pairs, key=lambda pair: pair[0] + order.uniform(0, reach)))
+    return "".join(line for _, line in sorted(pairs, key=lambda pair: pair[0] + order.uniform(0, 8)))
 
 
 #: How lines can be damaged; the first three are what happens to files: a lost line, and two runs in one file.
@@ -36,11 +35,11 @@ WAYS = ("lost", "mixed with another", "doubled", "repeated", "moved", "swapped",
 
 
 @st.composite
-def damaged_lines(draw, text: str, other: str, ways: Sequence[str] = WAYS) -> str:
+def damaged_lines(draw, text: str, other: str) -> str:
     """Return a text with a line lost, repeated, moved, swapped with or replaced by another, or mixed with `other`."""
     lines = text.splitlines(keepends=True)
     one, two = (draw(st.integers(0, len(lines) - 1)) for _ in range(2))
-    how = draw(st.sampled_from(ways))
+    how = draw(st.sampled_from(WAYS))
     if how == "mixed with another":
         return interleaved(text, other, draw(st.integers(0, 2**32)))
     if how == "doubled":

@@ -41,9 +41,9 @@ _PATTERN_WORDS = {"seq": "sequential", "rand": "random"}
 Rate = Callable[[int, str, Mapping[str, Any]], float]
 
 
-def digest(value: Any, digits: int = 12) -> str:
+def digest(value: Any) -> str:
     """Return the digest of the canonical JSON of a value."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:digits]
+    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:12]
 
 
 def default_rate(block: int, variant: str, levels: Mapping[str, Any]) -> float:
@@ -95,7 +95,6 @@ class RawTree:
         old_release: bool = False,
         tool: str = "rbd_bench",
         compress: bool = False,
-        write_design: bool = True,
         sealed: bool = True,
         registers: Mapping[str, str] | None = None,
         **public: Any,
@@ -126,8 +125,7 @@ class RawTree:
         }
         self.raw.mkdir(parents=True, exist_ok=True)
         (self.raw / "SHA256SUMS").touch()
-        if write_design:
-            self.write_design()
+        self.write_design()
 
     def cell_id(self, point: str, variant: str) -> str:
         """Return the id of a cell of this tree's design."""

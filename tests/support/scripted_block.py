@@ -35,12 +35,13 @@ from replay.design.sizing import Write
 from replay.evidence.record import Measured
 from replay.evidence.seal import recover
 from replay.measure import sets
-from replay.measure.bench import Bench, budget_of
+from replay.measure.bench import Bench
 from replay.measure.block import BlockRunner
 from replay.measure.guard import Guard
 from replay.measure.protocol import Driver, Protocol
 from replay.ownership.ledger import Ledger
 from replay.ownership.open_site import ClusterWatch
+from replay.ownership.write_budget import MediaCopies, WriteBudget
 
 FSID = "11111111-2222-3333-4444-555555555555"
 COPIES = 3
@@ -120,6 +121,7 @@ def main(folder: Path, block: int, ceiling: float, kill_after: int | None) -> in
     session: Any = SimpleNamespace(
         fsid=lambda: FSID, status=lambda **_: STATUS, command=lambda command: ANSWERS[command["prefix"]], cluster=None
     )
+    copies = MediaCopies(site, session)
     bench = Bench(
         site=site,
         data_set="campaign",
@@ -129,7 +131,7 @@ def main(folder: Path, block: int, ceiling: float, kill_after: int | None) -> in
         costs=Costs(),
         watch=ClusterWatch(session),
         sampler=None,  # type: ignore[arg-type]
-        budget=budget_of(site, "campaign", session),
+        budget=WriteBudget.of(FSID, "scripted", "campaign", media_bytes=copies.media_bytes, limit=ceiling),
         say=print,
         daemons_are_here=False,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from replay.base.paths import ROOT
@@ -31,10 +31,19 @@ def title(slide: str) -> str:
 
 def checked(talk: Path) -> str:
     """Run `npm run check` on the talk, which must find nothing; return what it printed."""
-    environment = {key: value for key, value in os.environ.items() if key != "REPLAY_BENCHMARKS"}
-    done = subprocess.run(
-        ["node", "scripts/check.mjs", "--no-layout"],
-        cwd=ROOT, env={**environment, "REPLAY_TALK": str(talk)}, capture_output=True, text=True, timeout=patient(60),
-    )  # fmt: skip
+    done = _check(talk, {key: value for key, value in os.environ.items() if key != "REPLAY_BENCHMARKS"})
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout
+
+
+def check_talk(talk: Path, *options: str) -> tuple[int, str]:
+    """Run `npm run check` on the talk; return its exit status and what it printed."""
+    done = _check(talk, os.environ, *options)
+    return done.returncode, done.stdout + done.stderr
+
+
+def _check(talk: Path, environment: Mapping[str, str], *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["node", "scripts/check.mjs", "--no-layout", *options],
+        cwd=ROOT, env={**environment, "REPLAY_TALK": str(talk)}, capture_output=True, text=True, timeout=patient(60),
+    )  # fmt: skip

@@ -159,7 +159,7 @@ def test_argv_is_reproducible_by_seed_and_bounded_by_time():
 
 
 def test_client_and_server_get_a_job_file_each():
-    text = job_file({"io_type": "randwrite", "io_size_bytes": 4096}, {"io_depth": 4}, "client-1")
+    text = job_file({"io_type": "randwrite", "io_size_bytes": 4096}, {"io_depth": 4}, {"client-1": "{image}"})
     assert "[client-1]\nrbdname={image}\n" in text
     assert "iodepth=4\n" in text
     assert server_argv("127.0.0.1,8765") == ["fio", "--server=127.0.0.1,8765"]
@@ -174,18 +174,14 @@ NETWORK = {"resource": "network", "io_size_bytes": 131072, "io_depth": 1}
 OPTIONS = {"engine": "libaio", "file_size_bytes": 1 << 30, "most_bytes": 1 << 34, "ramp_seconds": 0}
 
 
-def test_the_resource_chooses_the_tool():
-    assert BASELINE.argv_template(MEDIA, OPTIONS)[0] == "fio"
-    assert BASELINE.argv_template(NETWORK, OPTIONS)[0] == "iperf3"
-    assert BASELINE.result_files(MEDIA, OPTIONS) == {"output": "result.json"}
-    assert BASELINE.result_files(NETWORK, OPTIONS) == {}
+def test_a_resource_without_a_tool_is_refused():
     with pytest.raises(ConfigurationError, match="resource 'memory' is not one of media, network"):
         BASELINE.parse({}, 0, {"resource": "memory"})
 
 
 def test_fio_bypasses_the_page_cache_of_a_file_and_stops_at_its_bytes():
     values = {"file": "/f", "output": "/o", "seed": 7, "runtime_seconds": "3000ms"}
-    argv = render(BASELINE.argv_template(MEDIA, OPTIONS), values)
+    argv = render(FIO.argv_template(MEDIA, OPTIONS), values)
     assert {"--ioengine=libaio", "--filename=/f", "--direct=1", "--size=1073741824", "--iodepth=16"} <= set(argv)
     assert {"--io_size=17179869184", "--runtime=3000ms", "--ramp_time=0", "--rw=randwrite"} <= set(argv)
     # With it, fio would ignore io_size.

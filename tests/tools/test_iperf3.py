@@ -91,4 +91,4 @@ def test_the_client_is_asked_for_json_and_the_server_serves_one_client_and_ends(
     assert server[:3] == ["timeout", "--signal=KILL", "300"]
     assert "--one-off" in server and server[-2:] == ["--bind", "127.0.0.1"]
     assert "--bind" not in IPERF3.server_argv()
-    assert IPERF3.result_files(FOUR, {}) == {}
+    assert IPERF3.result_files == {}

@@ -113,12 +113,3 @@ def test_an_incomplete_cell_is_refused(mode, files, said, reason):
     with pytest.raises(OutputError, match=said) as error:
         parse(mode, files)
     assert error.value.reason == reason
-
-
-@pytest.mark.parametrize("mode", ["journal", "snapshot"])
-def test_files_cut_off_anywhere_give_no_number(mode):
-    whole = outputs(JOURNAL) if mode == "journal" else outputs(COPIES, SNAPSHOTS)
-    for role in ("latency", "steps", "counters"):
-        for end in range(len(whole[role])):
-            with pytest.raises(OutputError):
-                parse(mode, {**whole, role: whole[role][:end]})

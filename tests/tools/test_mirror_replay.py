@@ -121,19 +121,6 @@ def test_writers_that_failed_give_no_number(status, reason):
     assert error.value.reason == reason
 
 
-def test_files_cut_off_anywhere_give_no_number():
-    whole = outputs("journal", JOURNAL)
-    truth = parse("journal", whole).metrics
-    for role, text in whole.items():
-        for end in range(0, len(text), 7):
-            try:
-                assert parse("journal", {**whole, role: text[:end]}).metrics == truth
-            except OutputError:
-                continue
-            assert role == "output", "only fio's report may lose its end without losing a figure"
-            assert not text[end:].strip(" \n}")
-
-
 @at_most(100)
 @given(
     amounts=st.lists(st.integers(0, 4 * MEBIBYTE), min_size=1, max_size=20),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.tools import OutputError, reader
-from replay.tools.placement import last_osd, placement_metrics, read_placement, values_of
+from replay.tools.placement import placement_metrics, read_placement
 from support.made_up_output import MIB, placement_files, rados_json
 
 EQUAL = {0: 1.0, 1: 1.0, 2: 1.0}
@@ -15,7 +15,7 @@ LEVELS = {"mode": "rand", "object_size_bytes": 65536}
 
 
 def of_osds(files):
-    return values_of(*read_placement(files, {}))
+    return read_placement(files, {})[0]
 
 
 def test_groups_primaries_and_bytes_are_counted_for_each_osd():
@@ -45,7 +45,6 @@ def test_a_cells_own_numbers_are_those_of_the_last_osd_and_the_worst_of_all():
     metrics = placement_metrics(of_osds(placement_files([[0, 1], [0, 2], [1, 0]], EQUAL)))
     assert (metrics["last_osd_primaries"], metrics["last_osd_placement_groups"]) == (0, 1)
     assert metrics["primaries_deviation_worst"] == pytest.approx(1.0)
-    assert last_osd([0, 2, 10]) == 10
 
 
 def test_an_osd_without_weight_holds_nothing_and_has_no_share():
@@ -76,9 +75,6 @@ def test_an_osd_that_osd_df_does_not_know_is_refused():
     files = placement_files([[0, 1]], EQUAL) | {"usage": placement_files([[0]], {0: 1.0})["usage"]}
     with pytest.raises(OutputError, match="is in the tree, but not in osd df"):
         read_placement(files, {})
-
-
-MANY = placement_files([[0, 1], [1, 2], [2, 0], [1, 0], [2, 1], [0, 2], [2, 0], [0, 1], [1, 2], [2, 1]], EQUAL)
 
 
 @st.composite

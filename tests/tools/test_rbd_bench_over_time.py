@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.tools import OutputError, judge, reader
+from replay.tools import OutputError, reader
 from support.samples import sample
 
 OVER_TIME, PLAIN = reader("rbd-bench-over-time"), reader("rbd-bench")
@@ -61,17 +61,6 @@ def test_a_stall_over_the_whole_second_half_is_the_late_rate():
     result = parse(log([1000, 1900, 2800, 2850], seconds=[1, 2, 3, 8]))
     assert result.metrics["late_operations_per_second"] == pytest.approx(50 / 5)
     assert result.metrics["late_share_of_early"] == pytest.approx(0.01)
-
-
-def test_the_log_in_the_source_is_a_series_marked_incomplete_without_a_figure():
-    text, _ = sample("rbd-bench-old-cut-off.txt")
-    result = parse(text, None)
-    assert not result.complete
-    assert judge(result)[0] == "incomplete"
-    assert dict(result.metrics) == {}
-    found = [value for _, value in rates(result)]
-    assert found[0] > 5000
-    assert (min(found[1:]), max(found[1:])) == (54, 680)
 
 
 def test_a_run_too_short_for_a_second_half_has_only_the_tool_s_figures():

@@ -96,14 +96,6 @@ def test_a_cell_with_an_interval_and_no_snapshot_in_it_is_void(files):
     assert error.value.reason == "no_snapshot"
 
 
-def test_files_cut_off_anywhere_give_no_number():
-    whole = outputs([5.0, 15.0], trims=[(2.0, 1), (3.0, 0)])
-    for role in ("latency", "steps", "counters"):
-        for end in range(len(whole[role])):
-            with pytest.raises(OutputError):
-                parse({**whole, role: whole[role][:end]}, interval=10)
-
-
 @pytest.mark.parametrize(("before", "after"), [('"exit_status": 0', '"exit_status": 7'), ("Snapshot ID: 5", "no")])
 def test_an_order_that_both_failed_and_succeeded_is_refused(before, after):
     files = outputs([5.0, 15.0])

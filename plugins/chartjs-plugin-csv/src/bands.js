@@ -34,7 +34,7 @@ export function boundedRuns(points, spanGaps = false) {
 const MANY = 4000;
 
 /** As much of a band as a screen can show: the least and the greatest bound of each pixel. Pure. */
-export function outermost(points) {
+function outermost(points) {
   if (points.length <= MANY) return points;
   const columns = new Map();
   for (const { at, low, high } of points) {

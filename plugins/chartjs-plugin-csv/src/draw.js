@@ -28,8 +28,6 @@ export function pixelY(scale, value) {
   return scale.getPixelForValue(isLogarithmic(scale.type) && value <= 0 ? scale.min : value);
 }
 
-/** What connects a name to its series: a hairline to the line's end, or, in a key, the series' own mark. */
-
 /** The mark of a bar or of scattered points, before its name. */
 export function drawSwatch({ ctx, config }, dataset, { left, y, radius }) {
   const isBar = config.type === "bar";

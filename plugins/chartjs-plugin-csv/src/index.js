@@ -36,6 +36,7 @@ export { loadText } from "./load.js";
 export { formatSize, formatTick, formatValue } from "./units.js";
 export { PALETTE, resolveColor, styleOf } from "./style.js";
 export { seriesNames, withSeries } from "./entries.js";
+export { wrapLabel } from "./labels-layout.js";
 export { medianOf } from "./figures.js";
 export { summarize } from "./summary.js";
 export { describePoint } from "./tooltip.js";

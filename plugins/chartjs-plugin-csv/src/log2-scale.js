@@ -75,16 +75,7 @@ export class Log2Scale extends Scale {
     return this.getPixelForDecimal((Math.log2(value) - this.startPower) / this.powers);
   }
 
-  getPixelForTick(index) {
-    const tick = this.ticks[index];
-    return tick ? this.getPixelForValue(tick.value) : null;
-  }
-
   getValueForPixel(pixel) {
     return 2 ** (this.startPower + this.getDecimalForPixel(pixel) * this.powers);
-  }
-
-  getLabelForValue(value) {
-    return String(value);
   }
 }

@@ -1,12 +1,14 @@
 import { clipped, lastPoint, pixelX, pixelY } from "./draw.js";
 import { CsvError } from "./error.js";
+import { groupBy } from "./group.js";
 import { isLogarithmic } from "./range.js";
 import { parseCsv } from "./parse.js";
+import { naming } from "./source.js";
 import { numberAt, xsOf } from "./table.js";
 import { loadText } from "./load.js";
 
 /** The header of `runs.csv`, which has one row for each run behind a point of the charts beside it. */
-export const RUNS_HEADER = ["chart", "series", "x", "y", "block", "attempt"];
+const RUNS_HEADER = ["chart", "series", "x", "y", "block", "attempt"];
 
 const RADIUS = 3;
 /** Of single runs as lines, and of the one that is named; px. */
@@ -33,37 +35,20 @@ export function readRuns(text) {
       kind: "header",
     });
   }
-  const charts = new Map();
-  for (const [chart, places] of placesByChart(body)) {
-    charts.set(chart, readChart(body, places));
-  }
-  return charts;
-}
-
-/** Where in the file the rows of each chart are. */
-function placesByChart(rows) {
-  const groups = new Map();
-  rows.forEach(([chart], place) => {
-    const places = groups.get(chart);
-    if (places) places.push(place);
-    else groups.set(chart, [place]);
-  });
-  return groups;
+  const places = groupBy(body.keys(), (place) => body[place][0]);
+  return new Map([...places].map(([chart, own]) => [chart, readChart(body, own)]));
 }
 
 /** The runs of one chart by series: whether its x are numbers does not depend on other charts. */
 function readChart(rows, places) {
   const { xs } = xsOf(places.map((place) => rows[place][2]));
-  const series = new Map();
-  places.forEach((place, index) => {
+  const runs = places.map((place, index) => {
     const [, name, , y, block, attempt] = rows[place];
     // Errors count the header as the first row.
-    const run = { x: xs[index], y: numberAt(y, place + 2, 4, "y"), block, attempt };
-    const runs = series.get(name);
-    if (runs) runs.push(run);
-    else series.set(name, [run]);
+    return { name, run: { x: xs[index], y: numberAt(y, place + 2, 4, "y"), block, attempt } };
   });
-  return series;
+  const bySeries = groupBy(runs, ({ name }) => name);
+  return new Map([...bySeries].map(([name, own]) => [name, own.map(({ run }) => run)]));
 }
 
 /** The runs of the entries that are drawn; the axis makes room for them. */
@@ -77,13 +62,14 @@ export function runsOf(entries, runs) {
  * @returns {{block: string, attempt: string, points: {x: number|string, y: number}[]}[]}
  */
 export function linesOf(runs) {
-  const lines = new Map();
-  for (const { x, y, block, attempt } of runs) {
-    const key = `${block} ${attempt}`;
-    if (!lines.has(key)) lines.set(key, { block, attempt, points: [] });
-    if (y !== null) lines.get(key).points.push({ x, y });
-  }
-  return [...lines.values()].filter(({ points }) => points.length > 0);
+  const lines = groupBy(
+    runs.filter(({ y }) => y !== null),
+    ({ block, attempt }) => `${block} ${attempt}`,
+  );
+  return [...lines.values()].map((points) => {
+    const [{ block, attempt }] = points;
+    return { block, attempt, points: points.map(({ x, y }) => ({ x, y })) };
+  });
 }
 
 /**
@@ -251,9 +237,5 @@ export function sharedRuns(url, { fresh = false, maxBytes, fetch }) {
 
 async function read(url, options) {
   const text = await loadText(url, options);
-  try {
-    return readRuns(text);
-  } catch (error) {
-    throw error instanceof CsvError ? error.in(url) : error;
-  }
+  return naming(url, () => readRuns(text));
 }

@@ -65,7 +65,7 @@ export function readingOf({ orientation, delimiter, decimal, comment, missing, y
 }
 
 /** Does what reads a file's text; errors name the file. */
-function naming(url, read) {
+export function naming(url, read) {
   try {
     return read();
   } catch (error) {

@@ -23,7 +23,7 @@ import { unitOfAxis } from "./units.js";
  */
 
 /** Layouts of a file with a shared x axis: a row for each series, or a column for each series. */
-export const ORIENTATIONS = ["auto", "rows", "columns"];
+const ORIENTATIONS = ["auto", "rows", "columns"];
 
 /**
  * Reads CSV text into a model: long if the header says so, else wide, with a row or a column for each series.

@@ -186,27 +186,17 @@ function extremes(chart, count) {
 
 function list(chart) {
   const { xUnit, yUnit, prefix } = chart.axes;
-  const caption = captionOf([chart], { n: countsOf([chart]) });
   const bounds = boundsOf([chart]);
-  return {
-    caption,
-    valuesCaption: caption,
-    groups: [
-      {
-        title: chart.heading ?? "",
-        columns: [xLabelOf(chart), "Value", bounds[0].toUpperCase() + bounds.slice(1)],
-      },
-    ],
-    xLabel: "Series",
-    rows: seriesOf(chart).flatMap(({ name, points }) =>
-      points.map((point) => ({
-        title: name,
-        cells: [
-          textCell(place(point.x, xUnit, { prefix })),
-          { value: point.y, text: value(point, yUnit, { prefix }), detail: null },
-          textCell(range(point, yUnit, { prefix }) ?? "–"),
-        ],
-      })),
+  const column = (title, cellAt) => ({ title, cell: ({ points: [point] }) => cellAt(point) });
+  const columns = [
+    column(xLabelOf(chart), ({ x }) => textCell(place(x, xUnit, { prefix }))),
+    column("Value", (point) => textCell(value(point, yUnit, { prefix }), point.y)),
+    column(bounds[0].toUpperCase() + bounds.slice(1), (point) =>
+      textCell(range(point, yUnit, { prefix }) ?? "–"),
     ),
-  };
+  ];
+  const rows = seriesOf(chart).flatMap(({ name, points }) =>
+    points.map((point) => ({ title: name, series: { name, points: [point] } })),
+  );
+  return rowTable(chart, columns, { rows, xLabel: "Series" });
 }

@@ -1,7 +1,6 @@
-import { value } from "./figures.js";
+import { range, value } from "./figures.js";
 import { kindOf } from "./kinds.js";
 import { sayIn } from "./summary.js";
-import { formatValue } from "./units.js";
 
 /**
  * Text of one point for tooltips and tables: value, bounds and number of runs. Pure.
@@ -10,12 +9,9 @@ import { formatValue } from "./units.js";
  * @param {{yUnit?: string|null, prefix?: string}} [format]
  */
 export function describePoint(point, { yUnit, prefix } = {}) {
-  const format = (bound) => formatValue(bound, yUnit, { prefix });
-  const details = [];
-  if (point.low !== null && point.high !== null)
-    details.push(`${format(point.low)} to ${format(point.high)}`);
-  if (point.n !== null) details.push(`n = ${point.n}`);
-  return value(point, yUnit, { prefix }) + (details.length ? ` (${details.join(", ")})` : "");
+  const count = point.n === null ? null : `n = ${point.n}`;
+  const details = [range(point, yUnit, { prefix }), count].filter(Boolean).join(", ");
+  return value(point, yUnit, { prefix }) + (details && ` (${details})`);
 }
 
 /**

@@ -111,11 +111,7 @@ function tick(value, unit, { prefix = "si", of } = {}) {
   if (unit === "seconds" && of !== undefined) return formatSeconds(value, of);
   if (!Number.isFinite(value)) return String(value);
   if (unit === "bytes") return formatSize(value);
-  if (unit === "operations_per_second") {
-    const scaled = scale(value, 1000, SI);
-    return `${scaled.number}${scaled.prefix}`;
-  }
-  if (!unit && Math.abs(value) >= 10000) {
+  if (unit === "operations_per_second" || (!unit && Math.abs(value) >= 10000)) {
     const scaled = scale(value, 1000, SI);
     return `${scaled.number}${scaled.prefix}`;
   }

@@ -185,7 +185,15 @@ inDeck(
       sections: [canvas("/d/reference/a.csv"), canvas("/d/reference/none.csv")],
       options: `{
         resolve: (src) => src.replace("/reference/", "/" + (window.dataSet ?? "local") + "/"),
-        chartOptions: async (kind, src) => ({ plugins: { csv: { yUnit: "bytes_per_second", yTitle: kind + " " + src } } }),
+        palette: [{ color: "rgb(9, 9, 9)", dash: [], pointStyle: "circle" }],
+        chartOptions: async (kind, src) => ({
+          plugins: {
+            csv: {
+              ...{ yUnit: "bytes_per_second", yTitle: kind + " " + src },
+              palette: [{ color: "rgb(1, 2, 3)", dash: [], pointStyle: "circle" }],
+            },
+          },
+        }),
         labelFor: async (src, model) => "local, " + model.series.length + " series <i>",
       }`,
     };
@@ -201,6 +209,11 @@ inDeck(
       url: "/d/local/a.csv",
       title: "line /d/reference/a.csv",
     });
+    const { datasets } = await chartData(page);
+    assert.deepEqual(
+      datasets.map(({ borderColor }) => borderColor),
+      ["rgb(1, 2, 3)", "rgb(1, 2, 3)"],
+    );
     csv("/d/other/a.csv", "x,1\nonly,1\n");
     await page.evaluate(() => {
       window.dataSet = "other";

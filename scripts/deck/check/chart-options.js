@@ -9,31 +9,23 @@ const SAID = new Set(["text", "label", "title", "content"]);
 
 /** Texts in a chart's options hold no numeral: nothing says where it comes from. */
 export function chartTexts({ slides }) {
-  return eachOptions(slides, ({ options }) =>
-    textsIn(options)
-      .filter(isNumeric)
-      .map((text) => `the chart's options say "${text}", a numeral that comes from no data; leave it out`),
-  );
-}
-
-function eachOptions(slides, messagesOf) {
   return slides.flatMap((slide) =>
-    chartsOf(slide).flatMap(({ element }) => {
-      const { options, problem } = optionsOf(slide, element);
-      const messages = problem ? [problem] : options === null ? [] : messagesOf({ options, element });
-      return messages.map((message) => problemIn(slide, message, element.start));
-    }),
+    chartsOf(slide).flatMap(({ element }) =>
+      messagesOf(slide, element).map((message) => problemIn(slide, message, element.start)),
+    ),
   );
 }
 
-/** The JSON in a canvas, as the chart plugin reads it. */
-function optionsOf(slide, { innerStart, innerEnd }) {
+/** What is wrong with the JSON in a canvas, as the chart plugin reads it. */
+function messagesOf(slide, { innerStart, innerEnd }) {
   const comment = /<!--([\s\S]*?)-->/.exec(slide.text.slice(innerStart, innerEnd))?.[1].trim();
-  if (!comment?.startsWith("{")) return { options: null };
+  if (!comment?.startsWith("{")) return [];
   try {
-    return { options: JSON.parse(comment) };
+    return textsIn(JSON.parse(comment))
+      .filter(isNumeric)
+      .map((text) => `the chart's options say "${text}", a numeral that comes from no data; leave it out`);
   } catch (error) {
-    return { options: null, problem: `the chart's options are no JSON: ${error.message}` };
+    return [`the chart's options are no JSON: ${error.message}`];
   }
 }
 

@@ -22,6 +22,11 @@ export function secondsIn(slide, cut) {
   return isCounted(slide, cut) ? Number(slide.timings[cut] ?? slide.timing) || 0 : 0;
 }
 
+/** 75 → "1:15". */
+export function clockOf(seconds) {
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
 /** A slide's cut exists, and its timings are for cuts that it is in. */
 export function cutAttributes({ slides, cuts }) {
   const known = cuts.map(({ minutes }) => String(minutes));

@@ -6,13 +6,14 @@
  * former interval, and figures of another data set or release are problems until somebody has read the sentence again.
  */
 
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { Document, isScalar, visit } from "yaml";
 
 import { parseYaml } from "../checked-yaml.js";
 import { KINDS } from "../constants.js";
+import { textIfThere } from "../data-sets.js";
 import { isOwnName, shortDigest } from "../../../deck/data/own-file.js";
 import { verdictOf } from "../../../deck/text/verdict-text.js";
 import { originOf } from "./origin.js";
@@ -81,13 +82,8 @@ function stateText(state) {
  * @throws {Error} naming an entry that is not of the form
  */
 export async function readEvidence(root, file) {
-  let text;
-  try {
-    text = await readFile(path.join(root, file), "utf8");
-  } catch (error) {
-    if (error.code === "ENOENT") return null;
-    throw error;
-  }
+  const text = await textIfThere(path.join(root, file));
+  if (text === null) return null;
   const slides = parseYaml(text, file) ?? {};
   const entries = Object.entries(slides).flatMap(([slide, given]) => {
     // Where somebody has taken out all entries of a slide, its name is left.

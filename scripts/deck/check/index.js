@@ -1,6 +1,5 @@
 /** Checks the talk: `checkTalk` gathers what the rules need, applies them, and adds up the time. */
 
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { loadKind, whyNoKind } from "chartjs-plugin-csv";
@@ -8,7 +7,7 @@ import { loadKind, whyNoKind } from "chartjs-plugin-csv";
 import { partsOf } from "../../../deck/data/data-set.js";
 import { findAlterations } from "../alterations.js";
 import { parseYaml } from "../checked-yaml.js";
-import { PROJECT, entriesOf, indexOf, scanBenchmarks } from "../data-sets.js";
+import { PROJECT, entriesOf, indexOf, scanBenchmarks, textIfThere } from "../data-sets.js";
 import { lookStyles } from "../look.js";
 import { ownCharts } from "../own-charts.js";
 import { talkNames } from "../talk-file.js";
@@ -20,10 +19,10 @@ import { byTelling, tellingOf } from "../text/slide-words.js";
 import { addressesOf, chartsOf } from "./charts-of.js";
 import { readTalk } from "./chapters.js";
 import { secondsIn } from "./cuts.js";
-import { readDeclared } from "./declared.js";
 import { readDrawn } from "./drawn.js";
 import { accept, evidenceFile, readEvidence } from "./evidence.js";
 import { lookProblems } from "./look.js";
+import { readPublished } from "./published.js";
 import { releasesOn } from "./releases.js";
 import { RULES, RULES_OF_SLIDES, forOtherData, unwritten } from "./rules.js";
 import { readStyles } from "./styles.js";
@@ -135,7 +134,7 @@ export async function gatherTalk({ root, benchmarks, data = null }) {
     styles: [...(await readStyles(root)), ...lookStyles(root, stated.name)],
     kinds: await ownKinds(),
     own: await ownCharts(path.join(root, "slides", stated.name)),
-    ...(await readDeclared(root)),
+    published: await readPublished(root),
     evidence: await readEvidence(root, evidenceFile(stated)),
     experiments: await experimentNames(root, files),
     beside: new Map(
@@ -179,10 +178,7 @@ async function experimentNames(root, files) {
 
 /** The claims as they are written; none where nobody wrote any. */
 async function readBook(root) {
-  const text = await readFile(path.join(root, CLAIMS), "utf8").catch((error) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
+  const text = (await textIfThere(path.join(root, CLAIMS))) ?? "";
   return parseYaml(text, CLAIMS)?.claims ?? [];
 }
 

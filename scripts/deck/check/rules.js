@@ -178,20 +178,8 @@ export const RULES = [
 /** Rules for the slides of one data set, which compare them with it. */
 export const RULES_OF_SLIDES = [
   ...[charts, series, steps, marks, ceilings, notes, lines, chartSources],
-  ...[
-    wordsOfCharts,
-    saidFigures,
-    pointNotes,
-    shippedData,
-    boundValues,
-    staleLiterals,
-    verdictTexts,
-    numerals,
-    sourceIds,
-    publishedFigures,
-    pace,
-    unreadSentences,
-  ],
+  ...[wordsOfCharts, saidFigures, pointNotes, shippedData, boundValues, staleLiterals],
+  ...[verdictTexts, numerals, sourceIds, publishedFigures, pace, unreadSentences],
 ];
 
 /**

@@ -3,7 +3,7 @@
  * is bound to, and an id that another wording does not have. Pure.
  */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 import { isOwnName } from "../../../deck/data/own-file.js";
 import { parseWhen } from "../../../deck/text/verdict-text.js";
@@ -141,10 +141,7 @@ function wordsIn(slide, { innerStart, innerEnd }) {
 
 function withId(sentence) {
   const { slide, place, words, when, sources } = sentence;
-  const id = createHash("sha256")
-    .update([slide, place, words, when, ...sources].join("\n"))
-    .digest("hex")
-    .slice(0, 8);
+  const id = hash("sha256", [slide, place, words, when, ...sources].join("\n")).slice(0, 8);
   return { id, ...sentence };
 }
 

@@ -3,7 +3,7 @@
 
 import { launchChromium } from "../chromium.js";
 import { startPresentServer } from "../server.js";
-import { FRAMES_FOR_A_CHART, showSlide } from "../show-slide.js";
+import { showSlide } from "../show-slide.js";
 import { chartTextProblems, layoutProblems } from "./layout.js";
 
 const STAGE = { width: 1280, height: 720 };
@@ -31,7 +31,7 @@ export async function stageProblems({ cuts, data }) {
           if (id === "" || messagesById.has(id)) continue;
           const messages = new Set();
           for (const step of steps) {
-            await page.evaluate(showSlide, { position, step, patience: FRAMES_FOR_A_CHART });
+            await page.evaluate(showSlide, { position, step });
             for (const look of [layoutProblems, chartTextProblems])
               for (const text of await page.evaluate(look, id)) messages.add(text.slice(id.length + 2));
           }

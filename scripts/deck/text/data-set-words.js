@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { parseAnswer } from "../../../deck/data/answer.js";
-import { numbersFrom } from "../../../deck/text/sources.js";
+import { BoundNumbers } from "../../../deck/text/bound-numbers.js";
 import { isChosen } from "../../../deck/text/verdict-text.js";
 import { ANSWER } from "../data-sets.js";
 
@@ -53,7 +53,7 @@ export function lacking({ name, manifest, claims }) {
  *   chooses: whether all conditions are met
  */
 export function wordsOf({ manifest, claims, answer = null }, { shipped = false } = {}) {
-  const numbers = numbersFrom({ manifest: () => manifest, claims: () => claims, answer: () => answer });
+  const numbers = new BoundNumbers({ manifest: () => manifest, claims: () => claims, answer: () => answer });
   return {
     resolve: (value) => numbers.resolve(value),
     absent: (value) => numbers.absent(value),

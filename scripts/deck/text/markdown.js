@@ -49,7 +49,10 @@ class Scan {
   #block(token, place) {
     const { type, raw, tokens } = token;
     if (type === "heading")
-      return this.#inside(`h${token.depth}`, place, () => this.#inlineAfter(/^#*\s*/, token));
+      return this.#inside(`h${token.depth}`, place, () => {
+        this.#at += /^#*\s*/.exec(raw.trimStart())[0].length;
+        this.#inline(tokens);
+      });
     if (type === "paragraph") return this.#inside("p", place, () => this.#inline(tokens));
     if (type === "text") return tokens ? this.#inline(tokens) : this.#fill(raw, PROSE);
     if (type === "blockquote") return this.blocks(tokens);
@@ -93,11 +96,6 @@ class Scan {
         });
       this.#at = place.end;
     }
-  }
-
-  #inlineAfter(opening, { raw, tokens }) {
-    this.#at += opening.exec(raw.trimStart())[0].length;
-    this.#inline(tokens);
   }
 
   #inline(tokens) {

@@ -6,8 +6,7 @@ import { applyEdits, escapeText } from "./escape.js";
 import { boundElements, elementsWith } from "./segments.js";
 import { textOf } from "./tree.js";
 
-const MORE = /(\sdata-chart-more\s*=\s*)("[^"]*"|'[^']*')/i;
-const SOURCE = /(\sdata-chart-src\s*=\s*)("[^"]*"|'[^']*')/i;
+const FILES = /(\sdata-chart-(?:src|more)\s*=\s*)("[^"]*"|'[^']*')/gi;
 
 /**
  * A chapter's text, pinned.
@@ -63,23 +62,13 @@ export function chartEdits(slide, name) {
 function pinChart(tag, { "data-chart-src": own }, name) {
   const isOwn = (src) => partsOf(src)?.dataSet === partsOf(own)?.dataSet;
   const pinned = (src) => (isOwn(src) ? withDataSet(src, name) : src);
-  return tag
-    .replace(
-      SOURCE,
-      (_, before, quoted) => before + quoted[0] + withDataSet(quoted.slice(1, -1), name) + quoted[0],
-    )
-    .replace(
-      MORE,
-      (_, before, quoted) =>
-        before +
-        quoted[0] +
-        quoted
-          .slice(1, -1)
-          .split("|")
-          .map((src) => pinned(src.trim()))
-          .join(" | ") +
-        quoted[0],
-    );
+  return tag.replace(FILES, (_, before, quoted) => {
+    const files = quoted
+      .slice(1, -1)
+      .split("|")
+      .map((src) => pinned(src.trim()));
+    return before + quoted[0] + files.join(" | ") + quoted[0];
+  });
 }
 
 /** A slide no longer names a data set that it is not told with. */

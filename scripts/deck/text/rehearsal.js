@@ -1,6 +1,6 @@
 /** The notes of one cut as they are spoken, read against the clock. Pure. */
 
-import { isCounted, secondsIn } from "../check/cuts.js";
+import { clockOf, isCounted, secondsIn } from "../check/cuts.js";
 import { proseOf } from "./prose.js";
 import { elementsWith, isQuestion } from "./segments.js";
 
@@ -76,9 +76,4 @@ export function rehearsalText(rows, { cut, wordsPerMinute = WORDS_PER_MINUTE, da
       .join("\n\n"),
   );
   return `${[...head, ...parts].join("\n\n")}\n`;
-}
-
-/** 75 → "1:15". */
-function clockOf(seconds) {
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }

@@ -102,12 +102,6 @@ export function verdictGroups(slide) {
   return [slide.body, slide.note].filter(Boolean).flatMap((root) => groupsOf(root, claimOf));
 }
 
-/** The slide's title: its first `h1` or `h2`; null if it has none. */
-export function headingOf({ body }) {
-  for (const node of everything(body)) if (isElement(node) && /^h[12]$/.test(node.name)) return node;
-  return null;
-}
-
 class Reader {
   segments = [];
   #slide;

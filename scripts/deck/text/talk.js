@@ -11,27 +11,24 @@ export class NotThere extends Error {}
  * Reads every chapter.
  * @param {string} root   the talk's folder
  * @param {string} [name]   the talk's, if it is not the one that is meant
- * @returns {Promise<{stated: import("../talk-file.js").TalkFile, shipped: string, chapters: {file: string, text: string,
- *                    slides: import("./segments.js").ReadSlide[]}[]}>}
- *   stated: slides/<talk>/talk.yaml; shipped: the data set whose texts are written on the slides; text: with LF line ends
+ * @returns {Promise<{stated: import("../talk-file.js").TalkFile, slides: import("./segments.js").ReadSlide[],
+ *                    chapters: {file: string, text: string, slides: import("./segments.js").ReadSlide[]}[]}>}
+ *   stated: slides/<talk>/talk.yaml; slides: of all chapters; text: with LF line ends
  * @throws {NotThere} naming a chapter that cannot be read
  * @throws {import("../checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
 export async function openTalk(root, name) {
-  const { talk, chapters, problems } = await readTalk(root, name);
+  const { talk: stated, chapters: read, problems } = await readTalk(root, name);
   if (problems.length) {
     const [{ file, line, message }] = problems;
     throw new NotThere(`${file}:${line}: ${message}`);
   }
-  return {
-    stated: talk,
-    shipped: talk.dataSet,
-    chapters: chapters.map(({ file, text, slides }) => ({
-      file,
-      text: normalText(text),
-      slides: slides.map(readSlide),
-    })),
-  };
+  const chapters = read.map(({ file, text, slides }) => ({
+    file,
+    text: normalText(text),
+    slides: slides.map(readSlide),
+  }));
+  return { stated, chapters, slides: chapters.flatMap((chapter) => chapter.slides) };
 }
 
 /**

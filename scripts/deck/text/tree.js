@@ -34,16 +34,13 @@ const STAND_INS = { "<": "\uE000", "&": "\uE001" };
 export function parseTree(text, base = 0) {
   const { events, marks } = scanMarkdown(text);
   const builder = new Builder(text, events, marks);
-  const parser = new Parser(
-    {
-      onopentag: (name, attributes) =>
-        builder.open(name, attributes, parser.startIndex, parser.endIndex + 1, true),
-      onclosetag: (name, implied) => builder.closeTag(name, parser.startIndex, parser.endIndex + 1, implied),
-      ontext: (data) => builder.words(data, parser.startIndex, parser.endIndex + 1),
-      oncomment: (data) => builder.comment(data, parser.startIndex),
-    },
-    { decodeEntities: true, lowerCaseTags: true },
-  );
+  const parser = new Parser({
+    onopentag: (name, attributes) =>
+      builder.open(name, attributes, parser.startIndex, parser.endIndex + 1, true),
+    onclosetag: (name, implied) => builder.closeTag(name, parser.startIndex, parser.endIndex + 1, implied),
+    ontext: (data) => builder.words(data, parser.startIndex, parser.endIndex + 1),
+    oncomment: (data) => builder.comment(data, parser.startIndex),
+  });
   parser.end(builder.readable);
   return builder.finish(base);
 }

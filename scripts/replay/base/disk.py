@@ -29,12 +29,9 @@ def guarded(run: Callable[[], int], kept: str) -> int:
     """
     try:
         return run()
-    except ReplayError as error:
-        print(error, file=sys.stderr)
-        return error.exit_status
     except BrokenPipeError:
         raise
-    except OSError as error:
+    except (ReplayError, OSError) as error:
         if (refused := explained(error)) is None:
             raise
         print(refused, file=sys.stderr)
@@ -44,8 +41,13 @@ def guarded(run: Callable[[], int], kept: str) -> int:
         return INTERRUPTED
 
 
-def explained(error: OSError) -> ReplayError | None:
-    """Return an operating system's refusal as a ReplayError with what to do; None for an error of another kind."""
+def explained(error: ReplayError | OSError) -> ReplayError | None:
+    """Return an operating system's refusal as a ReplayError with what to do; None for an error of another kind.
+
+    A ReplayError explains itself.
+    """
+    if isinstance(error, ReplayError):
+        return error
     place = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes | os.PathLike) else None
     if error.errno == errno.ENOSPC:
         what, next_step = _full(place)

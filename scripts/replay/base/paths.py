@@ -137,11 +137,7 @@ def remember_call(program: str) -> None:
     `program` is `sys.argv[0]`. A checkout's `./replay` script has already recorded what the person typed.
     """
     installed = shutil.which(_INSTALLED)
-    if (
-        installed is not None
-        and Path(program).name == _INSTALLED
-        and Path(installed).resolve() == Path(program).resolve()
-    ):
+    if installed is not None and Path(installed).resolve() == Path(program).resolve():
         os.environ.setdefault(_VARIABLE, _INSTALLED)
 
 

@@ -87,19 +87,16 @@ def data_set_of(name: str, release: int) -> str:
     return f"{name}-{release}"
 
 
-def parse_data_set(data_set: str) -> tuple[str, int] | None:
-    """Return what `data_set_of` made a name from; None for any other name, such as that of a second run, `mine-2`."""
-    match = _OF_RELEASE.fullmatch(data_set)
-    return (match[1], int(match[2])) if match and int(match[2]) in NAMES else None
-
-
 def older_releases(data_set: Path) -> list[Path]:
-    """Return the data sets of older releases beside this one, oldest first, by their names."""
-    own = parse_data_set(data_set.name)
-    if own is None:
+    """Return the data sets of older releases beside this one, oldest first, by their names.
+
+    There are none of a name that ends otherwise, such as that of a second run, `mine-2`.
+    """
+    match = _OF_RELEASE.fullmatch(data_set.name)
+    if match is None or int(match[2]) not in NAMES:
         return []
-    older = [data_set.with_name(data_set_of(own[0], release)) for release in sorted(NAMES) if release < own[1]]
-    return [path for path in older if path.is_dir()]
+    older = [data_set_of(match[1], release) for release in sorted(NAMES) if release < int(match[2])]
+    return [path for name in older if (path := data_set.with_name(name)).is_dir()]
 
 
 def major_of(version: str | None) -> int | None:

@@ -25,8 +25,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
+from rich.console import Group
+
 from replay.base.clock import elapsed_text, utc_now
-from replay.base.terminal import SILENCE_SECONDS, Screen, View, is_terminal
+from replay.base.terminal import SILENCE_SECONDS, Screen, is_terminal
 
 #: Set to `1` for a process whose standard output another process reads and shows with `Progress.tell`.
 EVENTS = "REPLAY_PROGRESS_EVENTS"
@@ -249,10 +251,10 @@ class Progress:
             self.log = None
             self.line(f"the log ends here: {error.strerror}")
 
-    def _view(self) -> View:
+    def _view(self) -> Group:
         with self._counting:
             done, total, time_text = self.account.done, self.account.total, self._time()
-        return View(
+        return self.screen.view(
             done=done,
             total=total,
             counted=f"{done} of {total} {self.unit} · {time_text}",

@@ -147,8 +147,7 @@ def reporting(log_file: str) -> Iterator[Callable[[str], None]]:
         try:
             yield say
         except (ReplayError, OSError) as error:
-            refused = error if isinstance(error, ReplayError) else explained(error)
-            if refused is None:
+            if (refused := explained(error)) is None:
                 raise
             log.write(f"{refused}\n")
             if not report_event("failed", text=str(refused), status=refused.exit_status):

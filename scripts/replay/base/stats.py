@@ -66,7 +66,7 @@ def mean_with_interval(values: Sequence[float], confidence: float = CONFIDENCE) 
     return Estimate(mean, mean - half, mean + half, n)
 
 
-def t_quantile(n: int, confidence: float = CONFIDENCE) -> float:
+def t_quantile(n: float, confidence: float = CONFIDENCE) -> float:
     """Return the half width of the t-interval of a mean of `n` values, in standard errors.
 
     Raises ValueError for fewer than two values.
@@ -104,6 +104,19 @@ def welch_difference(first: Sequence[float], second: Sequence[float]) -> Differe
     return Difference(difference, difference - half, difference + half, freedom, p_value)
 
 
+def welch_estimate(first: Sequence[float], second: Sequence[float]) -> tuple[Estimate, float | None]:
+    """Return mean(first) minus mean(second) of two independent samples, and the degrees of freedom of its interval.
+
+    `n` is the smaller sample's size; a sample of one value gives an estimate without an interval.
+    Source: see `welch_difference`.
+    """
+    n = min(len(first), len(second))
+    if n == 1:
+        return Estimate(math.fsum(first) / len(first) - math.fsum(second) / len(second), None, None, n), None
+    welch = welch_difference(first, second)
+    return Estimate(*welch[:3], n), welch.degrees_of_freedom
+
+
 def paired_difference(first: Sequence[float], second: Sequence[float]) -> Difference:
     """Return the mean of first minus second, pair by pair, with Student's t-interval.
 
@@ -111,10 +124,10 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Differ
     Source: Student's t-test for pairs; Hoefler & Belli 2015, section 3.2.1. Raises ValueError for unpaired samples, and
     for fewer than two pairs.
     """
-    differences = [left - right for left, right in zip(first, second, strict=True)]
-    freedom = float(len(differences) - 1)
-    p_value = 2 * one_sided_p_value(differences, 0.0)
-    return Difference(*mean_with_interval(differences)[:3], freedom, p_value)
+    value, low, high, n = mean_with_interval([left - right for left, right in zip(first, second, strict=True)])
+    if low is None or high is None:
+        raise ValueError("one value has no interval")
+    return Difference(value, low, high, float(n - 1), 2 * tail_probability(abs(value), (high - low) / 2, n))
 
 
 def holm(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> list[bool]:
@@ -151,23 +164,10 @@ def tail_probability(distance: float, half_width: float, n: float, confidence: f
     Welch's interval, n - 1 are the degrees of freedom.
     Source: Student's t-test; Hoefler & Belli 2015, section 3.2.1. Raises ValueError for fewer than two values.
     """
-    if n < 2:
-        raise ValueError("one value has no interval")
+    reach = t_quantile(n, confidence)
     if half_width == 0:
         return 0.0 if distance > 0 else 0.5
-    t = distance / half_width * _stdtrit(n - 1, 0.5 + confidence / 2)
-    return _stdtr(n - 1, -t)
-
-
-def one_sided_p_value(values: Sequence[float], edge: float) -> float:
-    """Return the one-sided p-value, by Student's t, of the mean of `values` lying on its side of `edge`.
-
-    Source: Student's t-test; Hoefler & Belli 2015, section 3.2.1. Raises ValueError for fewer than two values.
-    """
-    interval = mean_with_interval(values)
-    if interval.low is None:
-        raise ValueError("one value has no interval")
-    return tail_probability(abs(interval.value - edge), (interval.high - interval.low) / 2, interval.n)
+    return _stdtr(n - 1, -distance / half_width * reach)
 
 
 def log_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> list[float]:
@@ -175,8 +175,6 @@ def log_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> list
 
     Raises ValueError for unpaired sequences, or a value that is not above 0 (a rate of 0 is a failed run).
     """
-    if len(numerator) != len(denominator):
-        raise ValueError(f"{len(numerator)} values cannot be paired with {len(denominator)}")
     if not all(value > 0 for value in (*numerator, *denominator)):
         raise ValueError("a ratio needs values above 0")
     return [_log_ratio(a, b) for a, b in zip(numerator, denominator, strict=True)]
@@ -220,20 +218,15 @@ def paired_log_ratio(reference: Sequence[float], variant: Sequence[float], confi
 def independent_log_ratio(numerator: Sequence[float], denominator: Sequence[float]) -> Estimate:
     """Return the ratio numerator ÷ denominator of two independent samples: that of their geometric means.
 
-    The interval is Welch's on the logarithms, exponentiated, so the samples may differ in size and spread. `n` is the
-    smaller sample's size; a sample of one value gives an estimate without an interval.
-    Source: see `welch_difference`. Raises ValueError for an empty sample, for a value that is not above 0, and as
-    `exponentiate` does.
+    It is that of `welch_estimate` on the logarithms, exponentiated, so the samples may differ in size and spread.
+    Raises ValueError for an empty sample, for a value that is not above 0, and as `exponentiate` does.
     """
     if not numerator or not denominator:
         raise ValueError("no values")
     if not all(value > 0 for value in (*numerator, *denominator)):
         raise ValueError("a ratio needs values above 0")
-    over, under = ([math.log(value) for value in values] for values in (numerator, denominator))
-    n = min(len(over), len(under))
-    if n == 1:
-        return exponentiate(Estimate(math.fsum(over) / len(over) - math.fsum(under) / len(under), None, None, 1))
-    return exponentiate(Estimate(*welch_difference(over, under)[:3], n))
+    estimate, _ = welch_estimate(*([math.log(value) for value in values] for values in (numerator, denominator)))
+    return exponentiate(estimate)
 
 
 def _stdtr(degrees_of_freedom: float, t: float) -> float:

@@ -1,4 +1,4 @@
-"""Writes derived files: numbers, CSV, JSON. The same bytes on every machine, and no write if nothing changed."""
+"""Derived files: numbers, CSV, JSON. The same bytes on every machine, and no write if nothing changed."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ SIGNIFICANT_DIGITS = 9
 SAMPLES_HEADER = "elapsed_seconds,entity,metric,value"
 #: Entity and metric of its last row, which counts the rows before it, so that a table that was cut off is recognised.
 SAMPLES_FOOTER = ("sampler", "rows")
+_SIZE_UNITS = ("", "K", "M", "G")
 
 
 def number_text(value: Any) -> str:
@@ -42,10 +43,29 @@ def level_text(value: Any) -> str:
     return number_text(value) if isinstance(value, int | float) else str("" if value is None else value)
 
 
+def short_size_text(text: str) -> str:
+    """Return bytes as axes of charts write sizes (4096 becomes 4K), and anything else unchanged."""
+    if not text.isdecimal():
+        return text
+    value, unit = int(text), 0
+    while value >= 1024 and value % 1024 == 0 and unit < len(_SIZE_UNITS) - 1:
+        value, unit = value // 1024, unit + 1
+    return f"{value}{_SIZE_UNITS[unit]}"
+
+
 def rounded(value: float) -> float | int:
     """Round a number to the digits in the CSVs, so that a sentence and its chart agree."""
     text = number_text(value)
     return float(text) if "." in text else int(text)
+
+
+def rows_in(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV, none if there is no such file."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+    except FileNotFoundError:
+        return []
 
 
 def csv_text(rows: Iterable[Sequence[str]]) -> str:

@@ -7,10 +7,9 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TextIO
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
@@ -108,18 +107,6 @@ def answer_to(question: str) -> str:
 _BAR_WIDTH = 24
 
 
-@dataclass(frozen=True)
-class View:
-    """The live view as text: how much is done, what is running and since when, the result of the previous step."""
-
-    done: float
-    total: float
-    counted: str
-    now: str
-    since: str
-    last: str
-
-
 class Screen:
     """Prints lines and draws the live view. Without a call of `follow` it only writes lines.
 
@@ -137,14 +124,9 @@ class Screen:
         """Whether a view is being drawn."""
         return self._live is not None
 
-    def follow(self, view: Callable[[], View]) -> None:
+    def follow(self, view: Callable[[], RenderableType]) -> None:
         """Keep drawing a view below the lines until `stop`. It is never wider than the terminal."""
-        self._live = Live(
-            get_renderable=lambda: self._drawn(view()),
-            console=self._console,
-            refresh_per_second=4,
-            transient=True,
-        )
+        self._live = Live(get_renderable=view, console=self._console, refresh_per_second=4, transient=True)
         self._live.start(refresh=True)
 
     def stop(self) -> None:
@@ -171,12 +153,13 @@ class Screen:
             self._stream = None
             drop_output(stream)
 
-    def _drawn(self, view: View) -> Group:
+    def view(self, *, done: float, total: float, counted: str, now: str, since: str, last: str) -> Group:
+        """Return what to draw: how much is done, what is running and since when, the result of the previous step."""
         bar = Table.grid(padding=(0, 1))
         bar.add_column(width=_BAR_WIDTH)
         bar.add_column(no_wrap=True, overflow="ellipsis")
-        bar.add_row(ProgressBar(total=view.total or None, completed=view.done, width=_BAR_WIDTH), view.counted)
+        bar.add_row(ProgressBar(total=total or None, completed=done, width=_BAR_WIDTH), counted)
         spinner = self._spinner.render(self._console.get_time())
-        now = Text.assemble(spinner, f" {view.since} ", (view.now, "bold"), no_wrap=True, overflow="ellipsis")
-        last = Text(f"  last: {view.last}", style="dim", no_wrap=True, overflow="ellipsis")
-        return Group(bar, now, last) if view.last else Group(bar, now)
+        running = Text.assemble(spinner, f" {since} ", (now, "bold"), no_wrap=True, overflow="ellipsis")
+        before = Text(f"  last: {last}", style="dim", no_wrap=True, overflow="ellipsis")
+        return Group(bar, running, before) if last else Group(bar, running)

@@ -46,8 +46,9 @@ class Figure:
     kind: Kind
     unit: str = ""
 
-    def column(self, part: str = "") -> str:
-        return "_".join(filter(None, (self.name, part, self.unit)))
+    def column(self, part: str) -> str:
+        """Return the name of the column of a part of the figure."""
+        return "_".join(filter(None, (self.name, part, "" if part in _WITHOUT_UNIT else self.unit)))
 
 
 _OF_A_WRITE = (
@@ -216,7 +217,6 @@ def _levels(raw: Mapping[str, Any], experiment: Mapping[str, Any], of_modes: set
 ANSWER = "answer.csv"
 MODE_COLUMNS = ("name", "label", "mode", *STATED)
 SOURCE = "source"
-Values = Mapping[int, float]
 #: Fields of a row by column.
 Fields = dict[str, str | float | int | None]
 
@@ -230,7 +230,7 @@ Tables = Mapping[str, Table | None]
 def write_answer(data_set: Path) -> None:
     """Write a data set's answer.csv from its experiments' tables if it changes.
 
-    Call it while holding `exclusive(data_set)`. A talk without config/answer.yaml has no answer.csv. Raises
+    Call it while holding `locked(data_set)`. A talk without config/answer.yaml has no answer.csv. Raises
     ConfigurationError if that file is invalid.
     """
     if not answer_path().exists():
@@ -244,7 +244,7 @@ def write_answer(data_set: Path) -> None:
 def columns() -> list[str]:
     """Return the header of answer.csv: the mode, then each figure's parts and its source."""
     parts = {figure: _OF_TRIALS if figure.kind is Kind.TRIALS else _OF_ESTIMATE for figure in FIGURES.values()}
-    figures = [column_of(figure, part) for figure, several in parts.items() for part in (*several, SOURCE)]
+    figures = [figure.column(part) for figure, several in parts.items() for part in (*several, SOURCE)]
     return [*MODE_COLUMNS, *figures]
 
 
@@ -277,34 +277,30 @@ def _of_figure(figure: Figure, source: FigureSource, mode: Mode, table: Table, r
     if compared and not problem and (of_reference := _problem(source, reference, list(beside.values()))):
         problem = f"{of_reference} in {reference.name}"
     if problem:
-        return {column_of(figure, SOURCE): f"{source.text()}; not testable here: {problem}"}
+        return {figure.column(SOURCE): f"{source.text()}; not testable here: {problem}"}
     if compared:
         blocks = runs.keys() & beside.keys()
         runs, beside = ({block: side[block] for block in sorted(blocks)} for side in (runs, beside))
     if missing := _missing(figure, source, [*runs.values(), *beside.values()]):
-        return {column_of(figure, SOURCE): f"{source.text()}; no figure: {missing}"}
-    fields = _fields(figure, _values(runs, source), _values(beside, source))
+        return {figure.column(SOURCE): f"{source.text()}; no figure: {missing}"}
+    parts = _parts(figure, *([_value(row, source) for row in side.values()] for side in (runs, beside)))
+    fields = {figure.column(part): value for part, value in parts.items()}
     hosts = {row.get("host") for row in runs.values()}
     mark = f"; on {len(hosts)} hosts" if len(hosts) > 1 else ""
-    return {**fields, column_of(figure, SOURCE): f"{source.text()}{mark}"} if fields else {}
+    return {**fields, figure.column(SOURCE): f"{source.text()}{mark}"} if fields else {}
 
 
 def _counting(sources: Sequence[FigureSource], plan: AnswerPlan, tables: Tables) -> list[FigureSource]:
-    """Return the first source that was measured, and those of its supplements that were."""
+    """Return the first source that was measured, in a mode besides the reference, and such of its supplements."""
+    others = [mode for mode in plan.modes if not mode.is_reference]
     group: list[FigureSource] = []
     for source in sources:
         if group and not source.supplement:
             break
-        if _has_runs(source, plan, tables):
+        table = tables.get(source.experiment)
+        if table is not None and any(_runs(source, mode, table) for mode in others):
             group.append(source)
     return group
-
-
-def _has_runs(source: FigureSource, plan: AnswerPlan, tables: Tables) -> bool:
-    """Return whether a data set measured the source in any mode other than the reference."""
-    table = tables.get(source.experiment)
-    others = [mode for mode in plan.modes if not mode.is_reference]
-    return table is not None and any(_runs(source, mode, table) for mode in others)
 
 
 def _runs(source: FigureSource, mode: Mode, table: Table) -> dict[int, Row]:
@@ -319,10 +315,6 @@ def _runs(source: FigureSource, mode: Mode, table: Table) -> dict[int, Row]:
         for block, row in runs.items()
         if all(row.get(name) not in (None, "") or is_bound(row, name) for name in source.metrics)
     }
-
-
-def _values(runs: Mapping[int, Row], source: FigureSource) -> dict[int, float]:
-    return {block: _value(row, source) for block, row in runs.items()}
 
 
 def _value(row: Row, source: FigureSource) -> float:
@@ -355,26 +347,24 @@ def _missing(figure: Figure, source: FigureSource, runs: Sequence[Row]) -> str:
     return f"a value of 0 in {zeros} of {len(runs)} runs, which has no ratio" if zeros else ""
 
 
-def column_of(figure: Figure, part: str) -> str:
-    return f"{figure.name}_{part}" if part in _WITHOUT_UNIT else figure.column(part)
+def _parts(figure: Figure, values: list[float], reference: list[float]) -> Fields:
+    """Return a figure's fields by part; empty without pairs for a figure that is compared.
 
-
-def _fields(figure: Figure, values: Values, reference: Values) -> Fields:
-    """Return a figure's fields by column; empty without pairs for a figure that is compared.
-
-    `values` are a mode's by block, `reference` those of the reference by the same blocks.
+    `values` are a mode's, `reference` those of the reference in the same blocks.
     """
-    parts: Fields = {}
     if figure.kind is Kind.TRIALS:
-        parts = _trials(list(values.values()))
-    elif figure.kind is Kind.MEAN:
-        parts = _estimate(stats.mean_with_interval(list(values.values())))
-    elif figure.kind is Kind.MEDIAN:
-        parts = _median(list(values.values()))
-    elif values:
-        pairs = [(value, reference[block]) for block, value in values.items()]
-        parts = _estimate(_difference(pairs) if figure.kind is Kind.ADDED else _ratio(pairs))
-    return {column_of(figure, part): value for part, value in parts.items()}
+        return _trials(values)
+    if figure.kind is Kind.MEDIAN:
+        return {"": stats.median(values), "low": min(values), "high": max(values), "n": len(values)}
+    if not values:
+        return {}
+    if figure.kind is Kind.MEAN:
+        estimate = stats.mean_with_interval(values)
+    elif figure.kind is Kind.ADDED:
+        estimate = stats.mean_with_interval([value - beside for value, beside in zip(values, reference, strict=True)])
+    else:  # as ratio charts and claims estimate it
+        estimate = stats.paired_log_ratio(reference, values)
+    return {"": estimate.value, "low": estimate.low, "high": estimate.high, "n": estimate.n}
 
 
 def _trials(values: list[float]) -> Fields:
@@ -388,20 +378,3 @@ def _trials(values: list[float]) -> Fields:
         "worst_bounds_p95_confidence": stats.confidence_of_largest(len(values)),
         "n": len(values),
     }
-
-
-def _median(values: list[float]) -> Fields:
-    return {"": stats.median(values), "low": min(values), "high": max(values), "n": len(values)}
-
-
-def _difference(pairs: Sequence[tuple[float, float]]) -> stats.Estimate:
-    return stats.mean_with_interval([value - reference for value, reference in pairs])
-
-
-def _ratio(pairs: Sequence[tuple[float, float]]) -> stats.Estimate:
-    """Return the reference divided by the mode, as ratio charts and claims estimate it."""
-    return stats.paired_log_ratio([over for _, over in pairs], [under for under, _ in pairs])
-
-
-def _estimate(estimate: stats.Estimate) -> Fields:
-    return {"": estimate.value, "low": estimate.low, "high": estimate.high, "n": estimate.n}

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 from replay.base.errors import ConfigurationError
 from replay.base.stats import CONFIDENCE, by_chance
+from replay.base.tables import rows_in, short_size_text
 from replay.claims.model import (
     HELD,
     INCONCLUSIVE,
@@ -24,13 +25,12 @@ from replay.claims.model import (
     Claim,
     Plain,
 )
-from replay.claims.tables import PLACEHOLDER, read_manifest, rows_in
+from replay.claims.tables import PLACEHOLDER, read_manifest
 
 #: The longest line of sentences.
 WIDTH = 100
 NO_INTERVAL = "  (no interval: it needs at least two blocks)"
 _RATIOS = "ratio-throughput-"
-_UNITS = ("", "K", "M", "G")
 
 
 def plain_of(raw: Mapping[str, Any], conditions: Collection[str], where: str) -> Plain:
@@ -238,7 +238,9 @@ def _points(path: Path) -> _Points:
         return {(row["series"], row["x"]): (row["y"], row["low"], row["high"]) for row in rows}
     ends = {(row["series"], row["x"]): (row["low"], row["high"]) for row in rows_in(spread)}
     series, *xs = rows[0]
-    return {(row[series], size_text(x)): (row[x], *ends.get((row[series], x), ("", ""))) for row in rows for x in xs}
+    return {
+        (row[series], short_size_text(x)): (row[x], *ends.get((row[series], x), ("", ""))) for row in rows for x in xs
+    }
 
 
 def _of_experiment(name: str, entry: dict[str, Any], charts: Mapping[str, _Points]) -> Iterator[str]:
@@ -256,16 +258,6 @@ def _of_experiment(name: str, entry: dict[str, Any], charts: Mapping[str, _Point
         yield from aligned(table, "   ")
     if lacks_interval:
         yield NO_INTERVAL
-
-
-def size_text(text: str) -> str:
-    """Return bytes as an I/O size (4096 becomes 4K), and anything else unchanged."""
-    if not text.isdecimal():
-        return text
-    value, unit = int(text), 0
-    while value >= 1024 and value % 1024 == 0 and unit < len(_UNITS) - 1:
-        value, unit = value // 1024, unit + 1
-    return f"{value}{_UNITS[unit]}"
 
 
 def _cell(value: str, ends: Sequence[str]) -> str:

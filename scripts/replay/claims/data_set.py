@@ -13,6 +13,7 @@ import select
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from replay.claims.model import Book, Claim, Condition, Region
 from replay.derive.computed import costliest
 from replay.derive.part import Derived, read_part, refuse_altered_tables
 from replay.design.configuration import claims_path
-from replay.evidence.data_set import MANIFEST, exclusive, experiments_in, named_experiments, read_campaign, recorded_in
+from replay.evidence.data_set import MANIFEST, experiments_in, named_experiments, read_campaign, recorded_in
+from replay.evidence.durable import locked
 
 
 def derive_data_set(data_set: Path, experiments: Sequence[str] = ()) -> list[Derived]:
@@ -49,10 +51,10 @@ def judge_and_describe(data_set: Path) -> None:
 
     Raises EvidenceError, and writes nothing, if a table is not what deriving wrote.
     """
-    with exclusive(data_set):
+    with locked(data_set):
         refuse_altered_tables(data_set)
     try:
-        with exclusive(data_set):
+        with locked(data_set):
             try:
                 write_claims(data_set)
             finally:
@@ -67,14 +69,14 @@ def judge_and_describe(data_set: Path) -> None:
 POLL_SECONDS = 0.1
 
 
+@dataclass
 class Watcher:
     """Derives the experiments of a data set whose SHA256SUMS changed since the last check."""
 
-    def __init__(self, data_set: Path, experiments: tuple[str, ...], complain: Callable[[str], None]) -> None:
-        self.data_set = data_set
-        self.experiments = experiments
-        self.complain = complain
-        self._seen: dict[str, tuple[tuple[int, int, int], ...]] = {}
+    data_set: Path
+    experiments: tuple[str, ...]
+    complain: Callable[[str], None]
+    _seen: dict[str, tuple[tuple[int, int, int], ...]] = field(default_factory=dict)
 
     def look(self) -> list[Derived]:
         """Derive what changed. Reports an error once, and tries the experiment again at its next change."""
@@ -152,7 +154,7 @@ def describe_data_set(data_set: Path) -> None:
     a manifest beside it cannot be read.
     """
     book = _book(data_set)
-    with exclusive(data_set):
+    with locked(data_set):
         write_manifest(data_set, book.claims if book else ())
         write_recording(data_set)
         if book:
@@ -171,7 +173,7 @@ def _book(data_set: Path) -> Book | None:
 def write_manifest(data_set: Path, claims: Iterable[Claim]) -> None:
     """Write manifest.json from each experiment's derived entry if it changes.
 
-    Call it while holding `exclusive(data_set)`. An experiment that was never derived here keeps its entry; one without
+    Call it while holding `locked(data_set)`. An experiment that was never derived here keeps its entry; one without
     raw output has none. `claims` state the margins of ratio charts.
     """
     path = data_set / MANIFEST
@@ -262,24 +264,22 @@ def with_margins(experiments: Mapping[str, Mapping[str, Any]], claims: Iterable[
     one of its variants, or the reverse, at the same points, and some of these are on the chart. If two margins differ,
     there is none, because one picture cannot show both.
     """
-    claims = list(claims)
-    return {name: _with_margins(name, entry, claims) for name, entry in experiments.items()}
-
-
-def _with_margins(name: str, entry: Mapping[str, Any], claims: list[Claim]) -> Mapping[str, Any]:
     conditions = [
-        (claim.id, condition)
+        (claim, condition)
         for claim in claims
-        if claim.experiment == name
         for condition in claim.conditions
         if isinstance(condition, Condition) and condition.region.equivalence and len(condition.terms) == 2
     ]
-    charts = {}
-    for key, chart in entry["charts"].items():
-        kept = {part: value for part, value in chart.items() if part != KEY}
-        margin = _margin(chart, entry, conditions) if str(chart.get("metric")).startswith("ratio-") else None
-        charts[key] = {**kept, KEY: margin} if margin else kept
-    return {**entry, "charts": charts}
+    made: dict[str, Mapping[str, Any]] = {}
+    for name, entry in experiments.items():
+        own = [(claim.id, condition) for claim, condition in conditions if claim.experiment == name]
+        charts = {}
+        for key, chart in entry["charts"].items():
+            kept = {part: value for part, value in chart.items() if part != KEY}
+            margin = _margin(chart, entry, own) if str(chart.get("metric")).startswith("ratio-") else None
+            charts[key] = {**kept, KEY: margin} if margin else kept
+        made[name] = {**entry, "charts": charts}
+    return made
 
 
 def _margin(

@@ -23,8 +23,7 @@ from replay.base.clock import utc_text
 from replay.base.errors import ReplayError
 from replay.base.paths import replay_command
 from replay.base.programs import COMPARED_RELEASES
-from replay.base.tables import json_text, level_text, number_text, write_if_changed
-from replay.claims.tables import rows_in
+from replay.base.tables import json_text, level_text, number_text, rows_in, write_if_changed
 from replay.derive.part import KEYS, LONG_HEADER, REGISTERED_FILE, RUNS_FILE, SPREAD_HEADER
 from replay.evidence.data_set import MANIFEST
 from replay.evidence.durable import sha256

@@ -40,7 +40,7 @@ _NO_CAMPAIGN, _CONDITION_OF_NONE = ClaimOverCampaigns(), ConditionOverCampaigns(
 def write_claims(data_set: Path) -> None:
     """Judge a data set, and write its claims.json and claims.csv if they change. A talk without claims has none.
 
-    Call it while holding `exclusive(data_set)`. Raises EvidenceError if there is no such data set, and
+    Call it while holding `locked(data_set)`. Raises EvidenceError if there is no such data set, and
     ConfigurationError if the claims are invalid.
     """
     if not claims_path().exists():
@@ -86,7 +86,7 @@ def _claim(judgement: Judgement, over: ClaimOverCampaigns) -> dict[str, Any]:
         "kind": claim.kind,
         "sentence": claim.sentence,
         "source": claim.source,
-        "says": [vars(quotation) for quotation in claim.says],
+        "says": list(claim.says),
         "differs": claim.differs or None,
         "ours": claim.ours or None,
         "experiment": claim.experiment,

@@ -106,7 +106,7 @@ def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
         for block in shared
     }
     if condition.independent:
-        estimate, freedom = _welch(*([mean for _, mean in of_term.values()] for of_term in measured))
+        estimate, freedom = statistics.welch_estimate(*([mean for _, mean in of_term.values()] for of_term in measured))
     else:
         estimate, freedom = statistics.mean_with_interval([*logs.values()], confidence_of(condition)), None
     result = ConditionResult(
@@ -150,15 +150,6 @@ def _are_neighbours(measured: Sequence[_Measured], block: int) -> bool:
     """Return whether the cells over and under each ratio belong to the same sets: terms come in such pairs."""
     sets = [{row["point"] for row in of_term[block][0]} for of_term in measured]
     return sets[::2] == sets[1::2]
-
-
-def _welch(over: Sequence[float], under: Sequence[float]) -> tuple[statistics.Estimate, float | None]:
-    """Return the difference of the means of independent samples, and its degrees of freedom (Welch 1947)."""
-    n = min(len(over), len(under))
-    if n < BLOCKS_FOR_VERDICT:
-        return statistics.Estimate(math.fsum(over) / len(over) - math.fsum(under) / len(under), None, None, n), None
-    welch = statistics.welch_difference(over, under)
-    return statistics.Estimate(*welch[:3], n), welch.degrees_of_freedom
 
 
 def confidence_of(condition: Condition) -> float:

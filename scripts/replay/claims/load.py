@@ -19,7 +19,6 @@ from replay.claims.model import (
     Condition,
     Count,
     Presupposition,
-    Quotation,
     Region,
     Selector,
 )
@@ -108,8 +107,12 @@ def _claim(
         metric = condition.get("metric", raw["metric"])
         conditions += [_condition(each, metric, experiment, where) for each in _each(condition, where)]
     ratios = [each.name for each in conditions if isinstance(each, Condition)]
-    if "chart" in raw:
-        _check_chart(raw, experiment, at("chart"))
+    if "chart" in raw and raw["chart"] not in (charts := charts_of(experiment)):
+        raise ConfigurationError(
+            f"{raw['experiment']} draws no chart {raw['chart']!r}",
+            where=at("chart"),
+            next_step=f"charts: {', '.join(charts)}",
+        )
     return Claim(
         id=raw["id"],
         sentence=raw["sentence"],
@@ -124,7 +127,7 @@ def _claim(
         presupposes_nothing=raw.get("presupposes_nothing", ""),
         kind=raw.get("kind", CLAIM),
         says=tuple(
-            _quotation(quoted, raw["source"], sources, at("says", index))
+            _quotation({"source": raw["source"], **quoted}, sources, at("says", index))
             for index, quoted in enumerate(raw.get("says", ()))
         ),
         differs=raw.get("differs", ""),
@@ -186,26 +189,15 @@ def _each(raw: Mapping[str, Any], where: str) -> list[Mapping[str, Any]]:
     ]
 
 
-def _quotation(raw: Mapping[str, Any], source: str, sources: Mapping[str, str], where: str) -> Quotation:
-    source = raw.get("source", source)
-    _check_source(source, sources, where)
-    return Quotation(raw["words"], raw["place"], source)
+def _quotation(raw: Mapping[str, str], sources: Mapping[str, str], where: str) -> dict[str, str]:
+    _check_source(raw["source"], sources, where)
+    return {key: raw[key] for key in ("words", "place", "source")}
 
 
 def _check_source(source: str, sources: Mapping[str, str], where: str) -> None:
     if source not in sources:
         raise ConfigurationError(
             f"there is no source {source!r}", where=where, next_step=f"sources: {', '.join(sources)}"
-        )
-
-
-def _check_chart(raw: Mapping[str, Any], experiment: Mapping[str, Any], where: str) -> None:
-    charts = charts_of(experiment)
-    if raw["chart"] not in charts:
-        raise ConfigurationError(
-            f"{raw['experiment']} draws no chart {raw['chart']!r}",
-            where=where,
-            next_step=f"charts: {', '.join(charts)}",
         )
 
 

@@ -120,15 +120,6 @@ class Presupposition:
 
 
 @dataclass(frozen=True)
-class Quotation:
-    """The words of a source, the place where it says them, and the source's id."""
-
-    words: str
-    place: str
-    source: str
-
-
-@dataclass(frozen=True)
 class Plain:
     """A claim in plain words: what was found, and what follows from each verdict.
 
@@ -149,8 +140,8 @@ class Claim:
     in `presupposes_nothing`. `digest` is what a block's receipt registers. `kind` is CLAIM or SETUP_CHECK. `plain` puts
     it in plain words, or is None.
 
-    `says` holds the source's words, and `differs` says why the sentence is not the same. If no source says anything of
-    the kind, `ours` says what prompted the question.
+    `says` holds the words of sources, each with its `place` and `source`, and `differs` says why the sentence is not
+    the same. If no source says anything of the kind, `ours` says what prompted the question.
     """
 
     id: str
@@ -163,7 +154,7 @@ class Claim:
     chart: str | None = None
     digest: str = ""
     kind: str = CLAIM
-    says: tuple[Quotation, ...] = ()
+    says: tuple[Mapping[str, str], ...] = ()
     differs: str = ""
     ours: str = ""
     plain: Plain | None = None

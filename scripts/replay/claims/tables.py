@@ -5,7 +5,6 @@ Whether its cells were as presupposed, its counts, and what its blocks registere
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
@@ -16,7 +15,7 @@ from typing import Any
 from replay.base import stats as statistics
 from replay.base.errors import EvidenceError
 from replay.base.paths import replay_command
-from replay.base.tables import level_text
+from replay.base.tables import level_text, rows_in
 from replay.claims.model import (
     BLOCKS_FOR_VERDICT,
     DECIDES_CONFIRMATION,
@@ -138,15 +137,6 @@ def _facts(row: Row) -> dict[str, float | str]:
 def is_bound(row: Row, metric: str) -> bool:
     """Return whether only a lower bound of a run's value is known."""
     return row.get(metric) in (None, "") and row.get(lower_bound_of(metric)) not in (None, "")
-
-
-def rows_in(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a table, none if there is no such file."""
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
-    except FileNotFoundError:
-        return []
 
 
 def read_manifest(data_set: Path) -> dict[str, Any]:

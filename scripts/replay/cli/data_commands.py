@@ -265,7 +265,7 @@ def _bundle(parser: Parser) -> None:
         metavar="OLD=NEW",
         help="write NEW wherever a text says OLD (may be repeated)",
     )
-    parser.add_argument("--list", action="store_true", help="show every value, the figures of tables as well")
+    parser.add_argument("--list", action="store_true", help="show every figure as well, except those of the tables")
 
 
 BUNDLE = Command(

@@ -136,9 +136,7 @@ def _verify(data_set: Path) -> int:
 
 def _list_outliers(data_set: Path, experiments: Sequence[str]) -> int:
     flagged = flagged_in(data_set, named_experiments(data_set, experiments))
-    for outlier in flagged.outliers:
-        print(outlier.sentence())
-    print(f"{data_set.name}: {flagged.sentence()}")
+    print("\n".join([*flagged.outliers, f"{data_set.name}: {flagged.sentence()}"]))
     return 0
 
 

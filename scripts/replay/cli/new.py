@@ -215,23 +215,20 @@ def _grown(document: Document, entry: str) -> str:
         places.append((first - 1, f"{_indentation(lines, first)}{_QUESTION[0]}: {_QUESTION[1]}\n"))
     for place, text in sorted(places, reverse=True):
         lines.insert(place, text)
-    _check("".join(lines), document.path, entry)
-    return "".join(lines)
+    grown = "".join(lines)
+    try:
+        parse_validated(document.path, grown, program_file("schemas", "claims.schema.json"))
+    except ConfigurationError as error:
+        raise ConfigurationError(
+            "a claim cannot be added to this file, because of the way in which its lists are written",
+            where=document.path,
+            next_step=f"add it yourself:\n{entry}",
+        ) from error
+    return grown
 
 
 def _indentation(lines: list[str], line: int) -> str:
     return re.match(" *", lines[line - 1])[0]
-
-
-def _check(text: str, path: Path, entry: str) -> None:
-    try:
-        parse_validated(path, text, program_file("schemas", "claims.schema.json"))
-    except ConfigurationError as error:
-        raise ConfigurationError(
-            "a claim cannot be added to this file, because of the way in which its lists are written",
-            where=path,
-            next_step=f"add it yourself:\n{entry}",
-        ) from error
 
 
 # Slides ---------------------------------------------------------------------------------------------------------------

@@ -182,10 +182,6 @@ class SandboxCluster:
         """Pids of all daemons of this cluster, as of the last `up`."""
         return [daemon.pid for daemon in self.daemons]
 
-    def asok(self, daemon: str) -> str:
-        """Return the admin socket of `osd.0`, `mon.left`, … Raises KeyError for an unknown daemon."""
-        return {each.name: each.asok for each in self.daemons}[daemon]
-
 
 @dataclass
 class Link:

@@ -76,10 +76,12 @@ class Pools:
 
 @dataclass(frozen=True)
 class SecondSite:
-    """The mirroring cluster; `mirror_daemon_admin_socket` is None if the daemon runs on another machine."""
+    """The mirroring cluster; `mirror_daemon_admin_socket` is None if the daemon runs on another machine.
+
+    Copies are in the pool of the same name as the data pool: rbd mirrors to no other.
+    """
 
     cluster: Cluster
-    pool: str
     mirror_daemon_admin_socket: Path | None = None
 
 

@@ -38,7 +38,7 @@ def load_site(name: str, *, check_files: bool = True) -> Site:
     pools = Pools(**{role: _pool(entry) for role, entry in raw["pools"].items()})
     _check_pools(document, pools, allows)
     if "sandbox" in raw:
-        primary, second, fsid = _of_sandbox(raw["sandbox"], pools.data.name, document, reader.client_programs())
+        primary, second, fsid = _of_sandbox(raw["sandbox"], document, reader.client_programs())
         second = second if "second_site" in allows else None
     else:
         primary, second = reader.primary(), reader.second_site(pools.data.name)
@@ -86,7 +86,6 @@ class _SiteReader:
             return None
         return SecondSite(
             cluster=self._cluster("second_cluster", "secondary"),
-            pool=data_pool,
             mirror_daemon_admin_socket=self._path("second_cluster", "mirror_daemon_admin_socket") if socket else None,
         )
 
@@ -212,7 +211,7 @@ def _time_window(document: Document) -> TimeWindow | None:
 
 
 def _of_sandbox(
-    name: str, pool: str, document: Document, client_programs: Programs | None
+    name: str, document: Document, client_programs: Programs | None
 ) -> tuple[Cluster, SecondSite | None, str]:
     if "second_cluster" in document.data:
         raise ConfigurationError(
@@ -227,7 +226,7 @@ def _of_sandbox(
 
     if right is not None and sandbox.mirror is not None:
         cluster = Cluster(Path(right.conf), right.client, Path(right.keyring), "secondary", at("right"))
-        second = SecondSite(cluster, pool, Path(sandbox.mirror.asok))
+        second = SecondSite(cluster, Path(sandbox.mirror.asok))
     return Cluster(Path(left.conf), left.client, Path(left.keyring), "primary", at("left")), second, left.fsid
 
 

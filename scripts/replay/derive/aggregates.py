@@ -28,7 +28,6 @@ from replay.derive.facts import lower_bound_of
 
 #: What tells the points of all aggregates of numbers apart. `workload` and `variant` are places in the design's order.
 _PLACE = ["metric", "workload", "variant", "x"]
-_ENTITIES = {"osd": "OSD"}
 #: Used cells with their attempts; of one place, there is one per block.
 Cells = list[tuple[AttemptRecord, CellRow]]
 
@@ -47,7 +46,7 @@ def of_numbers(tidy: pd.DataFrame, design: CombinedDesign) -> Iterator[Aggregate
     points = points_of(runs)
     runs = runs.dropna(subset="y")
     pairs = _pairs(runs, design)
-    ratios = _ratios(pairs)
+    ratios = _ratios(pairs.dropna(subset="y"))
     runs, points, pairs, ratios = map(_by_metric_and_workload, (runs, points, pairs, ratios))
     for number, workload in enumerate(workloads):
         is_compared = design.kind != "trials" and design.reference in workload.variants and len(workload.variants) > 1
@@ -114,16 +113,16 @@ def points_of(runs: pd.DataFrame) -> pd.DataFrame:
 def _pairs(runs: pd.DataFrame, design: CombinedDesign) -> pd.DataFrame:
     """Return each pair of a variant and the reference in one set: `over`, `under`, and `y`, the one by the other.
 
-    A rate of 0 is a failed run, and has no ratio.
+    A rate of 0 is a failed run, and has no ratio: `y` is missing.
     """
     reference = runs["variant"] == [*design.labels, None].index(design.reference)
     sides = ["metric", "workload", "x", "block"]
     pairs = runs[~reference].merge(runs[reference][[*sides, "y"]], on=sides, suffixes=("", "_of_reference"))
-    pairs = pairs[(pairs["y"] > 0) & (pairs["y_of_reference"] > 0)]
+    has_ratio = (pairs["y"] > 0) & (pairs["y_of_reference"] > 0)
     turned = design.ratio_direction == VARIANT_ON_TOP
     over, under = ("y", "y_of_reference") if turned else ("y_of_reference", "y")
     pairs = pairs.assign(over=pairs[over], under=pairs[under])
-    return pairs.assign(y=pairs["over"] / pairs["under"])
+    return pairs.assign(y=(pairs["over"] / pairs["under"]).where(has_ratio))
 
 
 def _ratios(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -148,8 +147,6 @@ def _medians(
         points = points.drop(columns="low", errors="ignore").rename(columns={"min": "low", "max": "high"})
     return Aggregate(
         **identity_of(metric, workload.levels),
-        unit=metric["unit"],
-        better=metric.get("better"),
         column=metric["metric"],
         n=ends(n),
         # Each point of a chart of trials is a run already.
@@ -162,18 +159,16 @@ def _paired(
 ) -> Aggregate:
     identity = identity_of(metric, workload.levels)
     compared = tuple(name for name in workload.variants if name != design.reference)
+    known = pairs.dropna(subset="y")
+    turned = {name: f"ratio-{identity[name]}" for name in ("name", "metric")}
+    turned |= {name: f"{identity[name]}: ratio" for name in ("title", "y_label")}
     return Aggregate(
-        name=f"ratio-{identity['name']}",
-        title=f"{identity['title']}: ratio",
-        metric=f"ratio-{identity['metric']}",
-        y_label=f"{identity['y_label']}: ratio",
-        workload=workload.levels,
-        unit="ratio",
-        better=None,
+        **{**identity, **turned, "unit": "ratio", "better": None},
         is_ratio=True,
         column=metric["metric"],
         n=ends(ratios["n"]),
-        **_drawn(workload, compared, ratios, pairs, design),
+        zero_pairs=len(pairs) - len(known),
+        **_drawn(workload, compared, ratios, known, design),
     )
 
 
@@ -250,8 +245,6 @@ def _of_lines(
         runs.append(values.assign(series=label))
     return Aggregate(
         **identity_of(metric, (*workload.levels, *(() if level is None else (level,))), workload.levels),
-        unit=metric["unit"],
-        better=metric.get("better"),
         series=tuple(lines),
         points=pd.concat(points),
         runs=pd.concat(runs),
@@ -280,7 +273,7 @@ def _by_place(used: Cells, design: CombinedDesign) -> dict[tuple[Any, ...], Cell
 
 
 def by_entity(used: Cells, design: CombinedDesign) -> Iterator[Aggregate]:
-    """Yield an aggregate for each workload and each metric with `entity`; `x` is the entity's number.
+    """Yield an aggregate for each workload and each metric with `entity`, which is `osd`; `x` is the OSD's number.
 
     A series is a level of the x factor, taken from the cells of the reference variant (or of the first variant if there
     is no reference). Without an x factor, a series is a variant.
@@ -302,9 +295,9 @@ def by_entity(used: Cells, design: CombinedDesign) -> Iterator[Aggregate]:
 
 
 def _of_entities(cells: Cells, metric: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a metric's values of each entity in each run, sorted by the entity's number, which is `x`."""
+    """Return a metric's values of each OSD in each run, sorted by the OSD's number, which is `x`."""
     rows = [
-        (int(entity.id) if entity.kind == "osd" else 0, entity.value, record.block, record.number)
+        (int(entity.id), entity.value, record.block, record.number)
         for record, row in cells
         for entity in row.entities
         if (entity.kind, entity.metric) == (metric["entity"], metric["metric"])
@@ -316,13 +309,11 @@ def _of_dots(runs: Mapping[str, pd.DataFrame], metric: Mapping[str, Any], worklo
     points = pd.concat(_spread(values, ["x"]).assign(series=label) for label, values in runs.items())
     return Aggregate(
         **identity_of(metric, workload.levels),
-        unit=metric["unit"],
-        better=metric.get("better"),
         series=tuple(runs),
         points=points,
         runs=pd.concat(values.assign(series=label) for label, values in runs.items()),
         n=ends(points["n"]),
-        x={"label": _ENTITIES[metric["entity"]], "unit": "count"},
+        x={"label": "OSD", "unit": "count"},
     )
 
 
@@ -386,8 +377,6 @@ def _of_series(
     drawn, points = (table.assign(series=[names[at] for at in table["order"]]) for table in (drawn, points))
     return Aggregate(
         **identity_of(metric, levels),
-        unit=metric["unit"],
-        better=metric.get("better"),
         series=tuple(names),
         points=points,
         runs=drawn,

@@ -201,13 +201,10 @@ def utilisation(daemons: Mapping[str, Any]) -> dict[str, float]:
     primary: Mapping[str, Any] = daemons.get("primary", {})
     osds = {name: daemon for name, daemon in primary.items() if name.startswith("osd.")}
     result: dict[str, float] = {}
-    cores = [osd["cpu"]["seconds"] / seconds for osd in osds.values() if "cpu" in osd]
-    if cores:
-        result |= _mean_and_worst("osd_cores", cores)
+    result |= _mean_and_worst("osd_cores", [osd["cpu"]["seconds"] / seconds for osd in osds.values() if "cpu" in osd])
     for counter, name in (("write_bytes", "written"), ("read_bytes", "read")):
         rates = [osd["media"][counter] / seconds for osd in osds.values() if "media" in osd]
-        if rates:
-            result |= _mean_and_worst(f"osd_media_{name}_bytes_per_second", rates)
+        result |= _mean_and_worst(f"osd_media_{name}_bytes_per_second", rates)
     others = [
         daemon["cpu"]["seconds"] / seconds for name, daemon in primary.items() if name not in osds and "cpu" in daemon
     ]
@@ -231,7 +228,7 @@ def utilisation_of_hosts(sample: Mapping[str, Any]) -> dict[str, float]:
     cpus, disks = busy_fractions(sample)
     osds: Mapping[str, Any] = sample.get("osds", {})
     left_out: Mapping[str, str] = sample.get("left_out", {})
-    if cpus and not any(name.startswith("host-") for name in left_out):
+    if not any(name.startswith("host-") for name in left_out):
         result |= _mean_and_worst("osd_host_cpu_fraction", cpus)
     if disks and len(disks) == len(osds):
         result |= _mean_and_worst("osd_disk_busy_fraction", disks)
@@ -239,13 +236,13 @@ def utilisation_of_hosts(sample: Mapping[str, Any]) -> dict[str, float]:
             rates = [osd["disk"][f"{word}_bytes"] / osd["disk"]["seconds"] for osd in osds.values()]
             result |= _mean_and_worst(f"osd_media_{word}_bytes_per_second", rates)
     cores = [osd["cpu"]["cpu_seconds"] / osd["cpu"]["seconds"] for osd in osds.values() if "cpu" in osd]
-    if cores and len(cores) == len(osds):
+    if len(cores) == len(osds):
         result |= _mean_and_worst("osd_cores", cores)
     return result
 
 
 def _mean_and_worst(name: str, values: Sequence[float]) -> dict[str, float]:
-    return {f"{name}_mean": fmean(values), f"{name}_worst": max(values)}
+    return {f"{name}_mean": fmean(values), f"{name}_worst": max(values)} if values else {}
 
 
 #: Stage and counters of a daemon.

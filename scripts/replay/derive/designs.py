@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from replay.base.errors import EvidenceError
-from replay.base.tables import csv_text, level_text, number_text
+from replay.base.tables import csv_text, level_text, number_text, short_size_text
 from replay.derive.part import LONG_HEADER, SPREAD_HEADER
 
 if TYPE_CHECKING:  # importing it takes long, and not every user of this module needs it
@@ -197,6 +197,7 @@ class Aggregate:
     - `wide`: for a shared axis, the medians or ratios with a row per series and a column per level; else None.
     - `n`: the smallest and the largest number of runs at a point; over time and of trials, in a series.
     - `is_ratio`: whether the points are paired ratios.
+    - `zero_pairs`: how many pairs have a value of 0, and so no ratio.
     - `column`: the column of tidy.csv whose values are drawn, or divided.
     - `x`: the label and unit of an axis that differs from the design's.
     - `level`: the level of the x factor, if the chart shows only one.
@@ -219,6 +220,7 @@ class Aggregate:
     runs_are_lines: bool = False
     wide: pd.DataFrame | None = None
     is_ratio: bool = False
+    zero_pairs: int = 0
     column: str | None = None
     x: Mapping[str, str] | None = None
     level: Any = None
@@ -246,24 +248,22 @@ class Aggregate:
 def identity_of(
     metric: Mapping[str, Any], levels: tuple[Any, ...], workload: tuple[Any, ...] | None = None
 ) -> dict[str, Any]:
-    """Return the name of an aggregate at some levels, which is that of its file, and what it shows in words."""
+    """Return the name of an aggregate at some levels, which is that of its file, and what it shows."""
     words = " ".join(map(str, levels))
     return {
         "name": "-".join(map(str, (metric["name"], *levels))),
         "title": f"{metric['title']}, {words}" if words else metric["title"],
         "metric": metric["name"],
         "y_label": metric["title"],
+        "unit": metric["unit"],
+        "better": metric.get("better"),
         "workload": levels if workload is None else workload,
     }
 
 
 def level_name(level: Any, unit: str | None) -> str:
     """Return a level as a series names it. Sizes look the same as on the axes of charts: 4K, 4M."""
-    if unit == "bytes":
-        for shift, letter in ((20, "M"), (10, "K")):
-            if level >= 1 << shift and level % (1 << shift) == 0:
-                return f"{level >> shift}{letter}"
-    return level_text(level)
+    return short_size_text(level_text(level)) if unit == "bytes" else level_text(level)
 
 
 def ends(counts: pd.Series) -> tuple[int, int]:

@@ -140,6 +140,7 @@ def _chart(
         **({"rows": aggregate.rows} if aggregate.rows else {}),
         **({"sparse": list(aggregate.sparse)} if aggregate.sparse else {}),
         "n": {"min": aggregate.n[0], "max": aggregate.n[1]},
+        **({"zero_pairs": aggregate.zero_pairs} if aggregate.zero_pairs else {}),
         "attempts": {
             "all": len(at),
             "used": len(counted[["block", "point", "attempt"]].drop_duplicates()),

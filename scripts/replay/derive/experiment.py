@@ -27,8 +27,7 @@ from replay.derive.part import (
     write_part,
 )
 from replay.design.configuration import load_experiment
-from replay.evidence.data_set import exclusive
-from replay.evidence.durable import sha256
+from replay.evidence.durable import locked, sha256
 
 #: Written only if asked for, so that its absence is no fault.
 ENTITIES_FILE = "entities.csv"
@@ -48,7 +47,8 @@ def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
     last = max(measured, key=lambda record: (record.ended_at, *record.key), default=None)
     design = combine(designs, loaded.receipts, (last.ended_at, last.cell_ids) if last else None)
     design.check(f"{raw}/design")
-    used = used_rows(used_attempts(records, design), design)
+    chosen = used_attempts(records, design).values()
+    used = [(record, row) for record in chosen for row in record.rows if row.cell_id in design.cells]
     tidy = tidy_frame(records, design, used)
     drawn = [
         *of_numbers(tidy, design), *over_time(used, design), *by_entity(used, design), *by_two_factors(tidy, design),
@@ -65,7 +65,7 @@ def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
     outputs = {name: sha256(text.encode()) for name, text in texts.items() if text and name != ENTITIES_FILE}
     described = entry(directory.name, design, records, used, tidy, drawn)
     texts = {directory / name: text for name, text in texts.items() if text}
-    with exclusive(directory.parent):
+    with locked(directory.parent):
         derived = Derived(
             name=directory.name,
             entry=described,
@@ -143,13 +143,6 @@ def used_attempts(records: Iterable[AttemptRecord], design: CombinedDesign) -> d
         if record.good and holds > coverage.get(key, 0):
             chosen[key], coverage[key] = record, holds
     return chosen
-
-
-def used_rows(
-    chosen: Mapping[tuple[int, str], AttemptRecord], design: CombinedDesign
-) -> list[tuple[AttemptRecord, CellRow]]:
-    """Return the cells that aggregates use: those of the chosen attempts that the design still has."""
-    return [(record, row) for record in chosen.values() for row in record.rows if row.cell_id in design.cells]
 
 
 def tidy_frame(

@@ -78,7 +78,7 @@ def read_part(directory: Path) -> Derived | None:
 
 
 def refuse_altered_tables(data_set: Path) -> None:
-    """Raise EvidenceError that names the first table that is not what deriving wrote. Call it under `exclusive`."""
+    """Raise EvidenceError that names the first table that is not what deriving wrote. Call it under `locked`."""
     for name in experiments_in(data_set):
         part = read_part(data_set / name)
         for file, digest in part.outputs.items() if part else ():

@@ -200,14 +200,12 @@ def order_of_sets(design: Design, seed: int) -> list[CellSet]:
     Levels of a hard-to-change factor are randomised as whole plots: sets that share them stay together.
     """
     hard = tuple(design.configuration.get("hard_to_change", ()))
-    by_point = {cell_set.point: cell_set for cell_set in design.sets}
 
-    def key(point: str) -> tuple[str, ...]:
-        levels = by_point[point].levels
-        plots = tuple(digest_of([seed, factor, levels[factor]], 64) for factor in hard)
-        return (*plots, digest_of([seed, "set", point], 64))
+    def key(cell_set: CellSet) -> tuple[str, ...]:
+        plots = tuple(digest_of([seed, factor, cell_set.levels[factor]], 64) for factor in hard)
+        return (*plots, digest_of([seed, "set", cell_set.point], 64))
 
-    return [by_point[point] for point in sorted(by_point, key=key)]
+    return sorted(design.sets, key=key)
 
 
 def order_of_cells(cell_set: CellSet, seed: int, attempt: int) -> list[Cell]:

@@ -35,9 +35,8 @@ def expand(
     at_scale = configuration["scales"][scale]
     missing = missing or {}
     factors = _factors_at(configuration, at_scale, where, scale)
-    skipped: list[Skip] = []
     lacking = [word for word in configuration.get("requires", ()) if word in missing]
-    skipped += [Skip(None, word, missing[word]) for word in lacking]
+    skipped = [Skip(None, word, missing[word]) for word in lacking]
     variants: list[Variant] = []
     for variant in _variants(configuration, at_scale, site_client_options or {}, where):
         words = [word for word in variant.requires if word in missing]
@@ -228,14 +227,10 @@ def narrowed(design: Design, wanted: Iterable[str]) -> Design:
     chosen = _levels(design, wanted)
     if not chosen or not design.sets:
         return design
-    kept = tuple(cell_set for cell_set in design.sets if _fits(cell_set, chosen))
+    kept = tuple(cell_set for cell_set in design.sets if _within(cell_set.levels, chosen))
     if not kept:
         raise ConfigurationError(f"{design.name} has no set at these levels", where=_option(wanted))
     return replace(design, sets=kept, left_out=tuple(cell_set for cell_set in design.sets if cell_set not in kept))
-
-
-def _fits(cell_set: CellSet, chosen: Mapping[str, list[Any]]) -> bool:
-    return all(cell_set.levels.get(factor) in levels for factor, levels in chosen.items())
 
 
 def _levels(design: Design, wanted: Iterable[str]) -> dict[str, list[Any]]:

@@ -44,17 +44,15 @@ class History:
         """Return (number, attempt.json) of each attempt of a set, in order."""
         return [(number, seal) for number, _, seal in _attempts(self._documents(block), point)]
 
-    def is_measured(
-        self, block: int, point: str, cells: Mapping[str, str], host: Mapping[str, Any] | None = None
-    ) -> bool:
-        """Return whether a set has a valid attempt for exactly these cells (variant to cell id).
+    def is_measured(self, block: int, point: str, cells: Mapping[str, str]) -> bool:
+        """Return whether this host, as far as sidecars tell, has a valid attempt of exactly these cells of a set.
 
-        `host` is the one that has to have measured it, as `record.host` describes it; None for any.
+        `cells` maps variants to cell ids.
         """
-        documents = self._documents(block)
+        documents, here = self._documents(block), {key: host()[key] for key in _NAMES_A_HOST}
         hosts = {path.rpartition("/")[0]: document[_HOST] for path, document in documents if _HOST in document}
         return any(
-            seal["valid"] and cells.items() <= seal.get("cells", {}).items() and _is_by(hosts.get(folder), host)
+            seal["valid"] and cells.items() <= seal.get("cells", {}).items() and (hosts.get(folder) or here) == here
             for _, folder, seal in _attempts(documents, point)
         )
 
@@ -67,7 +65,7 @@ class History:
     def lacks(self, block: int, cell_set: CellSet) -> bool:
         """Return whether this host still has to measure a set: no attempt of its own is valid for exactly its cells."""
         cells = {cell.variant.name: cell.cell_id for cell in cell_set.cells}
-        return not self.is_measured(block, cell_set.point, cells, host())
+        return not self.is_measured(block, cell_set.point, cells)
 
     def seals(self) -> list[Mapping[str, Any]]:
         """Return attempt.json of every attempt."""
@@ -120,11 +118,6 @@ def _attempts(documents: list[tuple[str, Mapping[str, Any]]], point: str) -> lis
         if name == SEAL and (match := ATTEMPT.fullmatch(folder)) and match["point"] == point:
             attempts.append((int(match["number"]), folder, document))
     return sorted(attempts, key=lambda attempt: attempt[0])
-
-
-def _is_by(recorded: Mapping[str, Any] | None, host: Mapping[str, Any] | None) -> bool:
-    """Return whether a host measured an attempt, as far as the sidecar of its first cell tells."""
-    return recorded is None or host is None or all(recorded[key] == host[key] for key in _NAMES_A_HOST)
 
 
 @cache

@@ -16,7 +16,7 @@ from typing import Any
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import after_missing, benchmarks_directory, suggestion
 from replay.design.design import Design, canonical_json
-from replay.evidence.durable import MISMATCH, RESTORE, SUMS, locked, parse_sums, sha256, sums_text, write_synced
+from replay.evidence.durable import MISMATCH, RESTORE, SUMS, parse_sums, sha256, sums_text, write_synced
 
 CAMPAIGN = "campaign.json"
 MANIFEST = "manifest.json"
@@ -73,10 +73,6 @@ def sealed_blocks(raw: Path) -> list[Path]:
 def recorded_in(raw: Path) -> list[Path]:
     """Return the files that list what was recorded: SHA256SUMS of `raw/` and of its open blocks. Both may change."""
     return [path for path in [raw / SUMS, *sorted(raw.glob(f"block-*.open/{SUMS}"))] if path.exists()]
-
-
-#: Locks a data set's folder while files about the whole data set are written.
-exclusive = locked
 
 
 def read_campaign(data_set: Path) -> dict[str, Any]:

@@ -35,10 +35,6 @@ def finished_name(path: Path) -> Path:
     return path.with_name(path.name[1:].removesuffix(".partial"))
 
 
-def is_working(name: str) -> bool:
-    return name.startswith(".") and name.endswith(".partial")
-
-
 def write_synced(path: Path, content: bytes) -> None:
     """Write a file. Its content is on disk when this returns."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
@@ -249,7 +245,7 @@ def _has(path: Path, digest: str) -> bool:
 def unfinished(folder: Path) -> Iterator[Path]:
     """Yield the outermost files and folders in a folder that have a working name."""
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if is_working(path.name):
+        if path.name.startswith(".") and path.name.endswith(".partial"):
             yield path
         elif path.is_dir() and not path.name.startswith("."):
             yield from unfinished(path)

@@ -12,7 +12,6 @@ import math
 import re
 import socket
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +44,8 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError(
             "this must not leave:\n"
             + "\n".join(
-                f"    {finding.text!r} looks like {finding.looks_like} ({finding.where})"
-                for finding in _once(redaction)
+                f"    {text!r} looks like {looks_like} ({where})"
+                for text, (looks_like, where) in redaction.findings.items()
             ),
             where=options.data,
             next_step="write something else in its place: --replace 'OLD=NEW'",
@@ -110,27 +109,15 @@ def _names_here() -> set[str]:
     return {host, host.partition(".")[0], user} - _COMMON
 
 
-def _once(redaction: Redaction) -> list[SuspectText]:
-    """Return each text that must not leave, with the first place where it stands."""
-    first: dict[str, SuspectText] = {}
-    for finding in redaction.findings:
-        first.setdefault(finding.text, finding)
-    return [*first.values()]
-
-
 def _show(redaction: Redaction, *, everything: bool) -> None:
     """Print every text that leaves, once, and the figures outside tables: all of them, or how many."""
-    texts: dict[str, list[str]] = {}
-    for where, value in redaction.leaving:
-        if isinstance(value, str):
-            texts.setdefault(value, []).append(where)
-    print(f"{len(texts)} different texts would leave:")
-    for text, places in texts.items():
+    print(f"{len(redaction.texts)} different texts would leave:")
+    for text, places in redaction.texts.items():
         print(f"  {text}    ({places[0]}{f' and {len(places) - 1} more' if len(places) > 1 else ''})")
-    figures = [figure for figure in redaction.leaving if not isinstance(figure[1], str)]
-    print(f"and {len(figures)} figures beside those of the tables{':' if everything else '; --list shows them'}")
+    shown = ":" if everything else "; --list shows them"
+    print(f"and {len(redaction.figures)} figures beside those of the tables{shown}")
     if everything:
-        for where, value in figures:
+        for where, value in redaction.figures:
             print(f"  {where}: {value}")
 
 
@@ -179,15 +166,6 @@ _SUSPECTS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class SuspectText:
-    """A text that must not leave as it is: where it stands, and what it looks like."""
-
-    where: str
-    text: str
-    looks_like: str
-
-
 #: The form of a value that may leave. A list of one form is a list, or a mapping whose keys are names, of such values.
 NUMBER, TEXT, DATE, FILE = "number", "text", "date", "file"
 
@@ -195,7 +173,7 @@ _X = {"label": TEXT, "unit": TEXT, "factor": TEXT, "better": TEXT}
 _CHART = {
     "title": TEXT, "path": FILE, "companions": [FILE], "runs": TEXT, "kind": TEXT, "metric": TEXT, "column": TEXT,
     "workload": [TEXT], "x": _X, "y": _X, "series": [TEXT], "rows": TEXT, "sparse": [TEXT], "n": [NUMBER],
-    "attempts": [NUMBER], "limiter": TEXT, "measured_to": DATE, "summary": [[NUMBER]],
+    "zero_pairs": NUMBER, "attempts": [NUMBER], "limiter": TEXT, "measured_to": DATE, "summary": [[NUMBER]],
     "margin": {"low": NUMBER, "high": NUMBER, "series": [TEXT], "claims": [TEXT]},
 }  # fmt: skip
 _EXPERIMENT = {
@@ -255,13 +233,18 @@ def suspect(text: str, names: Collection[str] = ()) -> str | None:
 
 
 class Redaction:
-    """Redacts the documents of one data set; notes each value that leaves, and each text that must not."""
+    """Redacts the documents of one data set; notes each value that leaves, and each text that must not.
+
+    `texts` are those that leave, with their places, and `figures` places with values. `findings` has what a text that
+    must not leave looks like, and its first place.
+    """
 
     def __init__(self, replace: Mapping[str, str] | None = None, names: Collection[str] = ()) -> None:
         self._replace = dict(replace or {})
         self._names = names
-        self.leaving: list[tuple[str, Any]] = []
-        self.findings: list[SuspectText] = []
+        self.texts: dict[str, list[str]] = {}
+        self.figures: list[tuple[str, float]] = []
+        self.findings: dict[str, tuple[str, str]] = {}
 
     def document(self, value: Any, allowed: Any, where: str) -> Any:
         """Return what of a value may leave; what has another form than the allowed one is left out."""
@@ -300,7 +283,7 @@ class Redaction:
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, int | float):
-            self.leaving.append((where, value))
+            self.figures.append((where, value))
             return value if math.isfinite(value) else None
         if not isinstance(value, str) or form == NUMBER:
             return None
@@ -318,14 +301,14 @@ class Redaction:
     def _screened(self, text: str, where: str, seen: str) -> str:
         """Note a text, and what it seems to name: `seen` is what of it is looked at."""
         if len(text) > LONGEST:
-            self.findings.append(SuspectText(where, f"{text[:60]}…", "longer than any text of a talk"))
+            self.findings.setdefault(f"{text[:60]}…", ("longer than any text of a talk", where))
         elif text and (looks_like := suspect(seen, self._names)):
-            self.findings.append(SuspectText(where, text, looks_like))
+            self.findings.setdefault(text, (looks_like, where))
         return self._noted(text, where)
 
     def _noted(self, text: str, where: str) -> str:
         if text:
-            self.leaving.append((where, text))
+            self.texts.setdefault(text, []).append(where)
         return text
 
 

@@ -189,10 +189,9 @@ def _points(experiment: Experiment, variant: str, factors: Iterable[str]) -> Poi
     return points
 
 
-def _rank(point: tuple[tuple[str, str], ...], experiment: Experiment) -> list[tuple[int, str]]:
-    """Return a point's rank: by the order of its levels, or by their names if the experiment does not list them."""
-    orders = [(experiment.factors[factor], level) for factor, level in point]
-    return [(order.index(level) if level in order else len(order), level) for order, level in orders]
+def _rank(point: tuple[tuple[str, str], ...], experiment: Experiment) -> list[int]:
+    """Return a point's rank, by the order of its levels."""
+    return [experiment.factors[factor].index(level) for factor, level in point]
 
 
 def _values(runs: Mapping[int, TidyRun], column: str) -> dict[int, float]:
@@ -209,10 +208,8 @@ def _estimate(
     under, over = ([*several.values()] for several in values)
     if min(*under, *over) <= 0:
         return None, NONE, "a value of 0 has no ratio"
-    if len(under) == len(over) == 1:
-        method, why = SINGLE, "one run on each side: no interval"
-    elif min(len(under), len(over)) == 1:
-        method, why = SINGLE, "one run on one side: no interval"
+    if min(len(under), len(over)) == 1:
+        method, why = SINGLE, f"one run on {'each' if len(under) == len(over) else 'one'} side: no interval"
     else:
         why = apart or why_not_in_turns(
             *(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import base64
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from replay.base.stats import median
@@ -30,21 +29,22 @@ from replay.exchange.compare_text import (
     single_line,
 )
 from replay.exchange.page import (
+    DIAMOND,
     NUMBER,
+    RING,
+    STROKE,
     Column,
+    Row,
     bullets,
     document,
     heading,
     origin,
     paragraph,
-    scrolled,
-    shortened,
+    strip,
     table,
     words,
 )
 
-#: The number of rows of a figure that fit on a printed page.
-ROWS = 28
 _METHODS = {
     PAIRED: "Runs of both data sets next to each other on one host are pairs: Student's t-interval of the mean of the "
     "logarithms of the pairs' ratios. Slow drift cancels out.",
@@ -102,8 +102,7 @@ def _pair(outcome: Outcome, number: int) -> str:
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for comparison in here:
         groups.setdefault((comparison.experiment, comparison.metric.name), []).append(comparison)
-    for place, ((experiment, _), group) in enumerate(groups.items()):
-        parts.append(_section(group, _title(outcome, number, experiment), f"f{number}-{place}"))
+    parts += [_section(group, _title(outcome, number, experiment)) for (experiment, _), group in groups.items()]
     missing = [gap for gap in outcome.not_compared if gap.second == second]
     if missing:
         parts.append(heading(f"Not compared: {second} with {first}", 3))
@@ -117,17 +116,27 @@ def _title(outcome: Outcome, number: int, name: str) -> str:
     return first.title if first.name == name else f"{outcome.sides[number].experiments[name].title} ÷ {first.title}"
 
 
-def _section(group: Sequence[Comparison], experiment: str, identifier: str) -> str:
+def _section(group: Sequence[Comparison], experiment: str) -> str:
     metric = group[0].metric
     title = f"{metric.title}: {experiment}"
     better = f"; {metric.better} is better" if metric.better else ""
     drawn = [comparison for comparison in group if comparison.estimate]
-    figures = []
-    for number, start in enumerate(range(0, len(drawn), ROWS)):
-        rows = drawn[start : start + ROWS]
-        svg = figure(rows, f"{title}, {rows[0].second} ÷ {rows[0].first}", f"{identifier}-{number}")
-        figures.append(scrolled(svg, f"Chart: {title}, {rows[0].second}{f', {number + 1}' if number else ''}"))
-    return "\n".join([heading(title, 3), *figures, _table(group, f"{title}, in {words(metric.unit)}{better}")])
+    charts = [figure(drawn, title)] if drawn else []
+    return "\n".join([heading(title, 3), *charts, _table(group, f"{title}, in {words(metric.unit)}{better}")])
+
+
+def figure(drawn: Sequence[Comparison], title: str) -> str:
+    """Return the chart of comparisons that have a ratio. Marks differ in their shape, not only in their colour."""
+    divided = f"{drawn[0].second} ÷ {drawn[0].first}"
+    rows = []
+    for comparison, label in zip(drawn, _labels_of(drawn), strict=True):
+        value, low, high, _ = comparison.estimate
+        kinds = {UNKNOWN: STROKE, WITHIN: RING}
+        kind = kinds.get(comparison.verdict, f"{DIAMOND} {comparison.judgement or 'beyond'}")
+        interval = () if comparison.verdict == UNKNOWN else (low, high)
+        rows.append(Row(label, ratio_text(comparison), [(value, kind)], interval, comparison.verdict))
+    key = f"{divided}: ◆ beyond noise, ○ not beyond noise, ❘ no interval; the line is the 95 % interval"
+    return strip(rows, f"{title}, {divided}", key, "{:.3g}".format, logarithmic=True, around_one=True)
 
 
 def _table(group: Sequence[Comparison], caption: str) -> str:
@@ -186,7 +195,7 @@ def _reading(comparisons: Sequence[Comparison]) -> str:
     return (
         "<h2>How to read this</h2>\n"
         "<p>In the charts a filled diamond is beyond noise: its interval does not contain 1. A ring is a ratio whose "
-        "interval contains 1, which does not prove that nothing changed. A cross has no interval. n counts the runs. "
+        "interval contains 1, which does not prove that nothing changed. A stroke has no interval. n counts the runs. "
         "A ratio divides geometric means, so it can differ a little from the ratio of the two medians beside it.</p>\n"
         f"<dl>{''.join(items)}</dl>{chance}"
     )
@@ -201,87 +210,6 @@ def _downloads(comparisons: Sequence[Comparison]) -> str:
 def _download(name: str, text: str, summary: str) -> str:
     address = f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text.encode()).decode()}"
     return f'<li><a download="{name}" href="{address}">{name}</a>: {summary} behind this page</li>'
-
-
-# A chart of ratios with their intervals as SVG: a row for each point, on a logarithmic axis with a line at 1.
-# Shapes show what a mark means, not only colours: a filled diamond is beyond noise, a ring is not, a cross has no
-# interval.
-
-WIDTH, ROW, TOP, BOTTOM, LEFT, RIGHT = 720, 26, 12, 46, 290, 20
-_STEPS = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 5, 10, 100, 1000, 10**6, 10**12)
-#: How many letters have room left of the axis, and below it. The table beside a chart shows names in full.
-_LABEL_LETTERS, _AXIS_LETTERS = 40, 65
-#: Maps a ratio to a position on the axis.
-_Scale = Callable[[float], float]
-
-
-def figure(comparisons: Sequence[Comparison], title: str, identifier: str) -> str:
-    """Return the SVG of comparisons that have a ratio; `identifier` is unique on its page.
-
-    The axis is symmetric about 1, so that a halving and a doubling are equally far away.
-    """
-    values = [value for comparison in comparisons for value in comparison.estimate[:3]]
-    far = max(abs(math.log(value)) for value in values if value is not None and value > 0)
-    # A little more than the farthest value, and enough that noise of a thousandth does not fill the chart.
-    reach = max(far * 1.08, math.log(1.02))
-    middle, half = LEFT + (WIDTH - LEFT - RIGHT) / 2, (WIDTH - LEFT - RIGHT) / 2
-
-    def x(value: float) -> float:
-        return middle + half * max(-1.0, min(1.0, math.log(value) / reach)) if value > 0 else middle - half
-
-    bottom = TOP + ROW * len(comparisons)
-    parts = [_axis(x, reach, bottom)]
-    labels = _labels_of(comparisons)
-    for number, (comparison, label) in enumerate(zip(comparisons, labels, strict=True)):
-        parts.append(_mark(comparison, label, x, TOP + ROW * (number + 0.5)))
-    pairs = zip(comparisons, labels, strict=True)
-    description = "; ".join(f"{label}: {ratio_text(comparison)}, {comparison.verdict}" for comparison, label in pairs)
-    divided = f"{comparisons[0].second} ÷ {comparisons[0].first}"
-    return (
-        f'<svg role="img" aria-labelledby="{identifier}-t {identifier}-d" '
-        f'viewBox="0 0 {WIDTH} {bottom + BOTTOM}">'
-        f'<title id="{identifier}-t">{escape(title)}</title><desc id="{identifier}-d">{escape(description)}</desc>'
-        f"{''.join(parts)}"
-        f'<text class="axis" x="{WIDTH - RIGHT}" y="{bottom + 38}" text-anchor="end">'
-        f"{escape(divided if len(divided) <= _AXIS_LETTERS else 'ratio')}, with 95 % interval</text></svg>"
-    )
-
-
-def ticks(reach: float) -> list[float]:
-    """Return the ratios that an axis names, 1 included, symmetric about it: at most seven within exp(±reach)."""
-    inside = [step for step in _STEPS if math.log(step) <= reach]
-    chosen = inside[-3:] if len(inside) > 3 else inside
-    return [*(1 / step for step in reversed(chosen)), 1.0, *chosen]
-
-
-def _axis(x: _Scale, reach: float, bottom: float) -> str:
-    parts = []
-    last = -math.inf
-    for tick in ticks(reach):
-        at = x(tick)
-        kind = "one" if tick == 1 else "grid"
-        parts.append(f'<line class="{kind}" x1="{at:.1f}" y1="{TOP}" x2="{at:.1f}" y2="{bottom}"/>')
-        # Labels that would touch each other are left out; that of 1 never is.
-        room = min(at - last, math.inf if tick >= 1 else x(1.0) - at)
-        if tick == 1 or room >= 40:
-            parts.append(f'<text class="axis" x="{at:.1f}" y="{bottom + 18}" text-anchor="middle">{tick:.3g}</text>')
-            last = at
-    return "".join(parts)
-
-
-def _mark(comparison: Comparison, label: str, x: _Scale, y: float) -> str:
-    value, low, high, _ = comparison.estimate
-    at = x(value)
-    text = (
-        f'<text x="{LEFT - 12}" y="{y + 4.5:.1f}" text-anchor="end">{escape(shortened(label, _LABEL_LETTERS))}</text>'
-    )
-    if comparison.verdict == UNKNOWN:
-        return f'{text}<path class="unknown" d="M{at - 5:.1f} {y - 5:.1f}l10 10m0 -10l-10 10"/>'
-    span = f'<line class="span" x1="{x(low):.1f}" y1="{y:.1f}" x2="{x(high):.1f}" y2="{y:.1f}"/>'
-    if comparison.verdict == WITHIN:
-        return f'{text}{span}<circle class="within" cx="{at:.1f}" cy="{y:.1f}" r="5"/>'
-    kind = comparison.judgement or "beyond"
-    return f'{text}{span}<path class="{kind}" d="M{at:.1f} {y - 7:.1f}l7 7l-7 7l-7 -7z"/>'
 
 
 def _labels_of(comparisons: Sequence[Comparison]) -> list[str]:

@@ -142,40 +142,61 @@ def _value(value: Any) -> str:
 
 # Marks in rows on one axis -------------------------------------------------------------------------------------------
 
-#: Kinds of marks: a filled dot, a ring, a stroke for one run among many, a diamond.
+#: Kinds of marks: a filled dot, a ring, a stroke for one run, a diamond; another class behind it colours a diamond.
 DOT, RING, STROKE, DIAMOND = "dot", "ring", "stroke", "diamond"
 #: The marks keep this distance from the ends of the axis, in per cent.
 _EDGE = 2.0
 _MOST_TICKS = 4
+#: Where an axis around 1 may end.
+_RATIOS = (1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 5.0, 10.0, 100.0, 1e3, 1e6, 1e12, 1e300)
 #: Where a line of marks lies, and how high it is, in pixels; the style sheet has the height as well.
 _MIDDLE, _HEIGHT = 12, 24
 
 
 class Row(NamedTuple):
-    """A row: its name, its figures in words, its marks (value, kind), and whether a line joins them."""
+    """A row: its name, its figures in words, its marks (value, kind), and between which values there is a line.
+
+    `shown` says what its marks show, for those who do not see them.
+    """
 
     label: str
     said: str
     marks: Sequence[tuple[float, str]]
-    joined: bool = False
+    line: Sequence[float] = ()
+    shown: str = ""
 
 
-def strip(rows: Sequence[Row], title: str, key: str, written: Callable[[float], str], *, logarithmic: bool) -> str:
+def strip(
+    rows: Sequence[Row],
+    title: str,
+    key: str,
+    written: Callable[[float], str],
+    *,
+    logarithmic: bool,
+    around_one: bool = False,
+) -> str:
     """Return a chart of marks in rows: each has a name, its figures in words, and a line with its marks.
 
     It is as wide as the page, at any width: positions are per cents, and the words are the page's own text. `key` says
-    what the marks mean, `written` writes a value at the axis.
+    what the marks mean, `written` writes a value at the axis. With `around_one` there is a line at 1, in the middle.
     """
-    values = [value for row in rows for value, _ in row.marks]
-    ticks = _decades(values) if logarithmic else _steps(max(values))
-    low, high = ticks[0], ticks[-1]
+    values = [*(value for row in rows for value, _ in row.marks), *(end for row in rows for end in row.line)]
+    ticks = ratios(values) if around_one else _decades(values) if logarithmic else _steps(max(values))
+
+    def scale(value: float) -> float:
+        return math.log(value) if logarithmic else value
+
+    low, high = scale(ticks[0]), scale(ticks[-1])
 
     def at(value: float) -> float:
-        part = math.log(value / low) / math.log(high / low) if logarithmic else (value - low) / (high - low)
+        # The bound of a ratio may be 0, which no logarithmic axis has.
+        part = (scale(min(max(value, ticks[0]), ticks[-1])) - low) / (high - low)
         return _EDGE + (100 - 2 * _EDGE) * part
 
     grid = "".join(
-        f'<line class="grid" x1="{at(tick):.2f}%" y1="0" x2="{at(tick):.2f}%" y2="{_HEIGHT}"/>' for tick in ticks
+        f'<line class="{"one" if around_one and tick == 1 else "grid"}" '
+        f'x1="{at(tick):.2f}%" y1="0" x2="{at(tick):.2f}%" y2="{_HEIGHT}"/>'
+        for tick in ticks
     )
     lines = "".join(
         f'<div class="row"><span>{escape(row.label)}</span><span class="said">{escape(row.said)}</span>'
@@ -187,7 +208,7 @@ def strip(rows: Sequence[Row], title: str, key: str, written: Callable[[float], 
         for tick in _thinned(ticks)
         for name in [written(tick).replace(".0 ", " ")]  # a tick is a round number
     )
-    description = "; ".join(f"{row.label}: {row.said}" for row in rows)
+    description = "; ".join(f"{row.label}: {', '.join(filter(None, (row.said, row.shown)))}" for row in rows)
     return (
         f'<figure class="strip"><figcaption>{escape(key)}</figcaption>'
         f'<div role="img" aria-label="{escape(f"{title}. {description}")}">{lines}'
@@ -197,16 +218,16 @@ def strip(rows: Sequence[Row], title: str, key: str, written: Callable[[float], 
 
 def _marks(row: Row, at: Callable[[float], float]) -> str:
     parts = []
-    if row.joined and len(row.marks) > 1:
-        ends = [at(value) for value, _ in row.marks]
+    if row.line:
+        ends = [at(value) for value in row.line]
         line = f'x1="{min(ends):.2f}%" y1="{_MIDDLE}" x2="{max(ends):.2f}%" y2="{_MIDDLE}"'
         parts.append(f'<line class="joined" {line}/>')
     for value, kind in row.marks:
         x = f"{at(value):.2f}%"
         if kind == STROKE:
             parts.append(f'<line class="stroke" x1="{x}" y1="{_MIDDLE - 8}" x2="{x}" y2="{_MIDDLE + 8}"/>')
-        elif kind == DIAMOND:  # the style sheet turns the square about its middle, and moves it there
-            parts.append(f'<rect class="diamond" x="{x}" y="{_MIDDLE - 5}" width="10" height="10"/>')
+        elif kind.startswith(DIAMOND):  # the style sheet turns the square about its middle, and moves it there
+            parts.append(f'<rect class="{kind}" x="{x}" y="{_MIDDLE - 5}" width="10" height="10"/>')
         else:
             parts.append(f'<circle class="{kind}" cx="{x}" cy="{_MIDDLE}" r="6"/>')
     return "".join(parts)
@@ -223,6 +244,14 @@ def _decades(values: Sequence[float]) -> list[float]:
     first = max(step for step in steps if step <= min(values) * (1 + 1e-9))
     last = min(step for step in steps if step >= max(values) * (1 - 1e-9) and step > first)
     return [step for step in steps if first <= step <= last]
+
+
+def ratios(values: Sequence[float]) -> list[float]:
+    """Return 1 and the same ratios above and below it, up to the first ones beyond which no value lies."""
+    farthest = max(max(value, 1 / value) for value in values if value > 0)
+    end = next((place for place, ratio in enumerate(_RATIOS) if ratio >= farthest), len(_RATIOS) - 1)
+    above = _RATIOS[max(0, end - 1) : end + 1]
+    return [*(1 / ratio for ratio in reversed(above)), 1.0, *above]
 
 
 def _steps(largest: float) -> list[float]:

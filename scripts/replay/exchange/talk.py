@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.base.paths import ROOT, benchmarks_directory, config_directory, suggestion
+from replay.base.paths import ROOT, benchmarks_directory, config_directory, deck_command, suggestion
 from replay.base.programs import COMPARED_RELEASES
 from replay.base.tables import level_text
 from replay.base.terminal import waiting
@@ -237,9 +237,11 @@ def _judge(folder: Path, data_set: str) -> None:
 
 def _say_next(folder: Path, out: Path) -> None:
     """Have the deck write the figures into the slides, where it is at hand, and say what comes next."""
-    talk = f"REPLAY_TALK={shlex.quote(str(out if Path.cwd() == ROOT else folder))}"
+    place = out if Path.cwd() == ROOT else folder
+    check, present = (deck_command(script, talk=place) for script in ("check", "present"))
     npm = shutil.which("npm")
     if ROOT is None or npm is None:
+        talk = f"REPLAY_TALK={shlex.quote(str(place))}"
         print("The slides have a ? for each figure. The deck of a checkout of Replay, which needs npm, writes them:")
         print(f"next: {talk} npm run check -- --fix\n      {talk} npm run present")
         return
@@ -254,11 +256,11 @@ def _say_next(folder: Path, out: Path) -> None:
         raise ReplayError(
             f"the talk is there, but its check ends with status {done.returncode}:\n{done.stdout}{done.stderr}",
             where=folder,
-            next_step=f"correct what it names, then: {talk} npm run check",
+            next_step=f"correct what it names, then: {check}",
         )
     print(done.stdout.rstrip().rpartition("\n")[2])
     print(f"next: edit {out / TALK_FILE} and {out / CHAPTER}, then:")
-    print(f"      {talk} npm run check\n      {talk} npm run present")
+    print(f"      {check}\n      {present}")
 
 
 def _title(plan: Plan) -> str:

@@ -18,6 +18,7 @@ from replay.exchange.talk_points import (
     Point,
     Told,
     Walk,
+    axis_of,
     bound,
     first_upper,
     sourced,
@@ -90,7 +91,7 @@ def panels(plan: Plan, wanted: Iterable[tuple[str, Point]], titles: Mapping[str,
     charts = {chart: (name, point) for name, point in wanted if (chart := told.chart(name, point))}
     chosen = [name for name in told.entry["charts"] if name in [*charts][:PANELS]]
     headings = [(titles or {}).get(charts[name][0]) or _heading(told, name, charts[name][1]) for name in chosen]
-    places = [*told.entry["factors"].get(told.axis, ())]
+    places = [*told.entry["factors"].get(axis_of(told.entry), ())]
     if len(places) > PLACES:
         places = [places[round(at * (len(places) - 1) / (PLACES - 1))] for at in range(PLACES)]
     at = f' data-chart-at="{" | ".join(map(str, places))}"' if places else ""

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from replay.base.tables import level_text
-from replay.claims import brief
+from replay.base.tables import level_text, short_size_text
 from replay.derive.designs import level_name
 from replay.exchange.sides import NOT_STATED, Experiment, Metric, TidyRun, what_differs
 
@@ -77,11 +76,6 @@ class Told:
     variants: tuple[MeasuredVariant, ...]
     points: tuple[Point, ...]
     runs: Mapping[tuple[str, str], Mapping[int, TidyRun]]
-
-    @property
-    def axis(self) -> str | None:
-        factors = (chart["x"].get("factor") for chart in self.entry["charts"].values() if "rows" not in chart)
-        return next((factor for factor in factors if factor in self.entry["factors"]), None)
 
     @property
     def differing(self) -> dict[str, list[str]]:
@@ -176,7 +170,7 @@ def plain_label(text: str) -> str:
 
 def size_text(size: int) -> str:
     """Return a size in the largest unit in which it is a whole number: 4K, 1M."""
-    text = brief.size_text(str(size))
+    text = short_size_text(str(size))
     return f"{text}B" if text.isdecimal() else text
 
 
@@ -194,6 +188,12 @@ def kind_of(levels: Mapping[str, Any]) -> tuple[str, str]:
 # Points --------------------------------------------------------------------------------------------------------------
 
 
+def axis_of(entry: Mapping[str, Any]) -> str | None:
+    """Return the factor along the axis of an experiment's charts; None if it has none."""
+    factors = (chart["x"].get("factor") for chart in entry["charts"].values() if "rows" not in chart)
+    return next((factor for factor in factors if factor in entry["factors"]), None)
+
+
 def points_of(factors: Mapping[str, Sequence[Any]], runs: Iterable[TidyRun]) -> tuple[Point, ...]:
     """Return the points that have runs: reads, then writes, each in the order of the levels."""
     typed = {name: {level_text(level): level for level in levels} for name, levels in factors.items()}
@@ -206,7 +206,14 @@ def points_of(factors: Mapping[str, Sequence[Any]], runs: Iterable[TidyRun]) -> 
         pattern, kind = kind_of(levels)
         return _KINDS.index(kind), pattern, *(factors[name].index(levels[name]) for name in factors)
 
-    return tuple(_point(levels, varied, has_both=has_both) for levels in sorted(combinations, key=rank))
+    points: dict[str, Point] = {}
+    for levels in sorted(combinations, key=rank):
+        point = _point(levels, varied, has_both=has_both)
+        name = point.name
+        while name in points:  # levels that differ in capitals or signs alone
+            name += "-2"
+        points[name] = replace(point, name=name)
+    return tuple(points.values())
 
 
 def _point(levels: Mapping[str, Any], varied: Sequence[str], *, has_both: bool) -> Point:
@@ -342,14 +349,8 @@ def along(
 
 def through_layers(told: Told, metrics: Sequence[Metric], layers: Sequence[MeasuredVariant], point: Point) -> Walk:
     """Return the walk through variants of which each lies on the one before, at one point."""
-    return _walk(
-        "layers",
-        "layers",
-        "",
-        "",
-        [WalkedCell(told.label(layer), layer.name, layer, point) for layer in layers],
-        metrics,
-    )
+    cells = [WalkedCell(told.label(layer), layer.name, layer, point) for layer in layers]
+    return _walk("layers", "layers", "", "", cells, metrics)
 
 
 def _walk(name: str, claim: str, axis: str, unit: str, cells: Sequence[WalkedCell], metrics: Sequence[Metric]) -> Walk:

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from replay.base.clock import Costs, NotInTimeError, poll
+from replay.base.clock import NotInTimeError, poll
 from replay.base.errors import ReplayError
-from replay.base.paths import state_directory
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import ask
 from replay.cluster.hosts import HostSampler
@@ -24,10 +23,7 @@ from replay.cluster.site import Site, missing, require
 from replay.design.design import CellSet, Design
 from replay.design.link import WORD, Line, farthest, line_of
 from replay.evidence.record import Measured, Wait
-from replay.ownership.ledger import Ledger
-from replay.ownership.locks import SlotLock
-from replay.ownership.open_site import ClusterWatch, OpenSite
-from replay.ownership.write_budget import MediaCopies, WriteBudget
+from replay.ownership.open_site import ClusterWatch, OpenSite, opened
 from replay.sandbox import link
 from replay.sandbox.tools import locked
 
@@ -120,49 +116,16 @@ class Bench(OpenSite):
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-def budget_of(site: Site, data_set: str, session: MonitorSession) -> WriteBudget:
-    """Return this run's budget of bytes written to media, limited by the site's ceiling."""
-    return WriteBudget.of(
-        session.fsid(),
-        site.name,
-        data_set,
-        media_bytes=MediaCopies(site, session).media_bytes,
-        limit=site.ceilings.bytes_written_to_media_per_run,
-    )
-
-
 @contextlib.contextmanager
 def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterator[Bench]:
     """Yield a Bench that holds the cluster's slot. Raises RefusedError if another measurement holds it."""
     site.primary.programs.check()
-    with contextlib.ExitStack() as stack:
-        session = stack.enter_context(MonitorSession(site.primary))
-        fsid = session.fsid()
-        secondary = secondary_ledger = None
-        if site.secondary is not None:
-            secondary = stack.enter_context(MonitorSession(site.secondary))
-            secondary_ledger = Ledger(secondary.fsid())
-        slot = SlotLock(state_directory() / "locks" / f"{fsid}.lock")
-        slot.acquire(say=say)
-        stack.callback(slot.release)
-        costs = Costs()
+    with opened(site, data_set, say, limit=site.ceilings.bytes_written_to_media_per_run) as here:
         yield Bench(
-            site=site,
-            data_set=data_set,
-            session=session,
-            ledger=Ledger(fsid),
-            slot=slot,
-            costs=costs,
-            sampler=MachineSampler([Path(site.primary.conf).parent]),
-            say=say,
-            # Only of a sandbox does Replay know that every daemon is on this machine.
-            daemons_are_here=sandbox_record.owns_fsid(fsid),
-            secondary=secondary,
-            secondary_ledger=secondary_ledger,
-            watch=ClusterWatch(session, secondary),
-            budget=budget_of(site, data_set, session),
-            hosts=HostSampler(PrometheusClient(site.prometheus), costs, say=say) if site.prometheus else None,
-            names=placeholders_of(session, secondary),
+            **vars(here) | {"watch": ClusterWatch(here.session, here.secondary)},
+            sampler=MachineSampler([site.primary.conf.parent]),
+            hosts=HostSampler(PrometheusClient(site.prometheus), here.costs, say=say) if site.prometheus else None,
+            names=placeholders_of(here.session, here.secondary),
         )
 
 

@@ -18,7 +18,7 @@ from replay.measure.guard import Guard
 from replay.measure.job import Job, make_ready, planned, run_job, undo_leftovers
 from replay.measure.protocol import Protocol
 from replay.measure.sets import MOST_ATTEMPTS, SetRunner, Todo
-from replay.ownership.locks import cluster_lock, stop_switch
+from replay.ownership.locks import ClusterLock, stop_switch
 from replay.sandbox.daemons import naming_absent_daemons
 
 
@@ -35,7 +35,7 @@ def measure(job: Job, progress: Progress) -> Path:
     progress.doing("looking for what an interrupted run left behind", design.title_of_block(job.block))
     with naming_absent_daemons(site), open_bench(site, plan.data_set, progress.line) as bench:
         make_ready(plan, design, bench, raw, progress)
-        with cluster_lock(site, bench.session, bench.ledger, say=progress.line) as lock, Guard(bench) as guard:
+        with ClusterLock(site, bench.session, bench.ledger, say=progress.line) as lock, Guard(bench) as guard:
             guard.watch.also += [stop_switch(site, bench.session), lock.renew_when_due]
             # Behind the lock: an open attempt may be that of the run that holds it.
             for sentence in recover(raw):

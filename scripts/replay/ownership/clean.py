@@ -57,13 +57,12 @@ def _rows(site: Site, cluster: Cluster, data_set: str | None) -> Iterator[tuple[
             where=cluster.conf,
             next_step="add the line `fsid = …`, as `ceph fsid` prints it",
         )
-    for past in Ledger(fsid).history():
-        entry = past.entry
+    for entry in Ledger(fsid).history():
         if entry.site != site.name or data_set not in (None, entry.data_set):
             continue
         name = entry.details.get("final_name", entry.spec)
-        times = (entry.intended_at, past.confirmed_at, past.removed_at)
-        yield (fsid, entry.kind, name, entry.data_set, *times, _STATES[entry.confirmed, bool(past.removed_at)])
+        times = (entry.intended_at, entry.confirmed_at, entry.removed_at)
+        yield (fsid, entry.kind, name, entry.data_set, *times, _STATES[entry.confirmed, bool(entry.removed_at)])
 
 
 def clean(
@@ -135,7 +134,9 @@ def _work(
 ) -> tuple[list[tuple[Remover, list[Entry]]], ClusterLock]:
     """Return each cluster's remover and the entries to remove, and the lock; `stack` closes what was opened."""
     work = []
-    for cluster, mirror in _clusters(site):
+    for cluster, mirror in ((site.primary, site.secondary), (site.secondary, site.primary)):
+        if cluster is None:
+            continue
         session = stack.enter_context(MonitorSession(cluster))
         try:
             ledger = Ledger(session.fsid())
@@ -150,12 +151,6 @@ def _work(
     return work, lock
 
 
-def _clusters(site: Site) -> Iterator[tuple[Cluster, Cluster | None]]:
-    yield site.primary, site.secondary
-    if site.secondary is not None:
-        yield site.secondary, site.primary
-
-
 def _hold(
     site: Site, session: MonitorSession, ledger: Ledger, stack: ExitStack, say: Callable[[str], None]
 ) -> ClusterLock:
@@ -163,9 +158,9 @@ def _hold(
     slot = SlotLock(state_directory() / "locks" / f"{ledger.fsid}.lock")
     slot.acquire(wait_seconds=2.0)
     stack.callback(slot.release)
-    lock = ClusterLock(site, session, ledger, say=say)
+    lock = ClusterLock(site, session, ledger, wait_seconds=2.0, say=say)
     try:
-        lock.acquire(wait_seconds=2.0)
+        lock.acquire()
     except CephCommandError as error:
         if error.exit_status_of_tool not in UNSERVED:
             raise

@@ -18,14 +18,11 @@ from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import POLL_AGE, MirrorDaemon
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import require
-from replay.ownership.ledger import Entry, unique_name
-from replay.ownership.open_site import OpenSite
+from replay.ownership.ledger import SETTINGS, Entry, unique_name
+from replay.ownership.open_site import OpenSite, intend
 from replay.ownership.removal import remove_all
 from replay.sandbox.conf import MIRROR_CLIENT
 from replay.sandbox.interventions import IoCap, device_of, find_hierarchy
-
-#: The ledger's kinds that are settings: removing such an entry sets the setting back.
-SETTINGS = ("crush_weight", "primary_affinity", "config", "device_class", "io_cap")
 
 
 @dataclass(frozen=True)
@@ -112,9 +109,7 @@ class OsdSettings:
             raise ReplayError(f"the disk I/O of {osd.name} cannot be capped here", where=data)
         cap = IoCap(hierarchy, unique_name(osd.name.replace(".", "-")), device)
         details = {"root": str(hierarchy.root), "group": cap.group, "home": hierarchy.home_of(pid)}
-        entry = bench.ledger.intend(
-            "io_cap", "", "", osd.name, site=bench.site.name, data_set=bench.data_set, details=details
-        )
+        entry = intend(bench, "io_cap", osd.name, **details)
         cap.make(iops)
         cap.take(pid)
         bench.ledger.confirm(entry)
@@ -152,20 +147,15 @@ class OsdSettings:
         require(bench.site, word, bench.session.fsid())
         mine = [setting for setting in self._owned() if setting.kind == kind and setting.name == name]
         if not any(setting.details.get("who") == details.get("who") for setting in mine):
-            entry = bench.ledger.intend(
-                kind, "", "", name, site=bench.site.name, data_set=bench.data_set, details=details
-            )
+            entry = intend(bench, kind, name, **details)
             bench.session.command(command)
             bench.ledger.confirm(entry)
         else:
             bench.session.command(command)
 
     def _owned(self) -> list[Entry]:
-        return [
-            entry
-            for entry in self.bench.ledger.owned()
-            if entry.kind in SETTINGS and entry.site == self.bench.site.name
-        ]
+        owned = self.bench.ledger.owned()
+        return [entry for entry in owned if entry.kind in SETTINGS and entry.site == self.bench.site.name]
 
     def _restore(self, chosen: Callable[[Entry], bool]) -> int:
         entries = [setting for setting in reversed(self._owned()) if chosen(setting)]

@@ -23,7 +23,7 @@ from replay.cluster.site import Site, ceilings_reached
 from replay.design.design import Image
 from replay.design.sizing import Write
 from replay.ownership.ledger import Entry, Ledger, unique_name
-from replay.ownership.open_site import BlockImage, OpenSite
+from replay.ownership.open_site import BlockImage, OpenSite, intend
 
 #: The slowest rate at which `rbd` may fill an image, in bytes a second; slower is an error rather than an endless wait.
 SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
@@ -52,15 +52,8 @@ def create_image(
     late = [feature for feature in image.features if feature == "journaling"]
     early = [feature for feature in image.features if feature not in late]
     with bench.costs.measure("prepare"):
-        entry = bench.ledger.intend(
-            "image",
-            pool,
-            namespace,
-            name,
-            site=bench.site.name,
-            data_set=bench.data_set,
-            details={"size_bytes": image.size_bytes, "mirrored": image.mirroring is not None},
-        )
+        facts = {"size_bytes": image.size_bytes, "mirrored": image.mirroring is not None}
+        entry = intend(bench, "image", name, pool=pool, namespace=namespace, **facts)
         made = BlockImage(pool, namespace, name, image, entry)
         options = ["--size", f"{image.size_bytes}B", "--object-size", f"{image.object_size_bytes}B"]
         for feature in early or ["layering"]:

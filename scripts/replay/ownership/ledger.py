@@ -33,12 +33,9 @@ from replay.evidence.durable import sync_directory
 
 #: This machine's, not the cluster's.
 LOCAL_KINDS = ("file", "kernel_mapping", "kernel_mount")
-KINDS = (
-    *("image", "pool", "snapshot", "lock"),
-    # Settings: removing one restores the earlier value.
-    *("config", "crush_weight", "primary_affinity", "device_class", "io_cap"),
-    *LOCAL_KINDS,
-)
+#: Removing one restores the earlier value.
+SETTINGS = ("config", "crush_weight", "primary_affinity", "device_class", "io_cap")
+KINDS = ("image", "pool", "snapshot", "lock", *SETTINGS, *LOCAL_KINDS)
 
 
 def unique_name(suffix: str) -> str:
@@ -48,7 +45,7 @@ def unique_name(suffix: str) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing that Replay owns. `confirmed` is False if a crash may have prevented its creation."""
+    """One thing that Replay owns, or owned. Times are UTC, empty for what has not been recorded."""
 
     id: str
     kind: str
@@ -60,7 +57,13 @@ class Entry:
     intended_at: str
     details: dict[str, Any] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
-    confirmed: bool = False
+    confirmed_at: str = ""
+    removed_at: str = ""
+
+    @property
+    def confirmed(self) -> bool:
+        """False if a crash may have prevented its creation."""
+        return bool(self.confirmed_at)
 
     @property
     def spec(self) -> str:
@@ -72,15 +75,6 @@ class Entry:
         """The other machine that this was made on; empty if it was made on this one, or belongs to the cluster."""
         host = self.details.get("host", "")
         return host if host != platform.node() else ""
-
-
-@dataclass(frozen=True)
-class Past:
-    """An entry with the times of its confirmation and removal, UTC; empty if there was none."""
-
-    entry: Entry
-    confirmed_at: str = ""
-    removed_at: str = ""
 
 
 class Ledger:
@@ -140,35 +134,29 @@ class Ledger:
 
     def owned(self) -> list[Entry]:
         """Return what is not recorded as removed, oldest first. Raises EvidenceError for an invalid line."""
-        return [past.entry for past in self.history() if not past.removed_at]
+        return [entry for entry in self.history() if not entry.removed_at]
 
-    def history(self) -> list[Past]:
+    def history(self) -> list[Entry]:
         """Return everything that was ever entered, oldest first. Raises EvidenceError for an invalid line."""
-        entries: dict[str, Past] = {}
+        entries: dict[str, Entry] = {}
         for number, line in enumerate(self._log.lines(), start=1):
             self._apply(entries, line, number)
         return list(entries.values())
-
-    def forget(self) -> None:
-        """Delete the file: the cluster itself is gone (a sandbox that was taken down)."""
-        self.path.unlink(missing_ok=True)
 
     def find(self, kind: str, pool: str, namespace: str, name: str) -> Entry | None:
         """Return the entry for `pool/namespace/name`, None if Replay does not own it."""
         wanted = (kind, pool, namespace or "", name)
         return next((e for e in self.owned() if (e.kind, e.pool, e.namespace, e.name) == wanted), None)
 
-    def _apply(self, entries: dict[str, Past], line: bytes, number: int) -> None:
+    def _apply(self, entries: dict[str, Entry], line: bytes, number: int) -> None:
         try:
             record = json.loads(line)
             event, entry_id = record["event"], record["id"]
             if event == "intend":
                 keys = ("id", "kind", "pool", "namespace", "name", "site", "data_set", "details")
-                entries[entry_id] = Past(Entry(intended_at=record["at"], **{key: record[key] for key in keys}))
+                entries[entry_id] = Entry(intended_at=record["at"], **{key: record[key] for key in keys})
             elif event == "confirm" and entry_id in entries:
-                known = entries[entry_id]
-                entry = replace(known.entry, confirmed=True, facts=record["facts"])
-                entries[entry_id] = replace(known, entry=entry, confirmed_at=record["at"])
+                entries[entry_id] = replace(entries[entry_id], facts=record["facts"], confirmed_at=record["at"])
             elif event == "removed" and entry_id in entries:
                 entries[entry_id] = replace(entries[entry_id], removed_at=record["at"])
             elif event not in ("confirm", "removed"):
@@ -229,17 +217,9 @@ class Writer:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
-    def lines_after(self, place: tuple[int, int]) -> tuple[list[bytes], tuple[int, int], bool]:
-        """Return the lines after an earlier position, the new position, and whether the earlier one was still valid.
-
-        `(0, 0)` is the beginning. A file that was replaced or truncated is read from its beginning.
-        """
-        now = os.fstat(self._descriptor)
-        inode, offset = place
-        held = inode == now.st_ino and offset <= now.st_size
-        offset = offset if held else 0
-        data = os.pread(self._descriptor, now.st_size - offset, offset)
-        return _whole(data), (now.st_ino, now.st_size), held
+    def lines(self) -> list[bytes]:
+        """Return the complete lines, without their newlines."""
+        return _whole(os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0))
 
     def append(self, record: dict[str, Any]) -> None:
         """Append an object as a line, and sync the file."""

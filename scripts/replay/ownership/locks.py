@@ -17,7 +17,7 @@ import platform
 import secrets
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -148,7 +148,7 @@ def _space() -> str:
 
 
 class ClusterLock:
-    """The lock of one process on a site's cluster."""
+    """The lock of one process on a site's cluster; as a context manager, it is held inside."""
 
     def __init__(
         self,
@@ -157,19 +157,27 @@ class ClusterLock:
         ledger: Ledger,
         *,
         data_set: str = "",
+        wait_seconds: float = LASTS_SECONDS + 10,
         say: Callable[[str], None] = print,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.site, self.session, self.ledger, self.data_set, self.say = site, session, ledger, data_set, say
-        self.clock, self.sleep = clock, sleep
+        self.wait_seconds, self.clock, self.sleep = wait_seconds, clock, sleep
         self.object = Object(session, site.pools.data, LOCK_OBJECT)
         self.cookie = secrets.token_hex(8)
         self.holder = this_process()
         self.is_held = False
         self._renewed = 0.0
 
-    def acquire(self, wait_seconds: float = LASTS_SECONDS + 10) -> None:
+    def __enter__(self) -> ClusterLock:
+        self.acquire()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def acquire(self) -> None:
         """Take the lock, waiting for a dead holder's to lapse. Raises RefusedError naming the holder, or the user.
 
         Nothing is locked where the pool does not exist, because nothing can run there, and where the package
@@ -183,7 +191,7 @@ class ClusterLock:
                 if (holder := self._holder()) is None:
                     continue
                 if not who:
-                    self.say(f"another run uses this cluster: {holder}; waiting up to {wait_seconds:g} s")
+                    self.say(f"another run uses this cluster: {holder}; waiting up to {self.wait_seconds:g} s")
                 who = holder
                 return None
             return busy
@@ -192,7 +200,7 @@ class ClusterLock:
         busy = poll(
             take,
             what="another run on this cluster to end",
-            seconds=wait_seconds,
+            seconds=self.wait_seconds,
             seen=lambda: f"it is {who}",
             where=f"site {self.site.name}, object {self.object.spec}",
             next_step=f"wait for it to end. If it has died, its lock lapses within {LASTS_SECONDS:.0f} s",
@@ -313,25 +321,6 @@ class ClusterLock:
     def _leave(self) -> None:
         if (entry := self._entry()) is not None:
             self.ledger.removed(entry)
-
-
-@contextlib.contextmanager
-def cluster_lock(
-    site: Site,
-    session: MonitorSession,
-    ledger: Ledger,
-    *,
-    data_set: str = "",
-    say: Callable[[str], None] = print,
-    **how: float,
-) -> Iterator[ClusterLock]:
-    """Hold the lock; `how` has `wait_seconds`. Raises RefusedError if another run holds it."""
-    lock = ClusterLock(site, session, ledger, data_set=data_set, say=say)
-    lock.acquire(**how)
-    try:
-        yield lock
-    finally:
-        lock.release()
 
 
 def stop_switch(site: Site, session: MonitorSession) -> Callable[[], Stop | None]:

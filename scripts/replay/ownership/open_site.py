@@ -5,15 +5,17 @@ Everything that creates or removes something on a cluster needs it.
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from replay.base.clock import LOOK_EVERY_SECONDS, Costs, Waiting
 from replay.base.errors import ReplayError
+from replay.base.paths import state_directory
 from replay.base.programs import Programs
-from replay.cluster import health
+from replay.cluster import health, sandbox_record
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.mirroring import MirrorDaemon
 from replay.cluster.session import MonitorSession
@@ -21,7 +23,7 @@ from replay.cluster.site import Ceilings, Site, Stop, ceilings_reached
 from replay.design.design import Image
 from replay.ownership.ledger import NAME_PREFIX, Ledger
 from replay.ownership.locks import SlotLock
-from replay.ownership.write_budget import WriteBudget
+from replay.ownership.write_budget import MediaCopies, WriteBudget
 from replay.sandbox.daemons import absent_daemons, up_command
 
 
@@ -30,7 +32,7 @@ class OpenSite:
     """One process working on one site.
 
     `say` prints a line for the person who waits. `daemons_are_here` is true if the OSDs run on this machine and share
-    its CPU and disks.
+    its CPU and disks: only of a sandbox does Replay know that every daemon is on this machine.
     """
 
     site: Site
@@ -62,6 +64,52 @@ class OpenSite:
     def programs(self) -> Programs:
         """The programs of this site's clients: the host's, or those of a release."""
         return self.primary_cluster.programs
+
+
+@contextlib.contextmanager
+def opened(
+    site: Site,
+    data_set: str,
+    say: Callable[[str], None],
+    *,
+    limit: float | None,
+    wait_seconds: float = 60.0,
+) -> Iterator[OpenSite]:
+    """Yield the site, holding its slot; `limit` is the ceiling in bytes to media, or None.
+
+    Raises RefusedError if something else still holds the slot after `wait_seconds`.
+    """
+    with contextlib.ExitStack() as stack:
+        session = stack.enter_context(MonitorSession(site.primary))
+        fsid = session.fsid()
+        secondary = secondary_ledger = None
+        if site.secondary is not None:
+            secondary = stack.enter_context(MonitorSession(site.secondary))
+            secondary_ledger = Ledger(secondary.fsid())
+        slot = SlotLock(state_directory() / "locks" / f"{fsid}.lock")
+        slot.acquire(wait_seconds, say)
+        stack.callback(slot.release)
+        copies = MediaCopies(site, session)
+        yield OpenSite(
+            site=site,
+            data_set=data_set,
+            session=session,
+            ledger=Ledger(fsid),
+            slot=slot,
+            costs=Costs(),
+            budget=WriteBudget.of(fsid, site.name, data_set, media_bytes=copies.media_bytes, limit=limit),
+            say=say,
+            daemons_are_here=sandbox_record.owns_fsid(fsid),
+            secondary=secondary,
+            secondary_ledger=secondary_ledger,
+        )
+
+
+def intend(bench: OpenSite, kind: str, name: str = "", *, pool: str = "", namespace: str = "", **details: Any) -> str:
+    """Enter in a bench's ledger what is about to be made; return the entry's id. See `Ledger.intend`."""
+    return bench.ledger.intend(
+        kind, pool, namespace, name, site=bench.site.name, data_set=bench.data_set, details=details
+    )
 
 
 @dataclass
@@ -291,10 +339,7 @@ def _is_full(pool: Mapping[str, Any]) -> bool:
 
 
 def _is_used(site: Site, name: str) -> bool:
-    names = {pool.name for pool in site.pools.all()}
-    if site.second_site is not None:
-        names.add(site.second_site.pool.partition("/")[0])
-    return name in names or name.startswith(NAME_PREFIX)
+    return name in {pool.name for pool in site.pools.all()} or name.startswith(NAME_PREFIX)
 
 
 def _full_sentence(pool: Mapping[str, Any]) -> str:

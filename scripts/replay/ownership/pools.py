@@ -22,7 +22,7 @@ from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site, require
 from replay.ownership.ledger import Entry, Ledger, unique_name
-from replay.ownership.open_site import OpenSite
+from replay.ownership.open_site import OpenSite, intend
 from replay.ownership.removal import remove_all
 
 DEFAULT_PG_NUM = 32
@@ -230,17 +230,8 @@ class PoolSpec:
     device_class: str | None = None
 
 
-@dataclass(frozen=True)
-class ExperimentPool:
-    """A pool that Replay created for an experiment."""
-
-    name: str
-    entry_id: str
-    spec: PoolSpec
-
-
-def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: str) -> ExperimentPool:
-    """Make a replicated pool `replay-<random>-<suffix>`, which is in the ledger before it exists.
+def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: str) -> str:
+    """Make a replicated pool, which is in the ledger before it exists; return its name, `replay-<random>-<suffix>`.
 
     `application` is `rados` or `rbd`; a pool for images is initialised. Call `await_pools` before using it. Raises
     RefusedError if the site does not allow making pools, PoolSizeRefusedError if the monitors allow no pool of that
@@ -251,7 +242,7 @@ def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: st
     require(bench.site, "pool_delete", session.fsid())
     refuse_lasting_pools(session, f"site {bench.site.name}")
     details = {"final_name": name} | ({"crush_rule": name} if spec.device_class else {})
-    entry = bench.ledger.intend("pool", name, "", "", site=bench.site.name, data_set=bench.data_set, details=details)
+    entry = intend(bench, "pool", pool=name, **details)
     with bench.costs.measure("prepare"):
         how = _replicated(session, name, spec.device_class)
         _create(session, bench.ledger, entry, name, spec.pg_num, how)
@@ -270,16 +261,16 @@ def create_pool(bench: OpenSite, suffix: str, spec: PoolSpec, *, application: st
             ) from error
         if application == "rbd":
             session.cluster.run("rbd", "pool", "init", name, timeout_seconds=60)
-    return ExperimentPool(name, entry, spec)
+    return name
 
 
-def await_pools(bench: OpenSite, pools: Iterable[ExperimentPool]) -> None:
+def await_pools(bench: OpenSite, names: Iterable[str]) -> None:
     """Wait until the manager knows the pools' placement groups and the cluster is fit again.
 
     Raises RefusedError if it stays unfit.
     """
     with bench.costs.measure("prepare"):
-        await_clean(bench.session, [pool.name for pool in pools], say=bench.say)
+        await_clean(bench.session, list(names), say=bench.say)
 
 
 def remove_pool_entries(bench: OpenSite, chosen: Callable[[Entry], bool]) -> int:

@@ -20,7 +20,7 @@ from replay.base.paths import state_directory
 from replay.cluster.cluster import Cluster
 from replay.cluster.site import require
 from replay.ownership.ledger import Entry, unique_name
-from replay.ownership.open_site import BlockImage, OpenSite
+from replay.ownership.open_site import BlockImage, OpenSite, intend
 
 _OWN_NAME = re.compile(r"replay-[0-9a-f]{8}-[a-z0-9-]+")
 
@@ -32,9 +32,7 @@ def create_file(bench: OpenSite, folder: Path, suffix: str, *, size_bytes: int) 
     nobody could tell any more that it is Replay's.
     """
     path = folder / unique_name(suffix)
-    entry = bench.ledger.intend(
-        "file", "", "", str(path), site=bench.site.name, data_set=bench.data_set, details={"size_bytes": size_bytes}
-    )
+    entry = intend(bench, "file", str(path), size_bytes=size_bytes)
     descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
     try:
         os.ftruncate(descriptor, size_bytes)
@@ -145,9 +143,7 @@ def map_image(bench: OpenSite, made: BlockImage, options: str = "") -> Path:
     Raises RefusedError, or ReplayError saying why the kernel declined.
     """
     require(bench.site, "kernel_rbd", bench.session.fsid())
-    entry = bench.ledger.intend(
-        "kernel_mapping", made.pool, made.namespace, made.name, site=bench.site.name, data_set=bench.data_set
-    )
+    entry = intend(bench, "kernel_mapping", made.name, pool=made.pool, namespace=made.namespace)
     done = bench.primary_cluster.run(
         *("rbd", "map", made.spec, *(["--options", options] if options else [])),
         check=False,
@@ -182,15 +178,7 @@ def mount(bench: OpenSite, device: Path, file_system: str, *, run: Run = run_pro
     require(bench.site, "host_root", bench.session.fsid())
     run([f"mkfs.{file_system}", *MKFS_OPTIONS[file_system], str(device)], timeout_seconds=MKFS_TIMEOUT_SECONDS)
     folder = state_directory() / "mounts" / unique_name("mount")
-    entry = bench.ledger.intend(
-        "kernel_mount",
-        "",
-        "",
-        folder.name,
-        site=bench.site.name,
-        data_set=bench.data_set,
-        details={"folder": str(folder)},
-    )
+    entry = intend(bench, "kernel_mount", folder.name, folder=str(folder))
     folder.mkdir(parents=True, mode=0o700)
     run(["mount", "-t", file_system, str(device), str(folder)])
     bench.ledger.confirm(entry)

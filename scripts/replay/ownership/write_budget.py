@@ -43,7 +43,6 @@ class _Sums:
     total: float = 0.0
     charges: dict[str, float] = field(default_factory=dict)
     most: dict[str, float] = field(default_factory=dict)
-    lines: int = 0
 
     def apply(self, line: bytes) -> None:
         """Add one line. Raises ValueError, KeyError or TypeError if it is not an event of a budget."""
@@ -64,7 +63,6 @@ class _Sums:
                 self.most[cell] = max(written, self.most.get(cell, 0.0))
         else:
             raise ValueError(f"unknown event {record['event']!r}")
-        self.lines += 1
 
 
 class WriteBudget:
@@ -85,8 +83,6 @@ class WriteBudget:
         self.log = log
         self.media_bytes = media_bytes
         self._limit, self._site = limit, site
-        self._place = (0, 0)
-        self._sums = _Sums()
         self._set: SetReservation | None = None
 
     @classmethod
@@ -100,15 +96,11 @@ class WriteBudget:
 
     def total(self) -> float:
         """Return the bytes that were, or may have been, written to media; 0 if nothing was charged."""
-        sums = _Sums()
-        for line in self.log.lines():
-            self._apply(sums, line)
-        return sums.total
+        return self._sums(self.log.lines()).total
 
     def most_written(self, cell_id: str) -> float | None:
         """Return the most that a cell with this id has written to media so far, None if none has finished."""
-        with self.log.writing() as writer:
-            return self._read(writer).most.get(cell_id)
+        return self._sums(self.log.lines()).most.get(cell_id)
 
     def reserve(self, what: str, write: Write) -> None:
         """Charge an upcoming write. Raises RefusedError if it would exceed the ceiling; then nothing is charged."""
@@ -135,7 +127,7 @@ class WriteBudget:
     def charge(self, what: str, amount: float, *, refusable: bool = True) -> str:
         """Charge bytes to media and return the charge's id. If `refusable`, raise RefusedError above the ceiling."""
         with self.log.writing() as writer:
-            total = self._read(writer).total
+            total = self._sums(writer.lines()).total
             if refusable:
                 self._refuse_above_limit(what, total, amount)
             charge_id = secrets.token_hex(8)
@@ -165,25 +157,18 @@ class WriteBudget:
                 next_step=RAISE_IT,
             )
 
-    def _read(self, writer: Any) -> _Sums:
-        """Read the lines added since the last time, by this process or another one."""
-        lines, place, held = writer.lines_after(self._place)
-        if not held:
-            self._sums = _Sums()
-        for line in lines:
-            self._apply(self._sums, line)
-        self._place = place
-        return self._sums
-
-    def _apply(self, sums: _Sums, line: bytes) -> None:
-        try:
-            sums.apply(line)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise EvidenceError(
-                f"this line is not an event of the write budget: {error}",
-                where=f"{self.log.path}:{sums.lines + 1}",
-                next_step="restore the file from a backup: it is the only record of what this run has written",
-            ) from error
+    def _sums(self, lines: list[bytes]) -> _Sums:
+        sums = _Sums()
+        for number, line in enumerate(lines, start=1):
+            try:
+                sums.apply(line)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise EvidenceError(
+                    f"this line is not an event of the write budget: {error}",
+                    where=f"{self.log.path}:{number}",
+                    next_step="restore the file from a backup: it is the only record of what this run has written",
+                ) from error
+        return sums
 
 
 class SetReservation:

@@ -123,23 +123,19 @@ def load_experiments(names: Iterable[str] = ()) -> list[dict[str, Any]]:
 
 def show(report: Report, stream: TextIO) -> None:
     """Print the report: on a terminal in colours and in its width, except for commands, which are never wrapped."""
-    console = console_of(stream)
-    console.print("\n".join(_title(report)), soft_wrap=True)
-    rows = [(heading, Text(mark, _STYLES.get(mark, "")), text) for heading, mark, text in _rows(report)]
-    print_columns(stream, rows, widths=(_HEADING_WIDTH, _MARK_WIDTH))
+    console, site = console_of(stream), report.site
+    console.print(f"Site {site.name}: {site.label}\n  {site.limitation}\n", soft_wrap=True)
+    print_columns(stream, _rows(report), widths=(_HEADING_WIDTH, _MARK_WIDTH))
     console.print("\n".join(_after_findings(report)), soft_wrap=True)
 
 
-def _title(report: Report) -> list[str]:
-    return [f"Site {report.site.name}: {report.site.label}", f"  {report.site.limitation}", ""]
-
-
-def _rows(report: Report) -> Iterator[tuple[str, str, str]]:
+def _rows(report: Report) -> Iterator[tuple[str, Text, str]]:
     """Yield the heading, mark and text of each finding; findings of one topic share a heading."""
     topic = ""
     for item in report.findings.items:
         heading, topic = ("" if item.topic == topic else item.topic), item.topic
-        yield heading, _MARKS[item.level], item.text
+        mark = _MARKS[item.level]
+        yield heading, Text(mark, _STYLES.get(mark, "")), item.text
 
 
 def _after_findings(report: Report) -> list[str]:

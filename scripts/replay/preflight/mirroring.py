@@ -31,9 +31,9 @@ def check_mirroring(site: Site, session: MonitorSession, findings: Findings) -> 
     if site.sandbox is None:
         check_user(session, findings)
     pools = session.command({"prefix": "osd pool ls"}, timeout_seconds=TIMEOUT_SECONDS)
-    if second.pool not in pools:
+    if site.pools.data.name not in pools:
         commands = admin_commands.second_pool(site) + admin_commands.mirroring(site)
-        text = f"the second cluster has no pool {second.pool}"
+        text = f"the second cluster has no pool {site.pools.data.name}"
         findings.add("mirroring", "skip", text, commands=commands, word=_WORD)
         return
     first = _mirror_info(site.primary, site, findings)

@@ -48,7 +48,10 @@ def check_releases(site: Site, data_set: str, experiments: Iterable[str]) -> lis
 def refuse_other_releases(site: Site, data_set: str, experiments: Iterable[str], now: Versions) -> None:
     """Raise ConfigurationError if the data set's evidence was measured with other major releases than `now`'s."""
     if changed := other_releases(data_set, experiments, now):
-        command = replay_command("measure", "--site", site.name, "--data", name_for(data_set, changed))
+        first = changed[0]
+        # Such as mine-18, or mine-client-16.
+        name = "-".join([data_set, *([CLIENT] if first.what == CLIENT else []), *map(str, sorted(first.now))])
+        command = replay_command("measure", "--site", site.name, "--data", name)
         raise ConfigurationError(
             f"this data set was measured with another release of Ceph: {in_words(changed)}",
             where=benchmarks_directory() / data_set,
@@ -75,13 +78,6 @@ def other_releases(data_set: str, experiments: Iterable[str], now: Versions) -> 
         versions_then for name in experiments for versions_then in History(raw_directory(data_set, name)).versions()
     ]
     return next(filter(None, (changes(versions_then, now) for versions_then in measured)), [])
-
-
-def name_for(data_set: str, changed: list[ReleaseChange]) -> str:
-    """Return a name for a new data set that states its release, such as `mine-18` or `mine-client-16`."""
-    first = changed[0]
-    words = [data_set, CLIENT if first.what == CLIENT else "", *map(str, sorted(first.now))]
-    return "-".join(filter(None, words))
 
 
 def _of_campaign(folder: Path) -> Versions:

@@ -7,22 +7,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
-from replay.base.clock import Costs
 from replay.base.errors import ReplayError
-from replay.base.paths import replay_command, state_directory
-from replay.cluster import sandbox_record
+from replay.base.paths import replay_command
 from replay.cluster.mirroring import copied_snapshots, take_mirror_snapshot, wait_until_copied
-from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing
 from replay.design.design import Image
 from replay.ownership.images import BlockImage, create_image
-from replay.ownership.ledger import Ledger, unique_name
-from replay.ownership.locks import SlotLock, cluster_lock
-from replay.ownership.open_site import OpenSite
+from replay.ownership.ledger import unique_name
+from replay.ownership.locks import ClusterLock
+from replay.ownership.open_site import OpenSite, intend, opened
 from replay.ownership.removal import Remover
-from replay.ownership.write_budget import MediaCopies, WriteBudget
 from replay.preflight.checks import Findings
 
 #: The account that the probe charges, and the end of its images' names.
@@ -63,12 +59,12 @@ def _probe_images(bench: OpenSite, findings: Findings) -> None:
 def _flatten_a_clone(bench: OpenSite, parent: BlockImage) -> None:
     """Clone an image through a snapshot, and make the clone independent of it."""
     cluster, ledger, name = bench.primary_cluster, bench.ledger, unique_name(PROBE)
-    where, how = (parent.pool, parent.namespace), {"site": bench.site.name, "data_set": bench.data_set}
-    snapshot = ledger.intend("snapshot", *where, f"{parent.name}@{PROBE}", **how)
+    pool, namespace = parent.pool, parent.namespace
+    snapshot = intend(bench, "snapshot", f"{parent.name}@{PROBE}", pool=pool, namespace=namespace)
     cluster.run("rbd", "snap", "create", "--no-progress", f"{parent.spec}@{PROBE}")
     ledger.confirm(snapshot)
-    clone = ledger.intend("image", *where, name, **how, details={"size_bytes": SIZE_BYTES, "mirrored": False})
-    spec = BlockImage(*where, name, parent.image, clone).spec
+    clone = intend(bench, "image", name, pool=pool, namespace=namespace, size_bytes=SIZE_BYTES, mirrored=False)
+    spec = BlockImage(pool, namespace, name, parent.image, clone).spec
     # Of this format, a clone needs no protected snapshot, which would outlive an interruption.
     cluster.run("rbd", "clone", "--rbd-default-clone-format", "2", f"{parent.spec}@{PROBE}", spec)
     ledger.confirm(clone, {"id": cluster.json("rbd", "info", spec)["id"]})
@@ -127,34 +123,11 @@ def _image(mirroring: str | None = None) -> Image:
     return Image(SIZE_BYTES, OBJECT_BYTES, ("layering", "exclusive-lock"), mirroring)
 
 
-def _say_nothing(_: str) -> None:
-    """The findings say it all."""
-
-
 @contextmanager
 def _opened(site: Site) -> Iterator[OpenSite]:
     """Yield the site, opened like for a measurement. Raises RefusedError while something else runs on its cluster."""
-    with ExitStack() as stack:
-        session = stack.enter_context(MonitorSession(site.primary))
-        fsid = session.fsid()
-        ledger, secondary = Ledger(fsid), None
-        if site.secondary is not None:
-            secondary = stack.enter_context(MonitorSession(site.secondary))
-        slot = SlotLock(state_directory() / "locks" / f"{fsid}.lock")
-        slot.acquire(wait_seconds=2.0)
-        stack.callback(slot.release)
-        stack.enter_context(cluster_lock(site, session, ledger, data_set=PROBE, say=_say_nothing, wait_seconds=2.0))
-        media_bytes = MediaCopies(site, session).media_bytes
-        yield OpenSite(
-            site=site,
-            data_set=PROBE,
-            session=session,
-            ledger=ledger,
-            slot=slot,
-            costs=Costs(),
-            budget=WriteBudget.of(fsid, site.name, PROBE, media_bytes=media_bytes),
-            say=_say_nothing,
-            daemons_are_here=sandbox_record.owns_fsid(fsid),
-            secondary=secondary,
-            secondary_ledger=Ledger(secondary.fsid()) if secondary else None,
-        )
+    with (
+        opened(site, PROBE, lambda _: None, limit=None, wait_seconds=2.0) as bench,
+        ClusterLock(site, bench.session, bench.ledger, data_set=PROBE, wait_seconds=2.0, say=lambda _: None),
+    ):
+        yield bench

@@ -22,7 +22,7 @@ from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
 from replay.measure.protocol import Observer, Protocol
 from replay.ownership.daemon_settings import Osd, OsdSettings
-from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
+from replay.ownership.pools import PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.ownership.removal import remove_owned_leftovers
 from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, RadosRounds
 from replay.protocols.observers.daemons import await_quiet
@@ -61,7 +61,9 @@ class DeviceClasses:
         self.bench, self.options, self.application = bench, options, application
         self.cap_iops = int(options["cap_iops"])
         self.settings = OsdSettings(bench)
-        self.pools: dict[str, ExperimentPool] = {}
+        #: Names of pools, by the class.
+        self.pools: dict[str, str] = {}
+        self.replicas = 0
         self.capped: list[Osd] = []
         self.caps: dict[int, IoCap] = {}
 
@@ -69,7 +71,7 @@ class DeviceClasses:
     def facts(self) -> dict[str, int]:
         """Facts about the classes for a sidecar."""
         return {
-            "replicas": self.pools[FAST].spec.replicas,
+            "replicas": self.replicas,
             "osds_per_class": len(self.capped),
             "cap_iops": self.cap_iops,
         }
@@ -81,14 +83,14 @@ class DeviceClasses:
         if not each:
             raise ConfigurationError("two device classes need at least two OSDs", where=f"site {self.bench.site.name}")
         fast, self.capped = osds[:each], osds[-each:]
-        replicas = min(int(self.options["most_replicas"]), each)
+        self.replicas = min(int(self.options["most_replicas"]), each)
         self.bench.say(f"creating two device classes of {each} OSD{'s'[: each != 1]} each, with a pool on each")
         with self.bench.costs.measure("prepare"):
             for name, members in ((FAST, fast), (CAPPED, self.capped)):
                 for osd in members:
                     self.settings.set_device_class(osd, f"replay-{name}")
         for name in (FAST, CAPPED):
-            spec = PoolSpec(replicas, int(self.options["pg_num"]), device_class=f"replay-{name}")
+            spec = PoolSpec(self.replicas, int(self.options["pg_num"]), device_class=f"replay-{name}")
             self.pools[name] = create_pool(self.bench, name, spec, application=self.application)
         await_pools(self.bench, self.pools.values())
 
@@ -216,7 +218,7 @@ class CappedPools(ObjectPools):
         self.classes.close()
 
     def pool_of(self, cell: Cell) -> str:
-        return self.classes.pools[str(cell.levels["device_class"])].name
+        return self.classes.pools[str(cell.levels["device_class"])]
 
     def run_names(self, cell: Cell) -> list[str]:
         return ["replay-write"]
@@ -293,8 +295,7 @@ class DeviceClass(SingleTool):
 
     def place_of(self, variant: Variant) -> dict[str, Any]:
         pools = self.target.classes.pools
-        pool, journal = pools[str(variant.levels["device_class"])], pools[journal_class(variant)]
-        return {"pool": pool.name, "journal_pool": journal.name}
+        return {"pool": pools[str(variant.levels["device_class"])], "journal_pool": pools[journal_class(variant)]}
 
     def check(self) -> None:
         """Refuse contradictory variants."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.design.design import Cell, CellSet, Variant
+from replay.design.design import Cell, CellSet
 from replay.design.needs import TEXT, Factor, Needs, Option
 from replay.design.sizing import Write
 from replay.measure.protocol import Protocol
@@ -69,10 +69,6 @@ class Mount(Images):
             self.bench.primary_cluster.run("rbd", "feature", "disable", made.spec, *wanted)
 
 
-def is_of_kernel(variant: Variant) -> bool:
-    return variant.levels.get("client") == KERNEL
-
-
 def write_file(path: Path, size_bytes: int) -> None:
     """Write and sync a file of this size, so that overwriting it later allocates nothing."""
     with path.open("wb") as file:
@@ -122,7 +118,7 @@ class KernelClient(Protocol):
     def job_options(self, cell: Cell) -> dict[str, Any]:
         """Return fio's options. Both clients use the same number of bytes."""
         options = dict(self.design.options)
-        if is_of_kernel(cell.variant):
+        if cell.levels["client"] == KERNEL:
             return {**options, "engine": FILE_ENGINE}
         return {**options, "fio_options": {"size": self.option("file_size_bytes")}}
 
@@ -133,8 +129,9 @@ class KernelClient(Protocol):
             raise ConfigurationError("Replay cannot limit the kernel's client to the site's rate", where=where)
         refuse_namespace(self.bench.site, self.design.name)
         for variant in self.design.variants:
-            if is_of_kernel(variant) and variant.levels.get("file_system") not in MKFS_OPTIONS:
-                self.refuse(f"{variant.name}: Replay cannot make the file system {variant.levels.get('file_system')!r}")
+            file_system = variant.levels.get("file_system")
+            if variant.levels["client"] == KERNEL and file_system not in MKFS_OPTIONS:
+                self.refuse(f"{variant.name}: Replay cannot make the file system {file_system!r}")
             if variant.image_name != variant.name:
                 self.refuse(f"{variant.name}: each variant needs an image of its own")
             if "journaling" in variant.image.features:

@@ -56,7 +56,7 @@ class ReplicaSampler:
             cluster = {**cluster_values(bench.primary_cluster), "pool": made.pool}
             self.spec["journal"] = {"entity": entity, "image_id": made.rbd_id, "cluster": cluster}
         else:
-            cluster = {**cluster_values(bench.site.secondary), "pool": bench.site.second_site.pool}
+            cluster = {**cluster_values(bench.site.secondary), "pool": made.pool}
             self.spec["copy"] = {"entity": entity, "image": made.name, "cluster": cluster}
         self._child: Background | None = None
 

@@ -155,6 +155,7 @@ class CatchUp(Driver):
         daemon, table = self.copies.require_daemon(), SampleTable()
         names = {ENTITY.format(number): made.name for number, made in enumerate(images, start=1)}
         sampler = MirrorSampler(daemon, names, table, log.now)
+        # A daemon that was restarted meanwhile knows of no stop: what it replayed before the start is no catch-up.
         at_rest = sampler.read()
 
         def are_copied(counters: Mapping[str, ReplayCounters]) -> bool:

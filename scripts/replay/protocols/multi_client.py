@@ -182,9 +182,8 @@ class JournaledImages(Images):
             sets = self.protocol.available(sets)
         elif separate:
             self.bench.say("creating a pool for journals")
-            made = create_pool(self.bench, "journals", self._spec(), application="rbd")
-            await_pools(self.bench, [made])
-            self.journal_pool = made.name
+            self.journal_pool = create_pool(self.bench, "journals", self._spec(), application="rbd")
+            await_pools(self.bench, [self.journal_pool])
         super().open(sets)
 
     def close(self) -> None:

@@ -25,7 +25,6 @@ from replay.measure.bench import Caches
 from replay.measure.protocol import Protocol, WhileRunning
 from replay.ownership.images import BlockImage
 from replay.ownership.pools import (
-    ExperimentPool,
     PoolSizeRefusedError,
     PoolSpec,
     await_pools,
@@ -62,7 +61,8 @@ class ReplicaPools(ObjectPools):
     def begin(self) -> None:
         """Start without pools."""
         super().begin()
-        self.pools: dict[int, ExperimentPool] = {}
+        #: Names of pools, by the number of copies.
+        self.pools: dict[int, str] = {}
         #: For each object size, the operations in flight of its reads, by (copies, instances).
         self.readers: dict[int, dict[tuple[int, int], int]] = {}
 
@@ -75,7 +75,7 @@ class ReplicaPools(ObjectPools):
         for replicas in sorted({self.replicas_of(cell.levels) for cell in cells}):
             self.bench.say(f"creating a pool with {replicas} {'copy' if replicas == 1 else 'copies'} of each object")
             try:
-                made = create_pool(self.bench, f"replicas-{replicas}", PoolSpec(replicas), application="rados")
+                name = create_pool(self.bench, f"replicas-{replicas}", PoolSpec(replicas), application="rados")
             except PoolSizeRefusedError as error:
                 self.bench.say(str(error))
                 self.protocol.unavailable += [
@@ -84,7 +84,7 @@ class ReplicaPools(ObjectPools):
                     if self.replicas_of(variant.levels) == replicas
                 ]
             else:
-                self.pools[replicas] = made
+                self.pools[replicas] = name
         await_pools(self.bench, self.pools.values())
         for cell in cells:
             if not writes(cell) and self.replicas_of(cell.levels) in self.pools:
@@ -101,12 +101,14 @@ class ReplicaPools(ObjectPools):
             started = time.monotonic()
             removed = self.objects.remove_fills(other_than_bytes=_size(cell))
             if removed.objects or removed.purged:
-                waits.append(_wait("objects_removed", started, removed.outcome, objects=removed.objects))
+                seconds, details = time.monotonic() - started, {"objects": removed.objects}
+                waits.append(Wait("objects_removed", seconds, removed.outcome, details))
             started = time.monotonic()
             written = [fill for fill in self._fills(_size(cell)) if self._fill(fill)]
             if written:
+                seconds = time.monotonic() - started
                 objects, size = sum(fill.objects for fill in written), sum(fill.bytes for fill in written)
-                waits.append(_wait("objects_written", started, "written", objects=objects, bytes=size))
+                waits.append(Wait("objects_written", seconds, "written", {"objects": objects, "bytes": size}))
         return waits
 
     def close(self) -> None:
@@ -132,7 +134,7 @@ class ReplicaPools(ObjectPools):
         ]
 
     def pool_of(self, cell: Cell) -> str:
-        return self.pools[self.replicas_of(cell.levels)].name
+        return self.pools[self.replicas_of(cell.levels)]
 
     def run_names(self, cell: Cell) -> list[str]:
         kind, instances = "write" if writes(cell) else "read", _instances(cell)
@@ -148,7 +150,7 @@ class ReplicaPools(ObjectPools):
     def _fills(self, size_bytes: int) -> list[Fill]:
         return [
             Fill(
-                self.pools[replicas].name,
+                self.pools[replicas],
                 _run_name("read", instance, instances),
                 size_bytes,
                 self.objects_each(size_bytes, replicas, instances),
@@ -161,13 +163,13 @@ class ReplicaPools(ObjectPools):
         """Write a fill's objects unless they exist; return whether they had to be written."""
         if self.objects.holds(fill):
             return False
-        copies = next(pool.spec.replicas for pool in self.pools.values() if pool.name == fill.pool)
+        copies = next(replicas for replicas, name in self.pools.items() if name == fill.pool)
         self.bench.budget.reserve(f"filling {fill.pool}", self._write(copies, fill.bytes))
         self.objects.fill(fill)
         return True
 
     def _write(self, copies: int, size_bytes: float) -> Write:
-        return Write(size_bytes, pool=self.pools[copies].name, copies=copies, adds=True)
+        return Write(size_bytes, pool=self.pools[copies], copies=copies, adds=True)
 
 
 class Instances(RadosRounds):
@@ -224,10 +226,6 @@ def _instances(cell: Cell) -> int:
 
 def _run_name(kind: str, instance: int, instances: int) -> str:
     return f"replay-{kind}-{instance}-of-{instances}"
-
-
-def _wait(reason: str, started: float, outcome: str, **details: Any) -> Wait:
-    return Wait(reason, time.monotonic() - started, outcome, details)
 
 
 # Layer by layer -------------------------------------------------------------------------------------------------------

@@ -26,13 +26,13 @@ from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Protocol, WhileRunning
-from replay.ownership.daemon_settings import Osd, OsdSettings
-from replay.ownership.pools import ExperimentPool, PoolSpec, await_pools, create_pool, remove_leftover_pools
+from replay.ownership.daemon_settings import OsdSettings
+from replay.ownership.pools import PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, RadosRounds, Rounds
 from replay.protocols.drivers.tool import writes
 from replay.protocols.targets.objects import RECORDS_PER_RUN_NAME, Fill, ObjectPools
 from replay.tools import Result
-from replay.tools.placement import ROLES, last_osd
+from replay.tools.placement import ROLES
 
 _MODE, *_OTHERS = RADOS_FACTORS
 #: The weight of the last OSD, relative to that of every other OSD.
@@ -52,7 +52,7 @@ class PlacedPool(ObjectPools):
         """Start without a pool and without changed settings."""
         super().begin()
         self.settings = OsdSettings(self.bench)
-        self.pool: ExperimentPool | None = None
+        self.pool = ""
         self.filled = 0
         self.base_weight = 0.0
         #: The OSDs' throttles unless a level says otherwise.
@@ -68,8 +68,8 @@ class PlacedPool(ObjectPools):
                 where=f"config/experiments/{self.design.name}.yaml, options.replicas",
                 next_step="use fewer copies than the cluster has OSDs",
             )
-        self.base_weight, last = osds[0].weight, _last(osds)
-        self.usual = throttles(self.bench.session, last.number)
+        self.base_weight = osds[0].weight
+        self.usual = throttles(self.bench.session, osds[-1].number)
         if balancer_runs(self.bench.session):
             self.settings.set_config(*BALANCER, "false")
         self.bench.say(f"creating and filling a pool with {options['replicas']} copies of each object")
@@ -84,7 +84,7 @@ class PlacedPool(ObjectPools):
             )
         with self.bench.costs.measure("prepare"):
             for size in sizes:
-                fill = Fill(self.pool.name, FILL, size, options["fill_objects"])
+                fill = Fill(self.pool, FILL, size, options["fill_objects"])
                 self.bench.budget.reserve(f"filling {fill.pool}", self._write(fill.bytes))
                 self.objects.fill(fill)
                 self.filled = fill.objects + RECORDS_PER_RUN_NAME
@@ -134,10 +134,10 @@ class PlacedPool(ObjectPools):
         return self._write(size_bytes)
 
     def _write(self, size_bytes: float) -> Write:
-        return Write(size_bytes, pool=self.pool.name, copies=self.protocol.option("replicas"), adds=True)
+        return Write(size_bytes, pool=self.pool, copies=self.protocol.option("replicas"), adds=True)
 
     def pool_of(self, cell: Cell) -> str:
-        return self.pool.name
+        return self.pool
 
     def run_names(self, cell: Cell) -> list[str]:
         return [WRITE if writes(cell) else FILL]
@@ -145,7 +145,7 @@ class PlacedPool(ObjectPools):
     def _set(self, cell: Cell) -> list[str]:
         """Apply the cell's levels to the OSDs; return what had to change."""
         changed, osds = [], self.settings.osds()
-        last = _last(osds)
+        last = osds[-1]
         if "weights" in cell.levels:
             for osd in osds:
                 times = WEIGHTS[str(cell.levels["weights"])] if osd is last else 1.0
@@ -277,11 +277,6 @@ def placement_files(session: MonitorSession, pool: str) -> dict[str, tuple[str, 
         role: (ROLES[role], json.dumps(session.command(command), separators=(",", ":")).encode() + b"\n")
         for role, command in commands.items()
     }
-
-
-def _last(osds: Sequence[Osd]) -> Osd:
-    number = last_osd(osd.number for osd in osds)
-    return next(osd for osd in osds if osd.number == number)
 
 
 PROTOCOL = PlacementProtocol

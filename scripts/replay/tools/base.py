@@ -114,13 +114,15 @@ class Tool(Reader):
     """One benchmark tool: builds its argv and reads its output, and does nothing else.
 
     `program` is the program that it runs, `package` Debian's package of it, and `version_arguments` make it print its
-    version. `own_levels` are levels that only this tool knows, besides those of the protocol.
+    version. `own_levels` are levels that only this tool knows, besides those of the protocol. `result_files` has the
+    files that it writes besides stdout and stderr, role to suffix; the role is the file's placeholder in the argv.
     """
 
     program: ClassVar[str]
     package: ClassVar[str]
     version_arguments: ClassVar[tuple[str, ...]] = ("--version",)
     own_levels: ClassVar[tuple[Factor, ...]] = ()
+    result_files: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
@@ -130,13 +132,6 @@ class Tool(Reader):
 
         Raises KeyError if a level that it needs is missing.
         """
-
-    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        """Return role to suffix of the files that the tool writes besides stdout and stderr.
-
-        The role is the file's placeholder in the argv.
-        """
-        return {}
 
 
 class NetworkTool(Tool):

@@ -8,40 +8,29 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.tools import fio, iperf3, rados_bench
-from replay.tools.base import Result, Run, Tool
+from replay.tools.base import Reader, Result, Run
 
 MEDIA, NETWORK = "media", "network"
 DISK, OBJECTS, BLOCK_DEVICE = "disk", "objects", "block-device"
 
 
-class ToolByLevel(Tool):
-    """Passes each call on to the tool of the cell's level of one factor."""
+class ReaderByLevel(Reader):
+    """Leaves each cell to the tool of its level of one factor."""
 
-    program = package = fio.TOOL.program
-
-    def __init__(self, name: str, factor: str, tools: Mapping[str, Tool]) -> None:
+    def __init__(self, name: str, factor: str, tools: Mapping[str, Reader]) -> None:
         self.name = name
         self._factor = factor
         self._tools = tools
 
-    def _tool_of(self, levels: Mapping[str, Any]) -> Tool:
-        level = levels.get(self._factor)
-        if str(level) not in self._tools:
-            raise ConfigurationError(f"{self._factor} {level!r} is not one of {', '.join(self._tools)}")
-        return self._tools[str(level)]
-
-    def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
-        return self._tool_of(levels).argv_template(levels_of(levels), options)
-
-    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        return self._tool_of(levels).result_files(levels_of(levels), options)
-
     def read(self, run: Run) -> Result:
-        return self._tool_of(run.levels).read(replace(run, levels=levels_of(run.levels)))
+        level = run.levels.get(self._factor)
+        if level not in self._tools:
+            raise ConfigurationError(f"{self._factor} {level!r} is not one of {', '.join(self._tools)}")
+        return self._tools[level].read(replace(run, levels=levels_of(run.levels)))
 
 
-BASELINE = ToolByLevel("baseline", "resource", {MEDIA: fio.TOOL, NETWORK: iperf3.TOOL})
-LAYERS = ToolByLevel("layers", "layer", {DISK: fio.TOOL, OBJECTS: rados_bench.TOOL, BLOCK_DEVICE: fio.TOOL})
+BASELINE = ReaderByLevel("baseline", "resource", {MEDIA: fio.TOOL, NETWORK: iperf3.TOOL})
+LAYERS = ReaderByLevel("layers", "layer", {DISK: fio.TOOL, OBJECTS: rados_bench.TOOL, BLOCK_DEVICE: fio.TOOL})
 
 
 def levels_of(levels: Mapping[str, Any]) -> dict[str, Any]:

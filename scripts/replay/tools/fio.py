@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from replay.tools.base import OutputError, Result, Run, Tool, option_text
 from replay.tools.fio_report import (
@@ -40,15 +40,13 @@ class Fio(Tool):
 
     name = "fio"
     program = package = "fio"
+    result_files: ClassVar[Mapping[str, str]] = {"output": "result.json"}
 
     def argv_template(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
         """Return the argv of one job on one image. `job_options` lists the levels and options."""
         job = [f"--{name}={value}" for name, value in job_options(levels, options).items()]
         image = [] if "engine" in options else ["--rbdname={image}"]
         return ["fio", "--output-format=json+", "--output={output}", "--name=cell", *job, *image]
-
-    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        return {"output": "result.json"}
 
     def read(self, run: Run) -> Result:
         """Parse the JSON (`output`, else stdout) of a single job or of client/server mode.
@@ -118,10 +116,12 @@ def rw_of(levels: Mapping[str, Any]) -> str:
     return _RW[word, str(levels["io_pattern"])] if "io_pattern" in levels else word
 
 
-def job_file(levels: Mapping[str, Any], options: Mapping[str, Any], client: str) -> str:
-    """Return the text of one client's job file. The job is named `client`; the image is the placeholder `{image}`."""
+def job_file(levels: Mapping[str, Any], options: Mapping[str, Any], images: Mapping[str, str]) -> str:
+    """Return the text of a job file with a job on each image. `images` maps a job's name to its image's placeholder."""
     lines = ["[global]", *(f"{name}={value}" for name, value in job_options(levels, options).items())]
-    return "\n".join([*lines, "", f"[{client}]", "rbdname={image}", ""])
+    for name, image in images.items():
+        lines += ["", f"[{name}]", f"rbdname={image}"]
+    return "\n".join([*lines, ""])
 
 
 def server_argv(server: str) -> list[str]:
@@ -269,10 +269,8 @@ def _by_direction(clients: Iterable[Client]) -> dict[str, list[Direction]]:
 
 
 def _summary(several: Sequence[Direction]) -> dict[str, float]:
-    operations, io_bytes = (
-        sum(direction.operations for direction in several),
-        sum(direction.io_bytes for direction in several),
-    )
+    operations = sum(direction.operations for direction in several)
+    io_bytes = sum(direction.io_bytes for direction in several)
     seconds = max(direction.seconds for direction in several)
     result = {
         "operations": operations,

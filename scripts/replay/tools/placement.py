@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
 from replay.tools.base import Place, Reader, Result, Run, read_json
 from replay.tools.rados_bench import TOOL as RADOS
@@ -18,35 +18,14 @@ from replay.tools.rados_bench import TOOL as RADOS
 ROLES = {"groups": "placement-groups.json", "tree": "osd-tree.json", "usage": "osd-df.json"}
 _STABLE = {"active", "clean"}
 
-
-@dataclass(frozen=True)
-class PlacedOsd:
-    """An OSD that holds data."""
-
-    number: int
-    weight: float
-    primary_affinity: float
-    used_bytes: float
+Values = dict[str, float]
 
 
-@dataclass(frozen=True)
-class Group:
-    """A placement group: the OSDs that hold it, the one that clients talk to, and its objects."""
+def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tuple[dict[int, Values], dict[str, Values]]:
+    """Return the values of each OSD that holds data, by its number, and of the pool's placement groups, by name.
 
-    name: str
-    osds: tuple[int, ...]
-    primary: int
-    objects: float
-    bytes: float
-
-
-def last_osd(numbers: Iterable[int]) -> int:
-    """Return the OSD whose weight or affinity a placement experiment changes: the one with the highest number."""
-    return max(numbers)
-
-
-def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tuple[list[PlacedOsd], list[Group]]:
-    """Return the OSDs, by number, and the pool's placement groups. Raises OutputError unless the pool is stable."""
+    Raises OutputError unless the pool is stable.
+    """
     tree, usage, groups = (
         read_json(outputs.get(role, ""), names.get(role, role)) for role in ("tree", "usage", "groups")
     )
@@ -59,50 +38,43 @@ def read_placement(outputs: Mapping[str, str], names: Mapping[str, str]) -> tupl
     used = {node.at("id").value: node for node in usage.rows("nodes")}
     if missing := placed.keys() - used.keys():
         usage.refuse(f"osd.{min(missing)} is in the tree, but not in osd df")
-    osds = [
-        PlacedOsd(
-            number,
-            node.number("crush_weight"),
-            node.number("primary_affinity"),
-            used[number].number("kb_used_data") * 1024,
-        )
+    weights = math.fsum(node.number("crush_weight") for node in placed.values())
+    of_osds = {
+        number: {
+            "crush_weight": node.number("crush_weight"),
+            "weight_share": node.number("crush_weight") / weights,
+            "primary_affinity": node.number("primary_affinity"),
+            "used_bytes": used[number].number("kb_used_data") * 1024,
+        }
         for number, node in sorted(placed.items())
-    ]
-    rows = [_group(row, set(placed)) for row in groups.rows("pg_stats")]
+    }
+    rows = groups.rows("pg_stats")
     if not rows:
         groups.refuse("no placement group", reason="incomplete")
-    return osds, rows
-
-
-def values_of(osds: list[PlacedOsd], groups: list[Group]) -> dict[int, dict[str, float]]:
-    """Return the values of each OSD by its number."""
-    copies = Counter(osd for group in groups for osd in group.osds)
-    primaries = Counter(group.primary for group in groups)
+    copies: Counter[int] = Counter()
+    primaries: Counter[int] = Counter()
     held: Counter[int] = Counter()
-    for group in groups:
-        for osd in group.osds:
-            held[osd] += group.bytes
-    weights = math.fsum(osd.weight for osd in osds)
-    by_osd = {}
-    for osd in osds:
-        share = osd.weight / weights
-        values = {
-            "crush_weight": osd.weight,
-            "weight_share": share,
-            "primary_affinity": osd.primary_affinity,
-            "used_bytes": osd.used_bytes,
-        }
+    of_groups = {}
+    for row in rows:
+        _check_stable(row, set(placed))
+        stated, sums = row.value, row.object("stat_sum")
+        values = {"bytes": sums.number("num_bytes"), "objects": sums.number("num_objects")}
+        of_groups[stated["pgid"]] = {**values, "primary": float(stated["acting_primary"])}
+        copies.update(stated["acting"])
+        primaries[stated["acting_primary"]] += 1
+        for osd in stated["acting"]:
+            held[osd] += values["bytes"]
+    for number, values in of_osds.items():
         for name, counted in (("placement_groups", copies), ("primaries", primaries), ("bytes", held)):
-            values[name] = float(counted[osd.number])
+            values[name] = float(counted[number])
             if total := sum(counted.values()):
-                values[f"{name}_deviation"] = counted[osd.number] / total / share - 1
-        by_osd[osd.number] = values
-    return by_osd
+                values[f"{name}_deviation"] = counted[number] / total / values["weight_share"] - 1
+    return of_osds, of_groups
 
 
-def placement_metrics(of_osds: Mapping[int, Mapping[str, float]]) -> dict[str, float]:
+def placement_metrics(of_osds: Mapping[int, Values]) -> dict[str, float]:
     """Return a cell's metrics: what the last OSD holds, and the largest deviations of any OSD."""
-    chosen = of_osds[last_osd(of_osds)]
+    chosen = of_osds[max(of_osds)]
     metrics = {f"last_osd_{name}": chosen[name] for name in ("placement_groups", "primaries", "bytes", "weight_share")}
     for name in ("placement_groups", "primaries", "bytes"):
         deviations = [abs(of_osd[f"{name}_deviation"]) for of_osd in of_osds.values() if f"{name}_deviation" in of_osd]
@@ -111,7 +83,7 @@ def placement_metrics(of_osds: Mapping[int, Mapping[str, float]]) -> dict[str, f
     return metrics
 
 
-def _group(row: Place, osds: set[int]) -> Group:
+def _check_stable(row: Place, osds: set[int]) -> None:
     stated = row.value
     name, state, acting = stated["pgid"], stated["state"], stated["acting"]
     if set(state.split("+")) != _STABLE:
@@ -120,8 +92,6 @@ def _group(row: Place, osds: set[int]) -> Group:
         row.refuse(f"placement group {name} is on its way to other OSDs")
     if not set(acting) <= osds:
         row.refuse(f"placement group {name} lies on OSDs {acting}, not all of them in the tree")
-    held = row.object("stat_sum")
-    return Group(name, tuple(acting), stated["acting_primary"], held.number("num_objects"), held.number("num_bytes"))
 
 
 class Placement(Reader):
@@ -137,16 +107,17 @@ class Placement(Reader):
         """
         of_tool = {role: text for role, text in run.texts.items() if role not in ROLES}
         result = RADOS.read(replace(run, texts=of_tool))
-        osds, groups = read_placement(run.texts, run.names)
-        of_osds = values_of(osds, groups)
+        of_osds, of_groups = read_placement(run.texts, run.names)
         entities = [
             ("osd", str(number), metric, value)
             for number, values in of_osds.items()
             for metric, value in values.items()
         ]
-        for group in groups:
-            values = {"bytes": group.bytes, "objects": group.objects, "primary": float(group.primary)}
-            entities += [("placement_group", group.name, metric, value) for metric, value in values.items()]
+        entities += [
+            ("placement_group", name, metric, value)
+            for name, values in of_groups.items()
+            for metric, value in values.items()
+        ]
         metrics = {**result.metrics, **placement_metrics(of_osds)} if result.complete else {}
         return replace(result, metrics=metrics, entities=tuple(entities))
 

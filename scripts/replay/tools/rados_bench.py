@@ -91,7 +91,8 @@ class Totals:
         printed = number(self.bandwidth)
         if printed is None or not agrees(printed, computed, relative=relative, absolute=rounding_of(self.bandwidth)):
             self.refuse(f"bandwidth {self.bandwidth[:40]} MiB/s is not total divided by time ({computed:.6g} MiB/s)")
-        mode, size, threads = levels.get("mode"), levels.get("object_size_bytes"), levels.get("threads")
+        mode = levels.get("mode", levels.get("io_type"))
+        size, threads = levels.get("object_size_bytes"), levels.get("threads")
         if mode is not None and self.kind != ("write" if mode == "write" else "read"):
             self.refuse(f"the run did {self.kind}s, expected {mode}")
         if size is not None and size != self.object_bytes:
@@ -308,9 +309,6 @@ class RadosBench(Tool):
         namespace = ["--namespace", "{namespace}"] if options.get("namespace") else []
         return ["rados", *connection(options), "--pool", "{pool}", *namespace, *client_options(options)]
 
-    def result_files(self, levels: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
-        return {"output": "result.json"}
-
     def read(self, run: Run) -> Result:
         """Parse the JSON of `output`, or of stdout, or the text of stdout.
 
@@ -337,7 +335,7 @@ class RadosBench(Tool):
             totals, series = read_text(text, file)
         if totals is None or run.exit_status is None:
             return Result(series=series, complete=False)
-        totals.check(run.levels | {"mode": _mode_or_none(run.levels)})
+        totals.check(run.levels)
         notes = () if series else ("its course over time is not known: it is a summary alone",)
         return Result(metrics=totals.metrics(), series=series, notes=notes)
 
@@ -363,13 +361,6 @@ def mode_of(levels: Mapping[str, Any]) -> str:
         return str(levels["mode"])
     kind = str(levels["io_type"])
     return _MODES[kind, None if kind == "write" else str(levels["io_pattern"])]
-
-
-def _mode_or_none(levels: Mapping[str, Any]) -> str | None:
-    try:
-        return mode_of(levels)
-    except KeyError:
-        return None
 
 
 def removed_objects(text: str) -> int | None:

@@ -6,8 +6,11 @@ import path from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { JSDOM } from "jsdom";
+
 import { alteredSentence, behindChart, ofDataSet } from "../../../deck/data/alterations.js";
 import { provenance } from "../../../deck/data/provenance.js";
+import { writeAlteredMarks } from "../../../deck/text/altered-marks.js";
 import {
   MISSING,
   NOT_DERIVED,
@@ -175,4 +178,19 @@ test("the mark names the first file and how many more there are; the label says 
   assert.match(alteredSentence([at(CSV), at(CSV), at("claims.json")]), /^ALTERED DATA \(and 1 more\): /);
   assert.match(provenance([SRC], null, [at(CSV)]), /^ALTERED DATA · mine/);
   assert.doesNotMatch(provenance([SRC], null, [at("other/tidy.csv")]), /ALTERED/);
+});
+
+test("a slide is marked if any file of its chart is altered, also one beside the first", () => {
+  const file = (percentile) => `exp/aggregate/latency-${percentile}-write-rand.csv`;
+  const { document } = new JSDOM(
+    `<section><h2>Title</h2><canvas data-chart="line" data-chart-src="benchmarks/mine/${file("p50")}"
+       data-chart-more="benchmarks/mine/${file("p99")}"></canvas></section>`,
+  ).window;
+  writeAlteredMarks(document.body, {
+    resolve: (src) => src,
+    dataSet: "mine",
+    alterationsOf: () => [{ file: file("p99"), what: NOT_DERIVED }],
+  });
+  const mark = document.querySelector("section > p.altered-data");
+  assert.equal(mark?.textContent, `ALTERED DATA: ${file("p99")} is not what derive wrote.`);
 });

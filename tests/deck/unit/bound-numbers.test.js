@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { JSDOM } from "jsdom";
 import { follow } from "../../../deck/data/follow.js";
 import { BoundNumbers } from "../../../deck/text/bound-numbers.js";
-import { numbersFrom } from "../../../deck/text/sources.js";
 import fc from "fast-check";
 import {
   chooseTexts,
@@ -22,26 +21,25 @@ const manifest = {
   experiments: { "rbd-journaling": { blocks: 10 } },
 };
 
-const NOTHING = { lookUp: () => null, absent: "not measured" };
-const ofClaims = (lookUp) => new BoundNumbers({}, { ...NOTHING, lookUp });
-const ofManifest = (lookUp) => new BoundNumbers({ manifest: { lookUp, absent: "not recorded" } }, NOTHING);
+const ofClaims = (claims) => new BoundNumbers({ manifest: () => null, claims: () => ({ claims }) });
+const ofManifest = (osds) => new BoundNumbers({ manifest: () => ({ osds: osds() }), claims: () => null });
 
 test("the first word of a value names the source in which it is looked up", () => {
-  const numbers = numbersFrom({ manifest: () => manifest, claims: () => null });
+  const numbers = new BoundNumbers({ manifest: () => manifest, claims: () => null });
   assert.equal(numbers.resolve("manifest.setup.osds"), "3");
   assert.equal(numbers.resolve("manifest.setup.memory_bytes"), "1 GiB");
   assert.equal(numbers.resolve("manifest.experiments.rbd-journaling.blocks"), "10");
   assert.equal(numbers.resolve("manifest.measured"), "1–3 January 2026");
 });
 
-test("a further source answers to every other first word", () => {
-  const numbers = ofClaims(([id, field]) => (id === "price" ? `${field}!` : null));
-  assert.equal(numbers.resolve("price.ratio"), "ratio!");
-  assert.equal(numbers.resolve("other.ratio"), null);
+test("every other first word is a claim", () => {
+  const numbers = ofClaims({ price: { verdict: "held" } });
+  assert.equal(numbers.resolve("price.verdict"), "held");
+  assert.equal(numbers.resolve("other.verdict"), null);
 });
 
 test("what no source knows is null, never a guess", () => {
-  const numbers = numbersFrom({ manifest: () => manifest, claims: () => null });
+  const numbers = new BoundNumbers({ manifest: () => manifest, claims: () => null });
   for (const value of [
     "manifest.setup.unknown",
     "manifest.setup",
@@ -51,7 +49,7 @@ test("what no source knows is null, never a guess", () => {
     "manifest..osds",
   ])
     assert.equal(numbers.resolve(value), null, value);
-  const without = numbersFrom({ manifest: () => null, claims: () => null });
+  const without = new BoundNumbers({ manifest: () => null, claims: () => null });
   assert.equal(without.resolve("manifest.setup.osds"), null);
 });
 
@@ -98,7 +96,7 @@ test("a title leaves the place of a figure open that another data set lacks", ()
 });
 
 test("a line of a slide does not break between a number and its unit", () => {
-  const numbers = ofClaims(() => "a 4 KiB write");
+  const numbers = ofClaims({ price: { sentence: "a 4 KiB write" } });
   const { root, element } = dataElement("price.sentence", "a 4 KiB write");
   numbers.bind(root, { shipped: true });
   assert.equal(element.textContent, "a 4\u00a0KiB write");

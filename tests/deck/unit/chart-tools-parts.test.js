@@ -8,7 +8,6 @@ import { chartLink, linkedChart } from "../../../deck/chart-tools/chart-address.
 import { Comparison } from "../../../deck/chart-tools/comparison.js";
 import { attemptsBehind, commandsFor } from "../../../deck/chart-tools/commands.js";
 import { copyCsv, copyPng } from "../../../deck/chart-tools/panel.js";
-import { wrap } from "../../../deck/chart-tools/picture.js";
 import { stepFrom } from "../../../deck/chart-tools/cursor.js";
 import { marksOf, notesOf, parseMarks } from "../../../deck/chart-tools/marks.js";
 import { marginOf, marginWords } from "../../../deck/data/margin.js";
@@ -163,13 +162,6 @@ test("arrow keys go from point to point and from line to line, and stay within t
   // The line was hidden meanwhile.
   assert.deepEqual(go({ line: 1, at: 1 }, { along: 1 }), { line: 0, at: 0 });
   assert.equal(stepFrom([[], []], null, { along: 1 }), null);
-});
-
-test("text below a picture is broken between words", () => {
-  const width = (text) => text.length;
-  assert.deepEqual(wrap("one two  three", 7, width), ["one two", "three"]);
-  assert.deepEqual(wrap("extraordinary a", 5, width), ["extraordinary", "a"]);
-  assert.deepEqual(wrap("", 5, width), []);
 });
 
 /** A second data set on a server that has these files and answers 404 to everything else. */

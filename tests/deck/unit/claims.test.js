@@ -8,6 +8,7 @@ import { claimRows, soFar } from "../../../deck/data/claim-rows.js";
 import { slideOfChart, writeClaims } from "../../../deck/text/claims-table.js";
 import { wantedClaims } from "../../../deck/data/claim-charts.js";
 import { claimsModel } from "../../../deck/data/claims-model.js";
+import { optionsOfDocument } from "../../../deck/stage/document-charts.js";
 
 const ratio = { says: "a ÷ b", estimate: 15.64, low: 12, high: 20, n: 6, region: { low: 7.5, high: 13.3 } };
 const half = {
@@ -283,6 +284,8 @@ test("a claim of several campaigns is drawn as these, their mean, and what anoth
   assert.deepEqual(names({ claims: { small: claim } }).at(-2), ["local: as expected", 15.64]);
   for (const name of ["mine", "mine.bundle"])
     assert.equal(rows(claimsModel({ ...document, data_set: name }, one)).length, 4, name);
+  const few = { ...claim, conditions: { ratio: { ...condition, prediction: null } } };
+  assert.deepEqual(names({ claims: { small: few } }).at(-2), ["local: no prediction", 15.64]);
   const alone = rows(claimsModel(document, one, { byCampaign: false }));
   assert.deepEqual(alone, [["Small ones.", 15.64, 1.2, 3, "✓"]]);
   const both = rows(claimsModel(document, wantedClaims({ releaseClaims: "small large" })));
@@ -293,6 +296,25 @@ test("a claim of several campaigns is drawn as these, their mean, and what anoth
       ["Large ones.", 15.64, undefined],
     ],
   );
+});
+
+test("campaigns of one claim look alike; their mean does not, nor a data set that is none of them", async () => {
+  const optionsOf = async (dataset) => {
+    const data = { manifestOf: () => ({}), resolve: (src) => src };
+    const src = "benchmarks/local/claims.json";
+    const { plugins } = await optionsOfDocument({ src, kind: "forest", canvas: { dataset }, data });
+    return plugins.csv;
+  };
+  const { palette, styles } = await optionsOf({ chartClaims: "Peak = small.ratio" });
+  const endings = [": no prediction", ": as expected", ": unexpected"];
+  assert.deepEqual(Object.keys(styles), ["Mean", ...endings.map((ending) => `local${ending}`)]);
+  const colors = [...palette, ...Object.values(styles)].map(({ color }) => color);
+  assert.deepEqual([palette.length, new Set(colors).size], [1, 3]);
+  const chartMore = "benchmarks/b/claims.json";
+  for (const dataset of [{ chartClaims: "small.ratio | small.half" }, { chartClaims: "small", chartMore }]) {
+    const options = await optionsOf(dataset);
+    assert.deepEqual([options.palette, options.styles], [undefined, undefined]);
+  }
 });
 
 test("what a condition needs is said in words", () => {

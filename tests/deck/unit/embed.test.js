@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { JSDOM } from "jsdom";
 
 import { writeEmbedPages } from "../../../scripts/deck/embed.js";
-import { EmbedData, rowsOf } from "../../../scripts/deck/embed-data.js";
+import { filesOfChart, rowsOf } from "../../../scripts/deck/embed-data.js";
 
 const ALTERED = { file: "claims.json", what: "is not what derive wrote" };
 
@@ -52,11 +52,8 @@ test("a page holds the claims that its slide names, not those whose names begin 
     await saveAll(path.join(root, "benchmarks"), files);
     const filesFor = (attributes) => {
       const html = `<section><canvas ${attributes}></canvas></section>`;
-      return new EmbedData(root).filesFor(
-        html,
-        new JSDOM(html).window.document.querySelector("canvas"),
-        "mine",
-      );
+      const canvas = new JSDOM(html).window.document.querySelector("canvas");
+      return filesOfChart(root, { section: html, canvas, usual: "mine" });
     };
     const table = "benchmarks/mine/e/aggregate/x.csv";
     const plain = await filesFor(`data-chart-src="${table}" data-chart-series="A"`);

@@ -124,8 +124,8 @@ test("a site with a bundle gets the page and the bundle; a bundle that is damage
   const folder = (...names) => path.join(root, ...names);
   const benchmarks = folder("benchmarks");
   const altered = { ours: [{ file: "claims.json", what: "is not what derive wrote" }] };
-  const site = { outDir: folder("dist"), root, benchmarks, published: ["ours"], altered };
-  const talk = { shipped: "ours", stated: STATED };
+  const stated = { ...STATED, dataSet: "ours" };
+  const site = { outDir: folder("dist"), root, benchmarks, published: ["ours"], altered, stated };
   try {
     for (const name of ["dist/assets", "bundles", "benchmarks/ours"])
       await mkdir(folder(name), { recursive: true });
@@ -133,7 +133,7 @@ test("a site with a bundle gets the page and the bundle; a bundle that is damage
     await writeFile(folder("dist/assets/index-abc.css"), `body{margin:0}${face}`);
     await writeFile(folder("benchmarks/ours/manifest.json"), JSON.stringify(manifest()));
     await writeFile(folder("benchmarks/ours/claims.json"), JSON.stringify(claimsWith({ slower: CLAIM })));
-    assert.equal(await writeMatrix({ ...site, talk }), null, "nothing to compare");
+    assert.equal(await writeMatrix(site), null, "nothing to compare");
     await assert.rejects(access(folder("dist", MATRIX)));
 
     const conditions = { ratio: { estimate: 2, n: 6, verdict: "held", region: { low: 1 } } };
@@ -149,7 +149,7 @@ test("a site with a bundle gets the page and the bundle; a bundle that is damage
     );
     const bundle = { format: "replay-bundle", version: 1, data_set: "theirs", claims: {}, files };
     await writeFile(folder("bundles/theirs.bundle"), gzipSync(JSON.stringify(bundle)));
-    assert.deepEqual(await writeMatrix({ ...site, talk }), { claims: 1, columns: 2 });
+    assert.deepEqual(await writeMatrix(site), { claims: 1, columns: 2 });
     const html = await readFile(folder("dist", MATRIX), "utf8");
     assert.match(html, /@font-face\{font-family:Inter;src:url\(\.\/assets\/inter-abc\.woff2\)/);
     assert.doesNotMatch(html, /body\{margin:0\}/, "rules of slides");
@@ -160,10 +160,7 @@ test("a site with a bundle gets the page and the bundle; a bundle that is damage
 
     bundle.files["claims.json"].text += " ";
     await writeFile(folder("bundles/theirs.bundle"), gzipSync(JSON.stringify(bundle)));
-    await assert.rejects(
-      writeMatrix({ ...site, talk }),
-      /^Error: bundles\/theirs\.bundle: This bundle was altered/,
-    );
+    await assert.rejects(writeMatrix(site), /^Error: bundles\/theirs\.bundle: This bundle was altered/);
   } finally {
     await rm(root, { recursive: true, force: true });
   }

@@ -71,6 +71,18 @@ test("charts of one slide share a label: the range of n, the latest date, limits
   );
 });
 
+test("a label says how many pairs are left out of ratios because one of them is 0", () => {
+  const charts = { ...manifest.experiments["rbd-journaling"].charts };
+  charts["ratio-iops-read-seq"] = { ...charts["iops-read-seq"], zero_pairs: 2 };
+  charts["ratio-iops-write-seq"] = { ...charts["iops-read-seq"], zero_pairs: 1 };
+  const label = (...sources) =>
+    provenance(sources, { ...manifest, experiments: { "rbd-journaling": { charts } } });
+  const [reads, writes] = ["ratio-iops-read-seq", "ratio-iops-write-seq"].map((name) => address(name));
+  assert.match(label(writes), / · n = 10 · without 1 pair with a value of 0 · 3 Jan 2026 · /);
+  assert.match(label(reads, writes, address("iops-read-seq")), / · without 3 pairs with a value of 0 · /);
+  assert.doesNotMatch(label(address("iops-read-seq")), /pair/);
+});
+
 test("what a data set says as a whole names it, its versions and the date of its last measurement", () => {
   const provenances = [{ ceph_versions: ["20.2.4"], librbd_versions: ["20.2.4"] }, { ceph_versions: [] }];
   const experiments = Object.fromEntries(provenances.map((found, at) => [`e${at}`, { provenance: found }]));
@@ -105,11 +117,11 @@ test("the short address finds its chart in whichever experiment has it", () => {
 });
 
 test("n is written once if it is the same at all points", () => {
-  assert.equal(sampleSize({ min: 3, max: 3 }), "n = 3");
-  assert.equal(sampleSize({ min: 2, max: 3 }), "n = 2–3");
-  assert.equal(sampleSize(7), "n = 7");
-  assert.equal(sampleSize(null), null);
-  assert.equal(sampleSize({}), null);
+  assert.equal(sampleSize([{ n: { min: 3, max: 3 } }]), "n = 3");
+  assert.equal(sampleSize([{ n: { min: 2, max: 3 } }, { n: null }]), "n = 2–3");
+  assert.equal(sampleSize([{ n: 7 }]), "n = 7");
+  assert.equal(sampleSize([]), null);
+  assert.equal(sampleSize([{ n: {} }]), null);
 });
 
 test("charts of two data sets are labelled apart", () => {

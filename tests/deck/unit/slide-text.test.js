@@ -8,7 +8,7 @@ import { applyEdits } from "../../../scripts/deck/text/escape.js";
 import { escapeText } from "../../../scripts/deck/text/escape.js";
 import { proseOf } from "../../../scripts/deck/text/prose.js";
 import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
-import { boundElements, headingOf, readSlide, verdictGroups } from "../../../scripts/deck/text/segments.js";
+import { boundElements, readSlide, verdictGroups } from "../../../scripts/deck/text/segments.js";
 import { elements, parseTree, textOf } from "../../../scripts/deck/text/tree.js";
 
 const read = (text, file = "a.md") => slidesOf(text, { file }).map(readSlide);
@@ -189,10 +189,8 @@ test("sentences have the line in which they begin", () => {
   ]);
 });
 
-test("a title is the first heading of the body", () => {
-  assert.equal(textOf(headingOf(only("### small\n\n## Big *one*\n\n# late"))), "Big one");
-  assert.equal(textOf(headingOf(only("Underlined\n---\n"))), "Underlined");
-  assert.equal(headingOf(only("words\n\n<!-- Note -->\n# In the note")), null);
+test("an underlined line is a heading", () => {
+  assert.deepEqual(words(only("Underlined\n---\n")), ["heading: Underlined"]);
 });
 
 test("elements know their place, self-closing and unclosed ones too", () => {

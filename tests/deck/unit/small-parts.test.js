@@ -3,7 +3,6 @@ import { readFile, readdir } from "node:fs/promises";
 import { test } from "node:test";
 
 import { readModel } from "chartjs-plugin-csv";
-import { create } from "qrcode";
 import { parse } from "yaml";
 
 import { normaliseChapter } from "../../../deck/text/chapters.js";
@@ -14,7 +13,7 @@ import {
   readingOf,
   seriesStyles,
 } from "../../../deck/stage/chart-styles.js";
-import { qrPath, qrTarget } from "../../../deck/stage/qr.js";
+import { qrTarget } from "../../../deck/stage/qr.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { EventStream } from "../../../scripts/deck/event-stream.js";
 import { readTalks } from "../../../scripts/deck/talk-file.js";
@@ -141,18 +140,6 @@ test("a QR code leads to the address that is set, else to a page that others can
     "file:///tmp/index.html",
   ])
     assert.equal(qrTarget("", at(href)), null, href);
-});
-
-test("the drawn QR code has every dark module, and no other", () => {
-  const { modules } = create("https://example.org/talk", { errorCorrectionLevel: "M" });
-  const drawn = new Set();
-  for (const [, x, y, run] of qrPath(modules).matchAll(/M(\d+) (\d+)h(\d+)v1h-\d+z/g)) {
-    for (let step = 0; step < Number(run); step += 1) drawn.add(`${Number(x) + step - 4},${Number(y) - 4}`);
-  }
-  for (let row = 0; row < modules.size; row += 1) {
-    for (let column = 0; column < modules.size; column += 1)
-      assert.equal(drawn.has(`${column},${row}`), Boolean(modules.get(row, column)), `${column},${row}`);
-  }
 });
 
 test("a page that reads no more of its events is let go, and the others are told on", () => {

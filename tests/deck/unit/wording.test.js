@@ -95,12 +95,10 @@ test("sentences that stay are not listed, even between two that change", () => {
 });
 
 const shippedWords = async (talk) => {
-  const { stated, shipped: name, chapters } = await openTalk(PROJECT, talk);
+  const { stated, slides } = await openTalk(PROJECT, talk);
   const benchmarks = path.join(PROJECT, "benchmarks");
-  return {
-    slides: chapters.flatMap((chapter) => chapter.slides),
-    telling: await tellingOf({ benchmarks, stated, data: await readDataSet(benchmarks, name) }),
-  };
+  const data = await readDataSet(benchmarks, stated.dataSet);
+  return { slides, telling: await tellingOf({ benchmarks, stated, data }) };
 };
 
 test("a rehearsal has each slide of a cut in its time, its cues apart from what is said", () => {

@@ -8,8 +8,8 @@ import { pixelY } from "../draw.js";
 import { csvOf } from "../plugin.js";
 import { short } from "../units.js";
 import { Drawing } from "./drawing.js";
-import { aboutIn, emOf, marksOf, themeOf } from "./in-chart.js";
-import { MARK, Mark, boxOf } from "./mark.js";
+import { aboutIn, emOf, themeOf } from "./in-chart.js";
+import { MARK, Mark } from "./mark.js";
 import { shapeOf } from "./pen.js";
 
 export { placedLabelsOf } from "./drawing.js";
@@ -138,11 +138,6 @@ export class KindController extends DatasetController {
       top: Math.min(a.y, b.y),
       bottom: Math.max(a.y, b.y),
     };
-  }
-
-  /** The boxes of marks that are drawn otherwise than as marks. */
-  get drawnBoxes() {
-    return marksOf(this).map(boxOf);
   }
 
   /** Where the mark of a point is, `{x, y, style, …}`; null if there is none. */

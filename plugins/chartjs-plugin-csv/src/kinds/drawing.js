@@ -1,6 +1,7 @@
 /** Draws, for charts of these kinds, what belongs to no single series: the key, the runs behind the points, the labels. */
 
 import { layouts } from "chart.js";
+import { groupBy } from "../group.js";
 import { kindOf } from "../kinds.js";
 import { csvOf } from "../plugin.js";
 import { KeyBox, SideBox } from "./around-plot.js";
@@ -84,7 +85,9 @@ function drawRuns(chart) {
   ctx.globalAlpha = RUN.alpha;
   for (const controller of shownIn(chart).filter(({ entry }) => !entry.second)) {
     ctx.fillStyle = controller.color;
-    for (const together of byX(runs.get(controller.entry.name) ?? [])) {
+    // Runs at the same place, which in a chart of two measured quantities are rarely two.
+    const byX = groupBy(runs.get(controller.entry.name) ?? [], ({ x }) => x);
+    for (const together of byX.values()) {
       const columns = Math.min(RUN.columns, together.length);
       together.forEach((run, rank) => {
         const dot = run.y === null ? null : controller.place({ low: null, high: null, n: null, ...run }, 0);
@@ -98,16 +101,6 @@ function drawRuns(chart) {
     }
   }
   ctx.restore();
-}
-
-/** Runs at the same place, which in a chart of two measured quantities are rarely two. */
-function byX(runs) {
-  const places = new Map();
-  for (const run of runs) {
-    if (!places.has(run.x)) places.set(run.x, []);
-    places.get(run.x).push(run);
-  }
-  return places.values();
 }
 
 /** Where the labels of a chart are: lines, left, top, width and height in px (for tests). */

@@ -24,9 +24,9 @@ import {
 import { labelsOfHeadings, layoutIn, rowScale } from "./forest-rows.js";
 import { shapeOf, stroke, strokeThrough } from "./pen.js";
 
-/** In sizes of a mark: the two lines, and the ends of the thin one. */
 /** How many times further than its value a bound may be and still decide where the axis ends. */
 const REACH = 8;
+/** In sizes of a mark: the two lines, and the ends of the thin one. */
 const INTERVAL = { width: 0.28, alpha: 0.45 };
 const PREDICTION = { width: 0.1, end: 0.35 };
 const FIGURE = { usual: 1.1, strong: 1.6, least: 0.8 };

@@ -2,6 +2,7 @@
 
 import { looksOf, valueScale, yScaleType } from "../axes.js";
 import { wordsOf, wrapLabel } from "../labels-layout.js";
+import { textWidth } from "./in-chart.js";
 
 /** The greatest share of the width that names of rows take, and what they may always take, in sizes of the font. */
 const NAMES = { share: 0.34, least: 5 };
@@ -30,26 +31,21 @@ export function laneScale({ theme, flipped }, lanes, lanesIn = () => lanes) {
     color: ({ chart, index }) => lanesIn(chart)[index]?.color ?? theme.text,
     font: ({ chart, index }) => ({ ...theme.font, weight: lanesIn(chart)[index]?.weight ?? 700 }),
     callback(index) {
-      return namesOf(this, lanesIn(this.chart), flipped, theme.font)[index] ?? "";
+      return namesOf(this.chart, lanesIn(this.chart), flipped, theme.font)[index] ?? "";
     },
   };
   return scale;
 }
 
 /** The lines of the names of rows or columns. */
-function namesOf(scale, lanes, isBeside, { size, family }) {
-  const { ctx, chart } = scale;
-  ctx.save();
-  ctx.font = `700 ${size}px ${family ?? "sans-serif"}`;
-  const widthOf = (text) => ctx.measureText(text).width;
+function namesOf(chart, lanes, isBeside, { size }) {
+  const widthOf = (text) => textWidth(chart, text, { weight: 700 });
   const names = lanes.map(({ text }) => text);
-  const lines = isBeside
+  return isBeside
     ? names.map((name) => wrapLabel(name, Math.max(NAMES.least * size, chart.width * NAMES.share), widthOf))
     : namesInLanes(names, (chart.width - 3 * size) / Math.max(1, names.length), widthOf).map(
         ({ lines: own, row }) => [...Array.from({ length: row }, () => ""), ...own],
       );
-  ctx.restore();
-  return lines;
 }
 
 /**

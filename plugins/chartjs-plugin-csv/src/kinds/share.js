@@ -8,12 +8,14 @@ import { place } from "../figures.js";
 import {
   KindController,
   laneScale,
+  marksOf,
   seriesOfEachFile,
   tellPoint,
   tellSeries,
   themeOf,
   unitAt,
 } from "./base.js";
+import { boxOf } from "./mark.js";
 import { hatch, strokeThrough } from "./pen.js";
 
 /** The part of a column's place that it takes; how far down the longest wait reaches, of the height above the ground. */
@@ -76,7 +78,7 @@ class ShareController extends KindController {
   }
 
   obstacles() {
-    return this.drawnBoxes;
+    return marksOf(this).map(boxOf);
   }
 
   draw() {

@@ -1,3 +1,4 @@
+import { groupBy } from "../group.js";
 import { csvOf } from "../plugin.js";
 import { unite } from "../range.js";
 
@@ -45,12 +46,8 @@ export function shareAxes(slots) {
 
 /** The rooms of charts that share a key. */
 function grouped(slots, keyOf) {
-  const groups = new Map();
-  for (const slot of slots) {
-    const key = keyOf(slot);
-    groups.set(key, [...(groups.get(key) ?? []), csvOf(slot.chart).room]);
-  }
-  return [...groups.values()];
+  const groups = groupBy(slots, keyOf);
+  return [...groups.values()].map((alike) => alike.map(({ chart }) => csvOf(chart).room));
 }
 
 /** Chart.js plugin: a shared y axis. It is registered last, so that marks have extended the axis before. */

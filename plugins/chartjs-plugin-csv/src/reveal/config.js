@@ -50,7 +50,7 @@ function baseOptions(kind) {
  * @returns {{data?: object, options?: object, csv?: object}}
  * @throws {CsvError} kind `options`, when the comment is not JSON
  */
-export function optionsComment(canvas) {
+function optionsComment(canvas) {
   for (const node of canvas.childNodes) {
     const text = node.nodeType === 8 ? node.data.trim() : "";
     if (!text.startsWith("{")) continue;
@@ -71,7 +71,7 @@ export function optionsComment(canvas) {
 }
 
 /** CSV written into the canvas element itself, or null. */
-export function inlineText(canvas) {
+function inlineText(canvas) {
   const text = canvas.textContent.replace(/^\s*\n|\s+$/g, "");
   return text ? `${text}\n` : null;
 }
@@ -132,7 +132,7 @@ export function chartConfig(canvas, given) {
   ]);
   Object.assign(settings, { url: text === null ? url : null, text, src, more });
   settings.styles = { ...styles, ...settings.styles };
-  if (palette) settings.palette = palette;
+  if (palette) settings.palette ??= palette;
   // With `axes: false` the page's scales are the chart's; else they are merged over those of the plugin.
   if (scales && settings.axes === false) rest.scales = scales;
   else if (scales) settings.scales = merge({}, [scales, settings.scales ?? {}]);

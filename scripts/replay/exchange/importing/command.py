@@ -14,9 +14,8 @@ from pathlib import Path
 
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import benchmarks_directory, deck_command, replay_command, shown
-from replay.base.tables import csv_text
+from replay.base.tables import csv_text, short_size_text
 from replay.base.terminal import waiting
-from replay.claims.brief import size_text
 from replay.claims.data_set import derive_data_set
 from replay.design.design import digest_of
 from replay.evidence import durable
@@ -268,7 +267,7 @@ def _say_arranged(arranged: Arranged, variants: Mapping[str, str]) -> None:
     for name, levels in arranged.factors.items():
         if len(levels) > 1 or name == arranged.x_factor:
             place = " (the axis)" if name == arranged.x_factor else ""
-            texts = [size_text(str(level)) if name in _SIZES else str(level) for level in levels]
+            texts = [short_size_text(str(level)) if name in _SIZES else str(level) for level in levels]
             print(f"  {name}{place}: {_some(texts, 8)}")
     folders = len({cell.variant for cell in arranged.cells})
     if folders > 1:

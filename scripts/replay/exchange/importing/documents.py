@@ -170,17 +170,16 @@ def plan_of(block: int, cells: Iterable[ImportedCell]) -> str:
     return digest_of({"block": block, "origin": IMPORTED, "cells": sorted(of_cells)})
 
 
-def _head(cell: ImportedCell, experiment: str) -> dict[str, Any]:
+def _head(cell: ImportedCell) -> dict[str, Any]:
+    experiment = experiment_name(cell.run.tool)
     return {"schema_version": 1, "origin": IMPORTED, "experiment": experiment, "block": cell.block}
 
 
-def _sidecar(
-    cell: ImportedCell, experiment: str, label: str, files: Mapping[str, str], folders: Sequence[str]
-) -> dict[str, Any]:
+def _sidecar(cell: ImportedCell, label: str, files: Mapping[str, str], folders: Sequence[str]) -> dict[str, Any]:
     """Return a cell's sidecar. `files`: names by role; `folders`: the names of the folders that were given."""
     run = cell.run
     return {
-        **_head(cell, experiment),
+        **_head(cell),
         "point": cell.point,
         "variant": cell.variant,
         "label": label,
@@ -212,11 +211,11 @@ def _sidecar(
     }
 
 
-def _seal(cells: Sequence[ImportedCell], experiment: str) -> dict[str, Any]:
+def _seal(cells: Sequence[ImportedCell]) -> dict[str, Any]:
     """Return `attempt.json` of the variants of a point that make one repetition."""
     first = cells[0]
     return {
-        **_head(first, experiment),
+        **_head(first),
         "point": first.point,
         "attempt": 1,
         "order": [cell.variant for cell in cells],
@@ -228,10 +227,10 @@ def _seal(cells: Sequence[ImportedCell], experiment: str) -> dict[str, Any]:
     }
 
 
-def _receipt(cells: Sequence[ImportedCell], experiment: str, design: str, plan: str) -> dict[str, Any]:
+def _receipt(cells: Sequence[ImportedCell], design: str, plan: str) -> dict[str, Any]:
     """Return the receipt of a block: that it was imported, and by which design and plan."""
     return {
-        **_head(cells[0], experiment),
+        **_head(cells[0]),
         "design": design,
         "plan": plan,
         "sets": sorted({cell.point for cell in cells}),
@@ -253,7 +252,6 @@ def members_of(
     cells: Sequence[ImportedCell], design: str, plan: str, variants: Mapping[str, str], packed: set[str]
 ) -> dict[str, Content]:
     """Return the members of a block's pack: documents, and parts of the originals. `packed` gets whole originals."""
-    experiment = experiment_name(cells[0].run.tool)
     folders = [*variants.values()]
     members: dict[str, Content] = {}
     for point, several in groupby(cells, key=lambda cell: cell.point):
@@ -271,11 +269,11 @@ def members_of(
                 if not part.whole and part.sha256 not in packed:
                     packed.add(part.sha256)
                     members[_original(part)] = replace(part, ranges=((0, part.size),), encoding="utf-8")
-            sidecar = _sidecar(cell, experiment, variants[cell.variant], files, folders)
+            sidecar = _sidecar(cell, variants[cell.variant], files, folders)
             members[f"{folder}/{cell.variant}.json"] = pretty_json(sidecar)
-        members[f"{folder}/{SEAL}"] = pretty_json(_seal(of_set, experiment))
+        members[f"{folder}/{SEAL}"] = pretty_json(_seal(of_set))
     block = cells[0].block
-    members[f"block-{block:02d}/receipt-{plan}.json"] = pretty_json(_receipt(cells, experiment, design, plan))
+    members[f"block-{block:02d}/receipt-{plan}.json"] = pretty_json(_receipt(cells, design, plan))
     return members
 
 

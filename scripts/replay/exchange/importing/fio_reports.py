@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from replay.exchange.importing.runs import Level, TextView, view_of, whole_number, whole_text
+from replay.exchange.importing.runs import Level, TextView, bytes_of, view_of, whole_number, whole_text
 from replay.tools.base import UNSTATED
 
 # fio writes a report each `--status-interval`, and each counts from the start of the run, so only the last one counts.
@@ -149,8 +149,6 @@ def _directions(entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 # fio's options: what of them is a level, may change the measurement, or only concerns the output ---------------------
 
-_SIZE = re.compile(r"(\d{1,15}) ?([kmgtp]?)(i?)b?", re.ASCII | re.IGNORECASE)
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _TIME = re.compile(r"(\d{1,12})(|us|ms|s|m|h|d)", re.ASCII)
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _DIRECTIONS = {"read": ("read",), "write": ("write",), "rw": ("read", "write"), "readwrite": ("read", "write")}
@@ -230,24 +228,16 @@ def _depth(entry: Mapping[str, Any], options: Mapping[str, str], asked: int) -> 
 
 
 def _block_size(options: Mapping[str, str], directions: tuple[str, ...] | list[str]) -> int | None:
-    """Return fio's `bs` in bytes: from `8k,16k` (reads, writes) that of the only direction, or both if they agree."""
-    sizes = options["bs"].split(",")
-    which = {"read": 0, "write": 1}
-    wanted = {min(which[direction], len(sizes) - 1) for direction in directions} or {0}
-    block_sizes = {_bytes(sizes[at].strip() or sizes[0].strip(), options.get("kb_base", "1024")) for at in wanted}
-    return block_sizes.pop() if len(block_sizes) == 1 else None
-
-
-def _bytes(text: str, base: str) -> int | None:
-    """Return a size in bytes as fio reads it.
+    """Return fio's `bs` in bytes: from `8k,16k` (reads, writes) that of the only direction, or both if they agree.
 
     With `kb_base` 1024, its default, `4k` are 4096 bytes and `4Ki` are 4000; with 1000 it is the other way round.
     """
-    match = _SIZE.fullmatch(text)
-    if match is None or base not in ("1000", "1024"):
-        return None
-    kilo = 1024 if (base == "1024") != bool(match[3]) else 1000
-    return int(match[1]) * kilo ** _POWERS[match[2].lower()] or None
+    sizes = options["bs"].split(",")
+    which = {"read": 0, "write": 1}
+    wanted = {min(which[direction], len(sizes) - 1) for direction in directions} or {0}
+    kilo, kibi = (1000, 1024) if options.get("kb_base") == "1000" else (1024, 1000)
+    block_sizes = {bytes_of(sizes[at].strip() or sizes[0].strip(), kilo=kilo, kibi=kibi) for at in wanted}
+    return block_sizes.pop() or None if len(block_sizes) == 1 else None
 
 
 def _measured_size(entry: Mapping[str, Any]) -> Level:

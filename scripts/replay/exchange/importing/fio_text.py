@@ -107,14 +107,9 @@ def _last_printed(printed: Sequence[_Printed], text: str) -> list[_Printed]:
     latest: dict[tuple[object, ...], tuple[int, _Printed]] = {}
     counted: Counter[tuple[object, ...]] = Counter()
     for entry in printed:
-        process = _PROCESS.search(text, entry.start, entry.section.spans[-1][1])
-        named = (
-            entry.invocation,
-            entry.section.group,
-            entry.section.name,
-            process and process[1],
-            entry.section.version,
-        )
+        section = entry.section
+        process = _PROCESS.search(text, *section.spans[-1])
+        named = entry.invocation, section.group, section.name, process and process[1], section.version
         place = counted[named, entry.ended]
         counted[named, entry.ended] += 1
         index, before = latest.get((named, place), (0, None))
@@ -258,11 +253,8 @@ def asked_of(commands: Sequence[Jobs], name: str, *, alone: bool) -> dict[str, s
     if named is None:
         named = commands[0] if commands and alone and len({job for job, _ in commands[0]}) == 1 else []
     mine = [options for job, options in named if job == name] or [options for _, options in named]
-    asked = (
-        {key: value for key, value in mine[0].items() if all(options.get(key) == value for options in mine)}
-        if mine
-        else {}
-    )
+    first = mine[0] if mine else {}
+    asked = {key: value for key, value in first.items() if all(options.get(key) == value for options in mine)}
     if len({job for job, _ in named}) > 1:
         # A report of a group counts the jobs of all names.
         asked = {key: value for key, value in asked.items() if key not in ("numjobs", "status-interval")}

@@ -180,11 +180,9 @@ def _rados_reports(text: str) -> list[Found | str]:
     if not _RADOS_JSON.search(text):
         return []
     documents = list(_documents(whole_text(text)))
-    return (
-        documents
-        if any(isinstance(run, Found) for run in documents)
-        else list(_documents(view_of(text, _RADOS_DOCUMENT)))
-    )
+    if any(isinstance(run, Found) for run in documents):
+        return documents
+    return list(_documents(view_of(text, _RADOS_DOCUMENT)))
 
 
 def _documents(view: TextView) -> Iterator[Found | str]:

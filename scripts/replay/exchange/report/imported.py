@@ -29,7 +29,7 @@ from replay.exchange.report.data_set import (
     values,
 )
 from replay.exchange.sides import IMPORTED, differences
-from replay.exchange.talk_points import KIND_FACTORS, SIZES, Point, points_of, said, size_text, words
+from replay.exchange.talk_points import KIND_FACTORS, SIZES, Point, axis_of, points_of, said, size_text, words
 from replay.exchange.talk_sense import SAME
 
 _P99 = "latency_p99_seconds"
@@ -124,8 +124,7 @@ def _section(experiment: MeasuredExperiment, loads: Sequence[_Load], data_set: s
     if _several(experiment):
         sides = " ".join(f"{data_set}:{name}" for name in dict.fromkeys(load.variant["name"] for load in loads))
         parts.append(paragraph(f"Whether they differ by more than noise: replay compare {sides}", "muted"))
-    axes = (chart["x"].get("factor") for chart in experiment.entry["charts"].values() if "rows" not in chart)
-    axis = next((factor for factor in axes if factor in experiment.entry["factors"]), None)
+    axis = axis_of(experiment.entry)
     groups: dict[tuple[Any, ...], list[_Load]] = {}
     for load in loads:
         key = tuple(level for factor, level in load.point.levels.items() if factor != axis)

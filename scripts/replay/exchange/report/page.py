@@ -210,22 +210,16 @@ def exhausted(data: DataSet) -> ReportPart:
     def ran_out_of(resource: str) -> list[str]:
         return [f"{count[resource]:,}" if count.get(resource) else NOTHING for count in counts]
 
+    idle = [min(values(experiment.runs, "cpu_idle_fraction"), default=None) for experiment in experiments]
+    busiest = [largest(experiment.runs, "disk_busy_fraction") for experiment in experiments]
     columns = [
         Column("experiment", [experiment.name for experiment in experiments]),
         Column("runs", [f"{len(experiment.runs):,}" for experiment in experiments], NUMBER),
         *(Column(resource, ran_out_of(resource), NUMBER) for resource in ("cpu", "disk", "network")),
         Column("nothing", ran_out_of("none"), NUMBER),
         Column("not known", ran_out_of("unknown"), NUMBER),
-        Column(
-            "least CPU idle",
-            [share(min(values(experiment.runs, "cpu_idle_fraction"), default=None)) for experiment in experiments],
-            NUMBER,
-        ),
-        Column(
-            "busiest disk",
-            [share(largest(experiment.runs, "disk_busy_fraction")) for experiment in experiments],
-            NUMBER,
-        ),
+        Column("least CPU idle", [*map(share, idle)], NUMBER),
+        Column("busiest disk", [*map(share, busiest)], NUMBER),
     ]
     rules = sorted({str(rule) for experiment in experiments if (rule := experiment.entry["limits"].get("rule"))})
     body = [

@@ -150,7 +150,7 @@ def _chart(groups: list[tuple[Mapping[str, Any], pd.DataFrame]], title: str) -> 
         marks = [(value, kind) for value, kind in points if value]
         if marks:
             text = ", ".join(seconds(value) for value, _ in marks)
-            rows.append(Row(str(variant["label"]), text, marks, joined=True))
+            rows.append(Row(str(variant["label"]), text, marks, [value for value, _ in marks]))
     key = "● typical write, ○ slowest of a hundred"
     return strip(rows, title, key, seconds, logarithmic=True) if len(rows) > 1 else ""
 

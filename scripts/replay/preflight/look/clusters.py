@@ -149,6 +149,11 @@ def _mode(answers: Answers, name: str) -> str:
     return _MODES.get(pool.mode, f"mirroring: {pool.mode}")
 
 
+def first_of(names: Sequence[str]) -> str:
+    """Return the first names, and whether there are more."""
+    return ", ".join([*names[:_SHOWN_NAMES], *(["…"] if len(names) > _SHOWN_NAMES else [])])
+
+
 def journal_rows(answers: Answers) -> list[SectionRow]:
     """Return the images whose writes pay for a journal that nobody replays, by pool."""
     rows = []
@@ -157,9 +162,8 @@ def journal_rows(answers: Answers) -> list[SectionRow]:
             continue  # nobody said which of them are mirrored
         mirrored = {image["name"] for image in (pool.status or {}).get("images", ())}
         if paying := [image for image in told["names"] if image not in mirrored]:
-            shown = f"{', '.join(paying[:_SHOWN_NAMES])}{', …' if len(paying) > _SHOWN_NAMES else ''}"
-            text = f"{len(paying)} with the feature journaling, which each write pays for, but not mirrored: {shown}"
-            rows.append(SectionRow(name, text, stands_out=True))
+            text = f"{len(paying)} with the feature journaling, which each write pays for, but not mirrored"
+            rows.append(SectionRow(name, f"{text}: {first_of(paying)}", stands_out=True))
         if told["looked_at"] < len(pool.images or ()):
             read = f"{told['looked_at']} of {len(pool.images or ())}"
             rows.append(SectionRow(name, f"for journals, only {read} images were read"))

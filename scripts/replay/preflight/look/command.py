@@ -86,7 +86,7 @@ def site_of(options: argparse.Namespace) -> Site:
 
     second = None
     if options.second is not None:
-        second = SecondSite(cluster(options.second, None, SECOND), POOL)
+        second = SecondSite(cluster(options.second, None, SECOND))
     return Site(
         name="look",
         label="look",

@@ -36,7 +36,6 @@ from replay.sandbox.tools import columns
 POOL = "replay"
 REPLAYING = "replaying"
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-_SHOWN_NAMES = 3
 #: What an option of a mirror daemon is called here, its unit, and what it bounds.
 _SETTINGS = {
     POLL_AGE: (
@@ -221,8 +220,7 @@ def _held(members: Sequence[ImageCopy], now: float) -> str:
         return f"the copy is {span} old"
     if entries := [copy.entries_behind for copy in members if copy.entries_behind is not None]:
         return f"at most {max(entries):,} entries behind"
-    names = ", ".join(copy.image for copy in members[:_SHOWN_NAMES])
-    return f"no figure: {names}{', …' if len(members) > _SHOWN_NAMES else ''}"
+    return f"no figure: {clusters.first_of([copy.image for copy in members])}"
 
 
 def _remarks(

@@ -21,7 +21,7 @@ from replay.measure.protocol import Driver, WhileRunning
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.tool import bytes_written, client_values, hidden, run_observed, runtime_of
 from replay.tools import OutputError, Result, render
-from replay.tools.fio import TOOL, client_argv, job_file, job_options
+from replay.tools.fio import TOOL, client_argv, job_file
 from replay.tools.fio_report import ALL_CLIENTS, read_clients
 
 #: Time on top of ramp and runtime: for opening files and images, merging reports, writing logs, and ending.
@@ -93,7 +93,7 @@ class FioProcess(FioDriver):
                 TOOL.argv_template(cell.levels, options),
                 values,
                 timeout_seconds=timeout_of(ramp_of(options), runtime),
-                result_files=TOOL.result_files(cell.levels, options),
+                result_files=TOOL.result_files,
                 environment=environment,
                 while_running=while_running,
             )
@@ -105,10 +105,7 @@ class FioProcess(FioDriver):
 
 def jobs_text(levels: Mapping[str, Any], options: Mapping[str, Any], images: int) -> str:
     """Return the text of a job file with one job per image, named `image-N`, on the placeholder `{image_N}`."""
-    lines = ["[global]", *(f"{name}={value}" for name, value in job_options(levels, options).items())]
-    for number in range(1, images + 1):
-        lines += ["", f"[{ENTITY.format(number)}]", f"rbdname={{image_{number}}}"]
-    return "\n".join([*lines, ""])
+    return job_file(levels, options, {ENTITY.format(n): f"{{image_{n}}}" for n in range(1, images + 1)})
 
 
 def run_fio(
@@ -144,7 +141,7 @@ def run_fio(
             {"jobs": str(jobs)},
             timeout_seconds=timeout_seconds,
             component=component,
-            result_files={"output": "result.json"},
+            result_files=TOOL.result_files,
             while_running=while_running,
             environment=environment,
         )
@@ -191,7 +188,7 @@ class FioClients(FioDriver):
         numbers, runtime = range(1, int(cell.levels["clients"]) + 1), self.design.sizing.target_seconds
         options = self.protocol.job_options(cell)
         ramp = ramp_of(options)
-        texts = [job_file(cell.levels, options, client_name(number)) for number in numbers]
+        texts = [job_file(cell.levels, options, {client_name(number): "{image}"}) for number in numbers]
         jobs = [self._filled(cell, text, number, seed) for number, text in zip(numbers, texts, strict=True)]
         cluster, client_options = self.bench.primary_cluster, cell.variant.client_options
         with contextlib.ExitStack() as stack:
@@ -203,7 +200,7 @@ class FioClients(FioDriver):
                 client_argv((f"{{server_{n}}}", f"{{job_{n}}}") for n in numbers),
                 {"seed": str(seed), **servers.values},
                 timeout_seconds=timeout_of(ramp, runtime),
-                result_files={"output": "result.json"},
+                result_files=TOOL.result_files,
                 component=component,
                 while_running=while_running,
             )

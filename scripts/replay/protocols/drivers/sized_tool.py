@@ -176,7 +176,7 @@ class OneTool(Driver):
             },
             timeout_seconds=60 + 30 * self.design.sizing.target_seconds,
             component=component,
-            result_files=tool.result_files(cell.levels, options),
+            result_files=tool.result_files,
             while_running=while_running,
         )
         return hidden(measured, {place["file"]: "{file}"} if "file" in place else {})

@@ -169,15 +169,14 @@ class SnapshotsTaken(Observer):
 # What is left to trim -------------------------------------------------------------------------------------------------
 
 
-#: The monitors get reports on placement groups every few seconds (`mgr_stats_period`). Sampling more often is useless.
-TRIMS_EVERY_SECONDS = 2.0
 CLUSTER = "cluster"
 
 
 class TrimSampler(TableSampler):
     """Counts over time what is left to trim in `pools`: `snapshots_to_trim` and `snaptrim_placement_groups`."""
 
-    every_seconds = TRIMS_EVERY_SECONDS
+    #: The monitors get reports on placement groups every few seconds (`mgr_stats_period`). More often is useless.
+    every_seconds = 2.0
 
     def __init__(
         self, session: MonitorSession, pools: Sequence[str], table: SampleTable, now: Callable[[], float]
@@ -217,7 +216,7 @@ def await_trimmed(bench: Bench) -> Wait:
     """
     sides: list[tuple[MonitorSession, Sequence[str]]] = [(bench.session, own_pools(bench))]
     if bench.secondary is not None:
-        sides.append((bench.secondary, [bench.site.second_site.pool]))
+        sides.append((bench.secondary, [bench.site.pools.data.name]))
     most = 0
 
     def are_trimmed() -> bool:
